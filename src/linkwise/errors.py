@@ -1,0 +1,94 @@
+"""What can go wrong, one class per kind of mistake, each message naming the item, the value and the choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class LinkwiseError(Exception):
+    """Base of every error that Linkwise raises on purpose."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with one field of one item of a model.
+
+    Attributes
+    ----------
+    item : str
+        What it concerns, as the user knows it: ``"link 'elbow'"``, ``"mechanism 'arm'"``.
+    field : str
+        The field at fault: ``"mass"``, ``"limits"``.
+    value : object
+        The value found.
+    expected : str
+        What would have been accepted.
+    """
+
+    item: str
+    field: str
+    value: object
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.item}: {self.field} is {shown(self.value)}; expected {self.expected}"
+
+
+class ModelError(LinkwiseError, ValueError):
+    """A link, a motor or a mechanism that cannot be: every problem found is in ``problems``."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def __reduce__(self) -> tuple[type[ModelError], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
+
+class ArgumentError(LinkwiseError, ValueError):
+    """An argument of a call that cannot be used: a wrong shape, an unknown link or frame name."""
+
+
+class KernelError(LinkwiseError):
+    """A graph that cannot be lowered, or a lowering that this machine cannot run."""
+
+
+class MissingExtraError(LinkwiseError, ImportError):
+    """An optional library is needed; the message names the extra that brings it."""
+
+
+@dataclass(frozen=True)
+class FileProblem:
+    """One thing wrong at one place of a file; ``line`` counts from 1, 0 where no line can be named."""
+
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
+
+class FileError(LinkwiseError, ValueError):
+    """A file that cannot be read: its path, and every problem found with its line."""
+
+    def __init__(self, path: str | Path, problems: Sequence[FileProblem]) -> None:
+        self.path = Path(path)
+        self.problems: tuple[FileProblem, ...] = tuple(problems)
+        super().__init__("\n".join(f"{self.path}: {problem}" for problem in self.problems))
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[Path, tuple[FileProblem, ...]]]:
+        return type(self), (self.path, self.problems)
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """The value as it stands in a message: its repr, on one line, shortened."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def choices(names: Iterable[object]) -> str:
+    """The valid choices as they stand in a message: ``'a', 'b' or 'c'``."""
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else ", ".join(quoted[:-1]) + " or " + quoted[-1] if quoted else "(none)"

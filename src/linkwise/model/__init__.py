@@ -1,0 +1,1 @@
+"""What a mechanism is: links, inertias, motors and the immutable tree of them, checked when built."""

@@ -1,0 +1,135 @@
+"""The inertia of one rigid body: mass, centre of mass, and the tensor about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.model.checks import Checker, frozen
+from linkwise.spatial.scalar import FloatArray
+
+SLACK = 1e-9
+"""Relative rounding allowed where an inertia is checked (tables carry few digits)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """Mass distribution of a rigid body, in the axes of its link.
+
+    Attributes
+    ----------
+    mass : float
+        kg.
+    com : ndarray (3,)
+        Centre of mass in the link's frame, m.
+    tensor : ndarray (3, 3)
+        Inertia tensor about the centre of mass, link axes, kg m2; off-diagonal elements are -integral of x y dm.
+    physical : bool
+        Whether the numbers were checked to be those of a real body. False marks an identified set of parameters
+        (only what the dynamics can observe), which is checked for finiteness and symmetry alone.
+    """
+
+    mass: float
+    com: FloatArray
+    tensor: FloatArray
+    physical: bool = True
+
+    @classmethod
+    def make(
+        cls, mass: Any = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = 0.0, *, physical: bool = True, item: str = "inertia"
+    ) -> Inertia:
+        """Check the numbers and build the inertia.
+
+        Parameters
+        ----------
+        mass : float
+            kg.
+        com : (3,) array_like
+            Centre of mass, link frame, m.
+        inertia : float, (3,), (6,) or (3, 3) array_like
+            About the centre of mass, link axes, kg m2: 0, the diagonal, ``Ixx Iyy Izz Ixy Iyz Ixz``, or the tensor.
+        physical : bool
+            Require a body that can exist: mass >= 0, tensor positive semidefinite and obeying the triangle inequality.
+        item : str
+            How messages call it.
+
+        Raises
+        ------
+        ModelError
+            With one problem per field at fault.
+
+        Examples
+        --------
+        >>> Inertia.make(2.0, (0, 0, 0.1), (0.02, 0.02, 0.01)).mass
+        2.0
+        """
+        check = Checker(item)
+        made = cls.checked(check, mass, com, inertia, physical)
+        check.finish()
+        return made
+
+    @classmethod
+    def checked(cls, check: Checker, mass: Any, com: Any, inertia: Any, physical: bool) -> Inertia:
+        """Build with a checker that gathers the problems (for callers that have more to check)."""
+        tensor = tensor_from(check, inertia)
+        made = cls(
+            check.number("mass", mass, least=0.0 if physical else None), check.vector("com", com), tensor, bool(physical)
+        )
+        if physical:
+            _check_physical(check, tensor)
+        return made
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether there is no mass and no inertia at all."""
+        return self.mass == 0.0 and not self.tensor.any()
+
+    def scaled(self, mass_factor: float, tensor_factor: float) -> Inertia:
+        """The same shape with mass and tensor scaled."""
+        return Inertia(self.mass * mass_factor, self.com, frozen(self.tensor * tensor_factor), self.physical)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal inertias, hashable."""
+        return (self.mass, self.com.tobytes(), self.tensor.tobytes(), self.physical)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Inertia) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def tensor_from(check: Checker, inertia: Any) -> FloatArray:
+    """The tensor (3, 3) from any of the accepted forms."""
+    expected = "0, 3 diagonal elements, 6 elements Ixx Iyy Izz Ixy Iyz Ixz, or a symmetric 3x3 matrix"
+    try:
+        given = np.array(inertia, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.full(1, np.nan)
+    if given.shape == () and given == 0:
+        return frozen(np.zeros((3, 3)))
+    if given.shape == (3,):
+        given = np.diag(given)
+    elif given.shape == (6,):
+        xx, yy, zz, xy, yz, xz = given
+        given = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if given.shape != (3, 3) or not np.all(np.isfinite(given)):
+        check.report("inertia", inertia, expected)
+        return frozen(np.zeros((3, 3)))
+    if np.abs(given - given.T).max() > SLACK * np.abs(given).max():
+        check.report("inertia", inertia, "a symmetric matrix")
+    return frozen(0.5 * (given + given.T))
+
+
+def _check_physical(check: Checker, tensor: FloatArray) -> None:
+    moments = np.linalg.eigvalsh(tensor)
+    slack = SLACK * max(np.abs(moments).max(), 1e-300)
+    hint = "; physical=False accepts an identified set of parameters"
+    if moments[0] < -slack:
+        check.report("inertia", moments.tolist(), "principal moments >= 0 (positive semidefinite)" + hint)
+    elif moments[2] > moments[0] + moments[1] + slack:
+        expected = "principal moments in which none exceeds the sum of the other two (triangle inequality)"
+        check.report("inertia", moments.tolist(), expected + hint)

@@ -1,0 +1,293 @@
+"""One link and the joint that carries it: placement A J(q) B from the parent's frame to the link's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from linkwise.model.checks import Checker, frozen
+from linkwise.model.inertia import Inertia
+from linkwise.model.motor import Motor
+from linkwise.spatial.rotation import rotation_about, rotation_z
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.transform import dh_modified, dh_standard, transform, translation
+
+JointKind = Literal["revolute", "prismatic", "screw", "fixed"]
+JOINTS: tuple[str, ...] = ("revolute", "prismatic", "screw", "fixed")
+CONVENTIONS: tuple[str, ...] = ("standard", "modified")
+
+
+@dataclass(frozen=True)
+class DHRow:
+    """The row of Denavit-Hartenberg parameters that a link was made from, kept so that tables show what was given."""
+
+    convention: str
+    theta: float
+    d: float
+    a: float
+    alpha: float
+    b: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A rigid link, placed on its parent by the constant A, the joint's motion J(q), and the constant B.
+
+    ``T_parent_link(q) = A @ J(q + offset) @ B``, where J turns about, slides along, or screws about `axis`
+    through the origin of A. Every convention is a constructor of this one form.
+
+    Parameters
+    ----------
+    joint : {"revolute", "prismatic", "screw", "fixed"}
+        Kind of the joint between parent and link.
+    before, after : (4, 4) array_like, optional
+        The constants A and B, rigid transforms; identity by default.
+    axis : (3,) array_like
+        Direction of the joint axis in the frame of A; normalised.
+    pitch : float
+        Advance of a screw joint, m/rad.
+    offset : float
+        Added to the joint coordinate (rad or m).
+    limits : (2,) array_like, optional
+        Least and greatest joint coordinate, before the offset is added; may be infinite.
+    name : str, optional
+        Unique in a mechanism; ``link1``, ``link2``, ... where none is given.
+    parent : str, optional
+        Name of the parent link, ``"base"``, or None for the link before in the list.
+    mass, com, inertia, physical
+        See `Inertia.make`: about the centre of mass, in this link's axes.
+    motor : Motor, optional
+        What drives the joint.
+
+    Raises
+    ------
+    ModelError
+        With every problem found: the link, the field, the value, what was expected.
+
+    Examples
+    --------
+    >>> link = Link(joint="revolute", axis=(0, 1, 0), name="elbow", mass=2.0)
+    >>> link.placement(0.0).tolist()[0]
+    [1.0, 0.0, 0.0, 0.0]
+    """
+
+    joint: JointKind
+    before: FloatArray
+    after: FloatArray
+    axis: FloatArray
+    pitch: float
+    offset: float
+    limits: tuple[float, float] | None
+    name: str | None
+    parent: str | None
+    body: Inertia
+    motor: Motor | None
+    dh_row: DHRow | None
+
+    def __init__(
+        self,
+        *,
+        joint: str = "revolute",
+        before: Any = None,
+        after: Any = None,
+        axis: Any = (0.0, 0.0, 1.0),
+        pitch: Any = 0.0,
+        offset: Any = 0.0,
+        limits: Any = None,
+        name: str | None = None,
+        parent: str | None = None,
+        mass: Any = 0.0,
+        com: Any = (0.0, 0.0, 0.0),
+        inertia: Any = 0.0,
+        physical: bool = True,
+        motor: Motor | None = None,
+        dh_row: DHRow | None = None,
+    ) -> None:
+        check = Checker(f"link {name!r}" if name else "link")
+        kind = check.choice("joint", joint, JOINTS)
+        values: dict[str, object] = {
+            "joint": kind,
+            "before": check.rigid("before", before),
+            "after": check.rigid("after", after),
+            "axis": _unit(check, axis),
+            "pitch": check.number("pitch", pitch),
+            "offset": check.number("offset", offset),
+            "limits": _limits(check, limits),
+            "name": _name(check, "name", name),
+            "parent": _name(check, "parent", parent),
+            "body": Inertia.checked(check, mass, com, inertia, physical),
+            "motor": motor,
+            "dh_row": dh_row,
+        }
+        _check_together(check, values)
+        check.finish()
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def dh(
+        cls,
+        theta: Any = 0.0,
+        d: Any = 0.0,
+        a: Any = 0.0,
+        alpha: Any = 0.0,
+        *,
+        b: Any = 0.0,
+        convention: str,
+        joint: str = "revolute",
+        offset: Any = 0.0,
+        **rest: Any,
+    ) -> Link:
+        """A link from a row of Denavit-Hartenberg parameters; the convention must be said.
+
+        Parameters
+        ----------
+        theta, d, a, alpha : float
+            Angle about z (rad), distance along z (m), distance along x (m), angle about x (rad). The joint coordinate
+            is added to theta (revolute) or to d (prismatic).
+        b : float
+            The extra shift along y of the extended convention (m), standard only.
+        convention : {"standard", "modified"}
+            Standard: Rz(theta) Tz(d) Tx(a) Ty(b) Rx(alpha). Modified: Rx(alpha) Tx(a) Rz(theta) Tz(d).
+        joint : {"revolute", "prismatic", "fixed"}
+            Kind of the joint.
+        **rest
+            The other fields of `Link`: offset, limits, name, parent, mass, com, inertia, physical, motor.
+
+        Raises
+        ------
+        ModelError
+            With every problem found.
+
+        Notes
+        -----
+        Sources of the formulas: `linkwise.spatial.transform.dh_standard` and `dh_modified`.
+
+        Examples
+        --------
+        >>> import math
+        >>> shoulder = Link.dh(d=0.672, alpha=math.pi / 2, convention="standard", name="shoulder")
+        >>> shoulder.placement(0.0)[:3, 3].tolist()
+        [0.0, 0.0, 0.672]
+        """
+        check = Checker(f"link {rest.get('name')!r}" if rest.get("name") else "link")
+        kind = check.choice("joint", joint, ("revolute", "prismatic", "fixed"))
+        form = check.choice("convention", convention, CONVENTIONS)
+        numbers = {"theta": theta, "d": d, "a": a, "alpha": alpha, "b": b}
+        row = DHRow(form, **{field: check.number(field, value) for field, value in numbers.items()})
+        if form == "modified" and row.b:
+            check.report("b", b, "0 (the shift b belongs to the extended standard convention)")
+        check.finish()
+        before, after = _dh_parts(row, kind)
+        return cls(joint=kind, before=before, after=after, offset=offset, dh_row=row, **rest)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the joint has a coordinate."""
+        return self.joint != "fixed"
+
+    def motion(self, q: Any) -> Array:
+        """J(q + offset) (4, 4): the joint's own motion; q in rad or m, any scalar; ignored by a fixed link."""
+        return joint_motion(self.joint, self.axis, self.pitch, q + self.offset if self.moves else q)
+
+    def placement(self, q: Any = 0.0) -> Array:
+        """T_parent_link (4, 4) at the joint coordinate q (rad or m)."""
+        return np.asarray(self.before @ self.motion(q) @ self.after)
+
+    def replace(self, **changes: Any) -> Link:
+        """The same link with other values for some fields (any argument of `Link`); checked again.
+
+        Examples
+        --------
+        >>> Link(name="a").replace(mass=1.5).body.mass
+        1.5
+        """
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "body"}
+        body = self.body
+        values.update(mass=body.mass, com=body.com, inertia=body.tensor, physical=body.physical)
+        if {"joint", "before", "after", "axis"} & changes.keys():
+            values["dh_row"] = None
+        values.update(changes)
+        return Link(**values)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal links, hashable."""
+        arrays = tuple(array.tobytes() for array in (self.before, self.after, self.axis))
+        scalars = (self.joint, self.pitch, self.offset, self.limits, self.name, self.parent)
+        return (*scalars, *arrays, self.body.key, self.motor, self.dh_row)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Link) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def joint_motion(joint: str, axis: FloatArray, pitch: float, q: Any) -> Array:
+    """The motion (4, 4) of a joint by q along or about a unit axis through the origin."""
+    if joint == "fixed":
+        return np.eye(4)
+    shift = axis * (q if joint == "prismatic" else pitch * q) if joint != "revolute" else None
+    if joint == "prismatic":
+        return transform(None, shift)
+    about_z = bool(axis[2] == 1.0 and not axis[:2].any())
+    return transform(rotation_z(q) if about_z else rotation_about(axis, q), shift)
+
+
+def _dh_parts(row: DHRow, joint: str) -> tuple[Array, Array]:
+    """A and B of the general form: all that stands before and after the joint's motion about or along z."""
+    if row.convention == "standard":
+        turned = dh_standard(row.theta, 0.0, 0.0, 0.0)
+        rest = dh_standard(0.0, row.d, row.a, row.alpha, row.b)
+        return (turned @ rest, np.eye(4)) if joint == "fixed" else (turned, rest)
+    before, after = dh_modified(row.theta, 0.0, row.a, row.alpha), translation(0.0, 0.0, row.d)
+    return (before @ after, np.eye(4)) if joint == "fixed" else (before, after)
+
+
+def _unit(check: Checker, axis: Any) -> FloatArray:
+    given = check.vector("axis", axis)
+    if check.problems and check.problems[-1].field == "axis":
+        return frozen(np.array([0.0, 0.0, 1.0]))
+    length = float(np.linalg.norm(given))
+    if not length > 0:
+        check.report("axis", axis, "a vector other than zero")
+        return frozen(np.array([0.0, 0.0, 1.0]))
+    return given if length == 1.0 else frozen(np.asarray(given / length))
+
+
+def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
+    if limits is None:
+        return None
+    try:
+        low, high = (float(value) for value in limits)
+    except (TypeError, ValueError):
+        check.report("limits", limits, "two numbers, least and greatest, or None")
+        return None
+    if not low <= high:
+        check.report("limits", limits, "the least value first, then the greatest, neither NaN")
+        return None
+    return None if (low, high) == (-np.inf, np.inf) else (low, high)
+
+
+def _name(check: Checker, field: str, name: Any) -> str | None:
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        check.report(field, name, "a word, or None")
+        return None
+    if field == "name" and name == "base":
+        check.report(field, name, "another word ('base' means the ground)")
+    return name
+
+
+def _check_together(check: Checker, values: dict[str, Any]) -> None:
+    """What no field can tell alone."""
+    if values["pitch"] and values["joint"] != "screw":
+        check.report("pitch", values["pitch"], f"0 for a {values['joint']} joint (only a screw has a pitch)")
+    if values["joint"] == "fixed":
+        for field, blank in (("limits", None), ("motor", None), ("offset", 0.0)):
+            if values[field] != blank:
+                check.report(field, values[field], "nothing, for a fixed link has no coordinate")
+    if values["motor"] is not None and not isinstance(values["motor"], Motor):
+        check.report("motor", values["motor"], "a Motor or None")

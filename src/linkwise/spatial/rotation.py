@@ -1,0 +1,100 @@
+"""Rotation matrices: R_a_b takes coordinates in frame b to coordinates in frame a."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin
+
+
+def rotation_x(angle: Any) -> Array:
+    """Rotation (3, 3) by an angle (rad) about x."""
+    c, s = cos_sin(angle)
+    return array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+
+
+def rotation_y(angle: Any) -> Array:
+    """Rotation (3, 3) by an angle (rad) about y."""
+    c, s = cos_sin(angle)
+    return array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
+def rotation_z(angle: Any) -> Array:
+    """Rotation (3, 3) by an angle (rad) about z."""
+    c, s = cos_sin(angle)
+    return array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def rotation_about(axis: npt.ArrayLike, angle: Any) -> Array:
+    """Rotation (3, 3) by an angle (rad) about a unit axis (3,): Rodrigues' formula.
+
+    R = u u' + cos(angle) (1 - u u') + sin(angle) u~  (O. Rodrigues, 1840).
+
+    Examples
+    --------
+    >>> rotation_about([0, 0, 1], 0.0)
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    u = np.asarray(axis)
+    c, s = cos_sin(angle)
+    along = np.outer(u, u)
+    return array(along + c * (np.eye(3) - along) + s * skew(u))
+
+
+def skew(v: npt.ArrayLike) -> Array:
+    """The matrix (3, 3) v~ with v~ w = v x w."""
+    x, y, z = np.asarray(v)
+    return array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def axial(m: npt.ArrayLike) -> Array:
+    """The vector (3,) of the skew-symmetric part of a matrix (3, 3): the inverse of `skew`."""
+    a = np.asarray(m)
+    return array([a[2, 1] - a[1, 2], a[0, 2] - a[2, 0], a[1, 0] - a[0, 1]]) * 0.5
+
+
+def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
+    """The least rotation (3, 3) that takes one unit vector (3,) to another; a half turn about any normal if opposite.
+
+    Examples
+    --------
+    >>> rotation_between([0, 0, 1], [1, 0, 0]) @ [0, 0, 1]
+    array([1., 0., 0.])
+    """
+    a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    v, c = np.cross(a, b), float(a @ b)
+    if c < -1 + 1e-12:
+        normal = np.zeros(3)
+        normal[int(np.argmin(np.abs(a)))] = 1.0
+        normal -= a * (a @ normal)
+        normal /= np.linalg.norm(normal)
+        return np.asarray(2.0 * np.outer(normal, normal) - np.eye(3))
+    k = np.asarray(skew(v), dtype=float)
+    return np.eye(3) + k + k @ k / (1.0 + c)
+
+
+def rpy_to_rotation(roll: float, pitch: float, yaw: float) -> Array:
+    """Rotation (3, 3) from roll, pitch, yaw (rad): Rz(yaw) Ry(pitch) Rx(roll), the URDF order."""
+    return np.asarray(rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll))
+
+
+def rotation_to_rpy(rotation: npt.ArrayLike) -> tuple[float, float, float]:
+    """Roll, pitch, yaw (rad) of a rotation (3, 3), pitch in [-pi/2, pi/2]; at a lock (pitch = +-pi/2) roll is 0.
+
+    Examples
+    --------
+    >>> rotation_to_rpy(rpy_to_rotation(0.1, 0.2, 0.3))
+    (0.1, 0.2, 0.3)
+    """
+    r = np.asarray(rotation, dtype=float)
+    level = math.hypot(r[0, 0], r[1, 0])
+    pitch = math.atan2(-r[2, 0], level)
+    if level < 1e-12:
+        return 0.0, pitch, math.atan2(-r[0, 1], r[1, 1])
+    return math.atan2(r[2, 1], r[2, 2]), pitch, math.atan2(r[1, 0], r[0, 0])

@@ -1,0 +1,66 @@
+"""Rigid transforms as 4x4 matrices: T_a_b takes points in frame b to frame a."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.spatial.rotation import rotation_x, rotation_z
+from linkwise.spatial.scalar import Array, array
+
+
+def transform(rotation: npt.ArrayLike | None = None, position: npt.ArrayLike | None = None) -> Array:
+    """The transform (4, 4) with the given rotation (3, 3) and position (3,)."""
+    made = np.zeros((4, 4), dtype=object)
+    made[:3, :3] = np.eye(3) if rotation is None else np.asarray(rotation)
+    made[:3, 3] = 0.0 if position is None else np.asarray(position)
+    made[3, 3] = 1.0
+    return array(made)
+
+
+def translation(x: Any = 0.0, y: Any = 0.0, z: Any = 0.0) -> Array:
+    """The transform (4, 4) that moves by (x, y, z), in m."""
+    return transform(None, array([x, y, z]))
+
+
+def inverse(t: npt.ArrayLike) -> Array:
+    """The inverse (4, 4) of a rigid transform: T_b_a from T_a_b."""
+    a = np.asarray(t)
+    r = a[:3, :3].T
+    return transform(r, -(r @ a[:3, 3]))
+
+
+def dh_standard(theta: Any, d: Any, a: Any, alpha: Any, b: Any = 0.0) -> Array:
+    """The link transform (4, 4) Rz(theta) Tz(d) Tx(a) Ty(b) Rx(alpha).
+
+    With b = 0 the convention of J. Denavit and R. S. Hartenberg (1955) as in R. P. Paul, *Robot Manipulators*
+    (1981); with the shift b the extension of G. Legnani, F. Casolo, P. Righettini, B. Zappa, "A homogeneous matrix
+    approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996.
+
+    Examples
+    --------
+    >>> dh_standard(0.0, 0.3, 0.5, 0.0)[:3, 3]
+    array([0.5, 0. , 0.3])
+    """
+    turn = transform(rotation_z(theta), None)
+    return np.asarray(turn @ translation(a, b, d) @ transform(rotation_x(alpha), None))
+
+
+def dh_modified(theta: Any, d: Any, a: Any, alpha: Any) -> Array:
+    """The link transform (4, 4) Rx(alpha) Tx(a) Rz(theta) Tz(d): J. J. Craig, *Introduction to Robotics* (1986), eq. 3.6."""
+    before = transform(rotation_x(alpha), None) @ translation(a, 0.0, 0.0)
+    return np.asarray(before @ transform(rotation_z(theta), None) @ translation(0.0, 0.0, d))
+
+
+def is_rigid(t: npt.ArrayLike, tolerance: float = 1e-6) -> bool:
+    """Whether a (4, 4) array is a rigid transform: last row 0 0 0 1, rotation orthonormal and right handed."""
+    a = np.asarray(t, dtype=float)
+    return bool(
+        a.shape == (4, 4)
+        and np.all(np.isfinite(a))
+        and np.array_equal(a[3], [0.0, 0.0, 0.0, 1.0])
+        and np.abs(a[:3, :3].T @ a[:3, :3] - np.eye(3)).max() <= tolerance
+        and np.linalg.det(a[:3, :3]) > 0
+    )
