@@ -1,0 +1,74 @@
+"""An algorithm declares itself once: its name, its inputs and outputs with shapes, and the function over scalars.
+
+The methods of `Mechanism`, the command line, the reference page, the laws in the tests and the benchmarks read the
+declarations in `ALGORITHMS`; adding an algorithm is adding one file with one decorated function.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from linkwise.errors import ArgumentError, choices
+from linkwise.model.tree import Tree
+
+Shape = tuple[int, ...]
+
+ALGORITHMS: dict[str, Algorithm] = {}
+"""Every algorithm there is, by name."""
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """The declaration of one algorithm.
+
+    Attributes
+    ----------
+    name : str
+        Also the name of the method of `Mechanism`.
+    inputs, outputs : mapping of str to str
+        Shapes in letters: ``"n"``, ``"L 4 4"``, ``"6 n"``; n joint coordinates, L links.
+    function : callable
+        ``function(tree, *inputs, **options)`` over arrays of scalars; one array or a tuple of them.
+    options : tuple of str
+        Names of the keyword-only options of the function; each choice of options is a kernel of its own.
+    """
+
+    name: str
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    function: Callable[..., Any]
+    options: tuple[str, ...]
+
+    def shapes(self, tree: Tree, which: Mapping[str, str]) -> dict[str, Shape]:
+        """The shapes in numbers, for one mechanism."""
+        letters = {"n": tree.n, "L": len(tree.links)}
+        return {
+            name: tuple(letters[letter] if letter in letters else int(letter) for letter in shape.split())
+            for name, shape in which.items()
+        }
+
+
+def algorithm(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare the decorated function as an algorithm."""
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = inspect.signature(function).parameters.values()
+        options = tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
+        name = function.__name__
+        ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), function, options)
+        return function
+
+    return declare
+
+
+def find(name: str) -> Algorithm:
+    """Return the algorithm of that name; an error lists what there is."""
+    import linkwise.dynamics
+    import linkwise.kinematics  # noqa: F401  (the declarations are in these packages)
+
+    if name not in ALGORITHMS:
+        raise ArgumentError(f"no algorithm {name!r}; there is {choices(sorted(ALGORITHMS))}")
+    return ALGORITHMS[name]

@@ -1,0 +1,67 @@
+"""Joint actions: the force and moment that each link receives from its parent, constraint forces included."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.kinematics.forward import body_poses
+from linkwise.kinematics.jacobian import cross
+from linkwise.kinematics.motion import body_motion
+from linkwise.model.bodies import moving_bodies
+from linkwise.model.inertia import Inertia
+from linkwise.model.tree import Tree
+from linkwise.spatial.matrix_method import gravity_matrix, pseudo_inertia, skew_part, tensor_to_frame
+from linkwise.spatial.scalar import Array
+
+
+@algorithm(inputs={"q": "n", "qd": "n", "qdd": "n"}, outputs={"actions": "L 6"})
+def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+    """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
+
+    Sum over the links that a joint carries of (H - Hg) J - its transpose, J in the world frame (G. Legnani et al., "A
+    homogeneous matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 2). A motor's rotor and
+    friction act between link and parent and do not show in it.
+    """
+    return actions(tree, q, qd, qdd, np.zeros(6))
+
+
+@algorithm(inputs={"q": "n", "qd": "n", "qdd": "n", "external": "6"}, outputs={"actions": "L 6"})
+def joint_actions_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
+    """Return the same (L, 6) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
+    return actions(tree, q, qd, qdd, external)
+
+
+def actions(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
+    """Joint actions (L, 6), summed from the tips to the base."""
+    made = moving_bodies(tree)
+    poses = body_poses(made, q)
+    _, h = body_motion(made, poses, qd, qdd)
+    gravity = gravity_matrix(tree.gravity)
+    wrench = [
+        _needed(link.body, poses[body] @ t, h[body] - gravity)
+        for (body, t), link in zip(made.frames, tree.links, strict=True)
+    ]
+    body, t = made.tool
+    tool = poses[body] @ t
+    wrench[-1] = wrench[-1] + _needed(tree.payload, tool, h[body] - gravity) - _applied(external, tool)
+    for k in reversed(tree.order):
+        parent = tree.parents[k]
+        if parent >= 0:
+            wrench[parent] = wrench[parent] + wrench[k]
+    return np.array(wrench)
+
+
+def _needed(inertia: Inertia, pose: Array, h: Array) -> Array:
+    """Force and moment (6,) about the world origin that give a body with this pose the acceleration H (4, 4)."""
+    if inertia.is_zero:
+        return np.zeros(6)
+    local = pseudo_inertia(inertia.mass, inertia.com, inertia.tensor)
+    phi = skew_part(h, tensor_to_frame(local, pose))
+    return np.array([phi[0, 3], phi[1, 3], phi[2, 3], phi[2, 1], phi[0, 2], phi[1, 0]])
+
+
+def _applied(external: Array, tool: Array) -> Array:
+    """A wrench (6,) on the tool, tool axes, as force and moment about the world origin."""
+    force = tool[:3, :3] @ external[:3]
+    return np.concatenate([force, tool[:3, :3] @ external[3:] + cross(tool[:3, 3], force)])

@@ -1,0 +1,61 @@
+"""Writing a file so that it is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from linkwise.errors import FileError
+from linkwise.files.text import cannot_open
+
+
+def write_text(path: str | Path, parts: Iterable[str]) -> None:
+    """Write text in UTF-8 under a temporary name in the same folder, then give it its name.
+
+    Where anything fails, a file that had the name before stays as it was.
+
+    Raises
+    ------
+    FileError
+        Where the folder or the file may not be written.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise cannot_open(path, IsADirectoryError())
+    target = target.resolve()  # a link to a file stays a link
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _cannot_write(path, error) from error
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that stood there, or what a new file would get."""
+    try:
+        return target.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _cannot_write(path: str | Path, error: OSError) -> FileError:
+    from linkwise.errors import FileProblem
+
+    if isinstance(error, FileNotFoundError):
+        return FileError(path, [FileProblem(0, f"there is no folder {str(Path(path).parent)!r} to write it in")])
+    return FileError(path, [FileProblem(0, f"cannot be written: {error.strerror or error}")])

@@ -1,0 +1,66 @@
+"""What a description file holds: a mechanism, what acts on its tool, and where the numbers come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from linkwise.errors import FileProblem
+from linkwise.mechanism import Mechanism
+from linkwise.model.checks import frozen
+from linkwise.spatial.scalar import FloatArray
+
+
+def no_external() -> FloatArray:
+    """No force and no moment (6,)."""
+    return frozen(np.zeros(6))
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """What a description file holds.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    external : ndarray (6,)
+        Force (N) and moment (N m) that act on the tool from outside, in tool axes; zero where the file says nothing.
+    source : tuple of str
+        Where the numbers come from, a line each.
+    """
+
+    mechanism: Mechanism
+    external: FloatArray = field(default_factory=no_external)
+    source: tuple[str, ...] = ()
+
+
+Place = tuple[object, ...]
+"""Where something stands in a description: ``("link", 2, "mass")``, ``("gravity",)``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a reader made of a text: a description if nothing was wrong, else the problems."""
+
+    description: Description | None
+    problems: list[FileProblem]
+    lines: dict[Place, int]
+
+    def line(self, *place: object) -> int:
+        """The line of the innermost place that is known, 0 for none."""
+        return line_of(self.lines, place)
+
+
+def line_of(lines: dict[Place, int], place: Place) -> int:
+    """The line of a place, or of the nearest place around it; 0 for none.
+
+    Examples
+    --------
+    >>> line_of({("link", 0): 5}, ("link", 0, "mass"))
+    5
+    """
+    while place and place not in lines:
+        place = place[:-1]
+    return lines.get(place, 0)

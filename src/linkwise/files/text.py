@@ -1,0 +1,75 @@
+"""The text of a file: decoded, with line ends made alike; every way that reading can fail is one clear error."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+from linkwise.errors import FileError, FileProblem
+
+BOM = codecs.BOM_UTF8
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """All bytes of a file.
+
+    Raises
+    ------
+    FileError
+        Where there is no such file, it is a folder, or it may not be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise cannot_open(path, error) from error
+
+
+def read_text(path: str | Path) -> str:
+    r"""The text of a file: UTF-8 with or without a byte order mark, every line end as ``\n``.
+
+    Raises
+    ------
+    FileError
+        Where the file cannot be opened, or is not text in UTF-8.
+    """
+    return decode(path, read_bytes(path))
+
+
+def decode(path: str | Path, data: bytes) -> str:
+    """The bytes of a file as text; `path` is for the message."""
+    if data.startswith(_WIDE):
+        raise FileError(path, [FileProblem(1, "the text is in UTF-16; save it as UTF-8")])
+    if b"\0" in data:
+        raise FileError(path, [FileProblem(line_at(data, data.index(b"\0")), "a zero byte: this is not a text file")])
+    try:
+        text = data.removeprefix(BOM).decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = error.start + len(data) - len(data.removeprefix(BOM))
+        message = f"byte 0x{data[at]:02x} is not text in UTF-8; save the file as UTF-8"
+        raise FileError(path, [FileProblem(line_at(data, at), message)]) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def line_at(data: bytes, offset: int) -> int:
+    r"""The line, counted from 1, of a byte; ``\n``, ``\r\n`` and ``\r`` end a line."""
+    before = data[:offset]
+    return 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+
+
+def cannot_open(path: str | Path, error: Exception) -> FileError:
+    """The error for a file that the operating system does not give."""
+    if isinstance(error, FileNotFoundError):
+        return FileError(path, [FileProblem(0, "there is no such file")])
+    if isinstance(error, IsADirectoryError) or _is_folder(path):
+        return FileError(path, [FileProblem(0, "this is a folder, not a file")])
+    if isinstance(error, PermissionError):
+        return FileError(path, [FileProblem(0, "permission denied")])
+    return FileError(path, [FileProblem(0, f"cannot be opened: {getattr(error, 'strerror', None) or error}")])
+
+
+def _is_folder(path: str | Path) -> bool:
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,59 @@
+"""The geometric Jacobian: joint speeds to the velocity of a frame."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.errors import ArgumentError, choices
+from linkwise.kinematics.forward import body_poses, frame_of
+from linkwise.model.bodies import moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array
+
+FRAMES = ("base", "body")
+
+
+@algorithm(inputs={"q": "n"}, outputs={"J": "6 n"})
+def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base") -> Array:
+    """J (6, n): rows 0-2 the linear velocity of the frame's origin, rows 3-5 the angular velocity, per joint speed.
+
+    Column i is [z_i x (p - o_i); z_i] for a revolute joint and [z_i; 0] for a prismatic one (D. E. Whitney, "The mathematics
+    of coordinated control of prosthetic arms and manipulators", 1972).
+    """
+    check_frame(frame)
+    made = moving_bodies(tree)
+    end, t = frame_of(tree, made, link)
+    path = made.path(end)
+    poses = body_poses(made, q, path)
+    tip = poses[end] @ t
+    jac = np.zeros((6, tree.n), dtype=object)
+    jac[:] = 0.0
+    for k in path:
+        body, pose = made.bodies[k], poses[k]
+        z = pose[:3, 2]
+        column = np.zeros(6, dtype=object)
+        column[:] = 0.0
+        if body.turns:
+            column[:3] = cross(z, tip[:3, 3] - pose[:3, 3])
+            column[3:] = z
+        if body.slides:
+            column[:3] = column[:3] + body.pitch * z
+        jac[:, body.coordinate] = column
+    return jac if frame == "base" else in_body_axes(tip[:3, :3], jac)
+
+
+def in_body_axes(rotation: Array, jac: Array) -> Array:
+    """A Jacobian (6, n) in the axes that R_world_body (3, 3) describes."""
+    return np.concatenate([rotation.T @ jac[:3], rotation.T @ jac[3:]])
+
+
+def check_frame(frame: str) -> None:
+    """Raise `ArgumentError` unless the frame is one there is."""
+    if frame not in FRAMES:
+        raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
+
+
+def cross(a: Array, b: Array) -> Array:
+    """The vector product of two arrays (3,) of scalars."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

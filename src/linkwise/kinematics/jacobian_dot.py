@@ -1,0 +1,61 @@
+"""The rate of the Jacobian along a motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.kinematics.forward import body_poses, frame_of
+from linkwise.kinematics.jacobian import check_frame, cross, in_body_axes
+from linkwise.model.bodies import moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import skew
+from linkwise.spatial.scalar import Array
+
+
+@algorithm(inputs={"q": "n", "qd": "n"}, outputs={"Jd": "6 n"})
+def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = -1, frame: str = "base") -> Array:
+    """dJ/dt (6, n) at joint speeds qd, so that the frame's acceleration is J qdd + Jd qd.
+
+    Each column is differentiated as it stands, with dz_i/dt = w_i x z_i, and w_i, v_i the velocities of body i:
+    [(w_i x z_i) x (p - o_i) + z_i x (v - v_i); w_i x z_i]. In body axes, d(R'J)/dt = R'(Jd - w~ J).
+    """
+    check_frame(frame)
+    made = moving_bodies(tree)
+    end, t = frame_of(tree, made, link)
+    path = made.path(end)
+    poses = body_poses(made, q, path)
+    tip = poses[end] @ t
+    omega: dict[int, Array] = {-1: np.zeros(3)}
+    speed: dict[int, Array] = {-1: np.zeros(3)}
+    for k in path:
+        body, pose = made.bodies[k], poses[k]
+        rate, z = qd[body.coordinate], pose[:3, 2]
+        parent = np.zeros(3) if body.parent < 0 else poses[body.parent][:3, 3]
+        omega[k] = omega[body.parent] + (z * rate if body.turns else 0.0)
+        speed[k] = speed[body.parent] + cross(omega[body.parent], pose[:3, 3] - parent)
+        if body.slides:
+            speed[k] = speed[k] + z * (body.pitch * rate)
+    origin = np.zeros(3) if end < 0 else poses[end][:3, 3]
+    tip_speed = speed[end] + cross(omega[end], tip[:3, 3] - origin)
+
+    rate_of = np.zeros((6, tree.n), dtype=object)
+    jac = np.zeros((6, tree.n), dtype=object)
+    rate_of[:], jac[:] = 0.0, 0.0
+    for k in path:
+        body, pose = made.bodies[k], poses[k]
+        z, arm = pose[:3, 2], tip[:3, 3] - pose[:3, 3]
+        z_rate = cross(omega[k], z)
+        i = body.coordinate
+        if body.turns:
+            jac[:3, i], jac[3:, i] = cross(z, arm), z
+            rate_of[:3, i] = cross(z_rate, arm) + cross(z, tip_speed - speed[k])
+            rate_of[3:, i] = z_rate
+        if body.slides:
+            jac[:3, i] = jac[:3, i] + body.pitch * z
+            rate_of[:3, i] = rate_of[:3, i] + body.pitch * z_rate
+    if frame == "base":
+        return rate_of
+    turned = skew(omega[end]) if end >= 0 else np.zeros((3, 3))
+    carried = np.concatenate([rate_of[:3] - turned @ jac[:3], rate_of[3:] - turned @ jac[3:]])
+    return in_body_axes(tip[:3, :3], carried)

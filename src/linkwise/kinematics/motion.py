@@ -1,0 +1,54 @@
+"""Position, velocity and acceleration of every link as 4x4 matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.kinematics.forward import body_poses
+from linkwise.model.bodies import Bodies, Body, moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.matrix_method import compose_acceleration, velocity_matrix
+from linkwise.spatial.scalar import Array
+
+
+@algorithm(inputs={"q": "n", "qd": "n", "qdd": "n"}, outputs={"T": "L 4 4", "W": "L 4 4", "H": "L 4 4"})
+def motion(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
+    """Return T, W and H (L, 4, 4) of every link, absolute, in the world frame.
+
+    A point p = (x, y, z, 1) of link k, in world coordinates, has velocity W[k] p and acceleration H[k] p. The joint adds
+    W = L qd and H = L qdd + L^2 qd^2 to its carrier's by Coriolis' theorem (G. Legnani et al., "A homogeneous matrix approach
+    to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 1).
+    """
+    made = moving_bodies(tree)
+    poses = body_poses(made, q)
+    w, h = body_motion(made, poses, qd, qdd)
+    carriers = [body for body, _ in made.frames]
+    return (
+        np.array([poses[body] @ t for body, t in made.frames]),
+        np.array([w[body] for body in carriers]),
+        np.array([h[body] for body in carriers]),
+    )
+
+
+def body_motion(made: Bodies, poses: dict[int, Array], qd: Array, qdd: Array) -> tuple[dict[int, Array], dict[int, Array]]:
+    """W and H (4, 4) of every body in the world frame; -1 is the ground, at rest."""
+    w: dict[int, Array] = {-1: np.zeros((4, 4))}
+    h: dict[int, Array] = {-1: np.zeros((4, 4))}
+    for k, body in enumerate(made.bodies):
+        screw = joint_screw(body, poses[k])
+        rate = qd[body.coordinate]
+        w_joint = screw * rate
+        h_joint = screw * qdd[body.coordinate] + (screw @ screw) * (rate * rate)
+        w[k] = w[body.parent] + w_joint
+        h[k] = compose_acceleration(h[body.parent], h_joint, w[body.parent], w_joint)
+    return w, h
+
+
+def joint_screw(body: Body, pose: Array) -> Array:
+    """L (4, 4): the velocity matrix of a body per unit joint speed, in the frame that the pose leads to."""
+    z, origin = pose[:3, 2], pose[:3, 3]
+    turn = z if body.turns else np.zeros(3)
+    slide = z * body.pitch if body.slides else np.zeros(3)
+    arm = np.cross(origin, z) if body.turns else np.zeros(3)
+    return velocity_matrix(turn, arm + slide)
