@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from linkwise.errors import FileError
+from linkwise.errors import FileError, FileProblem
 from linkwise.files.text import cannot_open
 
 
@@ -38,6 +38,9 @@ def write_text(path: str | Path, parts: Iterable[str]) -> None:
         os.replace(temporary, target)
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, UnicodeEncodeError):
+            what = f"the text holds {error.object[error.start]!r}, which UTF-8 cannot say"
+            raise FileError(path, [FileProblem(0, what)]) from error
         if isinstance(error, OSError):
             raise _cannot_write(path, error) from error
         raise
@@ -54,8 +57,6 @@ def _mode(target: Path) -> int:
 
 
 def _cannot_write(path: str | Path, error: OSError) -> FileError:
-    from linkwise.errors import FileProblem
-
     if isinstance(error, FileNotFoundError):
         return FileError(path, [FileProblem(0, f"there is no folder {str(Path(path).parent)!r} to write it in")])
     return FileError(path, [FileProblem(0, f"cannot be written: {error.strerror or error}")])

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from linkwise.errors import FileError, FileProblem, ModelError
+from linkwise.errors import FileError, FileProblem
+from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Place, Reading, line_of
 from linkwise.files.numbers import Token, number, tokens, whole, why_not
 from linkwise.mechanism import Mechanism
@@ -22,18 +24,20 @@ from linkwise.model.link import Link
 from linkwise.spatial.scalar import FloatArray
 
 JOINT_TYPES = ("revolute", "prismatic")
-LINK_FIELDS = tuple("type theta d b a alpha mass jxx jxy jxz jyy jyz jzz xg yg zg".split())
-END_FIELDS = tuple("gx gy gz fx fy fz cx cy cz".split())
+PLACEMENT = ("type", "theta", "d", "b", "a", "alpha")
+BODY = ("mass", "jxx", "jxy", "jxz", "jyy", "jyz", "jzz", "xg", "yg", "zg")
+LINK_FIELDS = PLACEMENT + BODY
+END_FIELDS = ("gx", "gy", "gz", "fx", "fy", "fz", "cx", "cy", "cz")
 _MODEL_FIELDS = {"joint": "type", "inertia": "jxx", "com": "xg"}
 
 
 def parse(text: str, name: str, physical: bool = True) -> Reading:
-    """Read the text of a .DAT file; the mechanism takes its name from the file's.
+    r"""Read the text of a .DAT file; the mechanism takes its name from the file's.
 
     Parameters
     ----------
     text : str
-        The text, line ends as ``\\n``.
+        The text, line ends as ``\n``.
     name : str
         Name of the mechanism.
     physical : bool
@@ -97,11 +101,9 @@ def _build(words: Sequence[Token], count: int, name: str, physical: bool) -> Rea
             lines["link", k, field] = word.line
         lines.update({("link", k, field): lines["link", k, place] for field, place in _MODEL_FIELDS.items()})
         lines["link", k] = row[0].line
-        try:
-            links.append(_link([_value(word) for word in row], f"link{k + 1}", physical))
-        except ModelError as error:
-            told = [(line_of(lines, ("link", k, problem.field)), str(problem)) for problem in error.problems]
-            problems += [FileProblem(line, _hint(message)) for line, message in told]
+        made, wrong = attempt(f"link 'link{k + 1}'", partial(_link, list(map(_value, row)), f"link{k + 1}", physical))
+        links += [made] if made else []
+        problems += [FileProblem(line_of(lines, ("link", k, one.field)), _hint(str(one))) for one in wrong]
     if problems:
         return Reading(None, problems, lines)
     end = np.array([_value(word) for word in words[size * count :]])
@@ -110,11 +112,13 @@ def _build(words: Sequence[Token], count: int, name: str, physical: bool) -> Rea
 
 
 def _value(word: Token) -> float:
-    return float(number(word.text) or 0.0) if word.text[0] != "-" else -float(number(word.text[1:]) or 0.0)
+    return float(word.text.replace("D", "e").replace("d", "e"))
 
 
 def _hint(message: str) -> str:
-    return message.replace("physical=False accepts an identified set of parameters", "reading with physical=False accepts it")
+    return message.replace(
+        "physical=False accepts an identified set of parameters", "reading with physical=False accepts it"
+    )
 
 
 def _link(row: Sequence[float], name: str, physical: bool) -> Link:
@@ -140,7 +144,7 @@ def losses(mechanism: Mechanism) -> list[str]:
     ["link 'link1': its limits"]
     """
     found = [f"link {link.name!r}: {what}" for k, link in enumerate(mechanism.links) for what in _link_losses(k, link)]
-    if mechanism.parents != tuple(range(-1, len(mechanism.links) - 1)):
+    if not _is_chain(mechanism):
         found.append("its branches (the links are not one chain in order)")
     frames = (("base", mechanism.base), ("tool", mechanism.tool))
     found += [f"its {name} (it is not the identity)" for name, frame in frames if not np.array_equal(frame, np.eye(4))]
@@ -166,6 +170,14 @@ def _link_losses(k: int, link: Link) -> list[str]:
     return [what for what, lost in tests.items() if lost]
 
 
+def _is_chain(mechanism: Mechanism) -> bool:
+    return mechanism.parents == tuple(range(-1, len(mechanism.links) - 1))
+
+
+def _has_row(link: Link) -> bool:
+    return bool(link.joint in JOINT_TYPES and link.dh_row and link.dh_row.convention == "standard")
+
+
 def _folded(link: Link) -> float | None:
     """The theta or d with the offset added, or None where the sum would be rounded."""
     row = link.dh_row
@@ -187,10 +199,7 @@ def render(path: str | Path, mechanism: Mechanism, external: FloatArray, allow_l
         written at all.
     """
     lost = losses(mechanism)
-    rows = [link.dh_row for link in mechanism.links]
-    possible = all(row and row.convention == "standard" for row in rows) and not (
-        {link.joint for link in mechanism.links} - set(JOINT_TYPES)
-    )
+    possible = _is_chain(mechanism) and all(_has_row(link) for link in mechanism.links)
     if lost and not (allow_loss and possible):
         advice = "; save as .toml, which holds everything" + (", or allow the loss" if possible else "")
         raise FileError(path, [FileProblem(0, f"a .DAT file cannot hold {what}{advice}") for what in lost])
@@ -201,7 +210,7 @@ def render(path: str | Path, mechanism: Mechanism, external: FloatArray, allow_l
 
 def _link_text(link: Link) -> str:
     row, body = link.dh_row, link.body
-    assert row is not None  # noqa: S101
+    assert row is not None
     theta, d = row.theta, row.d
     if link.offset:
         theta, d = (theta + link.offset, d) if link.joint == "revolute" else (theta, d + link.offset)

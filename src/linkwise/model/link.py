@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -17,6 +18,9 @@ from linkwise.spatial.transform import dh_modified, dh_standard, transform, tran
 JointKind = Literal["revolute", "prismatic", "screw", "fixed"]
 JOINTS: tuple[str, ...] = ("revolute", "prismatic", "screw", "fixed")
 CONVENTIONS: tuple[str, ...] = ("standard", "modified")
+
+_UNIT_SLACK = 1e-15
+"""An axis this near to a unit vector is one already, so that normalising twice changes nothing."""
 
 
 @dataclass(frozen=True)
@@ -251,11 +255,11 @@ def _unit(check: Checker, axis: Any) -> FloatArray:
     given = check.vector("axis", axis)
     if check.problems and check.problems[-1].field == "axis":
         return frozen(np.array([0.0, 0.0, 1.0]))
-    length = float(np.linalg.norm(given))
-    if not length > 0:
+    length = math.hypot(*given.tolist())
+    if not 0 < length < math.inf:
         check.report("axis", axis, "a vector other than zero")
         return frozen(np.array([0.0, 0.0, 1.0]))
-    return given if length == 1.0 else frozen(np.asarray(given / length))
+    return given if abs(length - 1.0) <= _UNIT_SLACK else frozen(np.asarray(given / length))
 
 
 def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:

@@ -1,0 +1,31 @@
+"""How many operations a graph takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from linkwise.expr.order import schedule
+
+_COUNTED_AS = {"sub": "add"}
+
+
+def operation_count(outputs: Sequence[Any]) -> dict[str, int]:
+    """Count the operations that the outputs take, by kind; subtractions are counted as ``add``.
+
+    Examples
+    --------
+    >>> from linkwise.expr.node import symbol
+    >>> x = symbol("x")
+    >>> operation_count([x * x + x.sin()])
+    {'mul': 1, 'add': 1, 'sin': 1}
+    """
+    return counted(node.op for node in schedule(outputs) if node.args)
+
+
+def counted(operations: Iterable[str]) -> dict[str, int]:
+    """Count names of operations by kind."""
+    kinds = Counter(_COUNTED_AS.get(op, op) for op in operations)
+    order = ("mul", "add", "div", "sqrt", "sin", "cos", "neg", "abs", "sign")
+    return {kind: kinds[kind] for kind in order if kinds[kind]}

@@ -1,0 +1,234 @@
+"""The node of the expression graph. Equal expressions are one object, and it lives no longer than somebody needs it."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from linkwise.expr.operations import OPERATIONS
+
+_serials = count()
+_table: dict[tuple[Any, ...], _Entry] = {}
+
+
+class Expr:
+    """One node: a constant, a symbol, or an operation on other nodes.
+
+    Made by `symbol` and by arithmetic on expressions; arithmetic that comes out constant gives a plain float. Nodes are
+    compared by identity, which is equality, because they are interned.
+
+    Attributes
+    ----------
+    op : str
+        ``"const"``, ``"symbol"`` or a key of `linkwise.expr.operations.OPERATIONS`.
+    args : tuple of Expr
+        The operands.
+    value : float or str or None
+        The number of a constant, the name of a symbol.
+    serial : int
+        Grows with creation; orders the operands of what commutes.
+
+    Examples
+    --------
+    >>> x = symbol("x")
+    >>> x + x * 0.0 is x
+    True
+    >>> str((x + 1.0).sin() * 2.0)
+    '2 * sin(1 + x)'
+    """
+
+    __slots__ = ("__weakref__", "args", "op", "serial", "value")
+
+    op: str
+    args: tuple[Expr, ...]
+    value: Any
+    serial: int
+
+    def __add__(self, other: Any) -> Any:
+        return build("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return build("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return build("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return build("sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return build("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return build("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return build("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return build("div", other, self)
+
+    def __neg__(self) -> Any:
+        return build("neg", self)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __abs__(self) -> Any:
+        return build("abs", self)
+
+    def __pow__(self, power: int) -> Any:
+        if not isinstance(power, int) or power < 0:
+            return NotImplemented
+        result: Any = 1.0
+        for _ in range(power):
+            result = result * self
+        return result
+
+    def sin(self) -> Any:
+        """Sine (argument in rad)."""
+        return build("sin", self)
+
+    def cos(self) -> Any:
+        """Cosine (argument in rad)."""
+        return build("cos", self)
+
+    def sqrt(self) -> Any:
+        """Square root; NaN below zero."""
+        return build("sqrt", self)
+
+    def sign(self) -> Any:
+        """-1, 0 or 1; NaN for NaN."""
+        return build("sign", self)
+
+    def conjugate(self) -> Expr:
+        """The same: expressions are real."""
+        return self
+
+    def __float__(self) -> float:
+        raise TypeError(f"{self} is an expression, not a number; evaluate() or a kernel gives its value")
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self} is an expression; whether it holds is not known when the graph is built")
+
+    def __str__(self) -> str:
+        from linkwise.expr.text import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return f"Expr({self})"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError("an expression alone does not pickle; a kernel's graph does")
+
+
+Scalar = Expr | float
+
+
+class _Entry(weakref.ref[Expr]):
+    """The weak reference that the table holds, which knows its own key."""
+
+    __slots__ = ("key",)
+    key: tuple[Any, ...]
+
+    def __new__(cls, node: Expr, key: tuple[Any, ...]) -> _Entry:
+        return super().__new__(cls, node, _forget)
+
+    def __init__(self, node: Expr, key: tuple[Any, ...]) -> None:
+        super().__init__(node, _forget)
+        self.key = key
+
+
+def _forget(entry: Any) -> None:
+    if _table.get(entry.key) is entry:
+        del _table[entry.key]
+
+
+def symbol(name: str) -> Expr:
+    """Make a new symbol. Two symbols are two unknowns even when their names agree.
+
+    Parameters
+    ----------
+    name : str
+        How it is printed.
+    """
+    return _new("symbol", (), name)
+
+
+def build(op: str, *operands: Any) -> Any:
+    """Apply an operation: the rewrite rules first, else the interned node; a plain float where the result is constant."""
+    nodes = []
+    for operand in operands:
+        if isinstance(operand, Expr):
+            nodes.append(operand)
+        elif isinstance(operand, (float, int, np.floating, np.integer)):
+            nodes.append(constant(float(operand)))
+        else:
+            return NotImplemented
+    result = simplified(op, tuple(nodes))
+    return result.value if result.op == "const" else result
+
+
+def simplified(op: str, args: tuple[Expr, ...]) -> Expr:
+    """The node for an operation on nodes, after the rewrite rules."""
+    from linkwise.expr.rules import RULES
+
+    operation = OPERATIONS[op]
+    if all(arg.op == "const" for arg in args):
+        return constant(float(operation.value(*(arg.value for arg in args))))
+    if operation.commutes:
+        args = ordered(args)
+    for rule in RULES[op]:
+        result = rule.rewrite(*args)
+        if result is not None:
+            return result
+    return interned(op, args)
+
+
+def ordered(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The operands of what commutes in their one order: a constant first, then by age."""
+    a, b = args
+    return args if a.op == "const" or (b.op != "const" and a.serial <= b.serial) else (b, a)
+
+
+def interned(op: str, args: tuple[Expr, ...]) -> Expr:
+    """The one node for this operation on these nodes, as it stands."""
+    return _intern((op, args), op, args, None)
+
+
+def existing(op: str, args: tuple[Expr, ...]) -> Expr | None:
+    """The node for this operation on these nodes if there is one already."""
+    entry = _table.get((op, args))
+    return None if entry is None else entry()
+
+
+def constant(value: float) -> Expr:
+    """The node of a number; -0.0 is 0.0."""
+    return _new("const", (), value) if math.isnan(value) else _intern(("const", value), "const", (), value + 0.0)
+
+
+def live_nodes() -> int:
+    """How many interned nodes are alive."""
+    return len(_table)
+
+
+def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -> Expr:
+    entry = _table.get(key)
+    if entry is not None:
+        node = entry()
+        if node is not None:
+            return node
+    node = _new(op, args, value)
+    _table[key] = _Entry(node, key)
+    return node
+
+
+def _new(op: str, args: tuple[Expr, ...], value: Any) -> Expr:
+    node = object.__new__(Expr)
+    node.op, node.args, node.value, node.serial = op, args, value, next(_serials)
+    return node

@@ -1,0 +1,54 @@
+"""The operations that a node can be: how each is computed and differentiated, as one table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+def _sign(x: float) -> float:
+    return x if math.isnan(x) or x == 0 else math.copysign(1.0, x)
+
+
+def _divide(x: float, y: float) -> float:
+    if y == 0:
+        return math.nan if x == 0 or math.isnan(x) else math.copysign(math.inf, x) * math.copysign(1.0, y)
+    return x / y
+
+
+def _sqrt(x: float) -> float:
+    return math.sqrt(x) if x >= 0 else math.nan
+
+
+def _circular(function: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda x: function(x) if math.isfinite(x) else math.nan
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: its value on floats, and its partial derivatives on any scalars.
+
+    ``partials(node, *arguments)`` gives one derivative per argument; the node itself is at hand where it can be reused.
+    """
+
+    arity: int
+    value: Callable[..., float]
+    partials: Callable[..., tuple[Any, ...]]
+    commutes: bool = False
+
+
+OPERATIONS: dict[str, Operation] = {
+    "add": Operation(2, lambda x, y: x + y, lambda z, x, y: (1.0, 1.0), commutes=True),
+    "sub": Operation(2, lambda x, y: x - y, lambda z, x, y: (1.0, -1.0)),
+    "mul": Operation(2, lambda x, y: x * y, lambda z, x, y: (y, x), commutes=True),
+    "div": Operation(2, _divide, lambda z, x, y: (1.0 / y, -z / y)),
+    "neg": Operation(1, lambda x: -x, lambda z, x: (-1.0,)),
+    "sqrt": Operation(1, _sqrt, lambda z, x: (0.5 / z,)),
+    "sin": Operation(1, _circular(math.sin), lambda z, x: (x.cos(),)),
+    "cos": Operation(1, _circular(math.cos), lambda z, x: (-x.sin(),)),
+    "abs": Operation(1, abs, lambda z, x: (x.sign(),)),
+    "sign": Operation(1, _sign, lambda z, x: (0.0,)),
+}
+"""``sign`` is 0 at 0 and NaN at NaN; its derivative, and that of ``abs`` at 0, are taken as 0."""

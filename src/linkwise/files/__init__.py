@@ -1,0 +1,12 @@
+"""Reading and writing files: descriptions of mechanisms (Linkwise .toml, SpaceLib .DAT) and joint motions (.MOT, .csv)."""
+
+from linkwise.files.description import Description as Description
+from linkwise.files.dispatch import check as check
+from linkwise.files.dispatch import load as load
+from linkwise.files.dispatch import read as read
+from linkwise.files.dispatch import remarks as remarks
+from linkwise.files.dispatch import save as save
+from linkwise.files.motion import Motion as Motion
+from linkwise.files.motion import check_motion as check_motion
+from linkwise.files.motion import open_motion as open_motion
+from linkwise.files.motion import save_motion as save_motion

@@ -1,0 +1,129 @@
+"""Joint motions as .csv: a header, then a line for each instant with its time, coordinates, rates and accelerations."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from linkwise.errors import choices
+from linkwise.files.blocks import Source, quoted, word_shown
+from linkwise.files.numbers import number, why_not
+from linkwise.spatial.scalar import FloatArray
+
+SEPARATORS = (";", "\t", ",")
+GROUPS = ("q", "qd", "qdd")
+
+
+class Reader:
+    """Reads the columns t, q, qd and qdd of n joints; other columns are left alone."""
+
+    def __init__(self, source: Source, n: int, names: Sequence[str]) -> None:
+        self.source = source
+        self.n = n
+        self.dt: float | None = None
+        self.lines = self._lines()
+        offset, header = next(self.lines, (source.start, b""))
+        if not header:
+            source.fail(offset, "the file is empty; expected a header t, q1, ..., qd1, ..., qdd1, ...")
+        said = word_shown_long(header)
+        self.separator = next((one for one in SEPARATORS if one in said), ",")
+        self.header = [cell.strip() for cell in next(csv.reader([said], delimiter=self.separator))]
+        self.columns = self._columns(offset, names)
+        self.last: float = -np.inf
+
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
+        """The instants in order, some thousand at a time."""
+        done = 0
+        batch: list[tuple[int, bytes]] = []
+        for line in self.lines:
+            batch.append(line)
+            if len(batch) == 2048:
+                yield self._instants(batch)
+                done, batch = done + len(batch), []
+        if batch:
+            yield self._instants(batch)
+        elif not done:
+            self.source.fail(self.source.start, "there is no instant after the header")
+
+    def _columns(self, offset: int, names: Sequence[str]) -> list[int]:
+        """Where t and the 3 n columns stand."""
+        wanted = [["t", "time"]]
+        for group in GROUPS:
+            for k in range(self.n):
+                wanted.append([f"{group}{k + 1}", *([f"{group}_{names[k]}"] if names else [])])
+                if names and group == "q":
+                    wanted[-1].append(names[k])
+        found = [next((self.header.index(name) for name in either if name in self.header), -1) for either in wanted]
+        missing = [either[0] for either, at in zip(wanted, found, strict=True) if at < 0]
+        if missing:
+            named = f" (or {wanted[1][1]!r} and so on, by name)" if names else ""
+            self.source.fail(
+                offset, f"the header has no column {choices(missing)}{named}; it has {choices(self.header[:40])}"
+            )
+        if len(set(found)) < len(found) or any(self.header.count(self.header[at]) > 1 for at in found):
+            self.source.fail(offset, "the header names a column twice")
+        return found
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that are not blank, without their ends, each with its offset."""
+        for start, piece in self.source.pieces(b"\n\r"):
+            offset = start
+            for line in piece.splitlines(keepends=True):
+                if not line.isspace():
+                    yield offset, line.rstrip(b"\r\n")
+                offset += len(line)
+
+    def _instants(self, batch: list[tuple[int, bytes]]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        table = self._table(batch)[:, self.columns]
+        t = table[:, 0]
+        steps = np.diff(t, prepend=self.last)
+        if not np.all(steps > 0):
+            k = int(np.argmin(steps > 0))
+            self.source.fail(batch[k][0], f"the time {float(t[k])!r} does not come after the time before it")
+        self.last = float(t[-1])
+        q, qd, qdd = (np.ascontiguousarray(table[:, 1 + g * self.n : 1 + (g + 1) * self.n]) for g in range(3))
+        return t.copy(), q, qd, qdd
+
+    def _table(self, batch: list[tuple[int, bytes]]) -> FloatArray:
+        """All cells as numbers at once; where that fails, line by line to find the cell at fault."""
+        width, separator = len(self.header), self.separator.encode()
+        if all(line.count(separator) == width - 1 for _, line in batch):
+            joined = separator.join(line for _, line in batch)
+            try:
+                values = np.fromiter(map(float, joined.split(separator)), np.float64, width * len(batch))
+            except ValueError:
+                pass
+            else:
+                if np.isfinite(values).all() and b"_" not in joined:
+                    return values.reshape(-1, width)
+        return np.array([self._row(offset, line.split(separator)) for offset, line in batch])
+
+    def _row(self, offset: int, cells: list[bytes]) -> list[float]:
+        """The cells of a line; one that no joint needs may hold anything."""
+        if len(cells) != len(self.header):
+            self.source.fail(offset, f"{len(cells)} cells; the header has {len(self.header)} columns")
+        needed = set(self.columns)
+        return [self._cell(offset, k, cell.strip()) if k in needed else 0.0 for k, cell in enumerate(cells)]
+
+    def _cell(self, offset: int, column: int, cell: bytes) -> float:
+        value = number(word_shown(cell)) if len(cell) <= 60 else None
+        if value is None:
+            why = why_not(word_shown(cell)) if len(cell) <= 60 else f"{quoted(cell)} is not a number"
+            self.source.fail(offset, f"column {self.header[column]!r}: {why if cell else 'the cell is empty'}")
+        return value
+
+
+def word_shown_long(line: bytes) -> str:
+    """A header as text."""
+    return line.decode("utf-8", "backslashreplace")
+
+
+def render(t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray, names: Sequence[str] = ()) -> Iterator[str]:
+    """The text of a .csv file, in parts."""
+    n = q.shape[1]
+    endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(n)]
+    yield ",".join(["t", *(f"{group}{ending}" for group in GROUPS for ending in endings)]) + "\n"
+    for row in np.column_stack((t, q, qd, qdd)):
+        yield ",".join(map(repr, row.tolist())) + "\n"

@@ -1,0 +1,223 @@
+"""Reading Linkwise's own .toml form; docs/file-formats.md describes it."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import FileProblem, Problem, choices, shown
+from linkwise.files.attempt import attempt
+from linkwise.files.description import Description, Place, Reading, line_of
+from linkwise.files.toml_lines import toml_lines
+from linkwise.files.toml_schema import DH_KEYS, FORMAT, GENERAL_KEYS, LINK, TOP, Schema
+from linkwise.mechanism import Mechanism
+from linkwise.model.checks import frozen
+from linkwise.model.inertia import Inertia
+from linkwise.model.link import CONVENTIONS, Link
+from linkwise.model.motor import Motor
+from linkwise.model.tree import GRAVITY
+from linkwise.spatial.rotation import rpy_to_rotation
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.transform import transform
+
+_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def parse(text: str, name: str = "", physical: bool = True) -> Reading:
+    r"""Read the text of a Linkwise .toml file.
+
+    Parameters
+    ----------
+    text : str
+        The text, line ends as ``\n``.
+    name : str
+        Name of the mechanism where the text gives none.
+    physical : bool
+        Whether each inertia that is not marked ``physical = false`` must be that of a body that can exist.
+    """
+    try:
+        document = tomllib.loads(text)
+        lines = toml_lines(text)
+    except RecursionError:
+        return Reading(None, [FileProblem(0, "not valid TOML: brackets nested too deeply")], {})
+    except ValueError as error:
+        return Reading(None, [_syntax_problem(text, str(error))], {})
+    return _Reader(lines, name, physical).description(document)
+
+
+def _syntax_problem(text: str, message: str) -> FileProblem:
+    """The parser's message, with its line taken out."""
+    place = _PLACE.search(message)
+    if not place:
+        return FileProblem(0, f"not valid TOML: {message}")
+    said = message[: place.start()]
+    if place.group(1) is None:
+        return FileProblem(text.rstrip("\n").count("\n") + 1, f"not valid TOML: {said} (at the end of the file)")
+    return FileProblem(int(place.group(1)), f"not valid TOML: {said} (column {place.group(2)})")
+
+
+class _Reader:
+    """Builds a description from a parsed document, gathering the problems of all parts."""
+
+    def __init__(self, lines: dict[Place, int], name: str, physical: bool) -> None:
+        self.lines = lines
+        self.schema = Schema(lines)
+        self.name = name
+        self.physical = physical
+        self.convention: str | None = None
+        self.degrees = False
+
+    def description(self, document: dict[str, Any]) -> Reading:
+        top = self.schema.table("the file", (), document, TOP)
+        self._settings(document, top)
+        links = [self._link(k, table) for k, table in enumerate(top.get("link", ()))]
+        if "link" not in document:
+            self.schema.report((), "there is no link; expected one [[link]] table or more")
+        self._names(links)
+        external = top.get("external", {})
+        wrench = np.array([external.get(key, [0.0] * 3) for key in ("force", "moment")]).reshape(6)
+        mechanism = self._mechanism(top, links) if links else None
+        problems = sorted(self.schema.problems, key=lambda problem: problem.line)
+        if problems or mechanism is None:
+            return Reading(None, problems, self.lines)
+        return Reading(Description(mechanism, frozen(wrench), top.get("source", ())), [], self.lines)
+
+    def _settings(self, document: dict[str, Any], top: dict[str, Any]) -> None:
+        """What the whole file agrees on."""
+        if "format" not in document:
+            self.schema.report((), f"there is no format; expected format = {FORMAT!r}")
+        elif top.get("format", FORMAT) != FORMAT:
+            self.schema.report(("format",), f"format is {shown(top['format'])}; this version reads {FORMAT!r}")
+        self.convention = self._word(("convention",), "convention", top.get("convention"), CONVENTIONS)
+        self.degrees = self._word(("angles",), "angles", top.get("angles"), ("rad", "deg")) == "deg"
+
+    def _word(self, place: Place, item: str, value: str | None, allowed: Sequence[str]) -> str | None:
+        if value is None or value in allowed:
+            return value
+        self.schema.report(place, f"{item} is {shown(value)}; expected {choices(allowed)}")
+        return None
+
+    # ── one link ──────────────────────────────────────────────────────────────────────────────────
+
+    def _link(self, k: int, table: Any) -> Link:
+        """The link of a table; a bare one of the same name where something is wrong."""
+        place: Place = ("link", k)
+        said = table.get("name") if isinstance(table, dict) else None
+        item = f"link {said!r}" if isinstance(said, str) and said else f"link {k + 1}"
+        values = self.schema.table(item, place, table, LINK)
+        name = values.get("name", f"link{k + 1}")
+        general = [key for key in GENERAL_KEYS if key in values]
+        dh = [key for key in DH_KEYS if key in values]
+        convention = values.pop("convention", None)
+        convention = self._word((*place, "convention"), f"{item}: convention", convention, CONVENTIONS) or self.convention
+        if general and dh:
+            message = (
+                f"{item} has {choices(dh[:1])} of a Denavit-Hartenberg row and {choices(general[:1])} of the general form"
+            )
+            self.schema.report((*place, general[0]), message + "; expected one of the two")
+            return _bare(name, values)
+        if dh and convention is None:
+            message = f"{item} has a Denavit-Hartenberg row, but no convention is given"
+            self.schema.report(
+                (*place, dh[0]), f"{message}; expected convention = {choices(CONVENTIONS)} before the first table"
+            )
+            return _bare(name, values)
+        values = self._in_si(item, place, values)
+        values["motor"] = self._motor(item, place, values.get("motor"))
+        values["physical"] = values.get("physical", True) and self.physical
+        values["name"] = name
+        if dh:
+            values["convention"] = convention
+        made, wrong = attempt(item, lambda: Link.dh(**values) if dh else Link(**values))
+        self._tell(place, wrong)
+        return made or _bare(name, values)
+
+    def _in_si(self, item: str, place: Place, values: dict[str, Any]) -> dict[str, Any]:
+        """The same values with frames as matrices and angles in rad."""
+        made = dict(values)
+        for key in ("before", "after"):
+            if key in values:
+                made[key] = self._frame(f"{item}: {key}", (*place, key), values[key])
+        if self.degrees:
+            turning = values.get("joint", "revolute") != "prismatic"
+            for key in ("theta", "alpha", *(("offset",) if turning else ())):
+                if key in values:
+                    made[key] = math.radians(values[key])
+            if turning and "limits" in values:
+                made["limits"] = [math.radians(value) for value in values["limits"]]
+        return made
+
+    def _motor(self, item: str, place: Place, values: dict[str, Any] | None) -> Motor | None:
+        if values is None:
+            return None
+        made, wrong = attempt(item, lambda: Motor(**values))
+        self._tell((*place, "motor"), wrong, f"{item}: ")
+        return made
+
+    def _frame(self, item: str, place: Place, values: dict[str, Any]) -> Array | None:
+        """A transform (4, 4) from xyz and rpy, or from its matrix."""
+        if "matrix" in values:
+            others = [key for key in values if key != "matrix"]
+            if others:
+                self.schema.report(
+                    (*place, others[0]), f"{item} has {choices(values)}; expected matrix alone, or xyz and rpy"
+                )
+            return np.array(values["matrix"])
+        roll, pitch, yaw = (math.radians(a) if self.degrees else a for a in values.get("rpy", (0.0, 0.0, 0.0)))
+        rotation = rpy_to_rotation(roll, pitch, yaw) if "rpy" in values else None
+        return transform(rotation, values.get("xyz"))
+
+    # ── the whole ─────────────────────────────────────────────────────────────────────────────────
+
+    def _names(self, links: Sequence[Link]) -> None:
+        first: dict[str | None, int] = {}
+        for k, link in enumerate(links):
+            if link.name in first:
+                place = line_of(self.lines, ("link", first[link.name], "name"))
+                self.schema.report(("link", k, "name"), f"link {link.name!r} stands twice, first in line {place}")
+            first.setdefault(link.name, k)
+
+    def _mechanism(self, top: dict[str, Any], links: Sequence[Link]) -> Mechanism | None:
+        frames = {key: self._frame(key, (key,), top[key]) for key in ("base", "tool") if key in top}
+        payload = None
+        if "payload" in top:
+            body = {**top["payload"], "physical": top["payload"].get("physical", True) and self.physical}
+            payload, wrong = attempt("payload", lambda: Inertia.make(**body, item="payload"))
+            self._tell(("payload",), wrong)
+        name = top.get("name", self.name)
+        gravity = top.get("gravity", GRAVITY)
+        made, wrong = attempt(
+            "mechanism", lambda: Mechanism(links, **frames, gravity=gravity, payload=payload, name=name or None)
+        )
+        names = [link.name for link in links]
+        for problem in wrong:
+            self._tell_whole(problem, names)
+        return made
+
+    def _tell_whole(self, problem: Problem, names: Sequence[str | None]) -> None:
+        """A problem of the mechanism, at the line of what it concerns."""
+        if problem.field == "parent":
+            k = next(k for k, name in enumerate(names) if problem.item == f"link {name!r}")
+            self._tell(("link", k), [problem])
+        elif problem.field != "links":
+            self._tell((), [problem])
+        elif isinstance(problem.value, list):  # a cycle; names that repeat have been told with their lines
+            place: Place = ("link", names.index(problem.value[0]), "parent")
+            self.schema.report(place, str(problem))
+
+    def _tell(self, place: Place, problems: Sequence[Problem], before: str = "") -> None:
+        for problem in problems:
+            message = str(problem).replace("physical=False accepts", "physical = false accepts")
+            self.schema.report((*place, problem.field), before + message)
+
+
+def _bare(name: str, values: dict[str, Any]) -> Link:
+    """A link that only keeps the place of one that could not be built, so that the tree can still be checked."""
+    parent = values.get("parent")
+    made, _ = attempt("link", lambda: Link(name=name, parent=parent if parent and parent.strip() else None))
+    return made or Link(name="?")

@@ -1,0 +1,193 @@
+"""Joint motions, read a block at a time so that a file of any length needs little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, FileError, FileProblem
+from linkwise.files import csv_motion, spacelib_mot
+from linkwise.files.atomic import write_text
+from linkwise.files.blocks import Source
+from linkwise.files.text import BOM, cannot_open
+from linkwise.spatial.scalar import FloatArray
+
+Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+"""Instants in a row: t (k,), q (k, n), qd (k, n), qdd (k, n)."""
+
+
+class _Reader(Protocol):
+    dt: float | None
+
+    def blocks(self) -> Iterator[Block]: ...
+
+
+class Motion:
+    """A joint motion in a file, read anew each time it is iterated over.
+
+    Iterating gives ``(t, q, qd, qdd)`` for some thousand instants at a time: t (k,) in s, the others (k, n) in rad or m,
+    and their rates.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    n : int
+        Number of joint coordinates.
+    dt : float or None
+        Time step, s, of a .MOT file; a .csv file says every time instead.
+    size : int
+        Length of the file, bytes.
+    consumed : int
+        How much of it has been read so far, bytes: the share of the work done is ``consumed / size``.
+    """
+
+    def __init__(self, path: str | Path, n: int, names: Sequence[str] = ()) -> None:
+        if n < 1:
+            raise ArgumentError(f"n is {n!r}; expected the number of joint coordinates, 1 or more")
+        if names and len(names) != n:
+            raise ArgumentError(f"there are {len(names)} names for {n} joint coordinates")
+        self.path = Path(path)
+        self.n = n
+        self.names = tuple(names)
+        self.size = 0
+        self.consumed = 0
+        with self._open() as file:
+            self.size = file.seek(0, 2)
+            self.dt = self._reader(file).dt
+
+    def __iter__(self) -> Iterator[Block]:
+        with self._open() as file:
+            self.consumed = 0
+            reader = self._reader(file)
+            for block in reader.blocks():
+                self.consumed = file.tell()
+                yield block
+            self.consumed = self.size
+
+    def read(self) -> Block:
+        """The whole motion at once: t (k,), q, qd, qdd (k, n)."""
+        t, q, qd, qdd = zip(*self, strict=True)
+        return np.concatenate(t), np.concatenate(q), np.concatenate(qd), np.concatenate(qdd)
+
+    def _open(self) -> BinaryIO:
+        try:
+            return self.path.open("rb")
+        except (OSError, ValueError) as error:
+            raise cannot_open(self.path, error) from error
+
+    def _reader(self, file: BinaryIO) -> _Reader:
+        """The reader that the first character asks for: a number begins a .MOT, anything else a .csv header."""
+        file.seek(0)
+        start = file.read(4096).removeprefix(BOM).lstrip()
+        file.seek(0)
+        if start[:1] in b"+-.0123456789" or start[:3].lower() == b"nan" or self.path.suffix.lower() == ".mot":
+            return spacelib_mot.Reader(Source(self.path, file), self.n)
+        return csv_motion.Reader(Source(self.path, file), self.n, self.names)
+
+
+def open_motion(path: str | Path, n: int, names: Sequence[str] = ()) -> Motion:
+    """Open a joint motion: SpaceLib .MOT, or .csv with a header; told apart by what is in the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    n : int
+        Number of joint coordinates.
+    names : sequence of str
+        Names of the moving links (n,); a .csv may call its columns by them.
+
+    Returns
+    -------
+    Motion
+        Iterate over it for blocks of instants, or `Motion.read` it whole.
+
+    Raises
+    ------
+    FileError
+        Where the file cannot be opened or its head is wrong; while iterating, where a number is wrong or missing.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.mot"
+    >>> save_motion(path, 0.5, [[0.0], [0.1]], [[0.2], [0.2]], [[0.0], [0.0]])
+    >>> t, q, qd, qdd = open_motion(path, 1).read()
+    >>> t.tolist(), q.tolist()
+    ([0.0, 0.5], [[0.0], [0.1]])
+    """
+    return Motion(path, n, names)
+
+
+def check_motion(path: str | Path, n: int, names: Sequence[str] = ()) -> list[FileProblem]:
+    """The first thing that is wrong with a motion file, with its line; empty when it can be read to its end."""
+    try:
+        for _ in open_motion(path, n, names):
+            pass
+    except FileError as error:
+        return list(error.problems)
+    return []
+
+
+def save_motion(path: str | Path, t: Any, q: Any, qd: Any, qdd: Any, *, names: Sequence[str] = ()) -> None:
+    """Write a joint motion, as the suffix says: ``.mot`` for SpaceLib, or ``.csv``.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    t : float or (k,) array_like
+        The time step, or the time of every instant, s. A .MOT only knows times that are multiples of a step.
+    q, qd, qdd : (k, n) array_like
+        Joint coordinates (rad or m), their rates and accelerations.
+    names : sequence of str
+        What a .csv calls its columns; ``q1``, ``q2``, ... where none are given.
+
+    Raises
+    ------
+    FileError
+        Where the suffix is another, a .MOT cannot hold the times, or the file cannot be written.
+    """
+    columns = [np.asarray(values, dtype=np.float64) for values in (q, qd, qdd)]
+    at, rate, acceleration = columns
+    shape = at.shape
+    if len(shape) != 2 or not all(shape) or any(values.shape != shape for values in columns):
+        shapes = ", ".join(str(values.shape) for values in columns)
+        raise ArgumentError(f"q, qd and qdd have the shapes {shapes}; expected (k, n) for all three")
+    times = np.asarray(t, dtype=np.float64)
+    suffix = Path(path).suffix.lower()
+    if not all(np.all(np.isfinite(values)) for values in (times, *columns)):
+        raise ArgumentError("a motion holds finite numbers only")
+    if suffix == ".mot":
+        write_text(path, spacelib_mot.render(_step(path, times, shape[0]), at, rate, acceleration))
+    elif suffix == ".csv":
+        write_text(path, csv_motion.render(_times(times, shape[0]), at, rate, acceleration, names))
+    else:
+        what = f"cannot tell the format from the suffix {suffix!r}; expected '.mot' or '.csv'"
+        raise FileError(path, [FileProblem(0, what)])
+
+
+def _times(times: FloatArray, k: int) -> FloatArray:
+    if times.ndim == 0:
+        return np.asarray(np.arange(k) * times)
+    if times.shape != (k,):
+        raise ArgumentError(f"t has the shape {times.shape}; expected one number, or one for each of the {k} instants")
+    return times
+
+
+def _step(path: str | Path, times: FloatArray, k: int) -> float:
+    """The step whose multiples the times are."""
+    if times.ndim and _times(times, k).size == 1:
+        raise FileError(path, [FileProblem(0, "one instant says no time step; give the step as t")])
+    step = float(times[1]) if times.ndim else float(times)
+    if not step > 0:
+        raise FileError(path, [FileProblem(0, f"the time step is {step!r}; expected a number > 0")])
+    if times.ndim and not np.allclose(times, np.arange(k) * step, rtol=1e-12, atol=0.0):
+        raise FileError(
+            path, [FileProblem(0, "a .MOT file holds times 0, dt, 2 dt, ...; save as .csv, which holds any times")]
+        )
+    return step

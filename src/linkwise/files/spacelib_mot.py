@@ -1,0 +1,108 @@
+"""SpaceLib's joint motion .MOT: the time step dt, then q qd qdd of each joint, for one instant after the other.
+
+G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.1, table 7.3. The words may stand in any lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from linkwise.files.blocks import BLANKS, Source, quoted, word_shown
+from linkwise.files.numbers import number, why_not
+from linkwise.spatial.scalar import FloatArray
+
+_WORD = re.compile(rb"[^ \t\n\v\f\r]+")
+_SUSPECT = re.compile(rb"[_nN]")
+_ROWS = 4096
+
+
+class Reader:
+    """Reads the motion of n joints; `dt` is known at once."""
+
+    def __init__(self, source: Source, n: int) -> None:
+        self.source = source
+        self.n = n
+        self.dt: float | None = None
+        self.words = self._words()
+        self.rest = np.empty(0)
+        self._head()
+
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
+        """The instants in order, some thousand at a time."""
+        width, done = 3 * self.n, 0
+        for _, values in self.words:
+            self.rest = np.concatenate((self.rest, values)) if self.rest.size else values
+            rows = self.rest.size // width
+            for start in range(0, rows, _ROWS):
+                stop = min(rows, start + _ROWS)
+                yield self._instants(self.rest[start * width : stop * width], done)
+                done += stop - start
+            self.rest = self.rest[rows * width :].copy()
+        if self.rest.size or not done:
+            self._incomplete(done)
+
+    def _head(self) -> None:
+        """Take the time step off the first words."""
+        offset, values = next(self.words, (self.source.start, np.empty(0)))
+        if not values.size:
+            self.source.fail(offset, "the file is empty; expected the time step dt, then q qd qdd of each joint")
+        self.dt, self.rest = float(values[0]), values[1:]
+        if not self.dt > 0:
+            self.source.fail(offset, f"the time step dt is {self.dt!r}; expected a number > 0")
+
+    def _instants(self, values: FloatArray, first: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        table = values.reshape(-1, self.n, 3)
+        t = np.arange(first, first + len(table), dtype=np.float64) * np.float64(self.dt or 0.0)
+        q, qd, qdd = (np.ascontiguousarray(table[:, :, k]) for k in range(3))
+        return t, q, qd, qdd
+
+    def _words(self) -> Iterator[tuple[int, FloatArray]]:
+        """The numbers of each piece, with the offset of the first."""
+        for offset, piece in self.source.pieces(BLANKS):
+            words = piece.split()
+            if words:
+                yield offset + piece.index(words[0]), self._numbers(offset, piece, words)
+
+    def _numbers(self, offset: int, piece: bytes, words: list[bytes]) -> FloatArray:
+        """All words as numbers at once; where that fails, one by one to find the word at fault."""
+        if not _SUSPECT.search(piece):
+            try:
+                values = np.fromiter(map(float, words), np.float64, len(words))
+            except ValueError:
+                pass
+            else:
+                if np.isfinite(values).all():
+                    return values
+        return np.array([self._number(offset + match.start(), match.group()) for match in _WORD.finditer(piece)])
+
+    def _number(self, offset: int, word: bytes) -> float:
+        value = number(word_shown(word))
+        if value is None or len(word) > 60:
+            self.source.fail(offset, why_not(word_shown(word)) if len(word) <= 60 else f"{quoted(word)} is not a number")
+        return value
+
+    def _incomplete(self, done: int) -> None:
+        """The file ends within an instant, or before the first."""
+        width, size = 3 * self.n, self.source.file.seek(0, 2)
+        if not self.rest.size:
+            self.source.fail(self._last(size), "the file ends after the time step; expected q qd qdd of each joint")
+        missing = f"{width - self.rest.size} of {width} numbers are missing"
+        joints = f"{self.n} joint{'s' if self.n > 1 else ''}"
+        self.source.fail(self._last(size), f"the file ends within instant {done + 1}: {missing} (q qd qdd of {joints})")
+
+    def _last(self, size: int) -> int:
+        """The offset of the last word, near enough to name its line."""
+        start = max(0, size - (1 << 16))
+        self.source.file.seek(start)
+        return start + len(self.source.file.read().rstrip())
+
+
+def render(dt: float, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> Iterator[str]:
+    """The text of a .MOT file, in parts: a line for each joint, an empty line between instants."""
+    yield f"{dt!r}\n"
+    table = np.stack((q, qd, qdd), axis=-1)
+    for instant in table:
+        yield "\n" + "".join(f"{a!r} {b!r} {c!r}\n" for a, b, c in instant.tolist())

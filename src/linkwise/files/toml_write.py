@@ -1,0 +1,183 @@
+"""Writing Linkwise's own .toml form so that reading it gives back the same mechanism, to the last bit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import FileError, FileProblem
+from linkwise.files.description import Description
+from linkwise.files.toml_schema import FORMAT
+from linkwise.model.checks import Checker
+from linkwise.model.inertia import Inertia, tensor_from
+from linkwise.model.link import DHRow, Link
+from linkwise.model.motor import Motor
+from linkwise.spatial.scalar import FloatArray
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+_TO_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f]')
+
+
+def render(path: str | Path, description: Description) -> Iterator[str]:
+    """The text of a description, in parts.
+
+    Raises
+    ------
+    FileError
+        For a link whose Denavit-Hartenberg row does not describe its placement, and for text outside Unicode.
+    """
+    mechanism = description.mechanism
+    problems = [FileProblem(0, told) for link in mechanism.links for told in _unsayable(link)]
+    if problems:
+        raise FileError(path, problems)
+    yield f"format = {text(FORMAT)}\n"
+    yield f"name = {text(mechanism.name)}\n"
+    if description.source:
+        yield "source = [\n" + "".join(f"    {text(line)},\n" for line in description.source) + "]\n"
+    conventions = {link.dh_row.convention for link in mechanism.links if link.dh_row}
+    if len(conventions) == 1:
+        yield f"convention = {text(next(iter(conventions)))}\n"
+    yield f"gravity = {row(mechanism.gravity)}\n"
+    for name, frame in (("base", mechanism.base), ("tool", mechanism.tool)):
+        yield from _table(f"[{name}]", _frame(frame))
+    yield from _table("[payload]", _body(mechanism.payload))
+    if description.external.any():
+        force, moment = description.external[:3], description.external[3:]
+        yield from _table("[external]", [("force", row(force)), ("moment", row(moment))])
+    for link in mechanism.links:
+        yield from _table("[[link]]", _link(link, len(conventions) > 1))
+
+
+def _unsayable(link: Link) -> list[str]:
+    """What reading back would not restore."""
+    found = []
+    if link.dh_row and not _agrees(link, link.dh_row):
+        found.append(f"link {link.name!r}: its Denavit-Hartenberg row does not describe its placement")
+    return found
+
+
+def _agrees(link: Link, dh: DHRow) -> bool:
+    """Whether the row makes the same constants A and B."""
+    if link.joint == "screw":
+        return False
+    made = Link.dh(dh.theta, dh.d, dh.a, dh.alpha, b=dh.b, convention=dh.convention, joint=link.joint)
+    pairs = ((made.before, link.before), (made.after, link.after), (made.axis, link.axis))
+    return all(_same(a, b) for a, b in pairs)
+
+
+def _table(header: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """A table, or nothing where it has no keys; one of an array stands even if empty."""
+    if not pairs and not header.startswith("[["):
+        return []
+    return [f"\n{header}\n", *(f"{key} = {value}\n" for key, value in pairs)]
+
+
+def _link(link: Link, say_convention: bool) -> list[tuple[str, str]]:
+    pairs = [("name", text(str(link.name)))]
+    if link.parent is not None:
+        pairs.append(("parent", text(link.parent)))
+    pairs.append(("joint", text(link.joint)))
+    pairs += _row(link.dh_row, say_convention) if link.dh_row else _general(link)
+    if not _is_zero(link.offset):
+        pairs.append(("offset", real(link.offset)))
+    if link.limits is not None:
+        pairs.append(("limits", row(link.limits)))
+    pairs += _body(link.body)
+    if link.motor is not None:
+        pairs.append(("motor", _motor(link.motor)))
+    return pairs
+
+
+def _row(dh: DHRow, say_convention: bool) -> list[tuple[str, str]]:
+    pairs = [("convention", text(dh.convention))] if say_convention else []
+    pairs += [(key, real(getattr(dh, key))) for key in ("theta", "d", "a", "alpha")]
+    return pairs if _is_zero(dh.b) else [*pairs, ("b", real(dh.b))]
+
+
+def _general(link: Link) -> list[tuple[str, str]]:
+    """The constants A and B and the axis, where they are not the usual ones."""
+    frames = ((key, _frame(getattr(link, key))) for key in ("before", "after"))
+    pairs = [(key, _inline(frame)) for key, frame in frames if frame]
+    if not _same(link.axis, np.array([0.0, 0.0, 1.0])):
+        pairs.append(("axis", row(link.axis)))
+    return pairs if _is_zero(link.pitch) else [*pairs, ("pitch", real(link.pitch))]
+
+
+def _frame(frame: FloatArray) -> list[tuple[str, str]]:
+    """A transform as nothing (the identity), xyz (no rotation), or its matrix."""
+    if _same(frame, np.eye(4)):
+        return []
+    unturned = np.eye(4)
+    unturned[:3, 3] = frame[:3, 3]
+    if _same(frame, unturned):
+        return [("xyz", row(frame[:3, 3]))]
+    return [("matrix", "[" + ", ".join(row(line) for line in frame) + "]")]
+
+
+def _body(body: Inertia) -> list[tuple[str, str]]:
+    pairs = [] if _is_zero(body.mass) else [("mass", real(body.mass))]
+    if not _same(body.com, np.zeros(3)):
+        pairs.append(("com", row(body.com)))
+    if not _same(body.tensor, np.zeros((3, 3))):
+        pairs.append(("inertia", _tensor(body.tensor)))
+    return pairs if body.physical else [*pairs, ("physical", "false")]
+
+
+def _tensor(tensor: FloatArray) -> str:
+    """The shortest form that gives back the same tensor: its diagonal, six elements, or all nine."""
+    j = tensor.tolist()
+    diagonal = [j[0][0], j[1][1], j[2][2]]
+    for form in (diagonal, [*diagonal, j[0][1], j[1][2], j[0][2]]):
+        if _same(tensor_from(Checker("inertia"), form), tensor):
+            return row(form)
+    return "[" + ", ".join(row(line) for line in j) + "]"
+
+
+def _motor(motor: Motor) -> str:
+    pairs = [("inertia", motor.inertia), ("gear_ratio", motor.gear_ratio), ("viscous", motor.viscous)]
+    return _inline([*((key, real(value)) for key, value in pairs), ("coulomb", row(motor.coulomb))])
+
+
+def _inline(pairs: Sequence[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"{key} = {value}" for key, value in pairs) + "}"
+
+
+def _same(a: FloatArray, b: FloatArray) -> bool:
+    """Whether two arrays agree to the last bit, the sign of zero included."""
+    return np.asarray(a, dtype=np.float64).tobytes() == np.asarray(b, dtype=np.float64).tobytes()
+
+
+def _is_zero(value: float) -> bool:
+    return value == 0.0 and math.copysign(1.0, value) > 0
+
+
+def text(value: str) -> str:
+    r"""Text in the quotes and escapes of TOML.
+
+    Examples
+    --------
+    >>> print(text('the "left" arm'))
+    "the \"left\" arm"
+    """
+    return '"' + _TO_ESCAPE.sub(lambda match: _ESCAPES.get(match[0], f"\\u{ord(match[0]):04x}"), value) + '"'
+
+
+def real(value: Any) -> str:
+    """A number with all its digits, ``inf`` included.
+
+    Examples
+    --------
+    >>> real(0.1), real(float("-inf"))
+    ('0.1', '-inf')
+    """
+    return repr(float(value))
+
+
+def row(values: Iterable[Any]) -> str:
+    """A list of numbers."""
+    return "[" + ", ".join(real(value) for value in values) + "]"

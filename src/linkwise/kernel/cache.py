@@ -1,0 +1,92 @@
+"""Object code kept on disk, per user: never trusted before its owner, its permissions and its checksum are checked."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+VARIABLE = "LINKWISE_CACHE_DIR"
+"""Environment variable that names another directory; empty switches the cache off."""
+
+_MARK = b"linkwise object 1\n"
+
+
+def directory() -> Path | None:
+    """Where object code is kept; None where it is not."""
+    chosen = os.environ.get(VARIABLE)
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("linkwise", appauthor=False)) / "kernels"
+
+
+def load(key: str) -> bytes | None:
+    """Read the object code of a key; None where there is none, or none that can be trusted. A damaged entry is removed."""
+    place = directory()
+    if place is None or not _is_private(place):
+        return None
+    path = place / f"{key}.o"
+    content = _read_private(path)
+    if content is None:
+        return None
+    code = content[len(_MARK) + 32 :]
+    if content[: len(_MARK)] == _MARK and content[len(_MARK) : len(_MARK) + 32] == _checksum(key, code):
+        return code
+    with contextlib.suppress(OSError):
+        path.unlink()
+    return None
+
+
+def store(key: str, code: bytes) -> None:
+    """Keep the object code of a key, whole or not at all; a cache that cannot be written is not an error."""
+    place = directory()
+    if place is None:
+        return
+    with contextlib.suppress(OSError):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _is_private(place):
+            return
+        handle, name = tempfile.mkstemp(dir=place, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_MARK + _checksum(key, code) + code)
+            os.replace(name, place / f"{key}.o")
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+
+
+def _checksum(key: str, code: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + code).digest()
+
+
+def _is_private(place: Path) -> bool:
+    """Whether a directory is a real one that only this user can write to."""
+    try:
+        found = os.lstat(place)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and _only_ours(found)
+
+
+def _read_private(path: Path) -> bytes | None:
+    """The content of a regular file that only this user can write to; symbolic links are not followed."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(path, flags)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(file.fileno())
+        return file.read() if stat.S_ISREG(found.st_mode) and _only_ours(found) else None
+
+
+def _only_ours(found: os.stat_result) -> bool:
+    """Owned by this user, writable by nobody else (on Windows the profile's access list says so, not these bits)."""
+    if os.name != "posix":
+        return True
+    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -1,0 +1,88 @@
+"""Making the compiled entry of a kernel callable from Python, where this Python and NumPy are laid out as it expects."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from linkwise.kernel.gufunc import api_table
+from linkwise.kernel.llvm_entry import DOUBLE, FLAGS, OFFSETS
+
+_NEW_ARRAY = 93
+_FASTCALL_KEYWORDS = 0x0080 | 0x0002
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def fill_runtime(address: int) -> None:
+    """Write into a kernel's ``runtime`` table what its entry must know of this process."""
+    (ctypes.c_void_p * 4).from_address(address)[:] = runtime_pointers()
+
+
+def make_callable(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: list[Any]) -> Any:
+    """Wrap a compiled entry as a Python function; calls that it does not take go to the fallback.
+
+    Parameters
+    ----------
+    address : int
+        Of the machine code.
+    fallback : callable
+        Takes the same arguments, any way they may come.
+    name, doc : str
+        Of the function.
+    keep : list
+        Receives what must live as long as the function.
+    """
+    method = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, doc.encode())
+    keep.append(method)
+    new = ctypes.pythonapi.PyCFunction_NewEx
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return new(ctypes.addressof(method), fallback, None)
+
+
+@cache
+def usable() -> bool:
+    """Whether array objects in this process are laid out as the compiled entry reads them: tried on a known array."""
+    import sys
+
+    if (
+        sys.implementation.name != "cpython"
+        or struct.calcsize("P") != 8
+        or not getattr(sys, "_is_gil_enabled", lambda: True)()
+    ):
+        return False
+    known = np.array([1.5, 2.5, 3.5])
+
+    def at(field: str, form: str) -> int:
+        return int(struct.unpack(form, ctypes.string_at(id(known) + OFFSETS[field], struct.calcsize(form)))[0])
+
+    array_type, descr, _, _ = runtime_pointers()
+    looks_right = (
+        at("type", "P") == array_type
+        and at("data", "P") == known.ctypes.data
+        and at("nd", "i") == 1
+        and at("descr", "P") == descr
+        and at("flags", "i") & FLAGS == FLAGS
+    )
+    return looks_right and ctypes.c_ssize_t.from_address(at("dimensions", "P")).value == known.size
+
+
+@cache
+def runtime_pointers() -> tuple[int, int, int, int]:
+    """The type of arrays, the descriptor of float64, PyArray_New and PyObject_Vectorcall."""
+    table = api_table(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
+    vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0
+    assert np.dtype(np.float64).num == DOUBLE
+    return id(np.ndarray), id(np.dtype(np.float64)), int(table[_NEW_ARRAY]), vectorcall

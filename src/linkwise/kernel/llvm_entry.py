@@ -1,0 +1,119 @@
+"""A second way in, for one configuration: a CPython function that checks its arguments itself, as LLVM text.
+
+It takes only one-dimensional contiguous float64 arrays of the right length, makes the output array, runs the kernel, and hands
+every other call, keywords included, to the object it is bound to. What it must know of Python and NumPy stands in the
+global ``runtime``, filled in after loading; the offsets into an array object are checked by `linkwise.kernel.entry`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from linkwise.kernel.llvm_loop import broadcast_row, first_lane
+from linkwise.kernel.llvm_text import Text
+from linkwise.kernel.tape import Tape
+
+OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64}
+"""Where the fields of a NumPy array object stand, in bytes, on a 64-bit machine."""
+
+RUNTIME = ("array_type", "descr", "new_array", "vectorcall")
+"""What ``runtime`` holds, in order."""
+
+FLAGS = 0x101
+"""C contiguous and aligned."""
+
+DOUBLE = 12
+"""NumPy's number for float64."""
+
+
+def entry(tape: Tape, t: Text) -> str:
+    """Emit ``PyObject *call(PyObject *self, PyObject **args, ssize_t nargs, PyObject *kwnames)``.
+
+    For kernels with one output and one-dimensional inputs; anything else gets no entry (an empty text).
+    """
+    if not has_entry(tape):
+        return ""
+    sizes = [prod(shape) for shape in tape.inputs.values()]
+    (shape,) = tape.outputs.values()
+    t.do(f"%in = alloca [{max(1, sum(sizes))} x {t.vector}], align {max(64, t.vector_size)}")
+    t.do(f"%out = alloca [{max(1, prod(shape))} x {t.vector}], align {max(64, t.vector_size)}")
+    for k, name in enumerate(RUNTIME):
+        address = t.emit(f"getelementptr ptr, ptr @runtime, i64 {k}")
+        t.do(f"%{name} = load ptr, ptr {address}")
+    t.do("%plain = icmp eq ptr %kwnames, null")
+    t.do(f"%enough = icmp eq i64 %nargs, {len(sizes)}")
+    t.do("%usual = and i1 %plain, %enough")
+    t.do("br i1 %usual, label %check0, label %other, !prof !1")
+    for k, size in enumerate(sizes):
+        _check(t, k, size, f"check{k + 1}" if k + 1 < len(sizes) else "make")
+    t.start("make")
+    t.do(
+        f"%result = call ptr %new_array(ptr %array_type, i32 {len(shape)}, ptr @shape, i32 {DOUBLE}, "
+        "ptr null, ptr null, i32 0, i32 0, ptr null)"
+    )
+    t.do("%failed = icmp eq ptr %result, null")
+    t.do("br i1 %failed, label %error, label %run, !prof !0")
+    t.start("run")
+    first = 0
+    for k, size in enumerate(sizes):
+        buffer = t.emit(f"getelementptr {t.vector}, ptr %in, i64 {first}")
+        broadcast_row(t, f"%data{k}", buffer, size)
+        first += size
+    for k, slot in enumerate(tape.results):
+        number = tape.constant(slot)
+        if number is not None:
+            place = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {k}")
+            t.do(f"store {t.vector} {t.number(number)}, ptr {place}, align {t.vector_size}")
+    t.do(f"call void @body_{t.scalar}(ptr %in, ptr %out)")
+    target = _field(t, "%result", "data", "ptr")
+    first_lane(t, target, "%out", prod(shape))
+    t.do("ret ptr %result")
+    t.start("error")
+    t.do("ret ptr null")
+    t.start("other")
+    t.do("%handed = call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
+    t.do("ret ptr %handed")
+    lengths = ", ".join(f"i64 {length}" for length in shape) or "i64 0"
+    head = f"@shape = internal constant [{max(1, len(shape))} x i64] [{lengths}]\n"
+    signature = "define ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #0 {\nentry:\n"
+    return head + signature + "\n".join(t.lines) + "\n}\n"
+
+
+def has_entry(tape: Tape) -> bool:
+    """Whether a kernel gets a compiled entry: one output, and vectors in."""
+    return len(tape.outputs) == 1 and all(len(shape) == 1 and shape[0] for shape in tape.inputs.values())
+
+
+def _check(t: Text, k: int, size: int, then: str) -> None:
+    """Emit: go on if argument k is a contiguous float64 array of this length, else hand the call over."""
+    t.start(f"check{k}")
+    address = t.emit(f"getelementptr ptr, ptr %args, i64 {k}")
+    t.do(f"%array{k} = load ptr, ptr {address}")
+    kind = _field(t, f"%array{k}", "type", "ptr")
+    is_array = t.emit(f"icmp eq ptr {kind}, %array_type")
+    t.do(f"br i1 {is_array}, label %look{k}, label %other, !prof !1")
+    t.start(f"look{k}")
+    dimensions = _field(t, f"%array{k}", "nd", "i32")
+    flat = t.emit(f"icmp eq i32 {dimensions}, 1")
+    descr = _field(t, f"%array{k}", "descr", "ptr")
+    double = t.emit(f"icmp eq ptr {descr}, %descr")
+    flags = _field(t, f"%array{k}", "flags", "i32")
+    wanted = t.emit(f"and i32 {flags}, {FLAGS}")
+    tidy = t.emit(f"icmp eq i32 {wanted}, {FLAGS}")
+    good = t.emit(f"and i1 {flat}, {double}")
+    good = t.emit(f"and i1 {good}, {tidy}")
+    t.do(f"br i1 {good}, label %count{k}, label %other, !prof !1")
+    t.start(f"count{k}")
+    lengths = _field(t, f"%array{k}", "dimensions", "ptr")
+    length = t.emit(f"load i64, ptr {lengths}")
+    right = t.emit(f"icmp eq i64 {length}, {size}")
+    t.do(f"%data{k} = load ptr, ptr {_address(t, f'%array{k}', 'data')}")
+    t.do(f"br i1 {right}, label %{then}, label %other, !prof !1")
+
+
+def _address(t: Text, array: str, field: str) -> str:
+    return t.emit(f"getelementptr i8, ptr {array}, i64 {OFFSETS[field]}")
+
+
+def _field(t: Text, array: str, field: str, kind: str) -> str:
+    return t.emit(f"load {kind}, ptr {_address(t, array, field)}")

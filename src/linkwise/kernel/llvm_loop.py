@@ -1,0 +1,378 @@
+"""Around the arithmetic: moving rows of configurations into vector lanes and back, and the NumPy inner loop, as LLVM text.
+
+A block of `width` configurations is laid out with one vector per element (``in``, ``out`` of the body). Rows whose elements
+lie side by side are transposed in registers; anything else, and the last few rows, is copied element by element, the
+spare lanes repeating the last row. So every configuration takes the same arithmetic however it comes.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from linkwise.kernel.llvm_text import Text
+from linkwise.kernel.tape import Shape, Tape
+
+DIMENSIONS = 3
+"""Greatest number of core dimensions of an input or output."""
+
+
+def helpers(t: Text) -> str:
+    """Copying with any strides, broadcasting one row, and the slow sine and cosine; once per scalar type."""
+    s, w, align = t.scalar, t.width, t.size
+    wide = "fpext float %x to double" if s == "float" else "fadd double %x, 0.0"
+    narrow = "fptrunc double {} to float" if s == "float" else "fadd double {}, 0.0"
+    return f"""
+define internal void @copy_in_{s}(ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst) noinline nounwind {{
+entry:
+  %last = sub i64 %lanes, 1
+  br label %loop
+loop:
+  %e = phi i64 [ 0, %entry ], [ %e1, %next ]
+  %off = call i64 @element(i64 %e, ptr %steps, ptr %dims)
+  %from = getelementptr i8, ptr %src, i64 %off
+  %to = getelementptr {t.vector}, ptr %dst, i64 %e
+  br label %lane
+lane:
+  %l = phi i64 [ 0, %loop ], [ %l1, %lane ]
+  %over = icmp ugt i64 %l, %last
+  %real = select i1 %over, i64 %last, i64 %l
+  %shift = mul i64 %real, %row
+  %p = getelementptr i8, ptr %from, i64 %shift
+  %x = load {s}, ptr %p, align 1
+  %q = getelementptr {s}, ptr %to, i64 %l
+  store {s} %x, ptr %q, align {align}
+  %l1 = add i64 %l, 1
+  %more = icmp ult i64 %l1, {w}
+  br i1 %more, label %lane, label %next
+next:
+  %e1 = add i64 %e, 1
+  %count = load i64, ptr %dims
+  %again = icmp ult i64 %e1, %count
+  br i1 %again, label %loop, label %done
+done:
+  ret void
+}}
+
+define internal void @copy_out_{s}(ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst) noinline nounwind {{
+entry:
+  br label %loop
+loop:
+  %e = phi i64 [ 0, %entry ], [ %e1, %next ]
+  %off = call i64 @element(i64 %e, ptr %steps, ptr %dims)
+  %to = getelementptr i8, ptr %dst, i64 %off
+  %from = getelementptr {t.vector}, ptr %src, i64 %e
+  br label %lane
+lane:
+  %l = phi i64 [ 0, %loop ], [ %l1, %lane ]
+  %q = getelementptr {s}, ptr %from, i64 %l
+  %x = load {s}, ptr %q, align {align}
+  %shift = mul i64 %l, %row
+  %p = getelementptr i8, ptr %to, i64 %shift
+  store {s} %x, ptr %p, align 1
+  %l1 = add i64 %l, 1
+  %more = icmp ult i64 %l1, %lanes
+  br i1 %more, label %lane, label %next
+next:
+  %e1 = add i64 %e, 1
+  %count = load i64, ptr %dims
+  %again = icmp ult i64 %e1, %count
+  br i1 %again, label %loop, label %done
+done:
+  ret void
+}}
+
+define internal void @slow_{s}(ptr %space) noinline nounwind cold {{
+entry:
+  br label %lane
+lane:
+  %l = phi i64 [ 0, %entry ], [ %l1, %next ]
+  %p = getelementptr {s}, ptr %space, i64 %l
+  %x = load {s}, ptr %p
+  %size = call {s} @llvm.fabs.f{8 * align}({s} %x)
+  %far = fcmp ogt {s} %size, {_number(1e5)}
+  br i1 %far, label %huge, label %next
+huge:
+  %y = {wide}
+  %s = call double @sin(double %y)
+  %c = call double @cos(double %y)
+  %s1 = {narrow.format("%s")}
+  %c1 = {narrow.format("%c")}
+  %ls = add i64 %l, {w}
+  %lc = add i64 %l, {2 * w}
+  %ps = getelementptr {s}, ptr %space, i64 %ls
+  %pc = getelementptr {s}, ptr %space, i64 %lc
+  store {s} %s1, ptr %ps
+  store {s} %c1, ptr %pc
+  br label %next
+next:
+  %l1 = add i64 %l, 1
+  %more = icmp ult i64 %l1, {w}
+  br i1 %more, label %lane, label %done
+done:
+  ret void
+}}
+"""
+
+
+ELEMENT = """
+define internal i64 @element(i64 %e, ptr %steps, ptr %dims) alwaysinline nounwind {
+  %p1 = getelementptr i64, ptr %dims, i64 2
+  %p2 = getelementptr i64, ptr %dims, i64 3
+  %d1 = load i64, ptr %p1
+  %d2 = load i64, ptr %p2
+  %i2 = urem i64 %e, %d2
+  %r = udiv i64 %e, %d2
+  %i1 = urem i64 %r, %d1
+  %i0 = udiv i64 %r, %d1
+  %s0 = load i64, ptr %steps
+  %q1 = getelementptr i64, ptr %steps, i64 1
+  %q2 = getelementptr i64, ptr %steps, i64 2
+  %s1 = load i64, ptr %q1
+  %s2 = load i64, ptr %q2
+  %o0 = mul i64 %i0, %s0
+  %o1 = mul i64 %i1, %s1
+  %o2 = mul i64 %i2, %s2
+  %o01 = add i64 %o0, %o1
+  %o = add i64 %o01, %o2
+  ret i64 %o
+}
+"""
+
+
+def loop(tape: Tape, t: Text) -> str:
+    """Emit ``void @loop(ptr args, ptr dimensions, ptr steps, ptr data)``: the inner loop of a NumPy gufunc."""
+    return _Loop(tape, t).text()
+
+
+class _Loop:
+    def __init__(self, tape: Tape, t: Text) -> None:
+        self.tape, self.t = tape, t
+        self.ports = [*tape.inputs.items(), *tape.outputs.items()]
+        self.shapes: list[Shape] = [shape for _, shape in self.ports]
+        self.sizes = [prod(shape) for shape in self.shapes]
+        self.inputs = len(tape.inputs)
+
+    def text(self) -> str:
+        t, s = self.t, self.t.scalar
+        constants = [self._dims(k) for k in range(len(self.ports))]
+        t.do(f"%in = alloca [{max(1, sum(self.sizes[: self.inputs]))} x {t.vector}], align {max(64, t.vector_size)}")
+        t.do(f"%out = alloca [{max(1, sum(self.sizes[self.inputs :]))} x {t.vector}], align {max(64, t.vector_size)}")
+        t.do(f"%count = load i64, ptr %dimensions")
+        steps = len(self.ports)
+        for k, shape in enumerate(self.shapes):
+            self._load(f"%ptr{k}", "ptr", "%args", k)
+            self._load(f"%row{k}", "i64", "%steps", k)
+            t.do(f"%core{k} = alloca [{DIMENSIONS} x i64]")
+            self._core(k, shape, steps)
+            steps += len(shape)
+        self._constants()
+        t.do("br label %blocks")
+        t.start("blocks")
+        t.do("%done = phi i64 [ 0, %entry ], [ %after, %stored ]")
+        t.do("%left = sub i64 %count, %done")
+        t.do("%some = icmp sgt i64 %left, 0")
+        t.do("br i1 %some, label %work, label %end")
+        t.start("work")
+        t.do(f"%short = icmp slt i64 %left, {t.width}")
+        t.do(f"%lanes = select i1 %short, i64 %left, i64 {t.width}")
+        for k in range(self.inputs):
+            self._port(k, sum(self.sizes[:k]), inward=True)
+        t.do(f"call void @body_{s}(ptr %in, ptr %out)")
+        for k in range(self.inputs, len(self.ports)):
+            self._port(k, sum(self.sizes[self.inputs : k]), inward=False)
+        t.do(f"%after = add i64 %done, {t.width}")
+        t.do("br label %stored")
+        t.start("stored")
+        t.do("br label %blocks")
+        t.start("end")
+        t.do("ret void")
+        lines = "\n".join(t.lines)
+        head = f"define void @loop_{s}(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{\nentry:\n"
+        return "\n".join(constants) + "\n" + head + lines + "\n}\n"
+
+    def _load(self, name: str, kind: str, table: str, k: int) -> None:
+        address = self.t.emit(f"getelementptr {kind}, ptr {table}, i64 {k}")
+        self.t.do(f"{name} = load {kind}, ptr {address}")
+
+    def _dims(self, k: int) -> str:
+        padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])
+        numbers = ", ".join(f"i64 {value}" for value in (self.sizes[k], *padded))
+        return f"@dims_{self.t.scalar}_{k} = internal constant [{DIMENSIONS + 1} x i64] [{numbers}]"
+
+    def _core(self, k: int, shape: Shape, first: int) -> None:
+        """Gather the strides within a row, and find out whether its elements lie side by side."""
+        t = self.t
+        packed = "true"
+        pad = DIMENSIONS - len(shape)
+        for axis in range(DIMENSIONS):
+            place = t.emit(f"getelementptr i64, ptr %core{k}, i64 {axis}")
+            if axis < pad:
+                t.do(f"store i64 0, ptr {place}")
+                continue
+            address = t.emit(f"getelementptr i64, ptr %steps, i64 {first + axis - pad}")
+            step = t.emit(f"load i64, ptr {address}")
+            t.do(f"store i64 {step}, ptr {place}")
+            if shape[axis - pad] > 1:
+                tight = t.size * prod(shape[axis - pad + 1 :])
+                same = t.emit(f"icmp eq i64 {step}, {tight}")
+                packed = t.emit(f"and i1 {packed}, {same}")
+        t.do(f"%packed{k} = and i1 {packed}, true")
+
+    def _constants(self) -> None:
+        """Outputs that do not depend on anything are set once."""
+        t = self.t
+        for k, slot in enumerate(self.tape.results):
+            number = self.tape.constant(slot)
+            if number is not None:
+                place = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {k}")
+                t.do(f"store {t.vector} {t.number(number)}, ptr {place}, align {t.vector_size}")
+
+    def _port(self, k: int, first: int, *, inward: bool) -> None:
+        """Move one argument of one block of configurations."""
+        t, s = self.t, self.t.scalar
+        if not self.sizes[k]:
+            return
+        buffer = t.emit(f"getelementptr {t.vector}, ptr {'%in' if inward else '%out'}, i64 {first}")
+        passed = t.emit(f"mul i64 %done, %row{k}")
+        here = t.emit(f"getelementptr i8, ptr %ptr{k}, i64 {passed}")
+        whole = t.emit("icmp eq i1 %short, false")
+        fast = t.emit(f"and i1 %packed{k}, {whole}")
+        t.do(f"br i1 {fast}, label %fast{k}, label %slow{k}")
+        t.start(f"fast{k}")
+        if inward:
+            self._rows_in(k, here, buffer)
+        else:
+            self._rows_out(k, here, buffer)
+        t.do(f"br label %moved{k}")
+        t.start(f"slow{k}")
+        one = t.emit("icmp eq i64 %lanes, 1")
+        single = t.emit(f"and i1 {one}, %packed{k}")
+        t.do(f"br i1 {single}, label %single{k}, label %any{k}")
+        t.start(f"single{k}")
+        (broadcast_row if inward else first_lane)(t, here, buffer, self.sizes[k])
+        t.do(f"br label %moved{k}")
+        t.start(f"any{k}")
+        way = ("in", here, buffer) if inward else ("out", buffer, here)
+        t.do(
+            f"call void @copy_{way[0]}_{s}(ptr {way[1]}, i64 %lanes, i64 %row{k}, ptr %core{k}, ptr @dims_{s}_{k}, ptr {way[2]})"
+        )
+        t.do(f"br label %moved{k}")
+        t.start(f"moved{k}")
+
+    def _rows(self, k: int, here: str) -> list[str]:
+        t = self.t
+        rows = [here]
+        for _ in range(1, t.width):
+            rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 %row{k}"))
+        return rows
+
+    def _rows_in(self, k: int, here: str, buffer: str) -> None:
+        """Transpose rows to lanes, two columns at a time: pieces of two elements, even rows and odd rows, interleaved."""
+        t, pair = self.t, f"<2 x {self.t.scalar}>"
+        rows = self._rows(k, here)
+        size = self.sizes[k]
+        for column in _pairs(size):
+            if column + 1 >= size:
+                self._column_in(rows, column, buffer)
+                continue
+            pieces = []
+            for row in rows:
+                address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
+                pieces.append(t.emit(f"load {pair}, ptr {address}, align {t.size}"))
+            even = _joined(t, pieces[0::2])
+            odd = _joined(t, pieces[1::2])
+            for offset in (0, 1):
+                value = _shuffle(t, even, odd, t.width, _zipped(t.width, offset))
+                place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {column + offset}")
+                t.do(f"store {t.vector} {value}, ptr {place}, align {t.vector_size}")
+
+    def _column_in(self, rows: list[str], column: int, buffer: str) -> None:
+        t = self.t
+        value = "poison"
+        for lane, row in enumerate(rows):
+            address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
+            number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
+            value = t.emit(f"insertelement {t.vector} {value}, {t.scalar} {number}, i32 {lane}")
+        place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {column}")
+        t.do(f"store {t.vector} {value}, ptr {place}, align {t.vector_size}")
+
+    def _rows_out(self, k: int, here: str, buffer: str) -> None:
+        """Transpose lanes to rows: the inverse of `_rows_in`."""
+        t, pair = self.t, f"<2 x {self.t.scalar}>"
+        rows = self._rows(k, here)
+        size = self.sizes[k]
+        for column in _pairs(size):
+            values = [self._element(buffer, column + offset) for offset in range(min(2, size - column))]
+            if len(values) == 1:
+                for lane, row in enumerate(rows):
+                    number = t.emit(f"extractelement {t.vector} {values[0]}, i32 {lane}")
+                    address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
+                    t.do(f"store {t.scalar} {number}, ptr {address}, align {t.size}")
+                continue
+            halves = [_shuffle(t, *values, t.width, _zipped(t.width, offset)) for offset in (0, 1)]
+            for lane, row in enumerate(rows):
+                source = halves[lane % 2]
+                at = lane - lane % 2
+                mask = f"<2 x i32> <i32 {at}, i32 {at + 1}>"
+                piece = t.emit(f"shufflevector {t.vector} {source}, {t.vector} poison, {mask}")
+                address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
+                t.do(f"store {pair} {piece}, ptr {address}, align {t.size}")
+
+    def _element(self, buffer: str, k: int) -> str:
+        place = self.t.emit(f"getelementptr {self.t.vector}, ptr {buffer}, i64 {k}")
+        return self.t.emit(f"load {self.t.vector}, ptr {place}, align {self.t.vector_size}")
+
+
+def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
+    """Emit: every lane gets the one row."""
+    for k in range(size):
+        address = t.emit(f"getelementptr {t.scalar}, ptr {source}, i64 {k}")
+        number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
+        first = t.emit(f"insertelement {t.vector} poison, {t.scalar} {number}, i32 0")
+        value = t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
+        place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {k}")
+        t.do(f"store {t.vector} {value}, ptr {place}, align {t.vector_size}")
+
+
+def first_lane(t: Text, target: str, buffer: str, size: int) -> None:
+    """Emit: the one row is lane 0."""
+    for k in range(size):
+        place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {k}")
+        number = t.emit(f"load {t.scalar}, ptr {place}, align {t.size}")
+        address = t.emit(f"getelementptr {t.scalar}, ptr {target}, i64 {k}")
+        t.do(f"store {t.scalar} {number}, ptr {address}, align {t.size}")
+
+
+def _pairs(size: int) -> range:
+    return range(0, size, 2)
+
+
+def _zipped(width: int, offset: int) -> list[int]:
+    """Indices that take element ``offset`` of each pair of the first vector and of the second, in turn."""
+    return [index for k in range(0, width, 2) for index in (k + offset, width + k + offset)]
+
+
+def _joined(t: Text, pieces: list[str]) -> str:
+    """One vector from short vectors laid end to end."""
+    length = 2
+    while len(pieces) > 1:
+        pieces = [
+            t.emit(
+                f"shufflevector <{length} x {t.scalar}> {a}, <{length} x {t.scalar}> {b}, "
+                f"<{2 * length} x i32> <{', '.join(f'i32 {k}' for k in range(2 * length))}>"
+            )
+            for a, b in zip(pieces[0::2], pieces[1::2], strict=True)
+        ]
+        length *= 2
+    return pieces[0]
+
+
+def _shuffle(t: Text, a: str, b: str, width: int, indices: list[int]) -> str:
+    mask = ", ".join(f"i32 {k}" for k in indices)
+    return t.emit(f"shufflevector {t.vector} {a}, {t.vector} {b}, <{width} x i32> <{mask}>")
+
+
+def _number(value: float) -> str:
+    import struct
+
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"

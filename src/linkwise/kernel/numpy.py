@@ -1,0 +1,134 @@
+"""Lowering a tape to NumPy: a Python function over whole arrays, one line per operation."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from linkwise.kernel.gufunc import LOOP
+from linkwise.kernel.tape import Instruction, Shape, Tape
+
+_UNARY = {"neg": "-{}", "sqrt": "sqrt({})", "sin": "sin({})", "cos": "cos({})", "abs": "abs({})", "sign": "sign({})"}
+_BINARY = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}"}
+
+
+def source(tape: Tape) -> str:
+    """Python source of the kernel: a function of its inputs, batch axes leading, that needs only NumPy.
+
+    Examples
+    --------
+    >>> from linkwise.kernel.tape import trace
+    >>> print(source(trace(lambda x: x * x, "square", {"x": (1,)}, {"y": (1,)})))
+    from numpy import abs, array, cos, empty, errstate, result_type, sign, sin, sqrt
+    <BLANKLINE>
+    <BLANKLINE>
+    def square(x):
+        "square: x (1,) -> y (1,), batch axes leading."
+        x = array(x, ndmin=1, copy=None)
+        kind = result_type(x, 'f4')
+        x = x.astype(kind, copy=False)
+        number = kind.type
+        with errstate(all='ignore'):
+            v0 = x[..., 0]
+            v1 = v0 * v0
+            y = empty(x.shape[:-1] + (1,), kind)
+            y[..., 0] = v1
+        return y
+    """
+    inputs, outputs = list(tape.inputs.items()), list(tape.outputs.items())
+    described = [", ".join(f"{name} {shape}" for name, shape in group) for group in (inputs, outputs)]
+    names = ", ".join(name for name, _ in inputs)
+    lines = [
+        "from numpy import abs, array, cos, empty, errstate, result_type, sign, sin, sqrt",
+        "",
+        "",
+        f"def {tape.name}({names}):",
+        f'    "{tape.name}: {described[0]} -> {described[1]}, batch axes leading."',
+    ]
+    lines += [f"    {name} = array({name}, ndmin={len(shape)}, copy=None)" for name, shape in inputs]
+    lines.append(f"    kind = result_type({names}, 'f4')")
+    lines += [f"    {name} = {name}.astype(kind, copy=False)" for name, _ in inputs]
+    lines += ["    number = kind.type", "    with errstate(all='ignore'):"]
+    lines += [f"        {line}" for line in _statements(tape)]
+    lines.append(f"    return {', '.join(name for name, _ in outputs)}")
+    return "\n".join(lines)
+
+
+def _statements(tape: Tape) -> list[str]:
+    used = {arg for instruction in tape.code for arg in instruction.args} | set(tape.results)
+    lines, slot = [], 0
+    for name, shape in tape.inputs.items():
+        for index in np.ndindex(shape):
+            if slot in used:
+                lines.append(f"v{slot} = {name}[{', '.join(['...', *map(str, index)])}]")
+            slot += 1
+    for k, instruction in enumerate(tape.code):
+        lines.append(f"v{tape.first_result + k} = {_expression(tape, instruction)}")
+    shapes = [f"{name}.shape{f'[:-{len(shape)}]' if shape else ''}" for name, shape in tape.inputs.items()]
+    batch = shapes[0]
+    if len(shapes) > 1:
+        lines.append(f"batch = broadcast_shapes({', '.join(shapes)})")
+        batch = "batch"
+    results = iter(tape.results)
+    for name, shape in tape.outputs.items():
+        lines.append(f"{name} = empty({batch} + {shape}, kind)")
+        for index in np.ndindex(shape):
+            lines.append(f"{name}[{', '.join(['...', *map(str, index)])}] = {_operand(tape, next(results))}")
+    return lines
+
+
+def _expression(tape: Tape, instruction: Instruction) -> str:
+    form = _UNARY.get(instruction.op) or _BINARY[instruction.op]
+    return form.format(*(_operand(tape, arg) for arg in instruction.args))
+
+
+def _operand(tape: Tape, slot: int) -> str:
+    number = tape.constant(slot)
+    return f"v{slot}" if number is None else f"number({number!r})"
+
+
+def loop(tape: Tape, dtype: str) -> Any:
+    """Wrap the NumPy lowering as the inner loop of a gufunc, for machines without llvmlite."""
+    text = source(tape).replace("import abs,", "import broadcast_shapes, abs,")
+    space: dict[str, Any] = {}
+    exec(compile(text, f"<linkwise {tape.name}>", "exec"), space)
+    return LOOP(_inner(tape, space[tape.name], np.dtype(dtype)))
+
+
+def _inner(tape: Tape, function: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., None]:
+    shapes = [*tape.inputs.values(), *tape.outputs.values()]
+    count = len(tape.inputs)
+    core = sum(len(shape) for shape in shapes)
+
+    def run(args: int, dimensions: int, steps: int, _data: int) -> None:
+        rows = ctypes.c_ssize_t.from_address(dimensions).value
+        pointers = (ctypes.c_void_p * len(shapes)).from_address(args)
+        strides = (ctypes.c_ssize_t * (len(shapes) + core)).from_address(steps)
+        views, first = [], len(shapes)
+        for k, shape in enumerate(shapes):
+            inner = strides[first : first + len(shape)]
+            first += len(shape)
+            views.append(_view(pointers[k], (rows, *shape), (strides[k], *inner), dtype))
+        results = function(*views[:count])
+        for view, result in zip(views[count:], results if isinstance(results, tuple) else (results,), strict=True):
+            view[...] = result
+
+    return run
+
+
+class _Memory:
+    """Memory at an address, as NumPy's array interface describes it."""
+
+    def __init__(self, interface: dict[str, Any]) -> None:
+        self.__array_interface__ = interface
+
+
+def _view(address: int | None, shape: Shape, strides: Shape, dtype: np.dtype[Any]) -> Any:
+    if not prod(shape):
+        return np.empty(shape, dtype)
+    interface = {"version": 3, "data": (address, False), "shape": shape, "strides": strides, "typestr": dtype.str}
+    return np.asarray(_Memory(interface))

@@ -1,0 +1,145 @@
+"""A graph with named, shaped inputs and outputs, written flat: what every lowering reads."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from linkwise.expr.node import Expr, symbol
+from linkwise.expr.order import schedule
+from linkwise.spatial.scalar import Array
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One operation of a tape: what it does, and the slots it reads; it writes the next slot."""
+
+    op: str
+    args: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Tape:
+    """A function as a flat list of operations.
+
+    Slots count first the elements of the inputs, then the constants, then one per instruction.
+
+    Attributes
+    ----------
+    name : str
+        Name of the function.
+    inputs, outputs : mapping of str to shape
+        In order.
+    constants : tuple of float
+        The numbers that occur.
+    code : tuple of Instruction
+        Operands always stand before.
+    results : tuple of int
+        The slot of each element of the outputs.
+    """
+
+    name: str
+    inputs: Mapping[str, Shape]
+    outputs: Mapping[str, Shape]
+    constants: tuple[float, ...]
+    code: tuple[Instruction, ...]
+    results: tuple[int, ...]
+
+    @property
+    def input_count(self) -> int:
+        """Number of scalars that go in."""
+        return sum(prod(shape) for shape in self.inputs.values())
+
+    @property
+    def first_result(self) -> int:
+        """The slot of the first instruction."""
+        return self.input_count + len(self.constants)
+
+    def constant(self, slot: int) -> float | None:
+        """The number in a slot, None where it is computed or given."""
+        k = slot - self.input_count
+        return self.constants[k] if 0 <= k < len(self.constants) else None
+
+    @cached_property
+    def operations(self) -> dict[str, int]:
+        """How many operations one evaluation takes, by kind; subtractions are counted as ``add``."""
+        from linkwise.expr.count import counted
+
+        return counted(instruction.op for instruction in self.code)
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for the same function, in any process."""
+        code = [(instruction.op, instruction.args) for instruction in self.code]
+        numbers = [value.hex() for value in self.constants]
+        text = repr((self.name, list(self.inputs.items()), list(self.outputs.items()), numbers, code, self.results))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @classmethod
+    def from_graph(cls, name: str, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Tape:
+        """Write a graph flat.
+
+        Parameters
+        ----------
+        name : str
+            Name of the function.
+        inputs : mapping of str to array of symbols
+            Every symbol that the outputs depend on must be among them.
+        outputs : mapping of str to array of scalars
+            What is computed.
+        """
+        symbols = [node for array in inputs.values() for node in np.asarray(array, dtype=object).ravel()]
+        wanted = [node for array in outputs.values() for node in np.asarray(array, dtype=object).ravel()]
+        nodes = schedule(wanted)
+        slot: dict[Expr, int] = {node: k for k, node in enumerate(symbols)}
+        values = dict.fromkeys(node.value for node in nodes if node.op == "const")
+        values.update(dict.fromkeys(float(node) + 0.0 for node in wanted if not isinstance(node, Expr)))
+        constants = list(values)
+        place = {value: len(symbols) + k for k, value in enumerate(constants)}
+        code = []
+        for node in nodes:
+            if node.op == "const":
+                slot[node] = place[node.value]
+            elif node.args:
+                slot[node] = len(symbols) + len(constants) + len(code)
+                code.append(Instruction(node.op, tuple(slot[arg] for arg in node.args)))
+        results = tuple(slot[node] if isinstance(node, Expr) else place[float(node) + 0.0] for node in wanted)
+        shapes = ({key: tuple(np.shape(array)) for key, array in group.items()} for group in (inputs, outputs))
+        return cls(name, *shapes, tuple(constants), tuple(code), results)
+
+
+def trace(function: Callable[..., Any], name: str, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> Tape:
+    """Run a function over scalars once, on symbols, and write down what it did.
+
+    Parameters
+    ----------
+    function : callable
+        Takes one array per input, returns one array or a tuple of them.
+    name : str
+        Name of the result.
+    inputs, outputs : mapping of str to shape
+        In the order in which the function takes and gives them.
+    """
+    given = {key: _symbols(key, shape) for key, shape in inputs.items()}
+    made = function(*given.values())
+    arrays = made if isinstance(made, tuple) else (made,)
+    named = {key: np.asarray(array, dtype=object) for key, array in zip(outputs, arrays, strict=True)}
+    for key, shape in outputs.items():
+        if named[key].shape != shape:
+            raise ValueError(f"{name} gave {key} of shape {named[key].shape}; it declares {shape}")
+    return Tape.from_graph(name, given, named)
+
+
+def _symbols(name: str, shape: Shape) -> Array:
+    made = np.empty(shape, dtype=object)
+    for index in np.ndindex(shape):
+        made[index] = symbol(f"{name}[{','.join(map(str, index))}]")
+    return made

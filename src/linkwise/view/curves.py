@@ -1,0 +1,129 @@
+"""Curves of a motion against time: position, speed, acceleration and effort of the joints, force and moment in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.model.table import plain
+from linkwise.spatial.scalar import FloatArray
+from linkwise.view.figure import colour, figure, literal, style
+
+UNITS = {
+    "position": ("rad", "m"),
+    "speed": ("rad/s", "m/s"),
+    "acceleration": ("rad/s²", "m/s²"),
+    "effort": ("N m", "N"),
+}
+"""Units of what a turning and of what a sliding joint shows."""
+
+MARKED = 40
+"""Up to this many instants, each is marked."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Some curves over one time axis, drawn in one panel.
+
+    Attributes
+    ----------
+    title : str
+        What they show: ``"position"``, ``"force"``.
+    unit : str
+        Written on the vertical axis.
+    t : ndarray (k,)
+        Time, s.
+    values : ndarray (k, m)
+        A column a curve.
+    labels : sequence of int
+        Place in the legend of each curve.
+    """
+
+    title: str
+    unit: str
+    t: FloatArray
+    values: FloatArray
+    labels: Sequence[int]
+
+
+def joint_panels(title: str, t: FloatArray, values: FloatArray, slides: Sequence[bool]) -> list[Curves]:
+    """Curves of one quantity of the joints (k, n), one panel for those that turn and one for those that slide."""
+    found = []
+    for sliding, unit in enumerate(UNITS[title]):
+        chosen = [k for k, slide in enumerate(slides) if slide == bool(sliding)]
+        if chosen:
+            found.append(Curves(title, unit, t, values[:, chosen], chosen))
+    return found
+
+
+def plot(panels: Sequence[Curves], names: Sequence[str], title: str) -> Any:
+    """Draw panels under each other over one time axis, with one legend beside them.
+
+    Parameters
+    ----------
+    panels : sequence of Curves
+        From top to bottom.
+    names : sequence of str
+        The legend; `Curves.labels` are places in it.
+    title : str
+        Stands above.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    made = figure(10.0, 1.0 + max(2.0 * len(panels), 0.2 * len(names) + 1.0))
+    axes = np.atleast_1d(made.subplots(len(panels), 1, sharex=True))
+    lines: dict[int, Any] = {}
+    for axis, panel in zip(axes, panels, strict=True):
+        lines.update(_panel(axis, panel))
+    axes[-1].set_xlabel("time [s]")
+    made.align_ylabels(axes)
+    literal(made.suptitle(" ", fontsize=11), plain(title))
+    _legend(made, lines, names)
+    return made
+
+
+def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
+    marker = "." if len(panel.t) <= MARKED else ""
+    drawn = {}
+    for column, k in enumerate(panel.labels):
+        (line,) = axis.plot(
+            panel.t, panel.values[:, column], color=colour(k), linestyle=style(k), linewidth=1.3, marker=marker
+        )
+        drawn[k] = line
+    axis.set_ylabel(f"{panel.title}\n[{panel.unit}]")
+    axis.grid(visible=True, color="0.9", linewidth=0.7)
+    axis.axhline(0.0, color="0.7", linewidth=0.7, zorder=0)
+    axis.margins(x=0.01)
+    _no_exaggeration(axis, panel.values)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    return drawn
+
+
+def _no_exaggeration(axis: Any, values: FloatArray) -> None:
+    """A curve that is constant but for rounding is drawn as constant."""
+    finite = values[np.isfinite(values)]
+    if finite.size and np.ptp(finite) <= 1e-9 * np.abs(finite).max():
+        middle = float(finite.mean())
+        room = 0.5 * abs(middle) or 1.0
+        axis.set_ylim(middle - room, middle + room)
+
+
+def _legend(made: Any, lines: dict[int, Any], names: Sequence[str]) -> None:
+    shown = sorted(lines)
+    legend = made.legend(
+        [lines[k] for k in shown], [" "] * len(shown), loc="outside right upper", frameon=False, fontsize=9, handlelength=2.4
+    )
+    for words, k in zip(legend.get_texts(), shown, strict=True):
+        literal(words, shortened(plain(names[k])))
+
+
+def shortened(name: str, longest: int = 24) -> str:
+    """A name with its middle left out where it is too long for a legend."""
+    half = (longest - 1) // 2
+    return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"

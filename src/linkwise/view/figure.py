@@ -1,0 +1,61 @@
+"""A matplotlib figure without pyplot: made, coloured alike, and turned into a file's bytes."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from typing import Any
+
+from linkwise.errors import MissingExtraError
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f6b6d")
+"""Distinct for every kind of colour vision; M. Okabe and K. Ito, *Color Universal Design* (2008), and two more."""
+
+STYLES = ("-", "--", ":", "-.")
+
+DPI = 120
+
+
+def figure(width: float, height: float) -> Any:
+    """An empty figure, width and height in inches, known to no global state.
+
+    Raises
+    ------
+    MissingExtraError
+        Where matplotlib is not installed.
+    """
+    return _matplotlib().Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+
+
+def rendered(made: Any, suffix: str) -> bytes:
+    """The figure as the bytes of a file: ``png``, ``svg`` or ``pdf``."""
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # a name in letters that the font lacks is drawn as boxes
+        warnings.filterwarnings("ignore", message="constrained_layout not applied")
+        made.savefig(buffer, format=suffix, facecolor="white")
+    return buffer.getvalue()
+
+
+def colour(k: int) -> str:
+    """The colour of the k-th curve or link."""
+    return COLOURS[k % len(COLOURS)]
+
+
+def style(k: int) -> str:
+    """The line style of the k-th curve: changes each time the colours have been used up."""
+    return STYLES[k // len(COLOURS) % len(STYLES)]
+
+
+def literal(text: Any, words: str) -> None:
+    """Set the words of a matplotlib text exactly as they are: a dollar sign in a name is no formula."""
+    text.set_parse_math(False)
+    text.set_text(words)
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib.figure
+    except ImportError as error:
+        raise MissingExtraError("pictures need matplotlib: pip install 'linkwise[plot]'") from error
+    return matplotlib.figure

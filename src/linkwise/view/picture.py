@@ -1,0 +1,236 @@
+"""The picture of a mechanism: links as rods, joints as cylinders, boxes and helices, frames as red, green and blue axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from linkwise.model.table import plain
+from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import rotation_between
+from linkwise.spatial.scalar import FloatArray
+from linkwise.view.figure import colour, figure, literal
+from linkwise.view.skeleton import Place, Skeleton, skeleton
+from linkwise.view.solids import Solids, helix
+
+ROD, JOINT, TRIAD, GROUND = 0.014, 0.030, 0.095, 0.13
+"""Radii of rods and joints, length of frame axes and half side of the ground, as shares of the mechanism's size."""
+
+AXES = ("#d62728", "#2ca02c", "#1f77ff")
+"""Colours of x, y and z."""
+
+
+def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
+    """Draw a mechanism at the joint coordinates q.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What to draw; chains and trees alike.
+    q : (n,) array_like, optional
+        Joint coordinates, rad or m; zero by default.
+    into : matplotlib.figure.Figure, optional
+        An empty figure to draw into; a new one by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingExtraError
+        Where matplotlib is not installed.
+    ArgumentError
+        Where q is not n finite numbers.
+    """
+    laid = skeleton(mechanism, q)
+    made = figure(8.5, 7.0) if into is None else into
+    made.set_layout_engine("none")
+    import mpl_toolkits.mplot3d  # noqa: F401  (makes the projection known)
+
+    axes = made.add_axes((0.0, 0.0, 1.0, 0.96), projection="3d", computed_zorder=False)
+    _solids(axes, laid)
+    _ground(axes, laid)
+    for place in laid.places:
+        _triad(axes, place.frame, laid.size * TRIAD)
+    _triad(axes, laid.base, laid.size * TRIAD)
+    _tool(axes, mechanism, laid)
+    _labels(axes, laid)
+    _view(axes, laid)
+    literal(axes.set_title(" ", fontsize=11), plain(mechanism.name))
+    return made
+
+
+# ── links and joints ──────────────────────────────────────────────────────────────────────────────
+
+
+def _solids(axes: Any, laid: Skeleton) -> None:
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    solids = Solids()
+    grey = _rgb("#8a8f94")
+    nested = _nesting(laid)
+    for k, place in enumerate(laid.places):
+        carried = grey if place.parent < 0 else _rgb(colour(place.parent))
+        _rods(solids, place.arm, laid.size * ROD, carried)
+        _rods(solids, place.body, laid.size * ROD, _rgb(colour(k)))
+        _joint(solids, axes, place, laid.size * 0.84 ** nested[k], _rgb(colour(k)))
+    axes.add_collection3d(
+        Poly3DCollection(solids.faces, facecolors=solids.colours, edgecolors=solids.colours, linewidths=0.3, zorder=2),
+        autolim=False,
+    )
+
+
+def _nesting(laid: Skeleton) -> list[int]:
+    """How many joints before each one stand at the same point: its symbol is drawn smaller for each."""
+    at = [place.joint[:3, 3] for place in laid.places]
+    near = laid.size * JOINT
+    return [
+        sum(place.link.moves and float(np.linalg.norm(at[j] - at[k])) < near for j, place in enumerate(laid.places[:k]))
+        for k in range(len(at))
+    ]
+
+
+def _rods(solids: Solids, corners: tuple[FloatArray, ...], radius: float, rgb: FloatArray) -> None:
+    for start, end in pairwise(corners):
+        if float(np.linalg.norm(end - start)) > radius / 2:
+            solids.cylinder(start, end, radius, rgb)
+
+
+def _joint(solids: Solids, axes: Any, place: Place, size: float, rgb: FloatArray) -> None:
+    """The symbol of the joint, in the colour of the link that it moves but darker."""
+    kind, at, along = place.link.joint, place.joint[:3, 3], place.joint[:3, 2]
+    dark, r = rgb * 0.72, size * JOINT
+    if kind == "revolute":
+        solids.cylinder(at - along * r * 1.35, at + along * r * 1.35, r, dark)
+    elif kind == "prismatic":
+        solids.box(place.joint, np.array([r, r, 1.5 * r]) * 0.85, dark)
+        _rods(solids, (at, place.moved), size * ROD * 0.6, np.full(3, 0.75))
+    elif kind == "screw":
+        solids.cylinder(at - along * r * 1.6, at + along * r * 1.6, r * 0.7, dark)
+        _rods(solids, (at, place.moved), size * ROD * 0.6, np.full(3, 0.75))
+        axes.plot(*helix(at - along * r * 1.6, at + along * r * 1.6, r * 0.95).T, color="black", linewidth=1.2, zorder=4)
+
+
+# ── frames, ground, tool ──────────────────────────────────────────────────────────────────────────
+
+
+def _triad(axes: Any, frame: FloatArray, length: float) -> None:
+    origin = frame[:3, 3]
+    for k, one in enumerate(AXES):
+        tip = origin + frame[:3, k] * length
+        axes.plot(*np.array([origin, tip]).T, color=one, linewidth=1.6, solid_capstyle="round", zorder=3)
+
+
+def _ground(axes: Any, laid: Skeleton) -> None:
+    """A square under the base, at a right angle to the axis of the first joint or level, with the hatching of the ground."""
+    side, origin = laid.size * GROUND, laid.base[:3, 3]
+    turned = laid.base[:3, :3]
+    first = laid.places[0]
+    if first.parent < 0 and first.link.joint == "revolute" and float(np.linalg.norm(first.joint[:3, 3] - origin)) < side:
+        turned = rotation_between((0.0, 0.0, 1.0), first.joint[:3, 2] * _sense(first.joint[:3, 2], laid))
+    u, v, w = turned.T * side
+    square = origin + np.array([u + v, u - v, -u - v, -u + v, u + v])
+    axes.plot(*square.T, color="0.45", linewidth=1.2, zorder=1)
+    for share in np.linspace(-0.9, 0.9, 9):
+        for edge, across in ((v, u), (u, v)):
+            start = origin + across * share - edge
+            axes.plot(*np.array([start, start - w * 0.22 - across * 0.18]).T, color="0.55", linewidth=0.9, zorder=1)
+
+
+def _sense(axis: FloatArray, laid: Skeleton) -> float:
+    """The sign that makes the axis point away from the ground, towards the mechanism."""
+    centre = laid.points.mean(axis=0) - laid.base[:3, 3]
+    along = float(axis @ centre)
+    return -1.0 if along < -1e-3 * laid.size else 1.0
+
+
+def _tool(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
+    """The tool's frame, longer than the others, joined to its link by a line where it is away from it."""
+    last = laid.places[-1].frame[:3, 3]
+    if not np.array_equal(mechanism.tool, np.eye(4)):
+        axes.plot(*np.array([last, laid.tool[:3, 3]]).T, color="0.3", linewidth=2.2, zorder=2.5)
+        _triad(axes, laid.tool, laid.size * TRIAD * 1.3)
+    axes.plot(*laid.tool[:3, 3, None], color="black", marker="o", markersize=4, zorder=4)
+
+
+# ── words and view ────────────────────────────────────────────────────────────────────────────────
+
+
+def _labels(axes: Any, laid: Skeleton) -> None:
+    """The names of the links beside their joints (fixed ones beside their frame), those that stand together in one label."""
+    from matplotlib.patheffects import withStroke
+
+    together: dict[tuple[int, ...], tuple[FloatArray, list[str]]] = {}
+    for place in laid.places:
+        at = place.joint[:3, 3] if place.link.moves else place.frame[:3, 3]
+        key = tuple(np.round(at / (laid.size * 0.04)).astype(int))
+        together.setdefault(key, (at, []))[1].append(plain(place.link.name))
+    tool = laid.tool[:3, 3]
+    together.setdefault(tuple(np.round(tool / (laid.size * 0.04)).astype(int)), (tool, []))[1].append("tool")
+    halo = [withStroke(linewidth=2.5, foreground="white")]
+    for at, names in together.values():
+        made = axes.text(*(at + laid.size * np.array([0.03, 0.03, 0.045])), " ", fontsize=8.5, zorder=5, path_effects=halo)
+        literal(made, ", ".join(_few(names)))
+
+
+def _few(names: list[str]) -> Iterable[str]:
+    return names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
+
+
+def _view(axes: Any, laid: Skeleton) -> None:
+    """Equal scales, and a point of view from which the mechanism spreads out."""
+    points = laid.points
+    room = laid.size * 0.12
+    low, high = points.min(axis=0) - room, points.max(axis=0) + room
+    for name, start, end in zip("xyz", low, high, strict=True):
+        getattr(axes, f"set_{name}lim")(start, end)
+        getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=9)
+        axis = getattr(axes, f"{name}axis")
+        axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
+        axis._axinfo["grid"].update(color="0.9", linewidth=0.6)
+        axis.set_major_locator(_ticks(float(end - start), float((high - low).max())))
+    axes.tick_params(labelsize=8)
+    axes.set_proj_type("ortho")
+    elevation, azimuth = _viewpoint(points - points.mean(axis=0))
+    axes.view_init(elev=elevation, azim=azimuth)
+    _fill(axes, low, high)
+
+
+def _fill(axes: Any, low: FloatArray, high: FloatArray) -> None:
+    """Zoom so that the box between two corners, with room for the numbers on its edges, fills the picture."""
+    from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+    axes.set_box_aspect(high - low)
+    axes.apply_aspect()
+    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1)
+    x, y, _ = proj_transform(*corners, axes.get_proj())
+    shown = axes.transData.transform(np.stack((x, y), axis=1))
+    share = np.ptp(shown, axis=0) / np.array([axes.bbox.width, axes.bbox.height])
+    axes.set_box_aspect(high - low, zoom=0.84 / float(share.max()))
+
+
+def _ticks(extent: float, largest: float) -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(nbins=max(2, round(6 * extent / largest)), steps=[1, 2, 5, 10])
+
+
+def _viewpoint(points: FloatArray) -> tuple[float, float]:
+    """Elevation and azimuth (deg): from the side on which the points spread widest, a little turned and from above."""
+    spread = np.ptp(points, axis=0)
+    if spread[2] < 0.08 * spread.max():
+        return 58.0, -78.0
+    _, directions = np.linalg.eigh(np.cov(points[:, :2].T) + 1e-15 * np.eye(2))
+    normal = directions[:, 0]
+    if normal[1] > 0:
+        normal = -normal
+    return 20.0, math.degrees(math.atan2(normal[1], normal[0])) + 28.0
+
+
+def _rgb(name: str) -> FloatArray:
+    return np.array([int(name[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0

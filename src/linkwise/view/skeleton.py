@@ -1,0 +1,113 @@
+"""Where the parts of a mechanism stand in space: the joints, the frames and the lines along which its links run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError
+from linkwise.model.link import Link
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+SMALLEST = 1e-9
+
+
+@dataclass(frozen=True)
+class Place:
+    """One link in space.
+
+    Attributes
+    ----------
+    link : Link
+        The link.
+    parent : int
+        Index of its parent, -1 for the base.
+    joint : ndarray (4, 4)
+        The frame in which its joint acts, z along the axis; fixed to the parent.
+    moved : ndarray (3,)
+        Where the joint's motion takes the origin of that frame.
+    frame : ndarray (4, 4)
+        The frame of the link.
+    arm : tuple of ndarray (3,)
+        Corners of the line from the parent's origin to the joint: part of the parent.
+    body : tuple of ndarray (3,)
+        Corners of the line from `moved` to the origin of the link.
+    """
+
+    link: Link
+    parent: int
+    joint: FloatArray
+    moved: FloatArray
+    frame: FloatArray
+    arm: tuple[FloatArray, ...]
+    body: tuple[FloatArray, ...]
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """Every link in space, the tool, and a length to which all symbols are drawn."""
+
+    base: FloatArray
+    places: tuple[Place, ...]
+    tool: FloatArray
+    size: float
+
+    @property
+    def points(self) -> FloatArray:
+        """All corners (m, 3)."""
+        corners = [self.base[:3, 3], self.tool[:3, 3]]
+        for place in self.places:
+            corners += [*place.arm, *place.body]
+        return np.array(corners)
+
+
+def skeleton(tree: Tree, q: Any = None) -> Skeleton:
+    """Lay out a mechanism at the joint coordinates q (n,), zero where none are given.
+
+    Raises
+    ------
+    ArgumentError
+        Where q is not n finite numbers.
+    """
+    values = coordinates(tree, q)
+    frames: dict[int, FloatArray] = {-1: np.asarray(tree.base, dtype=float)}
+    places: dict[int, Place] = {}
+    for k in tree.order:
+        places[k] = _place(tree, k, frames[tree.parents[k]], values[tree.coordinates[k]] if tree.links[k].moves else 0.0)
+        frames[k] = places[k].frame
+    last = len(tree.links) - 1
+    made = Skeleton(frames[-1], tuple(places[k] for k in range(last + 1)), frames[last] @ tree.tool, 1.0)
+    extent = float(np.linalg.norm(np.ptp(made.points, axis=0)))
+    return Skeleton(made.base, made.places, made.tool, extent if extent > SMALLEST else 1.0)
+
+
+def coordinates(tree: Tree, q: Any) -> FloatArray:
+    """The joint coordinates as an array (n,)."""
+    made = np.zeros(tree.n) if q is None else np.asarray(q, dtype=float)
+    if made.shape != (tree.n,) or not np.all(np.isfinite(made)):
+        raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.n} finite numbers, one for each joint")
+    return made
+
+
+def _place(tree: Tree, k: int, parent: FloatArray, q: float) -> Place:
+    link = tree.links[k]
+    from linkwise.spatial.rotation import rotation_between
+
+    acts = np.asarray(parent @ link.before, dtype=float)
+    moved = np.asarray(acts @ link.motion(q), dtype=float)
+    frame = np.asarray(moved @ link.after, dtype=float)
+    upright = acts.copy()
+    upright[:3, :3] = acts[:3, :3] @ rotation_between((0.0, 0.0, 1.0), link.axis)
+    arm = (parent[:3, 3], acts[:3, 3])
+    body = (moved[:3, 3], *_corner(link, moved), frame[:3, 3])
+    return Place(link, tree.parents[k], upright, moved[:3, 3], frame, arm, body)
+
+
+def _corner(link: Link, moved: FloatArray) -> tuple[FloatArray, ...]:
+    """The corner between the shift d along z and the rest, where a link is drawn as its Denavit-Hartenberg row says."""
+    if link.dh_row is None or link.dh_row.convention != "standard" or link.joint == "fixed":
+        return ()
+    return (moved[:3, 3] + moved[:3, 2] * link.after[2, 3],)
