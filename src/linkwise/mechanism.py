@@ -2,74 +2,231 @@
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, Self
 
+import numpy.typing as npt
+
+from linkwise.algorithm import find
+from linkwise.errors import ArgumentError, choices
+from linkwise.kernel import Kernel, trace
+from linkwise.method import compiled
+from linkwise.model.link import Link
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.algorithm import find
-import numpy as np
+
+_JOINT_LETTERS = {"R": "revolute", "P": "prismatic", "F": "fixed"}
+_making = threading.RLock()
 
 
 class Mechanism(Tree):
-    """Links and joints, and everything that can be computed about them."""
+    """Links and joints, and everything that can be computed about them.
 
-    def kernel(self, name, **options):
-        a = find(name)
-        shapes = list(a.shapes(self, a.inputs).values())
+    All methods take arrays with any leading batch shape ``...``, in float64 or float32, and give the same numbers for a batch as
+    for a loop. n is the number of joint coordinates, L the number of links. Angles in rad, lengths in m, masses in kg, forces in
+    N, moments in N m; everything is in the world frame, in which the base stands.
 
-        def call(*args):
-            args = [np.asarray(x, dtype=float) for x in args]
-            batch = np.broadcast_shapes(*[x.shape[: x.ndim - len(s)] for x, s in zip(args, shapes)])
-            args = [np.broadcast_to(x, batch + s) for x, s in zip(args, shapes)]
-            outs = [np.zeros(batch + s) for s in a.shapes(self, a.outputs).values()]
-            for i in np.ndindex(batch):
-                r = a.function(self, *[x[i] for x in args], **options)
-                r = r if isinstance(r, tuple) else (r,)
-                for o, v in zip(outs, r):
-                    o[i] = v
-            return tuple(outs) if len(outs) > 1 else outs[0]
+    Parameters
+    ----------
+    links : sequence of Link
+        At least one; see `Link` for how they hang on each other.
+    base, tool : (4, 4) array_like, optional
+        T_world_base, and T_link_tool on the last link.
+    gravity : (3,) array_like
+        Acceleration of free fall in the world frame, m/s2.
+    payload : Inertia, optional
+        What the tool carries, in tool axes.
+    name : str, optional
+        How tables and messages call it.
 
-        return call
+    Raises
+    ------
+    ModelError
+        With every problem found.
 
-    def forward_kinematics(self, q, link=-1):
-        return self.kernel("forward_kinematics", link=link)(q)
-
-    def link_poses(self, q):
-        return self.kernel("link_poses")(q)
-
-    def jacobian(self, q, link=-1, frame="base"):
-        return self.kernel("jacobian", link=link, frame=frame)(q)
-
-    def jacobian_dot(self, q, qd, link=-1, frame="base"):
-        return self.kernel("jacobian_dot", link=link, frame=frame)(q, qd)
-
-    def motion(self, q, qd, qdd):
-        return self.kernel("motion")(q, qd, qdd)
-
-    def manipulability(self, q):
-        return np.prod(np.linalg.svd(self.jacobian(q), compute_uv=False), axis=-1)
-
-    def inverse_dynamics(self, q, qd, qdd, external=None):
-        return (
-            self.kernel("inverse_dynamics")(q, qd, qdd)
-            if external is None
-            else self.kernel("inverse_dynamics_external")(q, qd, qdd, external)
-        )
-
-    def joint_actions(self, q, qd, qdd, external=None):
-        return (
-            self.kernel("joint_actions")(q, qd, qdd)
-            if external is None
-            else self.kernel("joint_actions_external")(q, qd, qdd, external)
-        )
+    Examples
+    --------
+    >>> arm = Mechanism([Link.dh(a=1.0, convention="standard", mass=1.0, com=(-0.5, 0, 0)) for _ in range(2)])
+    >>> arm.forward_kinematics([0.0, 0.0])[:3, 3]
+    array([2., 0., 0.])
+    >>> arm.replace(gravity=(0, -10, 0)).inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    array([20.,  5.])
+    """
 
     @classmethod
-    def from_dh(cls, rows, *, convention, order=("theta", "d", "a", "alpha"), joints=None, **rest):
-        from linkwise.model.link import Link
+    def from_dh(
+        cls,
+        rows: Iterable[Sequence[float]],
+        *,
+        convention: str,
+        order: Sequence[str] = ("theta", "d", "a", "alpha"),
+        joints: str | None = None,
+        **rest: Any,
+    ) -> Self:
+        """Build a chain from rows of Denavit-Hartenberg parameters.
 
-        kinds = {"R": "revolute", "P": "prismatic", "F": "fixed"}
-        rows = list(rows)
-        joints = joints or "R" * len(rows)
-        return cls(
-            [Link.dh(**dict(zip(order, row)), convention=convention, joint=kinds[j]) for row, j in zip(rows, joints)], **rest
-        )
+        Parameters
+        ----------
+        rows : sequence of sequence of float
+            One row per link, rad and m.
+        convention : {"standard", "modified"}
+            Must be said; see `Link.dh`.
+        order : sequence of str
+            What the columns are: any order of theta, d, a, alpha, and b.
+        joints : str, optional
+            One letter per link: R revolute, P prismatic, F fixed. All revolute by default.
+        **rest
+            The other arguments of `Mechanism`.
+
+        Raises
+        ------
+        ArgumentError
+            Where columns, letters and rows do not match.
+
+        Examples
+        --------
+        >>> Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard").n
+        2
+        """
+        table = [tuple(row) for row in rows]
+        letters = "R" * len(table) if joints is None else joints
+        allowed = ("theta", "d", "a", "alpha", "b")
+        if sorted(set(order) - {"b"}) != sorted(allowed[:4]) or len(set(order)) != len(order):
+            raise ArgumentError(
+                f"order is {tuple(order)!r}; expected each of {choices(allowed[:4])} once, and 'b' if needed"
+            )
+        if len(letters) != len(table) or not set(letters) <= _JOINT_LETTERS.keys():
+            raise ArgumentError(f"joints is {joints!r}; expected {len(table)} letters, each {choices(_JOINT_LETTERS)}")
+        for k, row in enumerate(table):
+            if len(row) != len(order):
+                raise ArgumentError(f"row {k} is {row!r}; expected {len(order)} numbers: {', '.join(order)}")
+        pairs = zip(table, letters, strict=True)
+        links = [
+            Link.dh(**dict(zip(order, row, strict=True)), convention=convention, joint=_JOINT_LETTERS[letter])
+            for row, letter in pairs
+        ]
+        return cls(links, **rest)
+
+    def kernel(self, name: str, *, backend: str | None = None, **options: Any) -> Kernel:
+        """Return the compiled function of an algorithm: a NumPy gufunc, and what it can be written as.
+
+        Parameters
+        ----------
+        name : str
+            Of the algorithm: ``"inverse_dynamics"``, ``"jacobian"``, ...
+        backend : {"llvm", "numpy"}, optional
+            How it is computed; LLVM wherever llvmlite is installed.
+        **options
+            The algorithm's options, such as ``link=`` and ``frame=``.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the algorithms, or the options, there are.
+
+        Examples
+        --------
+        >>> arm = Mechanism.from_dh([(0, 0, 1, 0)], convention="standard")
+        >>> arm.kernel("forward_kinematics").operations
+        {'sin': 1, 'cos': 1, 'neg': 1}
+        """
+        key = (name, backend, *sorted(options.items()))
+        kernels: dict[Any, Kernel] = self.__dict__.get("_kernels", {})
+        if key not in kernels:
+            with _making:
+                kernels = self.__dict__.setdefault("_kernels", {})
+                if key not in kernels:
+                    kernels[key] = self._made(name, backend, options)
+        return kernels[key]
+
+    def _made(self, name: str, backend: str | None, options: dict[str, Any]) -> Kernel:
+        declared = find(name)
+        if not options.keys() <= set(declared.options):
+            raise ArgumentError(f"{name} has no option {sorted(options)}; it has {choices(declared.options)}")
+        function = partial(declared.function, self, **options)
+        inputs, outputs = declared.shapes(self, declared.inputs), declared.shapes(self, declared.outputs)
+        return Kernel(trace(function, name, inputs, outputs), backend, declared.function.__doc__ or "")
+
+    # ── kinematics ────────────────────────────────────────────────────────────────────────────────
+
+    @compiled
+    def forward_kinematics(self, q: npt.ArrayLike, link: int | str = -1) -> FloatArray:
+        """T_world_tool (..., 4, 4) at joint coordinates q (..., n); ``link`` asks for a link's own frame by index or name."""
+        options = {} if link == -1 else {"link": self.link_index(link)}
+        return self.kernel("forward_kinematics", **options).ufunc(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def link_poses(self, q: npt.ArrayLike) -> FloatArray:
+        """T_world_link (..., L, 4, 4) of every link at joint coordinates q (..., n)."""
+        return self.kernel("link_poses").ufunc(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def jacobian(self, q: npt.ArrayLike, link: int | str = -1, frame: str = "base") -> FloatArray:
+        """J (..., 6, n): rows 0-2 the linear velocity of the frame's origin, rows 3-5 the angular velocity, per joint speed.
+
+        Parameters
+        ----------
+        q : (..., n) array_like
+            Joint coordinates, rad or m.
+        link : int or str
+            Whose frame: -1 the tool, else a link by index or name.
+        frame : {"base", "body"}
+            In whose axes: the world's ("base"), or the frame's own ("body").
+        """
+        return self.kernel("jacobian", **self._frame_options(link, frame)).ufunc(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def jacobian_dot(self, q: npt.ArrayLike, qd: npt.ArrayLike, link: int | str = -1, frame: str = "base") -> FloatArray:
+        """dJ/dt (..., 6, n) at joint coordinates q and speeds qd (..., n); ``link`` and ``frame`` as for `jacobian`."""
+        return self.kernel("jacobian_dot", **self._frame_options(link, frame)).ufunc(q, qd)  # type: ignore[no-any-return]
+
+    def motion(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Pose T, velocity matrix W and acceleration matrix H of every link, each (..., L, 4, 4), absolute, world frame.
+
+        A point p = (x, y, z, 1) of link k, in world coordinates, has velocity W[k] p (m/s) and acceleration H[k] p (m/s2).
+        """
+        return self.kernel("motion").ufunc(q, qd, qdd)  # type: ignore[no-any-return]
+
+    def manipulability(self, q: npt.ArrayLike, link: int | str = -1, axes: str = "all") -> FloatArray:
+        """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`."""
+        from linkwise.kinematics.manipulability import manipulability
+
+        return manipulability(self.jacobian(q, link=link), axes)
+
+    # ── dynamics ──────────────────────────────────────────────────────────────────────────────────
+
+    @compiled
+    def inverse_dynamics(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: npt.ArrayLike | None = None
+    ) -> FloatArray:
+        """Joint efforts tau (..., n) that a motion takes: links, payload, gravity, rotors, friction, less external help.
+
+        Parameters
+        ----------
+        q, qd, qdd : (..., n) array_like
+            Joint coordinates, speeds, accelerations.
+        external : (..., 6) array_like, optional
+            Force (N) and moment (N m) that act on the tool at its origin, in tool axes.
+        """
+        if external is None:
+            return self.kernel("inverse_dynamics").ufunc(q, qd, qdd)  # type: ignore[no-any-return]
+        return self.kernel("inverse_dynamics_external").ufunc(q, qd, qdd, external)  # type: ignore[no-any-return]
+
+    @compiled
+    def joint_actions(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: npt.ArrayLike | None = None
+    ) -> FloatArray:
+        """Force and moment (..., L, 6) that each link receives from its parent, constraint forces included.
+
+        The moment is about the world origin, in world axes. Rotor inertia and friction, which act inside a joint, are not in it.
+        ``external`` as for `inverse_dynamics`.
+        """
+        if external is None:
+            return self.kernel("joint_actions").ufunc(q, qd, qdd)  # type: ignore[no-any-return]
+        return self.kernel("joint_actions_external").ufunc(q, qd, qdd, external)  # type: ignore[no-any-return]
+
+    def _frame_options(self, link: int | str, frame: str) -> dict[str, Any]:
+        options: dict[str, Any] = {} if link == -1 else {"link": self.link_index(link)}
+        return options if frame == "base" else {**options, "frame": frame}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Reader:
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
         """The instants in order, some thousand at a time."""
         width, done = 3 * self.n, 0
-        for _, values in self.words:
+        for values in chain([np.empty(0)], (values for _, values in self.words)):
             self.rest = np.concatenate((self.rest, values)) if self.rest.size else values
             rows = self.rest.size // width
             for start in range(0, rows, _ROWS):

@@ -50,7 +50,7 @@ class Curves:
 
 
 def joint_panels(title: str, t: FloatArray, values: FloatArray, slides: Sequence[bool]) -> list[Curves]:
-    """Curves of one quantity of the joints (k, n), one panel for those that turn and one for those that slide."""
+    """Make panels of one quantity of the joints (k, n), one for those that turn and one for those that slide."""
     found = []
     for sliding, unit in enumerate(UNITS[title]):
         chosen = [k for k, slide in enumerate(slides) if slide == bool(sliding)]
@@ -59,13 +59,13 @@ def joint_panels(title: str, t: FloatArray, values: FloatArray, slides: Sequence
     return found
 
 
-def plot(panels: Sequence[Curves], names: Sequence[str], title: str) -> Any:
-    """Draw panels under each other over one time axis, with one legend beside them.
+def plot(rows: Sequence[Sequence[Curves]], names: Sequence[str], title: str) -> Any:
+    """Draw rows of panels over one time axis, with one legend beside them.
 
     Parameters
     ----------
-    panels : sequence of Curves
-        From top to bottom.
+    rows : sequence of sequence of Curves
+        From top to bottom, each of the same length.
     names : sequence of str
         The legend; `Curves.labels` are places in it.
     title : str
@@ -75,13 +75,16 @@ def plot(panels: Sequence[Curves], names: Sequence[str], title: str) -> Any:
     -------
     matplotlib.figure.Figure
     """
-    made = figure(10.0, 1.0 + max(2.0 * len(panels), 0.2 * len(names) + 1.0))
-    axes = np.atleast_1d(made.subplots(len(panels), 1, sharex=True))
+    across = len(rows[0])
+    made = figure(4.0 + 6.0 * across, 1.0 + max(2.0 * len(rows), 0.2 * len(names) + 0.6))
+    grid = made.subplots(len(rows), across, sharex=True, squeeze=False)
     lines: dict[int, Any] = {}
-    for axis, panel in zip(axes, panels, strict=True):
-        lines.update(_panel(axis, panel))
-    axes[-1].set_xlabel("time [s]")
-    made.align_ylabels(axes)
+    for axes, panels in zip(grid, rows, strict=True):
+        for axis, panel in zip(axes, panels, strict=True):
+            lines.update(_panel(axis, panel))
+    for axis in grid[-1]:
+        axis.set_xlabel("time [s]")
+    made.align_ylabels(grid)
     literal(made.suptitle(" ", fontsize=11), plain(title))
     _legend(made, lines, names)
     return made
@@ -106,7 +109,7 @@ def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
 
 
 def _no_exaggeration(axis: Any, values: FloatArray) -> None:
-    """A curve that is constant but for rounding is drawn as constant."""
+    """Draw as constant what is constant but for rounding."""
     finite = values[np.isfinite(values)]
     if finite.size and np.ptp(finite) <= 1e-9 * np.abs(finite).max():
         middle = float(finite.mean())
@@ -124,6 +127,6 @@ def _legend(made: Any, lines: dict[int, Any], names: Sequence[str]) -> None:
 
 
 def shortened(name: str, longest: int = 24) -> str:
-    """A name with its middle left out where it is too long for a legend."""
+    """Leave out the middle of a name that is too long for a legend."""
     half = (longest - 1) // 2
     return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"

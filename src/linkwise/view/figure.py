@@ -17,7 +17,7 @@ DPI = 120
 
 
 def figure(width: float, height: float) -> Any:
-    """An empty figure, width and height in inches, known to no global state.
+    """Make an empty figure, width and height in inches, known to no global state.
 
     Raises
     ------
@@ -28,22 +28,22 @@ def figure(width: float, height: float) -> Any:
 
 
 def rendered(made: Any, suffix: str) -> bytes:
-    """The figure as the bytes of a file: ``png``, ``svg`` or ``pdf``."""
+    """Return the figure as the bytes of a file: ``png``, ``svg`` or ``pdf``; white around it is cut off."""
     buffer = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # a name in letters that the font lacks is drawn as boxes
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
-        made.savefig(buffer, format=suffix, facecolor="white")
+        made.savefig(buffer, format=suffix, facecolor="white", bbox_inches="tight", pad_inches=0.12)
     return buffer.getvalue()
 
 
 def colour(k: int) -> str:
-    """The colour of the k-th curve or link."""
+    """Return the colour of the k-th curve or link."""
     return COLOURS[k % len(COLOURS)]
 
 
 def style(k: int) -> str:
-    """The line style of the k-th curve: changes each time the colours have been used up."""
+    """Return the line style of the k-th curve: changes each time the colours have been used up."""
     return STYLES[k // len(COLOURS) % len(STYLES)]
 
 

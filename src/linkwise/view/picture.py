@@ -146,7 +146,7 @@ def _sense(axis: FloatArray, laid: Skeleton) -> float:
     """The sign that makes the axis point away from the ground, towards the mechanism."""
     centre = laid.points.mean(axis=0) - laid.base[:3, 3]
     along = float(axis @ centre)
-    return -1.0 if along < -1e-3 * laid.size else 1.0
+    return -1.0 if along < -0.15 * laid.size else 1.0
 
 
 def _tool(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
@@ -185,8 +185,10 @@ def _few(names: list[str]) -> Iterable[str]:
 def _view(axes: Any, laid: Skeleton) -> None:
     """Equal scales, and a point of view from which the mechanism spreads out."""
     points = laid.points
-    room = laid.size * 0.12
-    low, high = points.min(axis=0) - room, points.max(axis=0) + room
+    room = laid.size * 0.11
+    floor = laid.base[:3, 3] + laid.size * GROUND * np.array([[1, 1, 0], [-1, -1, 0]])
+    low = np.minimum(points.min(axis=0) - room, floor.min(axis=0))
+    high = np.maximum(points.max(axis=0) + room, floor.max(axis=0))
     for name, start, end in zip("xyz", low, high, strict=True):
         getattr(axes, f"set_{name}lim")(start, end)
         getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=9)

@@ -1,0 +1,114 @@
+"""The command ``linkwise`` itself: what it shows first, where its subcommands are, and how errors reach the user."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from linkwise.errors import LinkwiseError
+
+COMMANDS = ("run", "show", "check", "convert", "bench", "completion")
+"""In the order in which help lists them; each is the function of that name in the file of that name."""
+
+FAILED, STOPPED = 2, 130
+"""Exit statuses: an input that cannot be used, a run stopped by the user."""
+
+WELCOME = """Kinematics and dynamics of linked rigid bodies: robots and other mechanisms.
+
+\b
+What to type first:
+  linkwise show puma560              its table, and a picture in puma560.png
+  linkwise check my_robot.toml       everything wrong with a file, at once
+  linkwise run my_robot.toml my_motion.csv
+                                     positions, velocities, accelerations,
+                                     joint forces and motor efforts, as
+                                     tables, files and figures
+
+A MECHANISM is a description file (Linkwise .toml, SpaceLib .DAT) or the name of a bundled robot.
+Ask any command for more: linkwise run --help
+"""
+
+
+class Commands(click.Group):
+    """The subcommands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of the welcome."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        found = getattr(importlib.import_module(f"linkwise.cli.{cmd_name}"), cmd_name)
+        return found if isinstance(found, click.Command) else None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one may have been meant."""
+        import difflib
+
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            guess = f"Did you mean {near[0]!r}?" if near else f"There is {', '.join(COMMANDS)}."
+            raise click.UsageError(f"No command {args[0]!r}. {guess}", ctx) from error
+
+
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        from linkwise import __version__
+
+        click.echo(f"linkwise {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=Commands, help=WELCOME, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def app() -> None:
+    """Hold the subcommands."""
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit status; an error that is the input's is told in words."""
+    try:
+        status = app.main(args=None if args is None else list(args), prog_name="linkwise", standalone_mode=False)
+    except click.Abort:
+        click.echo("Stopped.", err=True)
+        status = STOPPED
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except LinkwiseError as error:
+        click.echo(told(error), err=True)
+        status = FAILED
+    except BrokenPipeError:
+        _silence()
+        status = 1
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def told(error: LinkwiseError) -> str:
+    """Write an error as the user reads it: one line, or one for each problem.
+
+    Examples
+    --------
+    >>> told(LinkwiseError("no link 'elbow'"))
+    "Error: no link 'elbow'"
+    """
+    from linkwise.model.table import plain
+
+    lines = [plain(line) for line in str(error).splitlines()] or [type(error).__name__]
+    if len(lines) == 1:
+        return f"Error: {lines[0]}"
+    return "\n".join([f"Error: {len(lines)} problems", *(f"  {line}" for line in lines)])
+
+
+def _silence() -> None:
+    """Let what is still to be printed go nowhere: nobody reads it any more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())

@@ -1,0 +1,121 @@
+"""``linkwise run``: the main job, a description and a motion in, tables, files and figures out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from linkwise.cli.mechanism import description, mechanism_argument
+
+if TYPE_CHECKING:
+    from linkwise.cli.job import Report
+    from linkwise.files import Motion
+    from linkwise.model.tree import Tree
+
+
+@click.command(short_help="Motion in: positions, forces and efforts out, as tables, files, figures.")
+@mechanism_argument()
+@click.argument("motion", type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Folder of the results; made if needed. Default: out/NAME, NAME being that of the motion file.",
+)
+@click.option(
+    "--figures/--no-figures", default=True, help="Draw curves of position, speed, acceleration, effort and joint forces."
+)
+@click.option(
+    "--format", "suffix", type=click.Choice(["png", "svg"]), default="png", show_default=True, help="Of the figures."
+)
+@click.option("--links/--no-links", default=None, help="Write links.csv. Default: up to 100,000 instants.")
+@click.option("--out/--no-out", default=None, help="Write SpaceLib's OUT file. Default: up to 1,000 instants.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+def run(
+    mechanism: str,
+    motion: str,
+    output: str | None,
+    figures: bool,
+    suffix: str,
+    links: bool | None,
+    out: bool | None,
+    quiet: bool,
+) -> None:
+    """Move a MECHANISM as the file MOTION says; compute where every link goes and what that takes.
+
+    MOTION is a SpaceLib .MOT or a .csv with the columns t, q1, ..., qd1, ..., qdd1, ... in s, rad and m.
+
+    \b
+    Printed: positions, velocities, accelerations, joint actions and efforts
+    (three instants at most; peaks and means of a longer motion). Written:
+      joints.csv        a row an instant: every joint's motion and effort
+      links.csv         a row an instant and link: pose, velocity, acceleration,
+                        and the force and moment it receives from its parent
+      NAME.OUT          the same as 4x4 matrices, laid out as SpaceLib does
+      joints.png        curves of position, speed, acceleration and effort
+      joint_forces.png  curves of force and moment in the joints
+
+    A motion of any length needs little memory.
+
+    \b
+    Examples:
+      linkwise run SCARA.DAT SCARA.MOT
+      linkwise run puma560 motion.csv -o results --format svg
+      linkwise run puma560 long.csv --no-figures --links -q
+    """
+    from linkwise import files
+    from linkwise.cli.job import Wanted, execute
+    from linkwise.cli.show import file_name
+
+    found = description(mechanism)
+    opened = files.open_motion(motion, found.mechanism.n, found.mechanism.names)
+    name = file_name(Path(motion).stem)
+    folder = Path(output) if output is not None else Path("out") / name
+    wanted = Wanted(folder, name, suffix if figures else None, links, out)
+    with _progress(opened, quiet) as progress:
+        report = execute(found, opened, wanted, progress)
+    if not quiet:
+        _tell(found.mechanism, report)
+
+
+@contextmanager
+def _progress(motion: Motion, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Show how far a long motion has come, on a terminal; whether it is long is seen after its first block."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from linkwise.cli.tables import console
+
+    columns = (TextColumn("running"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=motion.size, visible=False)
+        yield lambda: bar.update(task, completed=motion.consumed, visible=motion.consumed < motion.size)
+
+
+def _tell(mechanism: Tree, report: Report) -> None:
+    """Print the tables, what deserves a remark, and the files."""
+    from linkwise.cli import tables
+    from linkwise.model.table import plain
+
+    screen = tables.console()
+    few = report.few
+    for table in tables.of_instants(mechanism, few) if few else tables.of_motion(mechanism, report.summary):
+        screen.print(table)
+    for name, count in zip(mechanism.names, report.summary.beyond.tolist(), strict=True):
+        if count:
+            click.echo(
+                f"remark: joint {plain(name)!r} is outside its limits at {count:,} of {report.summary.count:,} instants"
+            )
+    if not report.summary.finite:
+        click.echo("remark: some efforts are not finite numbers")
+    click.echo("wrote " + ", ".join(plain(str(path)) for path in report.files))
+    for note in report.notes:
+        click.echo(note)

@@ -1,0 +1,133 @@
+"""``linkwise show``: the table of a mechanism and its picture."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from linkwise.cli.mechanism import description, mechanism_argument
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+FORMATS = ("png", "svg", "pdf")
+
+
+@click.command(short_help="The table of a mechanism and its picture.")
+@mechanism_argument()
+@click.option(
+    "--q",
+    "q",
+    metavar="Q1,Q2,...",
+    help="Joint coordinates of the picture, rad or m, or degrees as in 90deg; zero unless given.",
+)
+@click.option(
+    "--save", type=click.Path(dir_okay=False), help="File of the picture: .png, .svg or .pdf. Default: NAME.png here."
+)
+@click.option("--picture/--no-picture", default=True, help="Whether to draw at all.")
+@click.option("--masses", is_flag=True, help="Print masses, centres of mass and inertias too.")
+@click.option("--sources", is_flag=True, help="Print where the numbers come from.")
+@click.option("--window", is_flag=True, help="Show the picture in a window that can be turned, instead of writing a file.")
+def show(mechanism: str, q: str | None, save: str | None, picture: bool, masses: bool, sources: bool, window: bool) -> None:
+    """Print the table of a MECHANISM as people draw it by hand, and draw its picture.
+
+    The table says the convention in words; lengths are in m, angles in degrees. In the picture a cylinder is a revolute
+    joint, a box a prismatic one, a cylinder with a helix a screw; x axes are red, y green, z blue.
+
+    \b
+    Examples:
+      linkwise show puma560
+      linkwise show puma560 --q 0,45deg,-90deg,0,30deg,0 --save bent.svg
+      linkwise show my_robot.toml --masses --no-picture
+    """
+    from linkwise.model import table
+
+    found = description(mechanism)
+    click.echo(table.text(found.mechanism))
+    if masses:
+        click.echo("\n" + table.masses(found.mechanism))
+    if found.external.any():
+        force, moment = table.vector(found.external[:3]), table.vector(found.external[3:])
+        click.echo(f"\non the tool, in its axes: force {force} N, moment {moment} N m")
+    for line in found.source if sources else ():
+        click.echo("\n" + textwrap.fill(table.plain(line), 100, subsequent_indent="  "))
+    if window:
+        _open_window(found.mechanism, _coordinates(q, found.mechanism.n))
+    elif picture:
+        _write_picture(found.mechanism, _coordinates(q, found.mechanism.n), save)
+
+
+def _coordinates(text: str | None, n: int) -> list[float] | None:
+    """Read the numbers of --q; each may be in degrees, marked so."""
+    if text is None:
+        return None
+    words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
+    if len(words) != n:
+        raise click.BadParameter(f"{len(words)} numbers for {n} joints", param_hint="--q")
+    return [_angle(word) for word in words]
+
+
+def _angle(word: str) -> float:
+    import math
+
+    bare = word.removesuffix("deg").removesuffix("°")
+    try:
+        value = float(bare)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{word!r} is not a number (1.57, 90deg)", param_hint="--q")
+    return value if bare == word else math.radians(value)
+
+
+def _write_picture(mechanism: Mechanism, q: list[float] | None, save: str | None) -> None:
+    from linkwise.cli.output import write_bytes
+    from linkwise.errors import MissingExtraError
+    from linkwise.model.table import plain
+    from linkwise.view.figure import rendered
+    from linkwise.view.picture import draw
+
+    path = Path(save) if save else Path(f"{file_name(mechanism.name)}.png")
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise click.BadParameter(f"a picture ends in .png, .svg or .pdf, not {path.suffix!r}", param_hint="--save")
+    try:
+        write_bytes(path, rendered(draw(mechanism, q), suffix))
+    except MissingExtraError as error:
+        if save:
+            raise
+        click.echo(f"\nno picture: {error}", err=True)
+    else:
+        click.echo(f"\npicture: {plain(str(path))}")
+
+
+def _open_window(mechanism: Mechanism, q: list[float] | None) -> None:
+    from linkwise.errors import MissingExtraError
+    from linkwise.view.picture import draw
+
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise click.ClickException("there is no display for a window; leave out --window to write a file")
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise MissingExtraError("pictures need matplotlib: pip install 'linkwise[plot]'") from error
+    made: Any = pyplot.figure(figsize=(8.5, 7.0))
+    draw(mechanism, q, into=made)
+    pyplot.show()
+
+
+def file_name(name: str) -> str:
+    """Make a file's name of a mechanism's: no separators, no dots in front, nothing that steers a terminal.
+
+    Examples
+    --------
+    >>> file_name("../my arm"), file_name("")
+    ('my_arm', 'mechanism')
+    """
+    return re.sub(r"[^\w.-]+", "_", name).strip("._-")[:80] or "mechanism"

@@ -1,0 +1,41 @@
+"""How far a mechanism is from a singular position."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, choices
+from linkwise.spatial.scalar import FloatArray
+
+AXES = {"all": slice(0, 6), "translation": slice(0, 3), "rotation": slice(3, 6)}
+
+
+def manipulability(jacobian: npt.ArrayLike, axes: str = "all") -> FloatArray:
+    """Return the product of the singular values of the Jacobian (...,), zero where it loses rank.
+
+    Where there are at least as many joints as rows it is sqrt(det(J J')): T. Yoshikawa, "Manipulability of robotic mechanisms",
+    Int. J. Robotics Research 4(2), 1985.
+
+    Parameters
+    ----------
+    jacobian : (..., 6, n) array_like
+        Linear rows first.
+    axes : {"all", "translation", "rotation"}
+        Which rows count. With "all" the value mixes m and rad.
+
+    Raises
+    ------
+    ArgumentError
+        For other axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(manipulability(2 * np.eye(6)))
+    64.0
+    """
+    if axes not in AXES:
+        raise ArgumentError(f"axes is {axes!r}; expected {choices(AXES)}")
+    rows = np.asarray(jacobian)[..., AXES[axes], :]
+    return np.asarray(np.prod(np.linalg.svd(rows, compute_uv=False), axis=-1))

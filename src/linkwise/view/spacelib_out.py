@@ -1,0 +1,136 @@
+"""The text layout of SpaceLib's OUT files: twelve 4x4 matrices of each link at each instant.
+
+G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.1, program ROB_MAT, with the labels put right where the listing
+slips: W and H are seen in frame (i-1), and the labels of HA and JO are whole. ACTO(i) is the action of link i on link i-1,
+the opposite of what `Mechanism.joint_actions` tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from linkwise.model.link import Link
+from linkwise.model.tree import Tree
+from linkwise.spatial.matrix_method import gravity_matrix, pseudo_inertia, to_frame, velocity_matrix
+from linkwise.spatial.scalar import FloatArray
+
+LABELS = (
+    "Relative Position Matrix A",
+    "Absolute Position Matrix T",
+    "Relative Velocity Matrix in frame (i-1) W",
+    "Relative Velocity Matrix in frame (0) WO",
+    "Absolute Velocity Matrix in frame (0) WA",
+    "Relative Acceleration Matrix in frame (i-1) H",
+    "Relative Acceleration Matrix in frame (0) HO",
+    "Absolute Acceleration Matrix in frame (0) HA",
+    "Inertia Matrix in frame (i) J",
+    "Inertia Matrix in frame (0) JO",
+    "Total actions FI",
+    "Actions on Joint (i) ACTO",
+)
+
+NUMBERS = 1 << 17
+"""How many numbers are turned into text at a time."""
+
+
+def matrices(
+    tree: Tree, qd: FloatArray, qdd: FloatArray, T: FloatArray, W: FloatArray, H: FloatArray, actions: FloatArray
+) -> FloatArray:
+    """Return the matrices of the layout (k, L, 12, 4, 4), in the order of `LABELS`.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism; i-1 stands for the parent of link i.
+    qd, qdd : ndarray (k, n)
+        Joint rates and accelerations.
+    T, W, H : ndarray (k, L, 4, 4)
+        Absolute pose, velocity and acceleration matrices, see `Mechanism.motion`.
+    actions : ndarray (k, L, 6)
+        See `Mechanism.joint_actions`.
+    """
+    carrier = _carriers(tree, T)
+    back = _inverse(carrier)
+    screw = np.array([_screw(link) for link in tree.links])
+    rate, second = (_of_links(tree, values) for values in (qd, qdd))
+    screw_0 = carrier @ screw @ back
+    inertia = _inertias(tree)
+    inertia_0 = T @ inertia @ _transposed(T)
+    weight = np.asarray((gravity_matrix(tree.gravity) - H) @ inertia_0)
+    parts = (
+        back @ T,
+        T,
+        screw * rate,
+        screw_0 * rate,
+        W,
+        screw * second + (screw @ screw) * rate**2,
+        screw_0 * second + (screw_0 @ screw_0) * rate**2,
+        H,
+        np.broadcast_to(inertia, T.shape),
+        inertia_0,
+        weight - _transposed(weight),
+        -_action_matrices(actions),
+    )
+    return np.stack(parts, axis=2)
+
+
+def text(values: FloatArray) -> Iterator[str]:
+    """Lay out matrices (k, L, 12, 4, 4), in parts; numbers to four decimals."""
+    links = values.shape[1]
+    row = "%12.4f" * 4 + "\n"
+    body = "".join(f"{label}\n{row * 4}\n" for label in LABELS)
+    instant = "".join(f"\n\n Link {k + 1} \n\n{body}" for k in range(links))
+    size = max(1, NUMBERS // (links * len(LABELS) * 16))
+    for start in range(0, len(values), size):
+        piece = np.round(values[start : start + size], 4) + 0.0  # no minus before zero
+        yield (instant * len(piece)) % tuple(piece.ravel().tolist())
+
+
+def _carriers(tree: Tree, T: FloatArray) -> FloatArray:
+    """Pose (k, L, 4, 4) of each link's parent."""
+    found = [T[:, parent] if parent >= 0 else np.broadcast_to(tree.base, T[:, 0].shape) for parent in tree.parents]
+    return np.stack(found, axis=1)
+
+
+def _screw(link: Link) -> FloatArray:
+    """L (4, 4): velocity matrix per unit joint speed, in the parent's frame; zero for a fixed link."""
+    turn = link.axis if link.joint in {"revolute", "screw"} else np.zeros(3)
+    slide = {"prismatic": 1.0, "screw": link.pitch}.get(link.joint, 0.0) * link.axis
+    return np.asarray(to_frame(velocity_matrix(turn, slide), link.before), dtype=float)
+
+
+def _of_links(tree: Tree, values: FloatArray) -> FloatArray:
+    """The value (k, L, 1, 1) of each link's own joint, zero where it has none."""
+    padded = np.concatenate((values, np.zeros((len(values), 1))), axis=1)
+    return padded[:, list(tree.coordinates), None, None]
+
+
+def _inertias(tree: Tree) -> FloatArray:
+    """Pseudo-inertia (L, 4, 4) of each link about its frame's origin; the last one carries the payload."""
+    bodies = [pseudo_inertia(link.body.mass, link.body.com, link.body.tensor) for link in tree.links]
+    load = pseudo_inertia(tree.payload.mass, tree.payload.com, tree.payload.tensor)
+    bodies[-1] = bodies[-1] + tree.tool @ load @ tree.tool.T
+    return np.array(bodies, dtype=float)
+
+
+def _action_matrices(actions: FloatArray) -> FloatArray:
+    """Phi (..., 4, 4) from force and moment (..., 6)."""
+    fx, fy, fz, mx, my, mz = np.moveaxis(actions, -1, 0)
+    zero = np.zeros_like(fx)
+    rows = ((zero, -mz, my, fx), (mz, zero, -mx, fy), (-my, mx, zero, fz), (-fx, -fy, -fz, zero))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def _inverse(T: FloatArray) -> FloatArray:
+    made = np.zeros_like(T)
+    turned = _transposed(T[..., :3, :3])
+    made[..., :3, :3] = turned
+    made[..., :3, 3] = -(turned @ T[..., :3, 3, None])[..., 0]
+    made[..., 3, 3] = 1.0
+    return made
+
+
+def _transposed(m: FloatArray) -> FloatArray:
+    return np.swapaxes(m, -1, -2)

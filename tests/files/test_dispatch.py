@@ -1,0 +1,103 @@
+"""Reading by content, writing by suffix, and files that are no descriptions at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linkwise import Link, Mechanism, robots
+from linkwise.errors import ArgumentError, FileError, LinkwiseError
+from linkwise.files import Description, check, load, read, save
+
+TRIED = "tried Linkwise .toml (keys and [tables]) and SpaceLib .DAT (numbers only)"
+
+
+def message(path: Path) -> str:
+    with pytest.raises(FileError) as caught:
+        read(path)
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+def test_content_decides_not_the_name(tmp_path: Path) -> None:
+    save(robots.smart(), tmp_path / "a.dat")
+    save(robots.smart(), tmp_path / "b.toml")
+    (tmp_path / "a.dat").rename(tmp_path / "a.toml")
+    (tmp_path / "b.toml").rename(tmp_path / "b.dat")
+    assert load(tmp_path / "a.toml").links == load(tmp_path / "b.dat").links == robots.smart().links
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "the file is empty"),
+        (b"\xef\xbb\xbf", "the file is empty"),
+        (b"hello there", "line 1: the format is not known; it starts with 'hello'; " + TRIED),
+        (b"<robot name='x'/>", "line 1: the format is not known; it starts with '<robot'; " + TRIED),
+        (b"\xff\xfe1\x00", "line 1: the text is in UTF-16; save it as UTF-8"),
+        (b"1\n\x00\x01", "line 2: a zero byte: this is not a text file"),
+        (b"1\n\n2 \xe9t\xe9", "line 3: byte 0xe9 is not text in UTF-8; save the file as UTF-8"),
+    ],
+)  # fmt: skip
+def test_no_description(tmp_path: Path, content: bytes, expected: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    assert message(path) == expected
+    assert [str(problem) for problem in check(path)] == [expected]
+
+
+def test_no_file(tmp_path: Path) -> None:
+    assert message(tmp_path / "none.dat") == "there is no such file"
+    assert message(tmp_path) == "this is a folder, not a file"
+    assert check("nul\0name")[0].message.startswith("cannot be opened")
+
+
+def test_suffix_decides_where_the_content_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("hello there")
+    assert message(tmp_path / "a.toml").startswith("line 1: not valid TOML: ")
+    (tmp_path / "a.dat").write_text("three 0")
+    assert message(tmp_path / "a.dat") == "line 1: 'three' is not a count of links, a whole number >= 1"
+
+
+def test_unknown_suffix(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot tell the format from the suffix '.xml'; expected '.toml' or '.dat'"):
+        save(robots.smart(), tmp_path / "a.xml")
+
+
+def test_external_is_checked(tmp_path: Path) -> None:
+    for bad in ([1, 2, 3], [np.nan] * 6):
+        with pytest.raises(ArgumentError, match="expected 6 finite numbers"):
+            save(robots.smart(), tmp_path / "a.toml", external=bad)
+
+
+def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.toml"
+    save(robots.smart(), path)
+    before = path.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(FileError, match="cannot be written: No space left on device"):
+        save(robots.puma560(), path)
+    with pytest.raises(FileError, match="UTF-8 cannot say"):
+        save(Mechanism([Link(name="\ud800")]), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_nowhere_to_write(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="there is no folder"):
+        save(robots.smart(), tmp_path / "none" / "a.toml")
+    (tmp_path / "b.toml").mkdir()
+    with pytest.raises(FileError, match="this is a folder"):
+        save(robots.smart(), tmp_path / "b.toml")
+
+
+def test_a_description_has_no_wrench_and_no_source_by_default() -> None:
+    description = Description(robots.smart())
+    assert not description.external.any()
+    assert description.source == ()
+    assert issubclass(FileError, LinkwiseError)

@@ -1,0 +1,267 @@
+"""Linkwise .toml: reading back gives the same mechanism to the last bit; every mistake is named with its line."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkwise import Inertia, Link, Mechanism, Motor, robots
+from linkwise.errors import FileError
+from linkwise.files import check, load, read, remarks, save
+from linkwise.spatial.rotation import rotation_about, rpy_to_rotation
+from linkwise.spatial.transform import transform
+
+HEAD = 'format = "linkwise 1"\n'
+ONE = HEAD + "[[link]]\n"
+
+
+def written(tmp_path: Path, content: str) -> Path:
+    path = tmp_path / "arm.toml"
+    path.write_text(content, encoding="utf-8", newline="")
+    return path
+
+
+def messages(path: Path) -> list[str]:
+    return [str(problem) for problem in check(path)]
+
+
+@pytest.mark.parametrize("name", robots.names())
+def test_every_robot_survives(tmp_path: Path, name: str) -> None:
+    there = robots.describe(name)
+    save(there.mechanism, tmp_path / "a.TOML", external=range(6), source=there.source)
+    back = read(tmp_path / "a.TOML")
+    assert back.mechanism == there.mechanism
+    assert back.source == there.source
+    assert back.external.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+# ── anything the model can hold ───────────────────────────────────────────────────────────────────
+
+numbers = st.floats(-1e3, 1e3)
+vectors = st.tuples(numbers, numbers, numbers)
+axes = vectors.filter(lambda v: math.hypot(*v) > 1e-6)
+frames = st.builds(
+    lambda axis, angle, shift: transform(rotation_about(np.array(axis) / math.hypot(*axis), angle), shift),
+    axes,
+    numbers,
+    vectors,
+)
+some_frames = st.none() | frames
+motors = st.none() | st.builds(
+    Motor,
+    st.floats(0, 10),
+    numbers.filter(bool),
+    st.floats(0, 10),
+    st.tuples(st.floats(0, 5), st.floats(-5, 0)),
+)
+ends = st.floats(-1e3, 0) | st.just(-math.inf), st.floats(0, 1e3) | st.just(math.inf)
+tensors = st.tuples(*[st.floats(1.0, 1.5)] * 3, *[st.floats(-0.05, 0.05)] * 3) | st.tuples(*[st.floats(1.0, 1.5)] * 3)
+
+
+@st.composite
+def links(draw: st.DrawFn) -> Link:
+    common = {
+        "mass": draw(st.floats(0, 100)),
+        "com": draw(vectors),
+        "inertia": draw(tensors),
+        "physical": draw(st.booleans()),
+    }
+    joint = draw(st.sampled_from(["revolute", "prismatic", "screw", "fixed"]))
+    if joint != "fixed":
+        common |= {"offset": draw(numbers), "limits": draw(st.none() | st.tuples(*ends)), "motor": draw(motors)}
+    if joint != "screw" and draw(st.booleans()):
+        convention = draw(st.sampled_from(["standard", "modified"]))
+        b = draw(numbers) if convention == "standard" else 0.0
+        row = [draw(numbers) for _ in range(4)]
+        return Link.dh(*row, b=b, convention=convention, joint=joint, **common)
+    pitch = draw(numbers) if joint == "screw" else 0.0
+    return Link(joint=joint, before=draw(some_frames), after=draw(some_frames), axis=draw(axes), pitch=pitch, **common)
+
+
+@st.composite
+def mechanisms(draw: st.DrawFn) -> Mechanism:
+    count = draw(st.integers(1, 4))
+    word = st.text(min_size=1, max_size=8).filter(lambda text: text.strip() and text != "base")
+    names = draw(st.lists(word, min_size=count, max_size=count, unique=True))
+    made = []
+    for k in range(count):
+        parent = draw(st.none() | st.sampled_from(["base", *names[:k]]))
+        link = draw(links())
+        made.append(link.replace(name=names[k], parent=parent, dh_row=link.dh_row))
+    payload = Inertia.make(draw(st.floats(0, 9)), draw(vectors), draw(tensors)) if draw(st.booleans()) else None
+    base, tool = draw(some_frames), draw(some_frames)
+    return Mechanism(made, base=base, tool=tool, gravity=draw(vectors), payload=payload, name=draw(word))
+
+
+@settings(deadline=None, max_examples=80)
+@given(mechanism=mechanisms(), external=st.none() | st.tuples(*[numbers] * 6))
+def test_any_mechanism_survives(tmp_path_factory: pytest.TempPathFactory, mechanism: Mechanism, external: object) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.toml"
+    save(mechanism, path, external=external)
+    assert read(path).mechanism == mechanism
+
+
+def test_no_field_of_the_model_is_forgotten() -> None:
+    known = {"joint", "before", "after", "axis", "pitch", "offset", "limits", "name", "parent", "body", "motor", "dh_row"}
+    assert {field.name for field in dataclasses.fields(Link)} == known, "files/toml_write.py must learn the new field"
+    motor = {"inertia", "gear_ratio", "viscous", "coulomb"}
+    assert {field.name for field in dataclasses.fields(Motor)} == motor, "files/toml_write.py must learn the new field"
+    whole = {"links", "base", "tool", "gravity", "payload", "name"}
+    assert set(Mechanism([Link()])._fields()) == whole, "files/toml_write.py must learn the new field"
+
+
+# ── the forms that people write ───────────────────────────────────────────────────────────────────
+
+
+def test_degrees_are_converted(tmp_path: Path) -> None:
+    text = HEAD + (
+        'angles = "deg"\nconvention = "standard"\n'
+        "[[link]]\ntheta = 90\nalpha = -90\noffset = 45\nlimits = [-180, inf]\n"
+        '[[link]]\njoint = "prismatic"\ntheta = 90\noffset = 45\nlimits = [-180, 180]\n'
+        "[[link]]\nbefore = {rpy = [0, 90, 0]}\n"
+    )
+    first, second, third = load(written(tmp_path, text)).links
+    assert first.dh_row is not None
+    assert first.dh_row.theta == math.pi / 2
+    assert first.offset == math.pi / 4
+    assert first.limits == (-math.pi, math.inf)
+    assert second.offset == 45
+    assert second.limits == (-180, 180)
+    np.testing.assert_array_equal(third.before[:3, :3], rpy_to_rotation(0, math.pi / 2, 0))
+
+
+def test_conventions_can_be_mixed(tmp_path: Path) -> None:
+    mixed = Mechanism([Link.dh(0.1, 0.2, 0.3, 0.4, convention=c) for c in ("standard", "modified")])
+    save(mixed, tmp_path / "a.toml")
+    assert load(tmp_path / "a.toml").links == mixed.links
+
+
+def test_name_comes_from_the_file_where_none_is_given(tmp_path: Path) -> None:
+    assert load(written(tmp_path, ONE)).name == "arm"
+
+
+@pytest.mark.parametrize(
+    "change", [lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n"), lambda t: t.replace("\n", "\r")]
+)
+def test_marks_and_line_ends(tmp_path: Path, change: object) -> None:
+    assert callable(change)
+    assert load(written(tmp_path, change(ONE))).n == 1
+
+
+def test_the_documented_example_can_be_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "file-formats.md").read_text(encoding="utf-8")
+    mechanism = load(written(tmp_path, page.split("```toml\n")[1].split("```")[0]))
+    assert mechanism.link_names == ("shoulder", "finger")
+
+
+def test_remarks(tmp_path: Path) -> None:
+    text = HEAD + "gravity = [0, 0, 0]\n[[link]]\nname = 'a'\n[[link]]\nname = 'b'\nmass = 1\nphysical = false\n"
+    assert [str(remark) for remark in remarks(written(tmp_path, text))] == [
+        "line 2: gravity is zero",
+        "line 3: link 'a' moves, but has no mass and no inertia",
+        "line 8: link 'b': physical = false, its inertia is not checked",
+    ]
+
+
+# ── mistakes ──────────────────────────────────────────────────────────────────────────────────────
+
+BAD = [
+    (HEAD, ["there is no link; expected one [[link]] table or more"]),
+    ("[[link]]\n", ["there is no format; expected format = 'linkwise 1'"]),
+    ('format = "linkwise 2"\n[[link]]\n', ["line 1: format is 'linkwise 2'; this version reads 'linkwise 1'"]),
+    (HEAD + "link = 3\n", ["line 2: the file: link is 3; expected one [[link]] table or more"]),
+    (HEAD + "link = [3]\n", None),
+    (
+        ONE + "mas = 1\n",
+        [
+            "line 3: link 1 has no key 'mas' (did you mean 'mass'?); the keys are 'name', 'parent', 'joint', 'convention', "
+            "'theta', 'd', 'a', 'alpha', 'b', 'before', 'after', 'axis', 'pitch', 'offset', 'limits', 'mass', 'com', "
+            "'inertia', 'physical' or 'motor'"
+        ],
+    ),
+    (ONE + "mass = '1'\n", ["line 3: link 1: mass is '1'; expected a finite number"]),
+    (ONE + "mass = nan\n", ["line 3: link 1: mass is nan; expected a finite number"]),
+    (ONE + "mass = true\n", ["line 3: link 1: mass is True; expected a finite number"]),
+    (ONE + f"mass = 1{'0' * 400}\n", None),
+    (ONE + "name = 'x'\nmass = -1\n", ["line 4: link 'x': mass is -1.0; expected a finite number >= 0"]),
+    (ONE + "theta = 1\n", None),
+    (
+        ONE + "\n\njoint = 'ball'\n",
+        ["line 5: link 'link1': joint is 'ball'; expected 'revolute', 'prismatic', 'screw' or 'fixed'"],
+    ),
+    (
+        ONE + "limits = [2,\n1]\n",
+        ["line 3: link 'link1': limits is [2.0, 1.0]; expected the least value first, then the greatest, neither NaN"],
+    ),
+    (ONE + "axis = [0, 0, 0]\n", ["line 3: link 'link1': axis is [0.0, 0.0, 0.0]; expected a vector other than zero"]),
+    (ONE + "axis = [0, 0]\n", ["line 3: link 1: axis is [0, 0]; expected a list of 3 finite numbers"]),
+    (ONE + "[link.motor]\ngear_ratio = 0\n", None),
+    (ONE + "name = 'a'\n[[link]]\nname = 'a'\n", ["line 5: link 'a' stands twice, first in line 3"]),
+    (ONE + "name = 'a'\nparent = 'b'\n", ["line 4: link 'a': parent is 'b'; expected 'base'"]),
+    (ONE + "name = 'a'\nparent = 'a'\n", None),
+    (ONE + "name = ''\n", None),
+    (ONE + "name = 'base'\n", None),
+    ("[base]\nxyz = [0, 0, 1]\n" + ONE[len(HEAD) :], ["there is no format; expected format = 'linkwise 1'"]),
+    (
+        HEAD + "[tool]\nxyz = [0, 0, 1]\nmatrix = [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]\n[[link]]\n",
+        ["line 3: tool has 'xyz' or 'matrix'; expected matrix alone, or xyz and rpy"],
+    ),
+    (HEAD + "[base]\nmatrix = [[2,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]\n[[link]]\n", None),
+    (HEAD + "[payload]\nmass = -2\n[[link]]\n", ["line 3: payload: mass is -2.0; expected a finite number >= 0"]),
+    (HEAD + "angles = 'grad'\n[[link]]\n", ["line 2: angles is 'grad'; expected 'rad' or 'deg'"]),
+    (HEAD + "[external]\nforce = [1, 2, 'x']\n[[link]]\n", None),
+    (HEAD + "[[link]\n", ["line 2: not valid TOML: Expected ']]' at the end of an array declaration (column 7)"]),
+    (HEAD + "[[link]]\nname = 'a", None),
+    (HEAD + "a = " + "[" * 5000, None),
+    (HEAD + "a = 1" + "0" * 5000, None),
+    (ONE + "inertia = [1e308, 1e308, 1e308]\nmass = 1\n", None),
+    (ONE + "axis = [1e308, 1e308, 1e308]\n", None),
+]
+
+
+@pytest.mark.parametrize(("content", "expected"), BAD)
+def test_each_mistake_is_named(tmp_path: Path, content: str, expected: list[str] | None) -> None:
+    path = written(tmp_path, content)
+    found = messages(path)
+    if expected is not None:
+        assert found == expected
+    if found:
+        with pytest.raises(FileError) as caught:
+            read(path)
+        assert str(caught.value) == "\n".join(f"{path}: {line}" for line in found)
+
+
+def test_a_convention_is_never_guessed(tmp_path: Path) -> None:
+    assert messages(written(tmp_path, ONE + "a = 1\n")) == [
+        "line 3: link 1 has a Denavit-Hartenberg row, but no convention is given; expected convention = 'standard' or "
+        "'modified' before the first table"
+    ]
+
+
+def test_every_problem_is_told_at_once_with_its_line(tmp_path: Path) -> None:
+    text = HEAD + (
+        "colour = 3\n"
+        "gravity = [0, 0]\n"
+        "[[link]]\nname = 'a'\naxis = [0, 0, 1]\na = 1\n"
+        "[[link]]\nname = 'b'\nparent = 'c'\ninertia = [1, 1, 5]\nmotor = {inertia = -1, gear_ratio = 0, visc = 3}\n"
+        "[[link]]\nname = 'c'\nparent = 'b'\nbefore = {rpy = [0, 0]}\nmass = 1979-05-27\n"
+    )
+    assert [problem.line for problem in check(written(tmp_path, text))] == [2, 3, 6, 10, 11, 12, 12, 12, 16, 17]
+
+
+def test_a_row_that_contradicts_the_placement_is_refused(tmp_path: Path) -> None:
+    row = Link.dh(a=1.0, convention="standard").dh_row
+    with pytest.raises(FileError, match="Denavit-Hartenberg row does not describe its placement"):
+        save(Mechanism([Link(dh_row=row)]), tmp_path / "a.toml")
+
+
+def test_names_outside_unicode_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="UTF-8 cannot say"):
+        save(Mechanism([Link(name="a\ud800")]), tmp_path / "a.toml")
+    assert not list(tmp_path.iterdir())

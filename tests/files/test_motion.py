@@ -1,0 +1,203 @@
+"""Joint motions: the manual's files, exact round trips, bounded memory, and every mistake named with its line."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linkwise.errors import ArgumentError, FileError
+from linkwise.files import check_motion, open_motion, save_motion
+
+DATA = Path(__file__).parent / "data"
+GOOD = "0.5\n1 2 3\n4 5 6\n\n7 8 9\n10 11 12\n"
+HEADER = "t,q1,q2,qd1,qd2,qdd1,qdd2\n"
+CSV = HEADER + "0,1,4,2,5,3,6\n0.5,7,10,8,11,9,12\n"
+
+
+def written(tmp_path: Path, content: str | bytes, name: str) -> Path:
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_scara() -> None:
+    motion = open_motion(DATA / "SCARA.MOT", 3)
+    assert motion.dt == 0.05
+    t, q, qd, qdd = motion.read()
+    assert t.tolist() == [0, 0.05]
+    assert q.tolist() == [[0, 0, 0], [0.1, 0.1, 0]]
+    assert qd.tolist() == [[1, 2, 0], [1.1, 2.1, 0]]
+    assert qdd.tolist() == [[10, 20, 0], [11, 21, 0]]
+
+
+def test_smart() -> None:
+    t, q, qd, qdd = open_motion(DATA / "SMART.MOT", 6).read()
+    assert t.tolist() == [0]
+    assert q.tolist() == [[0, 1.57, -1.57, 0, 0.26, 0]]
+    assert (qd == 0.5).all()
+    assert (qdd == 2).all()
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (GOOD, "a.mot"),
+        (GOOD.replace("\n", " "), "a"),
+        ("\ufeff" + GOOD.replace("\n", "\r\n"), "a.mot"),
+        (GOOD.replace("\n", "\r"), "a.mot"),
+        (GOOD.replace("12", "1.2D1"), "a.mot"),
+        (CSV, "a.csv"),
+        ("\ufeff" + CSV.replace("\n", "\r\n\r\n"), "a.txt"),
+        (CSV.replace(",", ";"), "a.csv"),
+        (CSV.replace(",", " , "), "a.csv"),
+        (CSV.replace("\n", "\r"), "a.csv"),
+        ("tau,time,q_a,b,qd_a,qd_b,qdd_a,qdd_b\nx,0,1,4,2,5,3,6\ny,0.5,7,10,8,11,9,12", "a.csv"),
+    ],
+)
+def test_any_form(tmp_path: Path, content: str, name: str) -> None:
+    t, q, qd, qdd = open_motion(written(tmp_path, content, name), 2, ("a", "b")).read()
+    assert t.tolist() == [0, 0.5]
+    assert q.tolist() == [[1, 4], [7, 10]]
+    assert qd.tolist() == [[2, 5], [8, 11]]
+    assert qdd.tolist() == [[3, 6], [9, 12]]
+
+
+@pytest.mark.parametrize("suffix", [".mot", ".CSV"])
+def test_round_trip_is_exact(tmp_path: Path, suffix: str) -> None:
+    q, qd, qdd = np.random.default_rng(1).normal(size=(3, 5000, 4)) * 10.0 ** np.arange(-20, 20, 10)
+    path = tmp_path / f"a{suffix}"
+    save_motion(path, 0.001, q, qd, qdd)
+    motion = open_motion(path, 4)
+    back = motion.read()
+    np.testing.assert_array_equal(back[0], np.arange(5000) * 0.001)
+    for there, here in zip((q, qd, qdd), back[1:], strict=True):
+        np.testing.assert_array_equal(there, here)
+    np.testing.assert_array_equal(motion.read()[1], q)  # a second pass reads the file again
+
+
+def test_blocks_cover_the_file_and_report_progress(tmp_path: Path) -> None:
+    q = np.arange(90_000.0).reshape(-1, 3)
+    save_motion(tmp_path / "a.mot", 0.1, q, q, q)
+    motion = open_motion(tmp_path / "a.mot", 3)
+    rows, shares = [], []
+    for t, block, _, _ in motion:
+        assert len(t) == len(block) <= 4096
+        rows.append(block)
+        shares.append(motion.consumed / motion.size)
+    np.testing.assert_array_equal(np.concatenate(rows), q)
+    assert shares == sorted(shares)
+    assert len(shares) > 5
+    assert motion.consumed == motion.size
+
+
+@pytest.mark.parametrize("suffix", [".mot", ".csv"])
+def test_memory_is_bounded(tmp_path: Path, suffix: str) -> None:
+    q = np.random.default_rng(1).normal(size=(60_000, 6))
+    path = tmp_path / f"a{suffix}"
+    save_motion(path, 0.001, q, q, q)
+    assert path.stat().st_size > 15e6
+    motion = open_motion(path, 6)
+    tracemalloc.start()
+    try:
+        count = sum(len(t) for t, *_ in motion)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == len(q)
+    assert peak < 10e6
+
+
+BAD = [
+    ("a.mot", "", "the file is empty; expected the time step dt, then q qd qdd of each joint"),
+    ("a.mot", "0.5\n", "line 1: the file ends after the time step; expected q qd qdd of each joint"),
+    ("a.mot", "0\n" + GOOD[4:], "line 1: the time step dt is 0.0; expected a number > 0"),
+    ("a.mot", GOOD + "1 2\n3", "line 8: the file ends within instant 3: 3 of 6 numbers are missing (q qd qdd of 2 joints)"),
+    ("a.mot", GOOD.replace("8", "eight"), "line 5: 'eight' is not a number"),
+    ("a.mot", GOOD.replace("8", "0,8"), "line 5: '0,8' has a decimal comma; write '0.8'"),
+    ("a.mot", GOOD.replace("8", "nan"), "line 5: 'nan' is not a finite number"),
+    ("a.mot", GOOD.replace("8", "-Infinity"), "line 5: '-Infinity' is not a finite number"),
+    ("a.mot", GOOD.replace("8", "1e999"), "line 5: '1e999' is too large for a number"),
+    ("a.mot", GOOD.replace("8", "1_0"), "line 5: '1_0' is not a number"),
+    ("a.mot", GOOD.replace("\n", "\r\n").replace("8", "x"), "line 5: 'x' is not a number"),
+    ("a.mot", "half " + GOOD, "line 1: 'half' is not a number"),
+    ("a.mot", b"\x80\x81 1 2 3", "line 1: '\\\\x80\\\\x81' is not a number"),
+    ("a.csv", HEADER, "line 1: there is no instant after the header"),
+    (
+        "a.csv",
+        CSV.replace("qd2,", ""),
+        "line 1: the header has no column 'qd2'; it has 't', 'q1', 'q2', 'qd1', 'qdd1' or 'qdd2'",
+    ),
+    ("a.csv", CSV.replace("qd2", "qd1"), None),
+    ("a.csv", CSV.replace("q2", "q1", 1), None),
+    ("a.csv", CSV.replace("8", "x"), "line 3: column 'qd1': 'x' is not a number"),
+    ("a.csv", CSV.replace("8", ""), "line 3: column 'qd1': the cell is empty"),
+    ("a.csv", CSV.replace("8", "1 2"), "line 3: column 'qd1': '1 2' is not a number"),
+    ("a.csv", CSV.replace("8", "nan"), "line 3: column 'qd1': 'nan' is not a finite number"),
+    ("a.csv", CSV.replace(",12", ""), "line 3: 6 cells; the header has 7 columns"),
+    ("a.csv", CSV.replace(",6\n", ",6,\n"), "line 2: 8 cells; the header has 7 columns"),
+    ("a.csv", CSV.replace("0.5,", "0,"), "line 3: the time 0.0 does not come after the time before it"),
+    ("a.csv", "hello", None),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "expected"), BAD)
+def test_each_mistake_is_named(tmp_path: Path, name: str, content: str | bytes, expected: str | None) -> None:
+    path = written(tmp_path, content, name)
+    with pytest.raises(FileError) as caught:
+        open_motion(path, 2).read()
+    told = str(caught.value).removeprefix(f"{path}: ").removeprefix("line 1: the file is" if not content else "")
+    if expected is not None:
+        assert told == expected.removeprefix("the file is" if not content else "")
+    assert [str(problem) for problem in check_motion(path, 2)] == [str(problem) for problem in caught.value.problems]
+
+
+def test_a_late_mistake_is_found_on_its_line(tmp_path: Path) -> None:
+    lines = ["0.1", *["1.25 2.5 3.125"] * 100_000]
+    lines[77_777] = "1 2 three"
+    for ending in ("\n", "\r\n"):
+        path = written(tmp_path, ending.join(lines), "a.mot")
+        assert check_motion(path, 1)[0].line == 77_778
+    assert check_motion(written(tmp_path, "0.1 " + "x" * 10**6, "b.mot"), 1)[0].message.endswith(
+        "without a break; this is not a motion file"
+    )
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="there is no such file"):
+        open_motion(tmp_path / "none.mot", 2)
+    with pytest.raises(FileError, match="this is a folder"):
+        open_motion(tmp_path, 2)
+
+
+def test_arguments(tmp_path: Path) -> None:
+    q = np.zeros((2, 3))
+    with pytest.raises(ArgumentError, match="n is 0"):
+        open_motion(DATA / "SCARA.MOT", 0)
+    with pytest.raises(ArgumentError, match="2 names for 3"):
+        open_motion(DATA / "SCARA.MOT", 3, ("a", "b"))
+    with pytest.raises(ArgumentError, match="shapes"):
+        save_motion(tmp_path / "a.mot", 0.1, q, q, q[:1])
+    with pytest.raises(ArgumentError, match="finite"):
+        save_motion(tmp_path / "a.mot", 0.1, q, q, q * np.nan)
+    with pytest.raises(FileError, match="suffix"):
+        save_motion(tmp_path / "a.txt", 0.1, q, q, q)
+    with pytest.raises(FileError, match=r"the time step is 0\.0"):
+        save_motion(tmp_path / "a.mot", 0.0, q, q, q)
+    with pytest.raises(FileError, match="holds times 0, dt, 2 dt"):
+        save_motion(tmp_path / "a.mot", [0.1, 0.2], q, q, q)
+    with pytest.raises(FileError, match="one instant says no time step"):
+        save_motion(tmp_path / "a.mot", [0.0], q[:1], q[:1], q[:1])
+    with pytest.raises(ArgumentError, match="t has the shape"):
+        save_motion(tmp_path / "a.csv", [0.0], q, q, q)
+    assert not list(tmp_path.iterdir())
+
+
+def test_csv_keeps_any_times_and_names(tmp_path: Path) -> None:
+    q = np.arange(6.0).reshape(3, 2)
+    save_motion(tmp_path / "a.csv", [-1.0, 0.5, 7.0], q, q, q, names=("a", "b"))
+    motion = open_motion(tmp_path / "a.csv", 2, ("a", "b"))
+    assert motion.dt is None
+    assert motion.read()[0].tolist() == [-1.0, 0.5, 7.0]
