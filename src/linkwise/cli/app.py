@@ -82,7 +82,7 @@ def main(args: Sequence[str] | None = None) -> None:
         status = STOPPED
     except click.ClickException as error:
         error.show()
-        status = error.exit_code
+        status = FAILED
     except LinkwiseError as error:
         click.echo(told(error), err=True)
         status = FAILED
@@ -100,12 +100,15 @@ def told(error: LinkwiseError) -> str:
     >>> told(LinkwiseError("no link 'elbow'"))
     "Error: no link 'elbow'"
     """
+    from linkwise.errors import FileError
     from linkwise.model.table import plain
 
-    lines = [plain(line) for line in str(error).splitlines()] or [type(error).__name__]
-    if len(lines) == 1:
-        return f"Error: {lines[0]}"
-    return "\n".join([f"Error: {len(lines)} problems", *(f"  {line}" for line in lines)])
+    if isinstance(error, FileError) and len(error.problems) > 1:
+        head, lines = f"{error.path}: {len(error.problems)} problems", [str(problem) for problem in error.problems]
+    else:
+        lines = str(error).splitlines() or [type(error).__name__]
+        head = lines.pop() if len(lines) == 1 else f"{len(lines)} problems"
+    return "\n".join([f"Error: {plain(head)}", *(f"  {plain(line)}" for line in lines)])
 
 
 def _silence() -> None:

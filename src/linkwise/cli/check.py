@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from linkwise.errors import FileProblem
 
 
 @click.command(short_help="Everything wrong with a description file, at once.")
 @click.argument("file", type=click.Path())
-def check(file: str) -> None:
-    """Say everything that is wrong with a description FILE, each with its line.
+@click.argument("motion", type=click.Path(), required=False)
+def check(file: str, motion: str | None) -> None:
+    """Say everything that is wrong with a description FILE, each with its line; of a MOTION, the first thing.
 
     The exit status is 0 if the file can be used and 1 if not. What is odd but allowed is told as a remark.
 
     \b
     Examples:
       linkwise check my_robot.toml
-      linkwise check SCARA.DAT && linkwise run SCARA.DAT SCARA.MOT
-    """
+      linkwise check SCARA.DAT SCARA.MOT
+    """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import files
     from linkwise.model.table import joint_letters, number, plain
 
-    problems = files.check(file)
+    _tell_problems(file, files.check(file))
+    mechanism = files.load(file)
+    mass = sum(link.body.mass for link in mechanism.links) + mechanism.payload.mass
+    joints = f"{mechanism.n} joint{'s' if mechanism.n != 1 else ''} {joint_letters(mechanism)}".strip()
+    links = f"{len(mechanism.links)} link{'s' if len(mechanism.links) > 1 else ''}"
+    click.echo(f"{plain(file)}: ok, {plain(mechanism.name)} with {joints}, {links}, {number(mass)} kg")
+    for remark in files.remarks(file):
+        click.echo(f"  remark: {plain(str(remark))}")
+    if motion is not None:
+        _tell_problems(motion, files.check_motion(motion, mechanism.n, mechanism.names))
+        click.echo(f"{plain(motion)}: ok")
+
+
+def _tell_problems(file: str, problems: Sequence[FileProblem]) -> None:
+    """Print the problems of a file and leave, if there are any."""
+    from linkwise.model.table import plain
+
     if problems:
         click.echo(f"{plain(file)}: {len(problems)} problem{'s' if len(problems) > 1 else ''}")
         for problem in problems:
             click.echo(f"  {plain(str(problem))}")
         raise SystemExit(1)
-    mechanism = files.load(file)
-    mass = sum(link.body.mass for link in mechanism.links) + mechanism.payload.mass
-    joints = f"{mechanism.n} joint{'s' if mechanism.n != 1 else ''} {joint_letters(mechanism)}".strip()
-    click.echo(f"{plain(file)}: ok, {plain(mechanism.name)} with {joints}, {len(mechanism.links)} links, {number(mass)} kg")
-    for remark in files.remarks(file):
-        click.echo(f"  remark: {plain(str(remark))}")

@@ -17,7 +17,7 @@ def completion(shell: str) -> None:
       bash   echo 'eval "$(linkwise completion bash)"' >> ~/.bashrc
       zsh    echo 'eval "$(linkwise completion zsh)"' >> ~/.zshrc
       fish   linkwise completion fish > ~/.config/fish/completions/linkwise.fish
-    """
+    """  # noqa: D301  (\b keeps click from filling the lines)
     from click.shell_completion import get_completion_class
 
     from linkwise.cli.app import app

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from linkwise.cli.mechanism import description, mechanism_argument
-
-if TYPE_CHECKING:
-    from linkwise.errors import FileError
 
 
 @click.command(short_help="From one description format to another.")
@@ -24,20 +19,19 @@ def convert(mechanism: str, out: str, allow_loss: bool) -> None:
       linkwise convert SCARA.DAT scara.toml
       linkwise convert my_robot.toml my_robot.DAT --allow-loss
       linkwise convert puma560 puma560.toml       a copy of a bundled robot, to edit
-    """
+    """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import files
-    from linkwise.errors import FileError
+    from linkwise.files import spacelib_dat
     from linkwise.model.table import plain
 
     found = description(mechanism)
-    lost: FileError | None = None
-    try:
-        files.save(found.mechanism, out, external=found.external, source=found.source)
-    except FileError as error:
-        if not allow_loss:
-            raise
-        files.save(found.mechanism, out, external=found.external, source=found.source, allow_loss=True)
-        lost = error
+    lost = spacelib_dat.losses(found.mechanism) if out.lower().endswith(".dat") else []
+    if lost and not allow_loss:
+        listed = "\n".join(f"  {plain(what)}" for what in lost)
+        raise click.ClickException(
+            f"{plain(out)} cannot hold\n{listed}\nSave as .toml, which holds everything, or add --allow-loss."
+        )
+    files.save(found.mechanism, out, external=found.external, source=found.source, allow_loss=allow_loss)
     click.echo(f"wrote {plain(out)}")
-    for problem in lost.problems if lost else ():
-        click.echo(f"  lost: {plain(problem.message.partition(';')[0])}", err=True)
+    for what in lost:
+        click.echo(f"  lost: {plain(what)}")

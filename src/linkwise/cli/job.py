@@ -126,7 +126,12 @@ def _writers(tree: Tree, wanted: Wanted, folder: Folder, report: Report, expecte
         if asked or (asked is None and expected <= most):
             yield _Writer(_begin(folder, name, header, report), rows)
         elif asked is None:
-            report.notes.append(f"{name} left out: some {expected:,} instants make a large file; {option} writes it")
+            report.notes.append(f"{name} left out: {_about(expected)} instants make a large file; {option} writes it")
+
+
+def _about(count: int) -> str:
+    """Write a count to two digits."""
+    return f"about {int(float(f'{count:.1e}')):,}"
 
 
 def _begin(folder: Folder, name: str, header: str, report: Report) -> TextFile:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,31 +15,29 @@ if TYPE_CHECKING:
 
     from linkwise.files import Description
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-class MechanismName(click.ParamType):
-    """Text that names a mechanism; the shell completes it from the bundled robots and from files."""
 
-    name = "mechanism"
+def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the robots whose names begin so, and the descriptions here; any file where no robot does."""
+    from click.shell_completion import CompletionItem
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Offer the robots whose names begin so; files where none does."""
-        from click.shell_completion import CompletionItem
+    from linkwise import robots
 
-        from linkwise import robots
-
-        found = [CompletionItem(name) for name in robots.names() if name.startswith(incomplete)]
-        here = sorted(Path().glob("*")) if found else []
-        files = [CompletionItem(path.name) for path in here if path.name.startswith(incomplete) and _describes(path)]
-        return found + files if found else [CompletionItem(incomplete, type="file")]
+    found = [name for name in robots.names() if name.startswith(incomplete)]
+    if not found:
+        return [CompletionItem(incomplete, type="file")]
+    here = [path.name for path in sorted(Path().iterdir()) if path.name.startswith(incomplete) and _describes(path)]
+    return [CompletionItem(name) for name in [*found, *here]]
 
 
 def _describes(path: Path) -> bool:
     return path.suffix.lower() in {".toml", ".dat"} and path.is_file()
 
 
-def mechanism_argument(**settings: Any) -> Any:
+def mechanism_argument(**settings: Any) -> Callable[[Function], Function]:
     """Make the argument MECHANISM of a command."""
-    return click.argument("mechanism", type=MechanismName(), **settings)
+    return click.argument("mechanism", shell_complete=complete, **settings)
 
 
 def description(name: str) -> Description:

@@ -138,5 +138,5 @@ def _of_point(m: FloatArray, p: FloatArray) -> FloatArray:
 
 
 def _axial(m: FloatArray) -> FloatArray:
-    """The vector (..., 3) of the skew-symmetric part of the 3x3 block."""
+    """Return the vector (..., 3) of the skew-symmetric part of the 3x3 block."""
     return np.stack([m[..., j, k] - m[..., k, j] for j, k in ((2, 1), (0, 2), (1, 0))], axis=-1) / 2

@@ -68,7 +68,7 @@ def run(
       linkwise run SCARA.DAT SCARA.MOT
       linkwise run puma560 motion.csv -o results --format svg
       linkwise run puma560 long.csv --no-figures --links -q
-    """
+    """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import files
     from linkwise.cli.job import Wanted, execute
     from linkwise.cli.show import file_name
@@ -107,7 +107,8 @@ def _tell(mechanism: Tree, report: Report) -> None:
 
     screen = tables.console()
     few = report.few
-    for table in tables.of_instants(mechanism, few) if few else tables.of_motion(mechanism, report.summary):
+    for title, table in tables.of_instants(mechanism, few) if few else tables.of_motion(mechanism, report.summary):
+        screen.print(title, style="bold")
         screen.print(table)
     for name, count in zip(mechanism.names, report.summary.beyond.tolist(), strict=True):
         if count:

@@ -45,10 +45,11 @@ def show(mechanism: str, q: str | None, save: str | None, picture: bool, masses:
       linkwise show puma560
       linkwise show puma560 --q 0,45deg,-90deg,0,30deg,0 --save bent.svg
       linkwise show my_robot.toml --masses --no-picture
-    """
+    """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise.model import table
 
     found = description(mechanism)
+    values, path = _coordinates(q, found.mechanism.n), _picture_path(save, found.mechanism.name)
     click.echo(table.text(found.mechanism))
     if masses:
         click.echo("\n" + table.masses(found.mechanism))
@@ -58,9 +59,9 @@ def show(mechanism: str, q: str | None, save: str | None, picture: bool, masses:
     for line in found.source if sources else ():
         click.echo("\n" + textwrap.fill(table.plain(line), 100, subsequent_indent="  "))
     if window:
-        _open_window(found.mechanism, _coordinates(q, found.mechanism.n))
+        _open_window(found.mechanism, values)
     elif picture:
-        _write_picture(found.mechanism, _coordinates(q, found.mechanism.n), save)
+        _write_picture(found.mechanism, values, path, asked=save is not None)
 
 
 def _coordinates(text: str | None, n: int) -> list[float] | None:
@@ -86,21 +87,26 @@ def _angle(word: str) -> float:
     return value if bare == word else math.radians(value)
 
 
-def _write_picture(mechanism: Mechanism, q: list[float] | None, save: str | None) -> None:
+def _picture_path(save: str | None, name: str) -> Path:
+    """Say where the picture goes; a suffix that no picture has is refused."""
+    path = Path(save) if save else Path(f"{file_name(name)}.png")
+    if path.suffix.lower().removeprefix(".") not in FORMATS:
+        raise click.BadParameter(f"a picture ends in .png, .svg or .pdf, not {path.suffix!r}", param_hint="--save")
+    return path
+
+
+def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, asked: bool) -> None:
     from linkwise.cli.output import write_bytes
     from linkwise.errors import MissingExtraError
     from linkwise.model.table import plain
     from linkwise.view.figure import rendered
     from linkwise.view.picture import draw
 
-    path = Path(save) if save else Path(f"{file_name(mechanism.name)}.png")
     suffix = path.suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        raise click.BadParameter(f"a picture ends in .png, .svg or .pdf, not {path.suffix!r}", param_hint="--save")
     try:
         write_bytes(path, rendered(draw(mechanism, q), suffix))
     except MissingExtraError as error:
-        if save:
+        if asked:
             raise
         click.echo(f"\nno picture: {error}", err=True)
     else:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkwise.cli.results import Results
-from linkwise.cli.summary import Summary
+from linkwise.cli.summary import Extremes, Summary
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import rotation_to_rpy
@@ -17,6 +17,9 @@ from linkwise.spatial.rotation import rotation_to_rpy
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+Titled = tuple[str, "Table"]
+"""A table and what stands above it."""
 
 PIPED_WIDTH = 120
 """Columns where the output is no terminal."""
@@ -30,37 +33,33 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, width=None if stream.isatty() else PIPED_WIDTH, highlight=False, markup=False, emoji=False)
 
 
-def of_instants(tree: Tree, results: Results) -> Iterator[Table]:
+def of_instants(tree: Tree, results: Results) -> Iterator[Titled]:
     """Make two tables for each instant: the joints, and the links."""
     for row, time in enumerate(results.t.tolist()):
-        yield _joints(tree, results, row, time)
-        yield _links(tree, results, row, time)
+        yield f"t = {_short(time)} s: joints", _joints(tree, results, row)
+        yield f"t = {_short(time)} s: links, in the axes of the world frame", _links(tree, results, row)
 
 
-def of_motion(tree: Tree, summary: Summary) -> Iterator[Table]:
-    """Make the two tables of a long motion: the joints, and the links."""
-    title = f"{summary.count:,} instants, t = {_short(summary.start)} to {_short(summary.end)} s"
-    table = _table(f"joints: {title}", "joint", "position", "peak speed", "peak acceleration", "rms effort", "peak effort")
+def of_motion(tree: Tree, summary: Summary) -> Iterator[Titled]:
+    """Make the three tables of a long motion: the joints' motion, their efforts, and the links."""
+    span = f"{summary.count:,} instants, t = {_short(summary.start)} to {_short(summary.end)} s"
+    motion = _table("joint", "position", "", "peak speed", "peak acceleration")
+    efforts = _table("joint", "rms effort", "peak effort", "")
     for k, link in enumerate(link for link in tree.links if link.moves):
-        slides = link.joint == "prismatic"
-        length, force = ("m", "N") if slides else ("rad", "N m")
-        table.add_row(
-            plain(link.name),
-            f"{_short(summary.q.low[k])} .. {_short(summary.q.high[k])} {length}",
-            _peak(summary.qd, k, f"{length}/s"),
-            _peak(summary.qdd, k, f"{length}/s²"),
-            f"{_short(summary.tau.rms[k])} {force}",
-            _peak(summary.tau, k, force),
-        )
-    yield table
-    table = _table("what each link receives from its parent, moment about the joint", "link", "peak force", "peak moment")
+        length, force = ("m", "N") if link.joint == "prismatic" else ("rad", "N m")
+        span_q = f"{_short(summary.q.low[k])} .. {_short(summary.q.high[k])}"
+        motion.add_row(plain(link.name), span_q, length, _peak(summary.qd, k), _peak(summary.qdd, k))
+        efforts.add_row(plain(link.name), _short(summary.tau.rms[k]), _peak(summary.tau, k), force)
+    yield f"{span}; each peak with the time at which it came", motion
+    yield "motor efforts", efforts
+    table = _table("link", "peak force [N]", "peak moment [N m]")
     for k, name in enumerate(tree.link_names):
-        table.add_row(plain(name), _peak(summary.force, k, "N"), _peak(summary.moment, k, "N m"))
-    yield table
+        table.add_row(plain(name), _peak(summary.force, k), _peak(summary.moment, k))
+    yield "what each link receives from its parent, moment about the joint", table
 
 
-def _joints(tree: Tree, results: Results, row: int, time: float) -> Table:
-    table = _table(f"t = {_short(time)} s: joints", "joint", "position", "speed", "acceleration", "effort")
+def _joints(tree: Tree, results: Results, row: int) -> Table:
+    table = _table("joint", "position", "speed", "acceleration", "effort")
     for k, link in enumerate(link for link in tree.links if link.moves):
         length, force = ("m", "N") if link.joint == "prismatic" else ("rad", "N m")
         table.add_row(
@@ -73,10 +72,8 @@ def _joints(tree: Tree, results: Results, row: int, time: float) -> Table:
     return table
 
 
-def _links(tree: Tree, results: Results, row: int, time: float) -> Table:
-    table = _table(
-        f"t = {_short(time)} s: links, in the axes of the world frame", "link", "", "x", "y", "z", "unit", left=(0, 1, 5)
-    )
+def _links(tree: Tree, results: Results, row: int) -> Table:
+    table = _table("link", "", "x", "y", "z", "unit", left=(0, 1, 5))
     angles = [np.degrees(rotation_to_rpy(R)) for R in results.T[row, :, :3, :3]]
     for k, name in enumerate(tree.link_names):
         lines = (
@@ -95,18 +92,18 @@ def _links(tree: Tree, results: Results, row: int, time: float) -> Table:
     return table
 
 
-def _table(title: str, *columns: str, left: tuple[int, ...] = (0,)) -> Table:
+def _table(*columns: str, left: tuple[int, ...] = (0,)) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for k, name in enumerate(columns):
         table.add_column(name, justify="left" if k in left else "right")
     return table
 
 
-def _peak(extremes: Any, k: int, unit: str) -> str:
-    return f"{_short(extremes.peak[k])} {unit} at {_short(extremes.peak_time[k])} s"
+def _peak(extremes: Extremes, k: int) -> str:
+    return f"{_short(extremes.peak[k])} @ {_short(extremes.peak_time[k])}"
 
 
 def _short(value: float) -> str:
@@ -115,6 +112,6 @@ def _short(value: float) -> str:
 
 def _number(value: float) -> str:
     """Four decimals, or an exponent where they would show nothing."""
-    if value == 0 or 1e-4 <= abs(value) < 1e7:
-        return f"{value:.4f}"
-    return "0.0000" if abs(value) < 1e-12 else f"{value:.3e}"
+    if abs(value) < 1e-12 or 5e-5 <= abs(value) < 1e7:
+        return f"{abs(value) if abs(value) < 1e-12 else value:.4f}"
+    return f"{value:.3e}"

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.kernel.gufunc import api_table
-from linkwise.kernel.llvm_entry import DOUBLE, FLAGS, OFFSETS
+from linkwise.kernel.llvm_entry import FLAGS, OFFSETS
 
-_NEW_ARRAY = 93
 _FASTCALL_KEYWORDS = 0x0080 | 0x0002
 
 
@@ -24,11 +22,6 @@ class _MethodDef(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("doc", ctypes.c_char_p),
     )
-
-
-def fill_runtime(address: int) -> None:
-    """Write into a kernel's ``runtime`` table what its entry must know of this process."""
-    (ctypes.c_void_p * 4).from_address(address)[:] = runtime_pointers()
 
 
 def make_callable(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: list[Any]) -> Any:
@@ -68,7 +61,7 @@ def usable() -> bool:
     def at(field: str, form: str) -> int:
         return int(struct.unpack(form, ctypes.string_at(id(known) + OFFSETS[field], struct.calcsize(form)))[0])
 
-    array_type, descr, _, _ = runtime_pointers()
+    array_type, descr = id(np.ndarray), id(np.dtype(np.float64))
     looks_right = (
         at("type", "P") == array_type
         and at("data", "P") == known.ctypes.data
@@ -77,12 +70,3 @@ def usable() -> bool:
         and at("flags", "i") & FLAGS == FLAGS
     )
     return looks_right and ctypes.c_ssize_t.from_address(at("dimensions", "P")).value == known.size
-
-
-@cache
-def runtime_pointers() -> tuple[int, int, int, int]:
-    """The type of arrays, the descriptor of float64, PyArray_New and PyObject_Vectorcall."""
-    table = api_table(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
-    vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0
-    assert np.dtype(np.float64).num == DOUBLE
-    return id(np.ndarray), id(np.dtype(np.float64)), int(table[_NEW_ARRAY]), vectorcall

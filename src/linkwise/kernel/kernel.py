@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from linkwise.errors import KernelError, choices
-from linkwise.kernel import c, cache, llvm, numpy
-from linkwise.kernel.entry import fill_runtime, make_callable, usable
+from linkwise.kernel import c, llvm, numpy
+from linkwise.kernel.entry import make_callable, usable
 from linkwise.kernel.gufunc import LOOP, Gufunc
 from linkwise.kernel.llvm_entry import has_entry
+from linkwise.kernel.loading import Code, load
 from linkwise.kernel.tape import Tape
 
 BACKENDS = ("llvm", "numpy")
@@ -50,7 +50,7 @@ class Kernel:
         self.doc = doc
         self._lock = threading.RLock()
         self._gufunc: Gufunc | None = None
-        self._loaded: dict[str, llvm.Loaded] = {}
+        self._loaded: dict[str, Code] = {}
         self._keep: list[Any] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -139,24 +139,3 @@ def default_backend() -> str:
     from importlib.util import find_spec
 
     return "llvm" if find_spec("llvmlite") else "numpy"
-
-
-def load(tape: Tape, dtype: str) -> llvm.Loaded:
-    """Machine code of a tape: from the disk where it is there, compiled and kept otherwise."""
-    names = [f"loop_{llvm.SCALARS[dtype]}", *(["call"] if dtype == "float64" and has_entry(tape) else [])]
-    key = cache_key(tape, dtype)
-    code = cache.load(key)
-    if code is None:
-        code = llvm.object_code(tape, dtype)
-        cache.store(key, code)
-    loaded = llvm.Loaded(code, names)
-    if usable():
-        fill_runtime(loaded.runtime)
-    return loaded
-
-
-def cache_key(tape: Tape, dtype: str) -> str:
-    """What the object code depends on: the graph, the lowering, LLVM, the processor."""
-    host = llvm.host()
-    parts = (tape.digest, dtype, llvm.LOWERING, host.version, host.cpu, host.features, str(host.vector_bytes))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

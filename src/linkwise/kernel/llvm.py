@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from linkwise.errors import KernelError
 from linkwise.kernel.llvm_body import body
-from linkwise.kernel.llvm_entry import RUNTIME, entry
+from linkwise.kernel.llvm_entry import entry
 from linkwise.kernel.llvm_loop import ELEMENT, helpers, loop
-from linkwise.kernel.llvm_text import Text
+from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
-LOWERING = "1"
+LOWERING = "2"
 """Counts the changes of the lowering, so that object code of an older one is not used."""
 
 SCALARS = {"float64": "double", "float32": "float"}
@@ -87,36 +86,12 @@ def object_code(tape: Tape, dtype: str) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-class Loaded:
-    """Machine code in memory; `address` finds its functions. Lives as long as this object."""
-
-    def __init__(self, code: bytes, names: Iterable[str]) -> None:
-        llvm = binding()
-        module = llvm.parse_assembly("")
-        self._engine = llvm.create_mcjit_compiler(module, target_machine())
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
-        self._address = {name: self._engine.get_function_address(name) for name in names}
-        self._runtime = self._engine.get_global_value_address("runtime")
-
-    def address(self, name: str) -> int:
-        """Where a function starts; 0 if there is none of that name."""
-        return int(self._address.get(name, 0))
-
-    @property
-    def runtime(self) -> int:
-        """Where the table of runtime pointers stands."""
-        return int(self._runtime)
-
-
 def _declarations(t: Text) -> str:
     v, scalar_suffix = t.vector, t.suffix.split("f")[-1]
     wide = f"<{t.width} x double>"
     one = f"({v})"
     lines = [
-        f"@runtime = global [{len(RUNTIME)} x ptr] zeroinitializer",
-        "declare double @sin(double)",
-        "declare double @cos(double)",
+        f"@runtime = dso_local global [{len(RUNTIME)} x ptr] zeroinitializer",
         f"declare {t.scalar} @llvm.fabs.f{scalar_suffix}({t.scalar})",
         f"declare {v} @llvm.fabs.{t.suffix}{one}",
         f"declare {v} @llvm.sqrt.{t.suffix}{one}",

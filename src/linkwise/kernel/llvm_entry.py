@@ -10,14 +10,11 @@ from __future__ import annotations
 from math import prod
 
 from linkwise.kernel.llvm_loop import broadcast_row, first_lane
-from linkwise.kernel.llvm_text import Text
+from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
 OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64}
 """Where the fields of a NumPy array object stand, in bytes, on a 64-bit machine."""
-
-RUNTIME = ("array_type", "descr", "new_array", "vectorcall")
-"""What ``runtime`` holds, in order."""
 
 FLAGS = 0x101
 """C contiguous and aligned."""

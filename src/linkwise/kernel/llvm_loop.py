@@ -1,15 +1,15 @@
 """Around the arithmetic: moving rows of configurations into vector lanes and back, and the NumPy inner loop, as LLVM text.
 
 A block of `width` configurations is laid out with one vector per element (``in``, ``out`` of the body). Rows whose elements
-lie side by side are transposed in registers; anything else, and the last few rows, is copied element by element, the
-spare lanes repeating the last row. So every configuration takes the same arithmetic however it comes.
+lie side by side are moved by straight-line code; anything else, and the last few rows, by loops over any strides, the spare lanes
+repeating the last row. So every configuration takes the same arithmetic however it comes.
 """
 
 from __future__ import annotations
 
 from math import prod
 
-from linkwise.kernel.llvm_text import Text
+from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Shape, Tape
 
 DIMENSIONS = 3
@@ -93,8 +93,12 @@ lane:
   br i1 %far, label %huge, label %next
 huge:
   %y = {wide}
-  %s = call double @sin(double %y)
-  %c = call double @cos(double %y)
+  %psin = getelementptr ptr, ptr @runtime, i64 {RUNTIME.index("sin")}
+  %pcos = getelementptr ptr, ptr @runtime, i64 {RUNTIME.index("cos")}
+  %fsin = load ptr, ptr %psin
+  %fcos = load ptr, ptr %pcos
+  %s = call double %fsin(double %y)
+  %c = call double %fcos(double %y)
   %s1 = {narrow.format("%s")}
   %c1 = {narrow.format("%c")}
   %ls = add i64 %l, {w}
@@ -145,163 +149,177 @@ def loop(tape: Tape, t: Text) -> str:
 
 
 class _Loop:
+    """Writes the loop: what comes in for the next block is laid out while the last block is still being computed."""
+
     def __init__(self, tape: Tape, t: Text) -> None:
         self.tape, self.t = tape, t
-        self.ports = [*tape.inputs.items(), *tape.outputs.items()]
-        self.shapes: list[Shape] = [shape for _, shape in self.ports]
+        self.shapes: list[Shape] = [*tape.inputs.values(), *tape.outputs.values()]
         self.sizes = [prod(shape) for shape in self.shapes]
         self.inputs = len(tape.inputs)
+        self.firsts = [sum(self.sizes[:k]) for k in range(self.inputs)]
+        self.firsts += [sum(self.sizes[self.inputs : k]) for k in range(self.inputs, len(self.sizes))]
 
     def text(self) -> str:
         t, s = self.t, self.t.scalar
-        constants = [self._dims(k) for k in range(len(self.ports))]
-        t.do(f"%in = alloca [{max(1, sum(self.sizes[: self.inputs]))} x {t.vector}], align {max(64, t.vector_size)}")
-        t.do(f"%out = alloca [{max(1, sum(self.sizes[self.inputs :]))} x {t.vector}], align {max(64, t.vector_size)}")
-        t.do(f"%count = load i64, ptr %dimensions")
-        steps = len(self.ports)
-        for k, shape in enumerate(self.shapes):
-            self._load(f"%ptr{k}", "ptr", "%args", k)
-            self._load(f"%row{k}", "i64", "%steps", k)
-            t.do(f"%core{k} = alloca [{DIMENSIONS} x i64]")
-            self._core(k, shape, steps)
-            steps += len(shape)
+        signature = "ptr %args, ptr %steps, ptr %cores, i64 %done, i64 %lanes, ptr %block"
+        parts = [self._dims(k) for k in range(len(self.shapes))]
+        for name, ports in (("pack", range(self.inputs)), ("unpack", range(self.inputs, len(self.shapes)))):
+            t.lines.clear()
+            for k in ports:
+                self._port(k, inward=name == "pack")
+            t.do("ret void")
+            parts.append(f"define internal void @{name}_{s}({signature}) noinline #0 {{\nentry:\n" + _lines(t) + "}\n")
+        t.lines.clear()
+        self._blocks()
+        head = f"define void @loop_{s}(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{\nentry:\n"
+        return "\n".join(parts) + "\n" + head + _lines(t) + "}\n"
+
+    def _blocks(self) -> None:
+        """Two input blocks in turn: `pack` fills one while `body` reads the other."""
+        t, s = self.t, self.t.scalar
+        size, align = max(1, sum(self.sizes[: self.inputs])), max(64, t.vector_size)
+        t.do(f"%in0 = alloca [{size} x {t.vector}], align {align}")
+        t.do(f"%in1 = alloca [{size} x {t.vector}], align {align}")
+        t.do(f"%out = alloca [{max(1, sum(self.sizes[self.inputs :]))} x {t.vector}], align {align}")
+        t.do(f"%cores = alloca [{len(self.shapes) * (DIMENSIONS + 1)} x i64]")
+        t.do("%count = load i64, ptr %dimensions")
+        self._cores()
         self._constants()
-        t.do("br label %blocks")
-        t.start("blocks")
-        t.do("%done = phi i64 [ 0, %entry ], [ %after, %stored ]")
-        t.do("%left = sub i64 %count, %done")
-        t.do("%some = icmp sgt i64 %left, 0")
-        t.do("br i1 %some, label %work, label %end")
-        t.start("work")
-        t.do(f"%short = icmp slt i64 %left, {t.width}")
-        t.do(f"%lanes = select i1 %short, i64 %left, i64 {t.width}")
-        for k in range(self.inputs):
-            self._port(k, sum(self.sizes[:k]), inward=True)
-        t.do(f"call void @body_{s}(ptr %in, ptr %out)")
-        for k in range(self.inputs, len(self.ports)):
-            self._port(k, sum(self.sizes[self.inputs : k]), inward=False)
-        t.do(f"%after = add i64 %done, {t.width}")
-        t.do("br label %stored")
-        t.start("stored")
-        t.do("br label %blocks")
+        t.do("%any = icmp sgt i64 %count, 0")
+        t.do("br i1 %any, label %first, label %end")
+        t.start("first")
+        self._clamped("%lanes0", "%count")
+        t.do(f"call void @pack_{s}(ptr %args, ptr %steps, ptr %cores, i64 0, i64 %lanes0, ptr %in0)")
+        t.do("br label %block")
+        t.start("block")
+        t.do("%done = phi i64 [ 0, %first ], [ %next, %computed ]")
+        t.do("%lanes = phi i64 [ %lanes0, %first ], [ %lanes1, %computed ]")
+        t.do("%here = phi ptr [ %in0, %first ], [ %there, %computed ]")
+        t.do("%there = phi ptr [ %in1, %first ], [ %here, %computed ]")
+        t.do(f"%next = add i64 %done, {t.width}")
+        t.do("%left = sub i64 %count, %next")
+        t.do("%more = icmp sgt i64 %left, 0")
+        self._clamped("%lanes1", "%left")
+        t.do("br i1 %more, label %ahead, label %compute")
+        t.start("ahead")
+        t.do(f"call void @pack_{s}(ptr %args, ptr %steps, ptr %cores, i64 %next, i64 %lanes1, ptr %there)")
+        t.do("br label %compute")
+        t.start("compute")
+        t.do(f"call void @body_{s}(ptr %here, ptr %out)")
+        t.do(f"call void @unpack_{s}(ptr %args, ptr %steps, ptr %cores, i64 %done, i64 %lanes, ptr %out)")
+        t.do("br label %computed")
+        t.start("computed")
+        t.do("br i1 %more, label %block, label %end")
         t.start("end")
         t.do("ret void")
-        lines = "\n".join(t.lines)
-        head = f"define void @loop_{s}(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{\nentry:\n"
-        return "\n".join(constants) + "\n" + head + lines + "\n}\n"
 
-    def _load(self, name: str, kind: str, table: str, k: int) -> None:
-        address = self.t.emit(f"getelementptr {kind}, ptr {table}, i64 {k}")
-        self.t.do(f"{name} = load {kind}, ptr {address}")
+    def _clamped(self, name: str, count: str) -> None:
+        short = self.t.emit(f"icmp slt i64 {count}, {self.t.width}")
+        self.t.do(f"{name} = select i1 {short}, i64 {count}, i64 {self.t.width}")
 
     def _dims(self, k: int) -> str:
         padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])
         numbers = ", ".join(f"i64 {value}" for value in (self.sizes[k], *padded))
         return f"@dims_{self.t.scalar}_{k} = internal constant [{DIMENSIONS + 1} x i64] [{numbers}]"
 
-    def _core(self, k: int, shape: Shape, first: int) -> None:
-        """Gather the strides within a row, and find out whether its elements lie side by side."""
+    def _cores(self) -> None:
+        """For each argument, the strides within a row, and whether its elements lie side by side."""
         t = self.t
-        packed = "true"
-        pad = DIMENSIONS - len(shape)
-        for axis in range(DIMENSIONS):
-            place = t.emit(f"getelementptr i64, ptr %core{k}, i64 {axis}")
-            if axis < pad:
-                t.do(f"store i64 0, ptr {place}")
-                continue
-            address = t.emit(f"getelementptr i64, ptr %steps, i64 {first + axis - pad}")
-            step = t.emit(f"load i64, ptr {address}")
-            t.do(f"store i64 {step}, ptr {place}")
-            if shape[axis - pad] > 1:
-                tight = t.size * prod(shape[axis - pad + 1 :])
-                same = t.emit(f"icmp eq i64 {step}, {tight}")
-                packed = t.emit(f"and i1 {packed}, {same}")
-        t.do(f"%packed{k} = and i1 {packed}, true")
+        step_index = len(self.shapes)
+        for k, shape in enumerate(self.shapes):
+            packed = "true"
+            for axis in range(DIMENSIONS):
+                inner = axis - (DIMENSIONS - len(shape))
+                step = "0"
+                if inner >= 0:
+                    step = self._load("i64", "%steps", step_index + inner)
+                    if shape[inner] > 1:
+                        tight = t.emit(f"icmp eq i64 {step}, {t.size * prod(shape[inner + 1 :])}")
+                        packed = t.emit(f"and i1 {packed}, {tight}")
+                place = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1) + axis}")
+                t.do(f"store i64 {step}, ptr {place}")
+            step_index += len(shape)
+            flag = t.emit(f"zext i1 {packed} to i64")
+            place = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1) + DIMENSIONS}")
+            t.do(f"store i64 {flag}, ptr {place}")
+
+    def _load(self, kind: str, table: str, k: int) -> str:
+        address = self.t.emit(f"getelementptr {kind}, ptr {table}, i64 {k}")
+        return self.t.emit(f"load {kind}, ptr {address}")
 
     def _constants(self) -> None:
-        """Outputs that do not depend on anything are set once."""
-        t = self.t
+        """Set once what outputs do not depend on anything."""
         for k, slot in enumerate(self.tape.results):
             number = self.tape.constant(slot)
             if number is not None:
-                place = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {k}")
-                t.do(f"store {t.vector} {t.number(number)}, ptr {place}, align {t.vector_size}")
+                self._store(self.t.number(number), "%out", k)
 
-    def _port(self, k: int, first: int, *, inward: bool) -> None:
+    def _store(self, value: str, buffer: str, k: int) -> None:
+        place = self.t.emit(f"getelementptr {self.t.vector}, ptr {buffer}, i64 {k}")
+        self.t.do(f"store {self.t.vector} {value}, ptr {place}, align {self.t.vector_size}")
+
+    def _port(self, k: int, *, inward: bool) -> None:
         """Move one argument of one block of configurations."""
         t, s = self.t, self.t.scalar
         if not self.sizes[k]:
             return
-        buffer = t.emit(f"getelementptr {t.vector}, ptr {'%in' if inward else '%out'}, i64 {first}")
-        passed = t.emit(f"mul i64 %done, %row{k}")
-        here = t.emit(f"getelementptr i8, ptr %ptr{k}, i64 {passed}")
-        whole = t.emit("icmp eq i1 %short, false")
-        fast = t.emit(f"and i1 %packed{k}, {whole}")
-        t.do(f"br i1 {fast}, label %fast{k}, label %slow{k}")
+        buffer = t.emit(f"getelementptr {t.vector}, ptr %block, i64 {self.firsts[k]}")
+        start, row = self._load("ptr", "%args", k), self._load("i64", "%steps", k)
+        packed = self._load("i64", "%cores", k * (DIMENSIONS + 1) + DIMENSIONS)
+        passed = t.emit(f"mul i64 %done, {row}")
+        here = t.emit(f"getelementptr i8, ptr {start}, i64 {passed}")
+        tight = t.emit(f"icmp ne i64 {packed}, 0")
+        whole = t.emit(f"icmp eq i64 %lanes, {t.width}")
+        fast = t.emit(f"and i1 {tight}, {whole}")
+        t.do(f"br i1 {fast}, label %fast{k}, label %slow{k}, !prof !1")
         t.start(f"fast{k}")
-        if inward:
-            self._rows_in(k, here, buffer)
-        else:
-            self._rows_out(k, here, buffer)
+        rows = [here]
+        for _ in range(1, t.width):
+            rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 {row}"))
+        (self._rows_in if inward else self._rows_out)(rows, self.sizes[k], buffer)
         t.do(f"br label %moved{k}")
         t.start(f"slow{k}")
         one = t.emit("icmp eq i64 %lanes, 1")
-        single = t.emit(f"and i1 {one}, %packed{k}")
+        single = t.emit(f"and i1 {one}, {tight}")
         t.do(f"br i1 {single}, label %single{k}, label %any{k}")
         t.start(f"single{k}")
         (broadcast_row if inward else first_lane)(t, here, buffer, self.sizes[k])
         t.do(f"br label %moved{k}")
         t.start(f"any{k}")
-        way = ("in", here, buffer) if inward else ("out", buffer, here)
-        t.do(
-            f"call void @copy_{way[0]}_{s}(ptr {way[1]}, i64 %lanes, i64 %row{k}, ptr %core{k}, ptr @dims_{s}_{k}, ptr {way[2]})"
-        )
+        core = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1)}")
+        name, source, target = ("in", here, buffer) if inward else ("out", buffer, here)
+        copied = f"ptr {source}, i64 %lanes, i64 {row}, ptr {core}, ptr @dims_{s}_{k}, ptr {target}"
+        t.do(f"call void @copy_{name}_{s}({copied})")
         t.do(f"br label %moved{k}")
         t.start(f"moved{k}")
 
-    def _rows(self, k: int, here: str) -> list[str]:
-        t = self.t
-        rows = [here]
-        for _ in range(1, t.width):
-            rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 %row{k}"))
-        return rows
-
-    def _rows_in(self, k: int, here: str, buffer: str) -> None:
+    def _rows_in(self, rows: list[str], size: int, buffer: str) -> None:
         """Transpose rows to lanes, two columns at a time: pieces of two elements, even rows and odd rows, interleaved."""
         t, pair = self.t, f"<2 x {self.t.scalar}>"
-        rows = self._rows(k, here)
-        size = self.sizes[k]
-        for column in _pairs(size):
-            if column + 1 >= size:
+        for column in range(0, size, 2):
+            if column + 1 == size:
                 self._column_in(rows, column, buffer)
                 continue
             pieces = []
             for row in rows:
                 address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
                 pieces.append(t.emit(f"load {pair}, ptr {address}, align {t.size}"))
-            even = _joined(t, pieces[0::2])
-            odd = _joined(t, pieces[1::2])
+            even, odd = _joined(t, pieces[0::2]), _joined(t, pieces[1::2])
             for offset in (0, 1):
-                value = _shuffle(t, even, odd, t.width, _zipped(t.width, offset))
-                place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {column + offset}")
-                t.do(f"store {t.vector} {value}, ptr {place}, align {t.vector_size}")
+                self._store(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), buffer, column + offset)
 
     def _column_in(self, rows: list[str], column: int, buffer: str) -> None:
-        t = self.t
-        value = "poison"
+        t, value = self.t, "poison"
         for lane, row in enumerate(rows):
             address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
             number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
             value = t.emit(f"insertelement {t.vector} {value}, {t.scalar} {number}, i32 {lane}")
-        place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {column}")
-        t.do(f"store {t.vector} {value}, ptr {place}, align {t.vector_size}")
+        self._store(value, buffer, column)
 
-    def _rows_out(self, k: int, here: str, buffer: str) -> None:
-        """Transpose lanes to rows: the inverse of `_rows_in`."""
+    def _rows_out(self, rows: list[str], size: int, buffer: str) -> None:
+        """Transpose lanes to rows, two columns at a time, in registers."""
         t, pair = self.t, f"<2 x {self.t.scalar}>"
-        rows = self._rows(k, here)
-        size = self.sizes[k]
-        for column in _pairs(size):
+        for column in range(0, size, 2):
             values = [self._element(buffer, column + offset) for offset in range(min(2, size - column))]
             if len(values) == 1:
                 for lane, row in enumerate(rows):
@@ -311,16 +329,19 @@ class _Loop:
                 continue
             halves = [_shuffle(t, *values, t.width, _zipped(t.width, offset)) for offset in (0, 1)]
             for lane, row in enumerate(rows):
-                source = halves[lane % 2]
                 at = lane - lane % 2
                 mask = f"<2 x i32> <i32 {at}, i32 {at + 1}>"
-                piece = t.emit(f"shufflevector {t.vector} {source}, {t.vector} poison, {mask}")
+                piece = t.emit(f"shufflevector {t.vector} {halves[lane % 2]}, {t.vector} poison, {mask}")
                 address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
                 t.do(f"store {pair} {piece}, ptr {address}, align {t.size}")
 
     def _element(self, buffer: str, k: int) -> str:
         place = self.t.emit(f"getelementptr {self.t.vector}, ptr {buffer}, i64 {k}")
         return self.t.emit(f"load {self.t.vector}, ptr {place}, align {self.t.vector_size}")
+
+
+def _lines(t: Text) -> str:
+    return "\n".join(t.lines) + "\n"
 
 
 def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
@@ -341,10 +362,6 @@ def first_lane(t: Text, target: str, buffer: str, size: int) -> None:
         number = t.emit(f"load {t.scalar}, ptr {place}, align {t.size}")
         address = t.emit(f"getelementptr {t.scalar}, ptr {target}, i64 {k}")
         t.do(f"store {t.scalar} {number}, ptr {address}, align {t.size}")
-
-
-def _pairs(size: int) -> range:
-    return range(0, size, 2)
 
 
 def _zipped(width: int, offset: int) -> list[int]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
+RUNTIME = ("array_type", "descr", "new_array", "vectorcall", "sin", "cos")
+"""What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading."""
+
 
 @dataclass
 class Text:

@@ -216,6 +216,11 @@ class Link:
         values.update(changes)
         return Link(**values)
 
+    def __repr__(self) -> str:
+        from linkwise.model import table
+
+        return table.link_text(self)
+
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal links, hashable."""

@@ -43,7 +43,7 @@ class Table:
 
 
 def text(tree: Tree) -> str:
-    """The table in plain aligned text, for a terminal.
+    """Write the table in plain aligned text, for a terminal.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def text(tree: Tree) -> str:
 
 
 def html(tree: Tree) -> str:
-    """The table for a notebook: plain HTML that takes the colours of the page around it; every name is escaped."""
+    """Write the table for a notebook: plain HTML that takes the colours of the page around it; every name is escaped."""
     return _html(described(tree))
 
 
 def masses(tree: Tree) -> str:
-    """The masses in plain aligned text: mass, centre of mass, and inertia about it in the axes of the link."""
+    """Write the masses in plain aligned text: mass, centre of mass, and inertia about it in the axes of the link."""
     return laid_out(mass_table(tree))
 
 
@@ -92,7 +92,7 @@ def link_text(link: Link) -> str:
 
 
 def described(tree: Tree) -> Table:
-    """The Denavit-Hartenberg table if every link comes from a row of one convention, else the placement table."""
+    """Make the Denavit-Hartenberg table if every link comes from a row of one convention, else the placement table."""
     convention = _convention(tree)
     columns = _dh_columns(tree, convention) if convention else _placement_columns(tree)
     return Table(tuple(_headline(tree, convention)), *_as_rows(columns))
@@ -117,7 +117,7 @@ def mass_table(tree: Tree) -> Table:
 
 
 def joint_letters(tree: Tree) -> str:
-    """The kinds of the moving joints in order, as in ``RRP``; H is a screw (helical pair)."""
+    """Return the kinds of the moving joints in order, as in ``RRP``; H is a screw (helical pair)."""
     return "".join(LETTERS[link.joint] for link in tree.links if link.moves)
 
 
@@ -146,7 +146,7 @@ def _words(tree: Tree, convention: str | None) -> str:
 
 
 def _convention(tree: Tree) -> str | None:
-    """The one Denavit-Hartenberg convention of all links, or None."""
+    """Return the one Denavit-Hartenberg convention of all links, or None."""
     found = {link.dh_row.convention if link.dh_row else None for link in tree.links}
     return found.pop() if len(found) == 1 else None
 
@@ -168,7 +168,7 @@ def _first_columns(tree: Tree) -> dict[str, Cells]:
 
 
 def _dh_order(convention: str, with_b: bool) -> tuple[str, ...]:
-    """The columns in the order in which the convention applies them."""
+    """Return the columns in the order in which the convention applies them."""
     if convention == "modified":
         return ("alpha", "a", "theta", "d")
     return ("theta", "d", "a", "b", "alpha") if with_b else ("theta", "d", "a", "alpha")
@@ -183,7 +183,7 @@ def _dh_columns(tree: Tree, convention: str) -> dict[str, Cells]:
 
 
 def _dh_cells(link: Link, variable: str) -> dict[str, str]:
-    """The cells of a row, the joint variable written where it acts: ``q1``, ``q2 - 90°``, ``q3 + 0.1``."""
+    """Return the cells of a row, the joint variable written where it acts: ``q1``, ``q2 - 90°``, ``q3 + 0.1``."""
     row: DHRow = link.dh_row  # type: ignore[assignment]
     cells = {
         "theta": degrees(row.theta),
@@ -267,7 +267,7 @@ def _as_rows(columns: dict[str, Cells]) -> tuple[tuple[str, ...], tuple[tuple[st
 
 
 def number(value: Any) -> str:
-    """A number to six digits, without a minus before zero.
+    """Write a number to six digits, without a minus before zero.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def number(value: Any) -> str:
 
 
 def degrees(angle: Any) -> str:
-    """An angle given in rad, in degrees to six digits; what is nothing but rounding of zero is 0°.
+    """Write an angle given in rad, in degrees to six digits; what is nothing but rounding of zero is 0°.
 
     Examples
     --------
@@ -302,7 +302,7 @@ def vector(values: Iterable[Any]) -> str:
 
 
 def plain(name: str | None) -> str:
-    r"""A name as it may stand in a terminal: characters that steer it are written as escapes.
+    r"""Write a name as it may stand in a terminal: characters that steer it are written as escapes.
 
     Examples
     --------
@@ -318,7 +318,7 @@ def width(cell: str) -> int:
 
 
 def laid_out(table: Table) -> str:
-    """The table in plain text, columns two blanks apart, numbers flush right."""
+    """Lay the table out in plain text, columns two blanks apart, numbers flush right."""
     shown = [table.header, *table.rows]
     columns = list(zip(*shown, strict=True))
     widths = [max(map(width, column)) for column in columns]

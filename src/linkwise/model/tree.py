@@ -192,6 +192,18 @@ class Tree:
         pairs = zip(self.links, factors, strict=True)
         return self.replace(links=[_with_body(link, link.body.scaled(float(m), float(i))) for link, (m, i) in pairs])
 
+    # ── how it shows itself ───────────────────────────────────────────────────────────────────────
+
+    def __repr__(self) -> str:
+        from linkwise.model import table
+
+        return table.text(self)
+
+    def _repr_html_(self) -> str:
+        from linkwise.model import table
+
+        return table.html(self)
+
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 
     def _fields(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.model.table import plain
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.figure import colour, figure, literal, style
+from linkwise.view.figure import colour, figure, literal, shortened, style
 
 UNITS = {
     "position": ("rad", "m"),
@@ -22,6 +22,9 @@ UNITS = {
 
 MARKED = 40
 """Up to this many instants, each is marked."""
+
+CROWDED = 2000
+"""Beyond this many points the lines are thin."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,13 @@ def plot(rows: Sequence[Sequence[Curves]], names: Sequence[str], title: str) -> 
 
 def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
     marker = "." if len(panel.t) <= MARKED else ""
+    crowded = len(panel.t) > CROWDED
+    look = {"linewidth": 0.7, "alpha": 0.75} if crowded else {"linewidth": 1.3}
+    widest = np.argsort(-np.ptp(panel.values, axis=0), kind="stable")  # drawn first, so that the others show on top
     drawn = {}
-    for column, k in enumerate(panel.labels):
-        (line,) = axis.plot(
-            panel.t, panel.values[:, column], color=colour(k), linestyle=style(k), linewidth=1.3, marker=marker
-        )
+    for column in widest.tolist():
+        k = panel.labels[column]
+        (line,) = axis.plot(panel.t, panel.values[:, column], color=colour(k), linestyle=style(k), marker=marker, **look)
         drawn[k] = line
     axis.set_ylabel(f"{panel.title}\n[{panel.unit}]")
     axis.grid(visible=True, color="0.9", linewidth=0.7)
@@ -124,9 +129,3 @@ def _legend(made: Any, lines: dict[int, Any], names: Sequence[str]) -> None:
     )
     for words, k in zip(legend.get_texts(), shown, strict=True):
         literal(words, shortened(plain(names[k])))
-
-
-def shortened(name: str, longest: int = 24) -> str:
-    """Leave out the middle of a name that is too long for a legend."""
-    half = (longest - 1) // 2
-    return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"

@@ -28,12 +28,12 @@ def figure(width: float, height: float) -> Any:
 
 
 def rendered(made: Any, suffix: str) -> bytes:
-    """Return the figure as the bytes of a file: ``png``, ``svg`` or ``pdf``; white around it is cut off."""
+    """Return the figure as the bytes of a file: ``png``, ``svg`` or ``pdf``."""
     buffer = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # a name in letters that the font lacks is drawn as boxes
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
-        made.savefig(buffer, format=suffix, facecolor="white", bbox_inches="tight", pad_inches=0.12)
+        made.savefig(buffer, format=suffix, facecolor="white")
     return buffer.getvalue()
 
 
@@ -51,6 +51,12 @@ def literal(text: Any, words: str) -> None:
     """Set the words of a matplotlib text exactly as they are: a dollar sign in a name is no formula."""
     text.set_parse_math(False)
     text.set_text(words)
+
+
+def shortened(name: str, longest: int = 24) -> str:
+    """Leave out the middle of a name that is too long for a legend."""
+    half = (longest - 1) // 2
+    return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"
 
 
 def _matplotlib() -> Any:

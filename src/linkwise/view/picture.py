@@ -13,12 +13,18 @@ from linkwise.model.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.figure import colour, figure, literal
+from linkwise.view.figure import colour, figure, literal, shortened
 from linkwise.view.skeleton import Place, Skeleton, skeleton
 from linkwise.view.solids import Solids, helix
 
 ROD, JOINT, TRIAD, GROUND = 0.014, 0.030, 0.095, 0.13
 """Radii of rods and joints, length of frame axes and half side of the ground, as shares of the mechanism's size."""
+
+SQUARE, FILLED, BORDER, HEAD = 7.0, 0.82, 1.6, 0.35
+"""Side of the square into which space is projected and the share to be filled; room for edges and title; in inches."""
+
+MANY = 12
+"""Beyond this many links they are numbered, as in the list of links, not named."""
 
 AXES = ("#d62728", "#2ca02c", "#1f77ff")
 """Colours of x, y and z."""
@@ -48,11 +54,11 @@ def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
         Where q is not n finite numbers.
     """
     laid = skeleton(mechanism, q)
-    made = figure(8.5, 7.0) if into is None else into
+    made = figure(SQUARE, SQUARE) if into is None else into
     made.set_layout_engine("none")
     import mpl_toolkits.mplot3d  # noqa: F401  (makes the projection known)
 
-    axes = made.add_axes((0.0, 0.0, 1.0, 0.96), projection="3d", computed_zorder=False)
+    axes = made.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
     _solids(axes, laid)
     _ground(axes, laid)
     for place in laid.places:
@@ -60,8 +66,10 @@ def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
     _triad(axes, laid.base, laid.size * TRIAD)
     _tool(axes, mechanism, laid)
     _labels(axes, laid)
-    _view(axes, laid)
-    literal(axes.set_title(" ", fontsize=11), plain(mechanism.name))
+    shares = _view(axes, laid)
+    if into is None:
+        _trim(made, axes, shares)
+    literal(made.suptitle(" ", fontsize=11), plain(mechanism.name))
     return made
 
 
@@ -102,7 +110,7 @@ def _rods(solids: Solids, corners: tuple[FloatArray, ...], radius: float, rgb: F
 
 
 def _joint(solids: Solids, axes: Any, place: Place, size: float, rgb: FloatArray) -> None:
-    """The symbol of the joint, in the colour of the link that it moves but darker."""
+    """Draw the symbol of the joint in the colour of the link that it moves but darker."""
     kind, at, along = place.link.joint, place.joint[:3, 3], place.joint[:3, 2]
     dark, r = rgb * 0.72, size * JOINT
     if kind == "revolute":
@@ -127,7 +135,7 @@ def _triad(axes: Any, frame: FloatArray, length: float) -> None:
 
 
 def _ground(axes: Any, laid: Skeleton) -> None:
-    """A square under the base, at a right angle to the axis of the first joint or level, with the hatching of the ground."""
+    """Draw a square under the base, at a right angle to the axis of the first joint or level, hatched as ground."""
     side, origin = laid.size * GROUND, laid.base[:3, 3]
     turned = laid.base[:3, :3]
     first = laid.places[0]
@@ -143,14 +151,14 @@ def _ground(axes: Any, laid: Skeleton) -> None:
 
 
 def _sense(axis: FloatArray, laid: Skeleton) -> float:
-    """The sign that makes the axis point away from the ground, towards the mechanism."""
+    """Return the sign that makes the axis point away from the ground, towards the mechanism."""
     centre = laid.points.mean(axis=0) - laid.base[:3, 3]
     along = float(axis @ centre)
     return -1.0 if along < -0.15 * laid.size else 1.0
 
 
 def _tool(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
-    """The tool's frame, longer than the others, joined to its link by a line where it is away from it."""
+    """Draw the tool's frame longer than the others, joined to its link by a line where it is away from it."""
     last = laid.places[-1].frame[:3, 3]
     if not np.array_equal(mechanism.tool, np.eye(4)):
         axes.plot(*np.array([last, laid.tool[:3, 3]]).T, color="0.3", linewidth=2.2, zorder=2.5)
@@ -162,14 +170,15 @@ def _tool(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
 
 
 def _labels(axes: Any, laid: Skeleton) -> None:
-    """The names of the links beside their joints (fixed ones beside their frame), those that stand together in one label."""
+    """Write the names beside the joints (of fixed links beside their frames), those that stand together in one label."""
     from matplotlib.patheffects import withStroke
 
     together: dict[tuple[int, ...], tuple[FloatArray, list[str]]] = {}
-    for place in laid.places:
+    for k, place in enumerate(laid.places):
         at = place.joint[:3, 3] if place.link.moves else place.frame[:3, 3]
         key = tuple(np.round(at / (laid.size * 0.04)).astype(int))
-        together.setdefault(key, (at, []))[1].append(plain(place.link.name))
+        label = str(k + 1) if len(laid.places) > MANY else plain(place.link.name)
+        together.setdefault(key, (at, []))[1].append(label)
     tool = laid.tool[:3, 3]
     together.setdefault(tuple(np.round(tool / (laid.size * 0.04)).astype(int)), (tool, []))[1].append("tool")
     halo = [withStroke(linewidth=2.5, foreground="white")]
@@ -179,13 +188,14 @@ def _labels(axes: Any, laid: Skeleton) -> None:
 
 
 def _few(names: list[str]) -> Iterable[str]:
-    return names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
+    short = [shortened(name, 16) for name in names]
+    return short if len(short) <= 4 else [*short[:3], f"{len(short) - 3} more"]
 
 
-def _view(axes: Any, laid: Skeleton) -> None:
-    """Equal scales, and a point of view from which the mechanism spreads out."""
+def _view(axes: Any, laid: Skeleton) -> FloatArray:
+    """Set equal scales and a point of view from which the mechanism spreads out; return the shares (2,) that are filled."""
     points = laid.points
-    room = laid.size * 0.11
+    room = laid.size * 0.11 + laid.extent * 0.02
     floor = laid.base[:3, 3] + laid.size * GROUND * np.array([[1, 1, 0], [-1, -1, 0]])
     low = np.minimum(points.min(axis=0) - room, floor.min(axis=0))
     high = np.maximum(points.max(axis=0) + room, floor.max(axis=0))
@@ -200,11 +210,11 @@ def _view(axes: Any, laid: Skeleton) -> None:
     axes.set_proj_type("ortho")
     elevation, azimuth = _viewpoint(points - points.mean(axis=0))
     axes.view_init(elev=elevation, azim=azimuth)
-    _fill(axes, low, high)
+    return _fill(axes, low, high)
 
 
-def _fill(axes: Any, low: FloatArray, high: FloatArray) -> None:
-    """Zoom so that the box between two corners, with room for the numbers on its edges, fills the picture."""
+def _fill(axes: Any, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Zoom so that the box between two corners fills the picture; return the shares (2,) of width and height it takes."""
     from mpl_toolkits.mplot3d.proj3d import proj_transform
 
     axes.set_box_aspect(high - low)
@@ -213,7 +223,17 @@ def _fill(axes: Any, low: FloatArray, high: FloatArray) -> None:
     x, y, _ = proj_transform(*corners, axes.get_proj())
     shown = axes.transData.transform(np.stack((x, y), axis=1))
     share = np.ptp(shown, axis=0) / np.array([axes.bbox.width, axes.bbox.height])
-    axes.set_box_aspect(high - low, zoom=0.84 / float(share.max()))
+    zoom = FILLED / float(share.max())
+    axes.set_box_aspect(high - low, zoom=zoom)
+    return np.asarray(share * zoom)
+
+
+def _trim(made: Any, axes: Any, shares: FloatArray) -> None:
+    """Cut the figure down to what is filled, with a border for the numbers on the edges and room for the title."""
+    width, height = shares * SQUARE + BORDER
+    made.set_size_inches(width, height + HEAD)
+    across, up = SQUARE / width, SQUARE / (height + HEAD)
+    axes.set_position((0.5 - across / 2, 0.5 * height / (height + HEAD) - up / 2, across, up))
 
 
 def _ticks(extent: float, largest: float) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.model.link import Link
 from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
 
 SMALLEST = 1e-9
@@ -48,12 +49,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Every link in space, the tool, and a length to which all symbols are drawn."""
+    """Every link in space, the tool, the extent of it all, and a length to which all symbols are drawn.
+
+    The symbols are drawn to the extent, or smaller where many joints stand close together.
+    """
 
     base: FloatArray
     places: tuple[Place, ...]
     tool: FloatArray
-    size: float
+    extent: float = 1.0
+    size: float = 1.0
 
     @property
     def points(self) -> FloatArray:
@@ -79,13 +84,21 @@ def skeleton(tree: Tree, q: Any = None) -> Skeleton:
         places[k] = _place(tree, k, frames[tree.parents[k]], values[tree.coordinates[k]] if tree.links[k].moves else 0.0)
         frames[k] = places[k].frame
     last = len(tree.links) - 1
-    made = Skeleton(frames[-1], tuple(places[k] for k in range(last + 1)), frames[last] @ tree.tool, 1.0)
+    made = Skeleton(frames[-1], tuple(places[k] for k in range(last + 1)), frames[last] @ tree.tool)
     extent = float(np.linalg.norm(np.ptp(made.points, axis=0)))
-    return Skeleton(made.base, made.places, made.tool, extent if extent > SMALLEST else 1.0)
+    extent = extent if extent > SMALLEST else 1.0
+    return replace(made, extent=extent, size=_symbol_size(made, extent))
+
+
+def _symbol_size(made: Skeleton, extent: float) -> float:
+    """Return the extent, or seven times the usual distance between neighbouring joints where that is less."""
+    steps = [float(np.linalg.norm(place.frame[:3, 3] - place.arm[0])) for place in made.places]
+    longer = [step for step in steps if step > 0.02 * extent]
+    return min(extent, 7.0 * float(np.median(longer))) if longer else extent
 
 
 def coordinates(tree: Tree, q: Any) -> FloatArray:
-    """The joint coordinates as an array (n,)."""
+    """Return the joint coordinates as an array (n,), zero where none are given."""
     made = np.zeros(tree.n) if q is None else np.asarray(q, dtype=float)
     if made.shape != (tree.n,) or not np.all(np.isfinite(made)):
         raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.n} finite numbers, one for each joint")
@@ -94,8 +107,6 @@ def coordinates(tree: Tree, q: Any) -> FloatArray:
 
 def _place(tree: Tree, k: int, parent: FloatArray, q: float) -> Place:
     link = tree.links[k]
-    from linkwise.spatial.rotation import rotation_between
-
     acts = np.asarray(parent @ link.before, dtype=float)
     moved = np.asarray(acts @ link.motion(q), dtype=float)
     frame = np.asarray(moved @ link.after, dtype=float)
@@ -107,7 +118,7 @@ def _place(tree: Tree, k: int, parent: FloatArray, q: float) -> Place:
 
 
 def _corner(link: Link, moved: FloatArray) -> tuple[FloatArray, ...]:
-    """The corner between the shift d along z and the rest, where a link is drawn as its Denavit-Hartenberg row says."""
+    """Return the corner between the shift d along z and the rest of a standard Denavit-Hartenberg row."""
     if link.dh_row is None or link.dh_row.convention != "standard" or link.joint == "fixed":
         return ()
     return (moved[:3, 3] + moved[:3, 2] * link.after[2, 3],)

@@ -1,8 +1,8 @@
 """The text layout of SpaceLib's OUT files: twelve 4x4 matrices of each link at each instant.
 
-G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.1, program ROB_MAT, with the labels put right where the listing
-slips: W and H are seen in frame (i-1), and the labels of HA and JO are whole. ACTO(i) is the action of link i on link i-1,
-the opposite of what `Mechanism.joint_actions` tells.
+G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.1, program ROB_MAT, with the labels put right where the
+listing slips: W and H are seen in frame (i-1), and the labels of HA and JO are whole. ACTO(i) is the action of link i on
+link i-1, the opposite of what `Mechanism.joint_actions` tells.
 """
 
 from __future__ import annotations

@@ -1,0 +1,46 @@
+"""Timing of two things side by side: pinned to one core, in turn, medians."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+
+def pin_to_one_core() -> None:
+    """Stay on one core, where the system lets a process choose."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def seconds(action: Callable[[], object], least: float = 0.02) -> Callable[[], float]:
+    """Return a function that times the action once, as a mean over enough repetitions to last ``least`` seconds."""
+    action()
+    start = time.perf_counter()
+    action()
+    repeats = max(1, int(least / max(1e-9, time.perf_counter() - start)))
+
+    def once() -> float:
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            action()
+        return (time.perf_counter() - begin) / repeats
+
+    return once
+
+
+def in_turn(*actions: Callable[[], float], rounds: int = 15) -> list[float]:
+    """Median seconds of each action, measured in turn so that a drift of the machine's speed hits all alike."""
+    samples = [[action() for action in actions] for _ in range(rounds)]
+    return [statistics.median(column) for column in zip(*samples, strict=True)]
+
+
+def per_call(code: str, names: dict[str, object], calls: int = 10000) -> Callable[[], float]:
+    """Seconds per call of an expression, in a plain Python loop compiled once."""
+    space: dict[str, object] = {"names": names, **names}
+    arguments = ", ".join(f"{name}=names[{name!r}]" for name in names)
+    exec(f"def run({arguments}):\n    for _ in range({calls}):\n        {code}", space)
+    run = space["run"]
+    timed = seconds(run, 0.0)  # type: ignore[arg-type]
+    return lambda: timed() / calls

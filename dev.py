@@ -1,0 +1,192 @@
+"""Use a checkout with nothing but Python: ``python3 dev.py run``, ``python3 dev.py test``, ``python3 dev.py check``.
+
+All three make a virtual environment in ``.venv`` if there is none, install Linkwise and what the command needs into it, and
+leave the rest of the machine alone. Where that is done already it takes no time. Further words are passed on:
+``python3 dev.py test -k kernel`` is pytest's, ``python3 dev.py run MECHANISM MOTION`` is that of ``linkwise run``.
+"""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+if sys.version_info < (3, 11):  # noqa: UP036  (an older Python is what this is for)
+    sys.exit(f"dev.py: Linkwise needs Python 3.11 or newer, and this is {sys.version.split()[0]}; try python3.11 dev.py")
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "linkwise-setup.txt"
+PROGRAMS = "Scripts" if os.name == "nt" else "bin"
+FOREIGN = {"PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"}
+"""Variables by which another Python, or other habits, would reach into the virtual environment."""
+SLOWEST_IMPORT = 0.4
+"""Seconds that ``import linkwise`` may take on a shared machine: twice what benchmarks/ asks of a quiet one."""
+
+
+def program(venv: Path, name: str) -> str:
+    """The path of a program in a virtual environment."""
+    return str(venv / PROGRAMS / (f"{name}.exe" if os.name == "nt" else name))
+
+
+def environment() -> dict[str, str]:
+    """The environment of what is started here: nothing of another Python reaches in, caches that have no home get one."""
+    kept = {key: value for key, value in os.environ.items() if key not in FOREIGN}
+    home = Path(kept.get("HOME") or "/nonexistent")
+    if os.name == "posix" and not os.access(home, os.W_OK):
+        kept["HOME"] = str(VENV / "home")
+        Path(kept["HOME"]).mkdir(parents=True, exist_ok=True)
+    return {**kept, "PYTHONNOUSERSITE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "VIRTUAL_ENV": str(VENV)}
+
+
+def say(text: str) -> None:
+    """Tell what is going on, on the error stream, so that results can be piped."""
+    print(f"dev.py: {text}", file=sys.stderr, flush=True)
+
+
+def call(*command: str, cwd: Path = ROOT, quiet: bool = False) -> int:
+    """Run a command, shown first unless quiet; its exit status."""
+    if not quiet:
+        say("$ " + " ".join(Path(word).stem if k == 0 else word for k, word in enumerate(command)))
+    return subprocess.run(command, cwd=cwd, env=environment(), check=False).returncode
+
+
+def need(*command: str, cwd: Path = ROOT) -> None:
+    """Run a command, shown first; leave with its exit status if it fails."""
+    if status := call(*command, cwd=cwd):
+        sys.exit(status)
+
+
+# ── setting up ────────────────────────────────────────────────────────────────────────────────────
+
+
+def set_up(extras: set[str]) -> None:
+    """Make ``.venv`` and install Linkwise with these extras, as far as that has not been done."""
+    project = (ROOT / "pyproject.toml").read_bytes()
+    state = f"{ROOT}\n{hashlib.sha256(project).hexdigest()}\n"
+    done = STAMP.read_text(encoding="utf-8") if STAMP.is_file() else ""
+    have = set(done.removeprefix(state).split()) if done.startswith(state) else set()
+    python = program(VENV, "python")
+    if extras <= have and Path(python).exists():
+        return
+    start = time.monotonic()
+    if not Path(python).exists():
+        say(f"making a virtual environment in {VENV}")
+        make_venv(VENV)
+    elif subprocess.run([python, "-c", "import pip"], capture_output=True, env=environment(), check=False).returncode:
+        call(python, "-m", "ensurepip", "--default-pip", quiet=True)
+    wanted = extras | have
+    say(f"installing Linkwise with the extras {', '.join(sorted(wanted))} (a minute or so, the first time)")
+    status = install(python, "-e", f".[{','.join(sorted(wanted))}]")
+    if status and "peers" in wanted:
+        say("not all peers can be installed here; trying without: the comparisons with them will be skipped")
+        wanted -= {"peers"}
+        status = install(python, "-e", f".[{','.join(sorted(wanted))}]")
+    if status:
+        sys.exit(f"dev.py: pip could not install Linkwise (exit status {status}); its message stands above")
+    STAMP.write_text(state + " ".join(sorted(wanted)), encoding="utf-8")
+    say(f"set up in {time.monotonic() - start:.0f} s")
+
+
+def make_venv(place: Path) -> None:
+    """Make a virtual environment with pip in it."""
+    for module in ("venv", "ensurepip"):
+        if importlib.util.find_spec(module) is None:
+            sys.exit(f"dev.py: this Python lacks the module {module}; on Debian and Ubuntu: sudo apt install python3-venv")
+    # Not in this process: a Python that is itself in a virtual environment would hand on less than its own.
+    made = subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], capture_output=True, text=True, check=False)
+    if made.returncode:
+        told = (made.stdout + made.stderr).strip().splitlines() or ["no message"]
+        sys.exit(f"dev.py: no virtual environment could be made in {place}: {told[-1]}")
+
+
+def install(python: str, *what: str) -> int:
+    """Install with pip, which speaks only of what goes wrong; the exit status."""
+    return call(python, "-m", "pip", "install", "--quiet", "--no-input", *what, quiet=True)
+
+
+# ── the commands ──────────────────────────────────────────────────────────────────────────────────
+
+
+def run(words: list[str]) -> None:
+    """Run the main job: a mechanism and a motion in; tables, files and pictures out. Further words: ``linkwise run``'s."""
+    set_up({"plot"})
+    linkwise, data = program(VENV, "linkwise"), Path("examples/data")
+    if words:
+        sys.exit(subprocess.run([linkwise, "run", *words], env=environment(), check=False).returncode)
+    need(linkwise, "show", "puma560", "--q", "30deg,45deg,-135deg,20deg,-40deg,0", "--save", str(out("puma560.png")))
+    need(linkwise, "run", str(data / "SCARA.DAT"), str(data / "SCARA.MOT"), "-o", str(out("scara")))
+    need(linkwise, "run", "puma560", str(data / "puma560_reach.csv"), "-o", str(out("puma560_reach")))
+    say("pictures: out/puma560.png, out/puma560_reach/joints.png; the numbers: out/puma560_reach/joints.csv")
+
+
+def out(name: str) -> Path:
+    """A place in the folder ``out``, which is made."""
+    (ROOT / "out").mkdir(exist_ok=True)
+    return Path("out") / name
+
+
+def test(words: list[str]) -> None:
+    """Run the tests: further words are pytest's."""
+    set_up({"plot", "dev", "peers"})
+    need(program(VENV, "python"), "-m", "pytest", *words)
+
+
+def check(words: list[str]) -> None:
+    """Check everything that tests do not: style, types, the documentation by itself, the package as users install it."""
+    if words:
+        sys.exit(f"dev.py: check takes no further words, got {' '.join(words)}")
+    set_up({"plot", "dev", "peers"})
+    python = program(VENV, "python")
+    need(python, "-m", "ruff", "check", ".")
+    need(python, "-m", "ruff", "format", "--check", ".")
+    need(python, "-m", "mypy")
+    need(python, "-m", "pytest", "tests/docs")
+    with tempfile.TemporaryDirectory() as folder:
+        check_package(Path(folder))
+
+
+def check_package(folder: Path) -> None:
+    """Build the package, install it elsewhere without extras, run a job there, and time its import."""
+    need(program(VENV, "python"), "-m", "build", "--outdir", str(folder / "dist"), str(ROOT))
+    wheels = list((folder / "dist").glob("linkwise-*-py3-none-any.whl"))
+    if len(wheels) != 1:
+        sys.exit("dev.py: expected one wheel for every platform (py3-none-any)")
+    make_venv(folder / "venv")
+    python = program(folder / "venv", "python")
+    need(python, "-m", "pip", "install", "--quiet", "--no-input", str(wheels[0]))
+    shutil.copy(ROOT / "examples" / "data" / "SCARA.MOT", folder)
+    need(program(folder / "venv", "linkwise"), "run", "scara_icomatic", "SCARA.MOT", "-o", "results", cwd=folder)
+    if not (folder / "results" / "joints.csv").stat().st_size:
+        sys.exit("dev.py: the installed package wrote no results")
+    timed = "import time; start = time.perf_counter(); import linkwise; print(time.perf_counter() - start)"
+    command = [python, "-c", timed]
+    times = [float(subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout) for _ in range(7)]
+    say(f"import linkwise: {min(times):.3f} s, at most {SLOWEST_IMPORT} s")
+    if min(times) > SLOWEST_IMPORT:
+        sys.exit("dev.py: importing Linkwise takes too long")
+
+
+COMMANDS = {"run": run, "test": test, "check": check}
+
+
+def main() -> None:
+    """Find the command."""
+    name, words = (sys.argv[1] if len(sys.argv) > 1 else ""), sys.argv[2:]
+    if name not in COMMANDS:
+        print(__doc__)
+        for command, function in COMMANDS.items():
+            print(f"  python3 dev.py {command:7} {function.__doc__}")
+        sys.exit(0 if name in {"-h", "--help", "help"} else 2)
+    COMMANDS[name](words)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("dev.py: stopped")

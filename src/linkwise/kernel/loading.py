@@ -1,0 +1,140 @@
+"""From a tape to machine code in memory: from the disk where it is there, compiled and kept otherwise."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import itertools
+import json
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from linkwise.kernel import cache as disk
+from linkwise.kernel import llvm
+from linkwise.kernel.gufunc import api_table
+from linkwise.kernel.image import Image, Mapped, link, supported
+from linkwise.kernel.llvm_text import RUNTIME
+from linkwise.kernel.tape import Tape
+
+_NEW_ARRAY = 93
+_numbers = itertools.count()
+
+
+class Code(Protocol):
+    """Machine code in memory."""
+
+    def address(self, name: str) -> int:
+        """Where a symbol stands; 0 if there is none of that name."""
+
+
+def load(tape: Tape, dtype: str) -> Code:
+    """Machine code of a tape for one scalar type, its runtime table filled in."""
+    key = cache_key(tape, dtype)
+    kept = disk.load(key)
+    code = None if kept is None else _unpacked(kept)
+    if code is None:
+        made = llvm.object_code(tape, dtype)
+        image = link(made) if supported() else None
+        disk.store(key, _packed(made, image))
+        code = Linked(made) if image is None else Mapped(image)
+    table = (ctypes.c_void_p * len(RUNTIME)).from_address(code.address("runtime"))
+    table[:] = [runtime_pointers()[name] for name in RUNTIME]
+    return code
+
+
+def cache_key(tape: Tape, dtype: str) -> str:
+    """What machine code depends on: the graph, the lowering, LLVM, the processor."""
+    parts = (tape.digest, dtype, llvm.LOWERING, _llvm_version(), _processor(), sys.platform)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+SYMBOLS = ("runtime", "call", "loop_double", "loop_float")
+"""What kernels may define; each defines ``runtime`` and one loop."""
+
+
+class Linked:
+    """Machine code loaded through LLVM, for systems that cannot run an `Image`."""
+
+    def __init__(self, code: bytes) -> None:
+        self._names = [name for name in SYMBOLS if name.encode() + b"\0" in code]
+        builder = llvm.binding().JITLibraryBuilder().add_object_img(code)
+        for name in self._names:
+            builder = builder.export_symbol(name)
+        self._tracker = builder.link(_compiler(), f"kernel{next(_numbers)}")
+
+    def address(self, name: str) -> int:
+        """Where a symbol stands; 0 if there is none of that name."""
+        return int(self._tracker[name]) if name in self._names else 0
+
+
+@cache
+def _compiler() -> Any:
+    return llvm.binding().create_lljit_compiler(llvm.target_machine())
+
+
+def _packed(code: bytes, image: Image | None) -> bytes:
+    """What is kept on disk: a line that says what follows, then the code."""
+    head: dict[str, Any] = {"object": True}
+    if image is not None:
+        head = {"writable": image.writable, "size": image.size, "symbols": image.symbols}
+    return json.dumps(head).encode() + b"\n" + (code if image is None else image.content)
+
+
+def _unpacked(kept: bytes) -> Code | None:
+    try:
+        line, content = kept.split(b"\n", 1)
+        head = json.loads(line)
+        if head.get("object"):
+            return Linked(content)
+        return Mapped(Image(content, head["writable"], head["size"], head["symbols"]))
+    except (ValueError, KeyError, OSError):
+        return None
+
+
+@cache
+def _llvm_version() -> str:
+    """What tells one LLVM from another, read without loading it."""
+    found = find_spec("llvmlite")
+    if found is None or found.origin is None:
+        return ""
+    return Path(found.origin).with_name("_version.py").read_text(encoding="utf-8")
+
+
+@cache
+def _processor() -> str:
+    """What tells one processor from another: as the system describes the first one, else as LLVM does."""
+    try:
+        with open("/proc/cpuinfo", "rb") as file:
+            first = file.read(8192).split(b"\n\n")[0]
+        kept = (b"vendor_id", b"cpu family", b"model", b"stepping", b"flags", b"Features", b"CPU ")
+        lines = [line for line in first.split(b"\n") if line.startswith(kept) and b"MHz" not in line]
+        if lines:
+            return b"\n".join(lines).decode("ascii", "replace")
+    except OSError:
+        pass
+    host = llvm.host()
+    return f"{host.cpu} {host.features}"
+
+
+@cache
+def runtime_pointers() -> dict[str, int]:
+    """What kernels must know of this process, by the names in `RUNTIME`."""
+    table = api_table(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    return {
+        "array_type": id(np.ndarray),
+        "descr": id(np.dtype(np.float64)),
+        "new_array": int(table[_NEW_ARRAY]),
+        "vectorcall": _address(ctypes.pythonapi.PyObject_Vectorcall),
+        "sin": _address(library.sin),
+        "cos": _address(library.cos),
+    }
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

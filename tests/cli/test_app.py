@@ -1,0 +1,136 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from linkwise.cli import app as module
+from linkwise.errors import FileError, FileProblem, LinkwiseError
+
+COMMAND = [sys.executable, "-c", "from linkwise.cli import main; main()"]
+
+
+def test_the_first_screen_says_what_to_type_first(linkwise: Callable) -> None:
+    told = linkwise("--help")
+    assert told.status == 0
+    assert "linkwise show puma560" in told.out
+    assert told.out.index("  run ") < told.out.index("  show ") < told.out.index("  completion ")
+
+
+@pytest.mark.parametrize("command", module.COMMANDS)
+def test_every_command_teaches_by_example(linkwise: Callable, command: str) -> None:
+    told = linkwise(command, "--help")
+    assert told.status == 0
+    assert f"linkwise {command} " in told.out
+    assert "\b" not in told.out
+
+
+def test_an_unknown_command_gets_a_guess(linkwise: Callable) -> None:
+    told = linkwise("shwo")
+    assert told.status == 2
+    assert "Did you mean 'show'?" in told.err
+
+
+def test_version(linkwise: Callable) -> None:
+    from linkwise import __version__
+
+    assert linkwise("--version").out == f"linkwise {__version__}\n"
+
+
+def test_one_problem_is_one_line() -> None:
+    assert module.told(FileError("a.toml", [FileProblem(3, "no")])) == "Error: a.toml: line 3: no"
+    assert module.told(LinkwiseError("first\nsecond")) == "Error: 2 problems\n  first\n  second"
+
+
+def test_many_problems_of_a_file_are_listed_under_its_name() -> None:
+    error = FileError("a.toml", [FileProblem(3, "no"), FileProblem(0, "never")])
+    assert module.told(error) == "Error: a.toml: 2 problems\n  line 3: no\n  never"
+
+
+def test_a_message_cannot_steer_the_terminal() -> None:
+    assert "\x1b" not in module.told(LinkwiseError("link '\x1b[2J'"))
+
+
+def test_an_unknown_mechanism_lists_the_robots(linkwise: Callable) -> None:
+    told = linkwise("show", "pumma560")
+    assert told.status == 2
+    assert "no file 'pumma560'" in told.err
+    assert "Did you mean 'puma560'?" in told.err
+    assert "scara_icomatic" in told.err
+
+
+def test_a_file_wins_over_a_robot_of_that_name(linkwise: Callable, tmp_path: Path, arm_file: Path) -> None:
+    (tmp_path / "puma560").write_bytes(arm_file.read_bytes())
+    assert "turn, table" in linkwise("show", "puma560", "--no-picture").out
+
+
+def test_an_interrupt_is_told_without_a_traceback(linkwise: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    from linkwise import files
+
+    def interrupted(path: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "check", interrupted)
+    told = linkwise("check", "x.toml")
+    assert (told.status, told.err.strip()) == (130, "Stopped.")
+
+
+def test_a_fault_of_the_program_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    from linkwise import files
+
+    monkeypatch.setattr(files, "check", lambda path: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        module.main(["check", "x.toml"])
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "show", "puma560", "--no-picture"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        err = process.stderr.read()
+    assert b"Traceback" not in err
+
+
+def test_as_a_process_the_streams_and_status_are_kept_apart(tmp_path: Path) -> None:
+    done = subprocess.run([*COMMAND, "show", "nothing"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: there is no file 'nothing'")
+
+
+def test_help_loads_no_heavy_library(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom linkwise.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "print(*sorted({'rich', 'matplotlib', 'llvmlite', 'sympy', 'scipy'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stderr.strip() == ""
+
+
+def test_robot_names_are_completed(tmp_path: Path) -> None:
+    (tmp_path / "planar_mine.toml").write_text("")
+    asked = {"_LINKWISE_COMPLETE": "bash_complete", "COMP_WORDS": "linkwise show plan", "COMP_CWORD": "2"}
+    done = subprocess.run(COMMAND, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **asked}, check=False)
+    assert done.stdout.split() == ["plain,planar_2r", "plain,planar_3r", "plain,planar_mine.toml"]
+
+
+def test_files_are_completed_where_no_robot_fits(tmp_path: Path) -> None:
+    asked = {"_LINKWISE_COMPLETE": "bash_complete", "COMP_WORDS": "linkwise show ./x", "COMP_CWORD": "2"}
+    done = subprocess.run(COMMAND, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **asked}, check=False)
+    assert done.stdout.split() == ["file,./x"]
+
+
+@pytest.mark.parametrize(
+    ("shell", "word"), [("bash", "complete -o"), ("zsh", "#compdef linkwise"), ("fish", "complete --no-files")]
+)
+def test_completion_scripts(linkwise: Callable, shell: str, word: str) -> None:
+    told = linkwise("completion", shell)
+    assert told.status == 0
+    assert word in told.out
+    assert "_LINKWISE_COMPLETE" in told.out

@@ -1,0 +1,185 @@
+import csv
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise import files
+from linkwise.cli import job
+from linkwise.cli.summary import Extremes
+
+PNG = b"\x89PNG\r\n"
+
+
+def columns(path: Path) -> dict[str, list[str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def test_few_instants_are_printed_link_by_link(linkwise: Callable, arm_file: Path, motion_file: Callable) -> None:
+    told = linkwise("run", arm_file, motion_file(2, 2))
+    assert told.status == 0
+    assert told.err == ""
+    for words in (
+        "t = 0 s: joints",
+        "t = 2 s: links",
+        "turn, table",
+        "slide 100%",
+        "roll, pitch, yaw",
+        "moment, about the joint",
+    ):
+        assert words in told.out
+    assert "wrote out/swing/joints.csv" in told.out.replace("\\", "/")
+
+
+def test_a_long_motion_is_summarised(linkwise: Callable, arm_file: Path, motion_file: Callable) -> None:
+    told = linkwise("run", arm_file, motion_file(2, 50), "--no-figures")
+    assert "50 instants, t = 0 to 2 s" in told.out
+    assert "rms effort" in told.out
+    row = next(line for line in told.out.splitlines() if "slide 100%" in line)
+    assert "0.8 @ 0" in row  # peak speed 0.4 times 2, at the start
+
+
+def test_joints_csv_holds_the_very_numbers(
+    linkwise: Callable, arm: lw.Mechanism, arm_file: Path, motion_file: Callable, tmp_path: Path
+) -> None:
+    path = motion_file(2, 30)
+    linkwise("run", arm_file, path, "-o", "res", "-q")
+    t, q, qd, qdd = files.open_motion(path, 2).read()
+    found = columns(tmp_path / "res" / "joints.csv")
+    assert list(found)[:3] == ["t [s]", "q_turn, table [rad]", "q_slide 100% [m]"]
+    assert [float(cell) for cell in found["t [s]"]] == t.tolist()
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    assert [float(cell) for cell in found["tau_turn, table [N m]"]] == tau[:, 0].tolist()
+    assert [float(cell) for cell in found["tau_slide 100% [N]"]] == tau[:, 1].tolist()
+    assert [float(cell) for cell in found["qdd_slide 100% [m/s2]"]] == qdd[:, 1].tolist()
+
+
+def test_links_csv_has_a_row_for_each_instant_and_link(
+    linkwise: Callable, arm: lw.Mechanism, arm_file: Path, motion_file: Callable, tmp_path: Path
+) -> None:
+    path = motion_file(2, 7)
+    linkwise("run", arm_file, path, "-o", "res", "-q")
+    _, q, qd, qdd = files.open_motion(path, 2).read()
+    found = columns(tmp_path / "res" / "links.csv")
+    assert found["link"] == ["turn, table", "slide 100%"] * 7
+    positions = arm.link_poses(q)[:, :, :3, 3]
+    actions = arm.joint_actions(q, qd, qdd)
+    for k, axis in enumerate("xyz"):
+        assert np.array_equal(np.array(found[f"{axis} [m]"], dtype=float).reshape(7, 2), positions[..., k])
+        assert np.array_equal(np.array(found[f"f{axis} [N]"], dtype=float).reshape(7, 2), actions[..., k])
+        assert np.array_equal(np.array(found[f"m{axis}_base [N m]"], dtype=float).reshape(7, 2), actions[..., 3 + k])
+
+
+def test_figures_in_the_format_asked_for(linkwise: Callable, arm_file: Path, motion_file: Callable, tmp_path: Path) -> None:
+    path = motion_file(2, 20)
+    linkwise("run", arm_file, path, "-o", "res")
+    assert (tmp_path / "res" / "joints.png").read_bytes().startswith(PNG)
+    linkwise("run", arm_file, path, "-o", "res", "--format", "svg")
+    assert b"<svg" in (tmp_path / "res" / "joint_forces.svg").read_bytes()
+
+
+def test_parts_can_be_left_out(linkwise: Callable, arm_file: Path, motion_file: Callable, tmp_path: Path) -> None:
+    told = linkwise("run", arm_file, motion_file(2, 5), "-o", "res", "--no-figures", "--no-out", "--no-links", "-q")
+    assert [path.name for path in (tmp_path / "res").iterdir()] == ["joints.csv"]
+    assert (told.out, told.err) == ("", "")
+
+
+def test_large_files_are_left_out_of_long_motions_unless_asked_for(
+    linkwise: Callable, arm_file: Path, motion_file: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "MOST_OUT", 10)
+    monkeypatch.setattr(job, "MOST_LINKS", 20)
+    path = motion_file(2, 30)
+    told = linkwise("run", arm_file, path, "-o", "res", "--no-figures")
+    assert sorted(file.name for file in (tmp_path / "res").iterdir()) == ["joints.csv"]
+    assert "swing.OUT left out: about 30 instants make a large file; --out writes it" in told.out
+    linkwise("run", arm_file, path, "-o", "res", "--no-figures", "--out", "--links")
+    assert sorted(file.name for file in (tmp_path / "res").iterdir()) == ["joints.csv", "links.csv", "swing.OUT"]
+
+
+def test_a_wrong_number_far_down_leaves_nothing_behind(
+    linkwise: Callable, arm_file: Path, motion_file: Callable, tmp_path: Path
+) -> None:
+    path = motion_file(2, 5000)
+    path.write_text(path.read_text() + "99,0,zero,0,0,0,0\n")
+    (tmp_path / "res").mkdir()
+    (tmp_path / "res" / "joints.csv").write_text("before")
+    told = linkwise("run", arm_file, path, "-o", "res")
+    assert told.status == 2
+    assert "line 5002" in told.err
+    assert {file.name: file.read_text() for file in (tmp_path / "res").iterdir()} == {"joints.csv": "before"}
+
+
+def test_the_wrench_on_the_tool_counts(linkwise: Callable, arm: lw.Mechanism, motion_file: Callable, tmp_path: Path) -> None:
+    files.save(arm, tmp_path / "pushed.toml", external=[0, 0, -7, 0, 0, 0])
+    linkwise("run", "pushed.toml", motion_file(2, 3), "-o", "res", "-q", "--no-figures")
+    path = tmp_path / "swing.csv"
+    _, q, qd, qdd = files.open_motion(path, 2).read()
+    found = np.array(columns(tmp_path / "res" / "joints.csv")["tau_slide 100% [N]"], dtype=float)
+    assert np.allclose(found, arm.inverse_dynamics(q, qd, qdd)[:, 1] + 7, atol=1e-12)
+
+
+def test_a_joint_beyond_its_limits_is_remarked(linkwise: Callable, arm_file: Path, tmp_path: Path) -> None:
+    files.save_motion(tmp_path / "far.csv", 0.1, [[0, 0.4], [0, 0.6]], np.zeros((2, 2)), np.zeros((2, 2)))
+    told = linkwise("run", arm_file, "far.csv", "--no-figures")
+    assert "remark: joint 'slide 100%' is outside its limits at 1 of 2 instants" in told.out
+
+
+def test_without_matplotlib_all_else_is_written(
+    linkwise: Callable, arm_file: Path, motion_file: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    told = linkwise("run", arm_file, motion_file(2, 5), "-o", "res")
+    assert told.status == 0
+    assert "no figures: pictures need matplotlib" in told.out
+    assert sorted(file.name for file in (tmp_path / "res").iterdir()) == ["joints.csv", "links.csv", "swing.OUT"]
+
+
+def test_memory_does_not_grow_with_the_motion(arm: lw.Mechanism, tmp_path: Path) -> None:
+    found = files.Description(arm)
+
+    def peak(rows: int) -> int:
+        path = tmp_path / f"{rows}.csv"
+        t = np.arange(rows) * 1e-3
+        q = np.stack([np.sin(t), 0.1 * np.cos(t)], axis=1)
+        files.save_motion(path, t, q, q, q)
+        motion = files.open_motion(path, 2)
+        tracemalloc.start()
+        try:
+            job.execute(found, motion, job.Wanted(tmp_path / f"res{rows}", "m", None, links=True, out=False))
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(100)  # imports and compilation
+    short, long = peak(4_000), peak(40_000)
+    assert long < 1.3 * short
+
+
+def test_pieces_do_not_change_the_results(
+    arm: lw.Mechanism, motion_file: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, motion = files.Description(arm), files.open_motion(motion_file(2, 500), 2)
+    job.execute(found, motion, job.Wanted(tmp_path / "whole", "m", None))
+    monkeypatch.setattr(job, "LINK_INSTANTS", 1)
+    job.execute(found, motion, job.Wanted(tmp_path / "pieces", "m", None))
+    for name in ("joints.csv", "links.csv", "m.OUT"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "pieces" / name).read_bytes()
+
+
+def test_extremes_and_when_they_came() -> None:
+    seen = Extremes(2)
+    values = np.array([[1.0, 0.0], [-3.0, 0.0], [2.0, 0.5], [3.0, -0.1]])
+    for k in range(4):
+        seen.add(np.array([0.1 * k]), values[k : k + 1])
+    assert seen.low.tolist() == [-3.0, -0.1]
+    assert seen.high.tolist() == [3.0, 0.5]
+    assert seen.peak.tolist() == [-3.0, 0.5]
+    assert np.allclose(seen.peak_time, [0.1, 0.2])
+    assert np.allclose(seen.rms, np.sqrt((values**2).mean(axis=0)))

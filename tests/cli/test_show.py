@@ -1,0 +1,74 @@
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from linkwise.cli.show import file_name
+
+PNG = b"\x89PNG\r\n"
+
+
+def test_table_and_picture(linkwise: Callable, arm_file: Path, tmp_path: Path) -> None:
+    told = linkwise("show", arm_file)
+    assert told.status == 0
+    assert "standard Denavit-Hartenberg: Rz(theta) Tz(d) Tx(a) Rx(alpha)" in told.out
+    assert "q2 + 0.2" in told.out
+    assert told.out.rstrip().endswith("picture: arm.png")
+    assert (tmp_path / "arm.png").read_bytes().startswith(PNG)
+
+
+def test_the_format_of_the_picture_is_its_suffix(linkwise: Callable, arm_file: Path, tmp_path: Path) -> None:
+    linkwise("show", arm_file, "--save", "a.svg", "--q", "90deg,0.1")
+    assert b"<svg" in (tmp_path / "a.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--q", "1,2,3"], "3 numbers for 2 joints"),
+        (["--q", "1,two"], "'two' is not a number"),
+        (["--q", "1,nan"], "'nan' is not a number"),
+        (["--save", "a.gif"], ".png, .svg or .pdf"),
+        (["--save", "no/such/a.png"], "no folder"),
+    ],
+)
+def test_options_that_cannot_be(linkwise: Callable, arm_file: Path, options: list[str], message: str) -> None:
+    told = linkwise("show", arm_file, *options)
+    assert told.status == 2
+    assert message in told.err
+
+
+def test_masses_and_sources_on_demand(linkwise: Callable) -> None:
+    told = linkwise("show", "puma560", "--no-picture", "--masses", "--sources")
+    assert "17.4" in told.out
+    assert "Corke" in told.out
+    assert "17.4" not in linkwise("show", "puma560", "--no-picture").out
+
+
+def test_without_matplotlib_the_table_stays(linkwise: Callable, arm_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    told = linkwise("show", arm_file)
+    assert told.status == 0
+    assert "q2 + 0.2" in told.out
+    assert "pip install 'linkwise[plot]'" in told.err
+    told = linkwise("show", arm_file, "--save", "a.png")
+    assert told.status == 2
+    assert "pip install 'linkwise[plot]'" in told.err
+
+
+def test_no_window_without_a_display(linkwise: Callable, arm_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    told = linkwise("show", arm_file, "--window")
+    assert told.status == 2
+    assert "no display" in told.err
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "\x1b[2J", "...", "", "CON:", "ü arm"])
+def test_a_name_is_no_path(name: str) -> None:
+    made = file_name(name)
+    assert made
+    assert not set(made) & set("/\\:\x1b")
+    assert not made.startswith(".")

@@ -1,0 +1,71 @@
+"""What the pages of the documentation are made of, and how a piece of one is run."""
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+NOT_RUN = re.compile(r"<!-- not run:(.*?)-->\s*$", re.DOTALL)
+NAME = re.compile(r'^name = "(\w+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block: its language, its text, where it begins, and why it is not run, if it is not."""
+
+    page: Path
+    language: str
+    text: str
+    line: int
+    skipped: str | None
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in their order."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in FENCE.finditer(text):
+        reason = NOT_RUN.search(text[: match.start()])
+        line = text.count("\n", 0, match.start()) + 2
+        found.append(Block(page, match[1], match[2], line, reason[1].strip() if reason else None))
+    return found
+
+
+def same(got: str, wanted: str) -> bool:
+    """Whether a text is the one expected, in which ``...`` stands for anything; runs of blanks are alike."""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.DONT_ACCEPT_TRUE_FOR_1
+    return doctest.OutputChecker().check_output(wanted, got, flags)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, as a reader has it: the examples, their data, and no home but an empty one."""
+    place = tmp_path / "desk"
+    shutil.copytree(ROOT / "examples", place / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "examples" / "data", place, dirs_exist_ok=True)
+    monkeypatch.chdir(place)
+    return place
+
+
+def shell(command: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line as a shell does, with the programs of this Python's environment found first."""
+    programs = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1"}
+    environment |= {"MPLCONFIGDIR": str(home), "PYTHONWARNINGS": "error"}
+    return subprocess.run(
+        command, shell=True, cwd=Path.cwd(), env=environment, capture_output=True, text=True, check=False, timeout=300
+    )

@@ -1,0 +1,35 @@
+"""The numbered examples run as they stand, each in a process of its own, and print sensible things."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import ROOT, same, shell
+
+PRINTED = {
+    "01_first_arm.py": "...the tool is at [0.5 1. 0. ]...velocity is [-1. 0.5 0. ] m/s...takes [9.81 9.81] N m\n",
+    "02_batch_of_torques.py": "100,000 configurations, ... ns each\n...[39.6 72.6 21.1 1.9 1.7 1.2] N m\na grid: (50, 20, 6)\n",
+    "03_your_own_link_table.py": "my_robot: 3 joints ...takes [15.46 ...link 'elbow': mass is -1.0; expected ...",
+    "04_run_a_motion.py": "link1: at most 53.16 N m, ...work 25.49 J, gain of potential energy 25.49 J\n...",
+    "05_forces_in_the_joints.py": "...efforts: [114.32 51.03 29.4 ]\nsum of m (a - g): [-78.45 187.9 225.4 ]\n",
+    "06_a_kernel_in_c.py": "<Kernel forward_kinematics: q (6,) -> T (4, 4), ...>\noperations: {...}\n...",
+}
+
+
+@pytest.mark.parametrize("name", sorted(PRINTED))
+def test_example_runs(name: str, desk: Path) -> None:
+    done = shell(f'"{sys.executable}" examples/{name}', desk)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    assert same(done.stdout, PRINTED[name]), done.stdout
+
+
+def test_no_example_is_forgotten() -> None:
+    assert {path.name for path in (ROOT / "examples").glob("*.py")} == PRINTED.keys()
+
+
+def test_motion_in_the_data_is_the_one_that_the_example_writes(desk: Path) -> None:
+    (desk / "puma560_reach.csv").unlink()
+    assert shell(f'"{sys.executable}" examples/04_run_a_motion.py', desk).returncode == 0
+    assert (desk / "puma560_reach.csv").read_text() == (desk / "examples" / "data" / "puma560_reach.csv").read_text()

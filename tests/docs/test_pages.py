@@ -1,0 +1,83 @@
+"""Every snippet of every page runs, in its order, and prints what the page says it prints."""
+
+import contextlib
+import io
+import linecache
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from .conftest import NAME, PAGES, ROOT, Block, blocks, same, shell
+
+KNOWN = {"", "python", "console", "text", "toml"}
+PROJECT = re.compile(r"(python3? dev\.py|pip install|python3? -m pip|git clone|cd |\.ci/run|python3? (benchmarks|docs)/)")
+"""Commands on the project itself: that what they name exists is checked, and they are not run from its own tests."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_snippets_of_page(page: Path, desk: Path) -> None:
+    found = blocks(page)
+    for block in found:
+        if block.language == "toml" and not block.skipped and (name := NAME.search(block.text)):
+            (desk / f"{name[1]}.toml").write_text(block.text, encoding="utf-8")
+    names: dict[str, object] = {"__name__": "__main__"}
+    printed: str | None = None
+    for block in found:
+        if block.skipped is not None:
+            printed = None
+        elif block.language == "python":
+            printed = run_python(block, names)
+        elif block.language == "console":
+            run_console(block, desk)
+            printed = None
+        elif block.language == "text" and printed is not None:
+            assert same(printed, block.text), f"{block.place}: the snippet before it printed\n{printed}"
+            printed = None
+
+
+def test_every_block_is_of_a_kind_that_is_checked() -> None:
+    for page in PAGES:
+        for block in blocks(page):
+            assert block.language in KNOWN, f"{block.place}: {block.language}; expected one of {sorted(KNOWN)}"
+            assert block.skipped != "", f"{block.place}: a block that is not run needs a reason"
+
+
+def run_python(block: Block, names: dict[str, object]) -> str:
+    """Run a block in the names that those before it left; what it printed."""
+    linecache.cache[block.place] = (len(block.text), None, block.text.splitlines(keepends=True), block.place)
+    output = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(output):
+            exec(compile(block.text, block.place, "exec"), names)
+    except Exception as error:
+        raise AssertionError(f"{block.place}: {type(error).__name__}: {error}") from error
+    return output.getvalue()
+
+
+def run_console(block: Block, home: Path) -> None:
+    """Run the lines after ``$ ``; what stands below one, if anything, is what it must print."""
+    commands = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+    assert not commands[0].strip(), f"{block.place}: a console block begins with '$ '"
+    for piece in commands[1:]:
+        command, _, wanted = piece.partition("\n")
+        if PROJECT.match(command):
+            check_project_command(block, command)
+            continue
+        done = shell(command, home)
+        said = done.stdout + done.stderr
+        if wanted.strip():
+            assert same(said, wanted), f"{block.place}: $ {command}\nprinted\n{said}"
+        else:
+            assert done.returncode == 0, f"{block.place}: $ {command}\nfailed with {done.returncode}:\n{said}"
+
+
+def check_project_command(block: Block, command: str) -> None:
+    words = shlex.split(command, comments=True)
+    for word in words:
+        if word.endswith((".py", ".toml")) or word.startswith((".ci/", "tests/", "docs/")):
+            assert (ROOT / word).exists(), f"{block.place}: there is no {word}"
+    if "dev.py" in words:
+        subcommand = words[words.index("dev.py") + 1]
+        assert f'"{subcommand}": {subcommand}' in (ROOT / "dev.py").read_text(encoding="utf-8"), f"{block.place}: {command}"

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+from linkwise.view.curves import Curves, joint_panels, plot
+from linkwise.view.figure import colour, rendered, shortened, style
+
+
+def test_turning_and_sliding_joints_have_panels_of_their_own() -> None:
+    values = np.arange(6.0).reshape(2, 3)
+    panels = joint_panels("effort", np.arange(2.0), values, [False, True, False])
+    assert [panel.unit for panel in panels] == ["N m", "N"]
+    assert [list(panel.labels) for panel in panels] == [[0, 2], [1]]
+    assert np.array_equal(panels[1].values[:, 0], values[:, 1])
+
+
+def test_axes_have_units_and_one_time() -> None:
+    t = np.linspace(0, 1, 5)
+    rows = [joint_panels(title, t, np.ones((5, 2)), [False, False]) for title in ("position", "effort")]
+    made = plot(rows, ["a", "b"], "both")
+    assert [axis.get_ylabel() for axis in made.axes] == ["position\n[rad]", "effort\n[N m]"]
+    assert made.axes[-1].get_xlabel() == "time [s]"
+    assert made.axes[0].get_shared_x_axes().joined(*made.axes)
+
+
+def test_every_one_of_26_curves_can_be_told_apart() -> None:
+    assert len({(colour(k), style(k)) for k in range(26)}) == 26
+    t = np.linspace(0, 1, 50)
+    panel = Curves("force", "N", t, np.outer(np.sin(9 * t), np.arange(26)), range(26))
+    made = plot([[panel]], [f"segment {k}" for k in range(26)], "many")
+    assert [words.get_text() for words in made.legends[0].get_texts()] == [f"segment {k}" for k in range(26)]
+    assert {line.get_color() for line in made.axes[0].lines[:26]} == {colour(k) for k in range(8)}
+
+
+@pytest.mark.parametrize("name", ["$x^2$", "_hidden", "$unclosed", "a & <b>", "日本"])
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_any_name_can_be_drawn_as_it_is(name: str, suffix: str) -> None:
+    panel = Curves("force", "N", np.arange(3.0), np.arange(3.0)[:, None], [0])
+    made = plot([[panel]], [name], name)
+    assert made.legends[0].get_texts()[0].get_text() == name
+    assert len(rendered(made, suffix)) > 1000
+
+
+def test_one_instant_and_rounding_make_no_warning() -> None:
+    noise = 5.0 + np.array([[0.0], [1e-15], [-1e-15]])
+    for values in (np.ones((1, 1)), noise, np.full((3, 1), np.nan)):
+        panel = Curves("force", "N", np.arange(float(len(values))), values, [0])
+        made = plot([[panel]], ["a"], "t")
+        rendered(made, "png")
+    low, high = plot([[Curves("force", "N", np.arange(3.0), noise, [0])]], ["a"], "t").axes[0].get_ylim()
+    assert high - low > 1
+
+
+def test_long_names_lose_their_middle() -> None:
+    assert shortened("a" * 10 + "b" * 30 + "c" * 10) == "a" * 10 + "b…b" + "c" * 10
+    assert shortened("short") == "short"
+
+
+def test_pyplot_is_left_alone() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import numpy as np, sys\nfrom linkwise.view.curves import Curves, plot\nfrom linkwise.view.figure import rendered\n"
+        "rendered(plot([[Curves('force', 'N', np.arange(2.), np.ones((2, 1)), [0])]], ['a'], 'b'), 'png')\n"
+        "print('matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

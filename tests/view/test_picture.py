@@ -1,0 +1,106 @@
+import sys
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.errors import MissingExtraError
+from linkwise.view import draw
+from linkwise.view.figure import rendered
+from linkwise.view.solids import Solids, helix
+
+UP = np.eye(4)
+UP[2, 3] = 0.5
+
+
+def words(made: object) -> str:
+    return " | ".join(text.get_text() for text in made.axes[0].texts)  # type: ignore[attr-defined]
+
+
+def tree() -> lw.Mechanism:
+    return lw.Mechanism(
+        [
+            lw.Link(name="torso", before=UP),
+            lw.Link(name="screw", parent="torso", joint="screw", pitch=0.02, axis=(0, 1, 0), before=UP),
+            lw.Link(name="slide", parent="torso", joint="prismatic", axis=(1, 0, 0), after=UP),
+            lw.Link(name="head", parent="torso", joint="fixed", before=UP),
+        ],
+        tool=UP,
+    )
+
+
+@pytest.mark.parametrize("name", ["puma560", "scara_icomatic", "panda", "planar_3r"])
+def test_robots_are_drawn_with_their_names(name: str) -> None:
+    mechanism = lw.robots.load(name)
+    made = draw(mechanism, np.full(mechanism.n, 0.3))
+    assert all(link in words(made) for link in mechanism.link_names)
+    assert "tool" in words(made)
+    assert made.get_suptitle() == name
+    assert rendered(made, "png").startswith(b"\x89PNG")
+
+
+def test_trees_and_every_kind_of_joint() -> None:
+    made = draw(tree(), [0.1, 3.0, 0.2])
+    assert all(name in words(made) for name in ("torso", "screw", "slide", "head"))
+    rendered(made, "svg")
+
+
+def test_scales_are_equal() -> None:
+    axes = draw(lw.robots.load("puma560")).axes[0]
+    spans = np.array([np.ptp(axes.get_xlim3d()), np.ptp(axes.get_ylim3d()), np.ptp(axes.get_zlim3d())])
+    box = np.asarray(axes._box_aspect)
+    assert np.allclose(box / box.max(), spans / spans.max(), rtol=1e-6)
+
+
+def test_everything_lies_inside_the_axes() -> None:
+    from linkwise.view.skeleton import skeleton
+
+    mechanism = lw.robots.load("panda")
+    axes, points = draw(mechanism).axes[0], skeleton(mechanism).points
+    for name, values in zip("xyz", points.T, strict=True):
+        low, high = getattr(axes, f"get_{name}lim3d")()
+        assert low < values.min()
+        assert values.max() < high
+
+
+def test_many_links_are_numbered() -> None:
+    made = draw(lw.Mechanism([lw.Link.dh(a=0.1, convention="standard", name=f"segment {k}") for k in range(20)]))
+    assert "segment" not in words(made)
+    assert "20" in words(made)
+
+
+@pytest.mark.parametrize("name", ["$x^2$", "$unclosed", "<b>", "\x1b[31m", "日本"])
+def test_any_name_can_be_drawn(name: str) -> None:
+    made = draw(lw.Mechanism([lw.Link(name=name, after=UP)], name=name))
+    assert "\x1b" not in words(made)
+    rendered(made, "svg")
+
+
+def test_a_mechanism_without_extent_or_joints() -> None:
+    rendered(draw(lw.Mechanism([lw.Link(joint="fixed")])), "png")
+
+
+def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"linkwise\[plot\]"):
+        draw(lw.robots.load("planar_2r"))
+
+
+def test_faces_of_solids_are_seen_from_outside() -> None:
+    for add in (
+        lambda solids: solids.cylinder(np.zeros(3), np.array([0.3, 0.2, 1.0]), 0.1, np.ones(3)),
+        lambda solids: solids.box(np.eye(4), np.array([0.1, 0.2, 0.3]), np.ones(3)),
+    ):
+        solids = Solids()
+        add(solids)
+        centre = np.mean([face.mean(axis=0) for face in solids.faces], axis=0)
+        for face in solids.faces:
+            normal = np.cross(face[1] - face[0], face[2] - face[0])
+            assert face.shape == (4, 3)
+            assert normal @ (face.mean(axis=0) - centre) > -1e-9
+
+
+def test_a_helix_winds_about_its_line() -> None:
+    points = helix(np.zeros(3), np.array([0.0, 0.0, -2.0]), 0.5)
+    assert np.allclose(np.hypot(points[:, 0], points[:, 1]), 0.5)
+    assert points[:, 2].min() == pytest.approx(-2)

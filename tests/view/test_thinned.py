@@ -1,0 +1,44 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkwise.view import thinned
+from linkwise.view.thinned import Thinned
+
+
+def test_few_values_are_all_kept() -> None:
+    t, values = np.arange(5.0), np.arange(10.0).reshape(5, 2)
+    kept = Thinned(2)
+    kept.add(t[:3], values[:3])
+    kept.add(t[3:], values[3:])
+    assert np.array_equal(kept.points()[0], t)
+    assert np.array_equal(kept.points()[1], values)
+
+
+def test_a_peak_of_one_instant_survives() -> None:
+    values = np.zeros((100_000, 1))
+    values[77_777] = 5.0
+    kept = Thinned(1)
+    kept.add(np.arange(100_000.0), values)
+    t, shown = kept.points()
+    assert len(t) <= 2 * thinned.STRETCHES
+    at = t[np.argmax(shown[:, 0])]
+    assert shown.max() == 5.0
+    assert at <= 77_777 < at + kept.stretch
+
+
+@given(st.lists(st.integers(1, 3000), min_size=1, max_size=20))
+def test_how_the_values_come_does_not_matter(sizes: list[int]) -> None:
+    rows = sum(sizes)
+    t, values = np.arange(rows) * 0.1, np.random.default_rng(rows).normal(size=(rows, 2))
+    whole, parts = Thinned(2), Thinned(2)
+    whole.add(t, values)
+    start = 0
+    for size in sizes:
+        parts.add(t[start : start + size], values[start : start + size])
+        start += size
+    assert parts.stretch == whole.stretch
+    for one, other in zip(parts.points(), whole.points(), strict=True):
+        assert np.array_equal(one, other)
+    assert np.array_equal(whole.points()[1].max(axis=0), values.max(axis=0))
+    assert np.array_equal(whole.points()[1].min(axis=0), values.min(axis=0))
