@@ -31,7 +31,7 @@ def rate() -> float:
     code = "\n".join(
         [
             f"declare {v} {fma}({v}, {v}, {v})",
-            '@runtime = global [4 x ptr] zeroinitializer\nattributes #0 = { "min-legal-vector-width"="512" "prefer-vector-width"="512" }',
+            'attributes #0 = { "min-legal-vector-width"="512" "prefer-vector-width"="512" }',
             "define void @run(i64 %count, ptr %out) #0 {\nentry:\n  br label %loop\nloop:",
             "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
             *start,
@@ -41,9 +41,10 @@ def rate() -> float:
             f"  store {v} {total}, ptr %out, align 64\n  ret void\n}}",
         ]
     )
-    module = llvm.binding().parse_assembly(code)
-    loaded = llvm.Loaded(bytes(llvm.target_machine().emit_object(module)), ["run"])
-    run = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)(loaded.address("run"))
+    binding = llvm.binding()
+    builder = binding.JITLibraryBuilder().add_ir(code).export_symbol("run")
+    loaded = builder.link(binding.create_lljit_compiler(llvm.target_machine()), "peak")
+    run = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)(loaded["run"])
     space = ctypes.create_string_buffer(text.vector_size + 64)
     place = (ctypes.addressof(space) + 63) // 64 * 64
     count = 1_000_000

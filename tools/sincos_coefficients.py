@@ -1,7 +1,7 @@
 """Compute the polynomial coefficients of `linkwise.kernel.llvm_math`, and the three parts of pi/2.
 
-Run it and compare: ``python tools/sincos_coefficients.py``. Polynomials interpolate at Chebyshev nodes, which is within a factor of
-about two of the best polynomial; the printed error bound says that this is enough.
+Run it and compare: ``python tools/sincos_coefficients.py``. Polynomials interpolate at Chebyshev nodes, which is
+within a factor of about two of the best polynomial; the printed error bound says that this is enough.
 """
 
 import mpmath as mp

@@ -3,34 +3,43 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from linkwise import errors as errors
-from linkwise.mechanism import Mechanism as Mechanism
-from linkwise.model.inertia import Inertia as Inertia
-from linkwise.model.link import Link as Link
-from linkwise.model.motor import Motor as Motor
-
 if TYPE_CHECKING:
+    from linkwise import errors as errors
     from linkwise import robots as robots
     from linkwise.files import load as load
     from linkwise.files import save as save
     from linkwise.kernel import Kernel as Kernel
+    from linkwise.mechanism import Mechanism as Mechanism
+    from linkwise.model.inertia import Inertia as Inertia
+    from linkwise.model.link import Link as Link
+    from linkwise.model.motor import Motor as Motor
 
 __version__ = "0.1.0"
 
 __all__ = ["Inertia", "Kernel", "Link", "Mechanism", "Motor", "errors", "load", "robots", "save"]
 
-_LATER = {"robots": "linkwise", "load": "linkwise.files", "save": "linkwise.files", "Kernel": "linkwise.kernel"}
-"""Where the names stand that are imported when first asked for, so that importing Linkwise stays quick."""
+_HOMES = {
+    "Inertia": "linkwise.model.inertia",
+    "Kernel": "linkwise.kernel",
+    "Link": "linkwise.model.link",
+    "Mechanism": "linkwise.mechanism",
+    "Motor": "linkwise.model.motor",
+    "errors": "",
+    "load": "linkwise.files",
+    "robots": "",
+    "save": "linkwise.files",
+}
+"""Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing
+Linkwise, and the help of its command line, cost next to nothing."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _HOMES:
         raise AttributeError(f"module 'linkwise' has no attribute {name!r}")
-    home = _LATER[name]
-    value = import_module(f"{home}.{name}") if home == "linkwise" else getattr(import_module(home), name)
+    value = getattr(import_module(_HOMES[name]), name) if _HOMES[name] else import_module(f"linkwise.{name}")
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_HOMES})

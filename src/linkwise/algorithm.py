@@ -66,9 +66,6 @@ def algorithm(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Callable
 
 def find(name: str) -> Algorithm:
     """Return the algorithm of that name; an error lists what there is."""
-    import linkwise.dynamics
-    import linkwise.kinematics  # noqa: F401  (the declarations are in these packages)
-
     if name not in ALGORITHMS:
         raise ArgumentError(f"no algorithm {name!r}; there is {choices(sorted(ALGORITHMS))}")
     return ALGORITHMS[name]

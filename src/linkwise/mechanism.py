@@ -9,6 +9,8 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
+import linkwise.dynamics
+import linkwise.kinematics  # (the algorithms declare themselves)
 from linkwise.algorithm import find
 from linkwise.errors import ArgumentError, choices
 from linkwise.kernel import Kernel, trace
@@ -24,9 +26,9 @@ _making = threading.RLock()
 class Mechanism(Tree):
     """Links and joints, and everything that can be computed about them.
 
-    All methods take arrays with any leading batch shape ``...``, in float64 or float32, and give the same numbers for a batch as
-    for a loop. n is the number of joint coordinates, L the number of links. Angles in rad, lengths in m, masses in kg, forces in
-    N, moments in N m; everything is in the world frame, in which the base stands.
+    All methods take arrays with any leading batch shape ``...``, in float64 or float32, and give the same numbers for
+    a batch as for a loop. n is the number of joint coordinates, L the number of links. Angles in rad, lengths in m,
+    masses in kg, forces in N, moments in N m; everything is in the world frame, in which the base stands.
 
     Parameters
     ----------
@@ -153,8 +155,8 @@ class Mechanism(Tree):
 
     @compiled
     def forward_kinematics(self, q: npt.ArrayLike, link: int | str = -1) -> FloatArray:
-        """T_world_tool (..., 4, 4) at joint coordinates q (..., n); ``link`` asks for a link's own frame by index or name."""
-        options = {} if link == -1 else {"link": self.link_index(link)}
+        """T_world_tool (..., 4, 4) at joint coordinates q (..., n); ``link`` (index or name) asks for a link's frame."""
+        options: dict[str, Any] = {} if link == -1 else {"link": self.link_index(link)}
         return self.kernel("forward_kinematics", **options).ufunc(q)  # type: ignore[no-any-return]
 
     @compiled
@@ -191,9 +193,7 @@ class Mechanism(Tree):
 
     def manipulability(self, q: npt.ArrayLike, link: int | str = -1, axes: str = "all") -> FloatArray:
         """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`."""
-        from linkwise.kinematics.manipulability import manipulability
-
-        return manipulability(self.jacobian(q, link=link), axes)
+        return linkwise.kinematics.manipulability(self.jacobian(q, link=link), axes)
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────
 
@@ -220,8 +220,8 @@ class Mechanism(Tree):
     ) -> FloatArray:
         """Force and moment (..., L, 6) that each link receives from its parent, constraint forces included.
 
-        The moment is about the world origin, in world axes. Rotor inertia and friction, which act inside a joint, are not in it.
-        ``external`` as for `inverse_dynamics`.
+        The moment is about the world origin, in world axes. Rotor inertia and friction, which act inside a joint, are
+        not in it. ``external`` as for `inverse_dynamics`.
         """
         if external is None:
             return self.kernel("joint_actions").ufunc(q, qd, qdd)  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
     def __init__(self, method: Callable[..., R]) -> None:
         self.method = method
         self.name = method.__name__
-        update_wrapper(self, method)  # type: ignore[arg-type]
+        update_wrapper(self, method)
 
     @overload
     def __get__(self, owner: None, kind: type) -> compiled[P, R]: ...
@@ -34,6 +34,7 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
         return MethodType(self, owner)
 
     def __call__(self, owner: Any, *args: Any, **kwargs: Any) -> R:
+        """Compute as the method says, and leave the compiled entry behind for the next call."""
         if self.name not in owner.__dict__:
             slow = MethodType(self.method, owner)
             owner.__dict__[self.name] = owner.kernel(self.name).entry(slow) or slow

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,13 +53,20 @@ def same(got: str, wanted: str) -> bool:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, as a reader has it: the examples, their data, and no home but an empty one."""
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to work in, as a reader has it, with the examples and their data; algorithms declared in it are forgotten."""
+    import linkwise.dynamics
+    import linkwise.kinematics  # noqa: F401  (their algorithms are declared before the snapshot is taken)
+    from linkwise.algorithm import ALGORITHMS
+
+    declared = dict(ALGORITHMS)
     place = tmp_path / "desk"
     shutil.copytree(ROOT / "examples", place / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "examples" / "data", place, dirs_exist_ok=True)
     monkeypatch.chdir(place)
-    return place
+    yield place
+    ALGORITHMS.clear()
+    ALGORITHMS.update(declared)
 
 
 def shell(command: str, home: Path) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from .conftest import ROOT, same, shell
 
 PRINTED = {
     "01_first_arm.py": "...the tool is at [0.5 1. 0. ]...velocity is [-1. 0.5 0. ] m/s...takes [9.81 9.81] N m\n",
-    "02_batch_of_torques.py": "100,000 configurations, ... ns each\n...[39.6 72.6 21.1 1.9 1.7 1.2] N m\na grid: (50, 20, 6)\n",
+    "02_batch_of_torques.py": "100,000 configurations, ... each\n...[39.6 72.6 21.1 1.9 1.7 1.2] N m\na grid: (50, 20, 6)\n",
     "03_your_own_link_table.py": "my_robot: 3 joints ...takes [15.46 ...link 'elbow': mass is -1.0; expected ...",
     "04_run_a_motion.py": "link1: at most 53.16 N m, ...work 25.49 J, gain of potential energy 25.49 J\n...",
     "05_forces_in_the_joints.py": "...efforts: [114.32 51.03 29.4 ]\nsum of m (a - g): [-78.45 187.9 225.4 ]\n",

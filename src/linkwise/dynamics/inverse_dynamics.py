@@ -19,8 +19,9 @@ from linkwise.spatial.scalar import Array, FloatArray
 def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Return tau (n,): what the motors must supply, links, gravity, rotors and friction counted.
 
-    J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "On-line computational scheme for mechanical manipulators", 1980, in body frames,
-    with the pseudo-inertia of the 4x4 matrix method and regrouped inertial parameters (see `Bodies.regrouped`).
+    J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "On-line computational scheme for mechanical manipulators", 1980, in
+    body frames, with the pseudo-inertia of the 4x4 matrix method and regrouped inertial parameters (see
+    `Bodies.regrouped`).
     """
     made = moving_bodies(tree).regrouped()
     return recursion(tree, made, q, qd, qdd) + motor_effort(tree, qd, qdd)
@@ -37,9 +38,9 @@ def inverse_dynamics_external(tree: Tree, q: Array, qd: Array, qdd: Array, exter
 class State:
     """Motion of one body in its own axes, and what acts on it.
 
-    ``omega``, ``alpha``: angular velocity and acceleration; ``accel``: acceleration of the origin less gravity; ``spin``:
-    U = alpha~ + omega~ omega~, so that a point r of the body accelerates by accel + U r; ``force``, ``moment``: received from
-    the parent, at the origin.
+    ``omega``, ``alpha``: angular velocity and acceleration; ``accel``: acceleration of the origin less gravity;
+    ``spin``: U = alpha~ + omega~ omega~, so that a point r of the body accelerates by accel + U r; ``force``,
+    ``moment``: received from the parent, at the origin.
     """
 
     rotation: Array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -13,6 +14,7 @@ from linkwise.expr.operations import OPERATIONS
 
 _serials = count()
 _table: dict[tuple[Any, ...], _Entry] = {}
+_rewrites: dict[tuple[str, ...], tuple[Callable[..., Expr | None], ...]] = {}
 
 
 class Expr:
@@ -140,11 +142,11 @@ class _Entry(weakref.ref[Expr]):
         return super().__new__(cls, node, _forget)
 
     def __init__(self, node: Expr, key: tuple[Any, ...]) -> None:
-        super().__init__(node, _forget)
         self.key = key
 
 
-def _forget(entry: Any) -> None:
+def _forget(entry: weakref.ref[Expr]) -> None:
+    assert isinstance(entry, _Entry)
     if _table.get(entry.key) is entry:
         del _table[entry.key]
 
@@ -164,7 +166,7 @@ def build(op: str, *operands: Any) -> Any:
     """Apply an operation: the rewrite rules first, else the interned node; a plain float where the result is constant."""
     nodes = []
     for operand in operands:
-        if isinstance(operand, Expr):
+        if operand.__class__ is Expr:
             nodes.append(operand)
         elif isinstance(operand, (float, int, np.floating, np.integer)):
             nodes.append(constant(float(operand)))
@@ -176,18 +178,28 @@ def build(op: str, *operands: Any) -> Any:
 
 def simplified(op: str, args: tuple[Expr, ...]) -> Expr:
     """The node for an operation on nodes, after the rewrite rules."""
-    from linkwise.expr.rules import RULES
-
     operation = OPERATIONS[op]
-    if all(arg.op == "const" for arg in args):
-        return constant(float(operation.value(*(arg.value for arg in args))))
     if operation.commutes:
         args = ordered(args)
-    for rule in RULES[op]:
-        result = rule.rewrite(*args)
+    kinds = (op, *[arg.op for arg in args])
+    rewrites = _rewrites.get(kinds)
+    if rewrites is None:
+        rewrites = _rewrites[kinds] = rewrites_for(*kinds)
+    for rewrite in rewrites:
+        result = rewrite(*args)
         if result is not None:
             return result
-    return interned(op, args)
+    return _intern((op, args), op, args, None)
+
+
+def rewrites_for(op: str, *kinds: str) -> tuple[Callable[..., Expr | None], ...]:
+    """The rewrites that can apply to an operation on operands of these kinds."""
+    from linkwise.expr.rules import RULES
+
+    if all(kind == "const" for kind in kinds):
+        value = OPERATIONS[op].value
+        return (lambda *args: constant(float(value(*[arg.value for arg in args]))),)
+    return tuple(rule.rewrite for rule in RULES[op] if rule.fits(kinds))
 
 
 def ordered(args: tuple[Expr, ...]) -> tuple[Expr, ...]:

@@ -1,24 +1,41 @@
 """The rewrite rules, as one table: beside each, the algebra that makes it right.
 
-The text of a rule is its specification: the tests read it, prove it with a computer algebra system, and check that the
-function beside it does just that. Letters x, y, z, a stand for any expression, c and d for constants. Rules hold for finite values;
-a product with zero is zero whatever the other factor, so an output that does not depend on an input does not carry its NaN.
+The text of a rule is its specification: the tests read it, prove it with a computer algebra system, and check that
+the function beside it does just that. Letters x, y, z, a stand for any expression, c and d for constants. Rules hold
+for finite values; a product with zero is zero whatever the other factor, so an output that does not depend on an
+input does not carry its NaN.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from linkwise.expr.node import Expr, constant, existing, simplified
+from linkwise.expr.node import Expr, constant, existing, ordered, simplified
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rewrite: the algebra in words, and the function that applies it (None where it does not fit)."""
+    """One rewrite.
+
+    Attributes
+    ----------
+    algebra : str
+        What it does, as an equation.
+    kinds : str
+        The kinds of operands that it looks at, in order, ``*`` for any: ``"const *"``.
+    rewrite : callable
+        Applies it to operands of these kinds; None where it does not fit after all.
+    """
 
     algebra: str
+    kinds: str
     rewrite: Callable[..., Expr | None]
+
+    def fits(self, kinds: tuple[str, ...]) -> bool:
+        """Whether it looks at operands of these kinds."""
+        return all(wanted in ("*", kind) for wanted, kind in zip(self.kinds.split(), kinds, strict=True))
 
 
 def _add(x: Expr, y: Expr) -> Expr:
@@ -37,13 +54,8 @@ def _neg(x: Expr) -> Expr:
     return simplified("neg", (x,))
 
 
-def _is(x: Expr, value: float) -> bool:
-    return x.op == "const" and x.value == value
-
-
 def _power_of_two(x: Expr) -> bool:
-    mantissa, _ = x.value.hex().lower().lstrip("-").split("p") if x.op == "const" else ("", "")
-    return mantissa in {"0x1.0000000000000", "0x1.0"}
+    return bool(x.value and math.isfinite(x.value) and abs(math.frexp(x.value)[0]) == 0.5)
 
 
 def _multiple(x: Expr) -> tuple[float, Expr]:
@@ -60,8 +72,6 @@ def _like_terms(x: Expr, y: Expr, sign: float) -> Expr | None:
 
 def _circle(x: Expr, y: Expr) -> Expr | None:
     """Recognise x cos(a) cos(a) + x sin(a) sin(a), also without the factor x."""
-    if x.op != "mul" or y.op != "mul":
-        return None
     for first, second in ((x, y), (y, x)):
         for cosine in first.args:
             if cosine.op != "cos":
@@ -82,56 +92,6 @@ def _other(product: Expr, factor: Expr) -> Expr:
     return product.args[1] if product.args[0] is factor else product.args[0]
 
 
-RULES: dict[str, tuple[Rule, ...]] = {
-    "add": (
-        Rule("0 + x = x", lambda x, y: y if _is(x, 0.0) else None),
-        Rule("x + -y = x - y", lambda x, y: _sub(x, y.args[0]) if y.op == "neg" else None),
-        Rule("-x + y = y - x", lambda x, y: _sub(y, x.args[0]) if x.op == "neg" else None),
-        Rule("c*x + d*x = (c + d)*x", lambda x, y: _like_terms(x, y, 1.0)),
-        Rule("cos(a)*cos(a) + sin(a)*sin(a) = 1", _circle),
-        Rule("(x*cos(a))*cos(a) + (x*sin(a))*sin(a) = x", _circle),
-    ),
-    "sub": (
-        Rule("0 - x = -x", lambda x, y: _neg(y) if _is(x, 0.0) else None),
-        Rule("x - 0 = x", lambda x, y: x if _is(y, 0.0) else None),
-        Rule("x - -y = x + y", lambda x, y: _add(x, y.args[0]) if y.op == "neg" else None),
-        Rule("-x - y = -(x + y)", lambda x, y: _neg(_add(x.args[0], y)) if x.op == "neg" else None),
-        Rule("c*x - d*x = (c - d)*x", lambda x, y: _like_terms(x, y, -1.0)),
-        Rule("x - y = -(y - x)", lambda x, y: _reversed_difference(x, y)),
-    ),
-    "mul": (
-        Rule("0*x = 0", lambda x, y: x if _is(x, 0.0) else None),
-        Rule("1*x = x", lambda x, y: y if _is(x, 1.0) else None),
-        Rule("-c*x = -(c*x)", lambda x, y: _neg(_mul(constant(-x.value), y)) if _negative(x) else None),
-        Rule("-x*y = -(x*y)", lambda x, y: _neg(_mul(x.args[0], y)) if x.op == "neg" else None),
-        Rule("x*-y = -(x*y)", lambda x, y: _neg(_mul(x, y.args[0])) if y.op == "neg" else None),
-        Rule("c*(d*x) = (c*d)*x", lambda x, y: _constants_together(x, y)),
-        Rule("x*(c*y) = c*(x*y)", lambda x, y: _constant_out(x, y)),
-        Rule("(c*x)*y = c*(x*y)", lambda x, y: _constant_out(y, x)),
-    ),
-    "div": (
-        Rule("0/x = 0", lambda x, y: x if _is(x, 0.0) else None),
-        Rule("x/x = 1", lambda x, y: constant(1.0) if x is y else None),
-        Rule("x/c = (1/c)*x", lambda x, y: _mul(constant(1.0 / y.value), x) if _power_of_two(y) else None),
-        Rule("-x/y = -(x/y)", lambda x, y: _neg(simplified("div", (x.args[0], y))) if x.op == "neg" else None),
-        Rule("x/-y = -(x/y)", lambda x, y: _neg(simplified("div", (x, y.args[0]))) if y.op == "neg" else None),
-    ),
-    "neg": (Rule("-(-x) = x", lambda x: x.args[0] if x.op == "neg" else None),),
-    "sin": (Rule("sin(-x) = -sin(x)", lambda x: _neg(simplified("sin", x.args)) if x.op == "neg" else None),),
-    "cos": (Rule("cos(-x) = cos(x)", lambda x: simplified("cos", x.args) if x.op == "neg" else None),),
-    "abs": (
-        Rule("abs(-x) = abs(x)", lambda x: simplified("abs", x.args) if x.op == "neg" else None),
-        Rule("abs(abs(x)) = abs(x)", lambda x: x if x.op == "abs" else None),
-    ),
-    "sign": (Rule("sign(-x) = -sign(x)", lambda x: _neg(simplified("sign", x.args)) if x.op == "neg" else None),),
-    "sqrt": (),
-}
-
-
-def _negative(x: Expr) -> bool:
-    return bool(x.op == "const" and x.value < 0)
-
-
 def _reversed_difference(x: Expr, y: Expr) -> Expr | None:
     """Use y - x where the graph has it already."""
     found = existing("sub", (y, x))
@@ -139,16 +99,60 @@ def _reversed_difference(x: Expr, y: Expr) -> Expr | None:
 
 
 def _constants_together(x: Expr, y: Expr) -> Expr | None:
-    if x.op == "const" and y.op == "mul" and y.args[0].op == "const":
+    if y.args[0].op == "const":
         return _mul(constant(x.value * y.args[0].value), y.args[1])
     return None
 
 
 def _constant_out(x: Expr, y: Expr) -> Expr | None:
     """Take the constant of y out of x*y where the plain product is in the graph already."""
-    if x.op == "const" or y.op != "mul" or y.args[0].op != "const":
+    if x.op == "const" or y.args[0].op != "const":
         return None
-    from linkwise.expr.node import ordered
-
     found = existing("mul", ordered((x, y.args[1])))
     return None if found is None else _mul(y.args[0], found)
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "add": (
+        Rule("0 + x = x", "const *", lambda x, y: y if x.value == 0 else None),
+        Rule("x + -y = x - y", "* neg", lambda x, y: _sub(x, y.args[0])),
+        Rule("-x + y = y - x", "neg *", lambda x, y: _sub(y, x.args[0])),
+        Rule("c*x + d*x = (c + d)*x", "* *", lambda x, y: _like_terms(x, y, 1.0)),
+        Rule("cos(a)*cos(a) + sin(a)*sin(a) = 1", "mul mul", _circle),
+        Rule("(x*cos(a))*cos(a) + (x*sin(a))*sin(a) = x", "mul mul", _circle),
+    ),
+    "sub": (
+        Rule("0 - x = -x", "const *", lambda x, y: _neg(y) if x.value == 0 else None),
+        Rule("x - 0 = x", "* const", lambda x, y: x if y.value == 0 else None),
+        Rule("x - -y = x + y", "* neg", lambda x, y: _add(x, y.args[0])),
+        Rule("-x - y = -(x + y)", "neg *", lambda x, y: _neg(_add(x.args[0], y))),
+        Rule("c*x - d*x = (c - d)*x", "* *", lambda x, y: _like_terms(x, y, -1.0)),
+        Rule("x - y = -(y - x)", "* *", _reversed_difference),
+    ),
+    "mul": (
+        Rule("0*x = 0", "const *", lambda x, y: x if x.value == 0 else None),
+        Rule("1*x = x", "const *", lambda x, y: y if x.value == 1 else None),
+        Rule("-c*x = -(c*x)", "const *", lambda x, y: _neg(_mul(constant(-x.value), y)) if x.value < 0 else None),
+        Rule("-x*y = -(x*y)", "neg *", lambda x, y: _neg(_mul(x.args[0], y))),
+        Rule("x*-y = -(x*y)", "* neg", lambda x, y: _neg(_mul(x, y.args[0]))),
+        Rule("c*(d*x) = (c*d)*x", "const mul", _constants_together),
+        Rule("x*(c*y) = c*(x*y)", "* mul", _constant_out),
+        Rule("(c*x)*y = c*(x*y)", "mul *", lambda x, y: _constant_out(y, x)),
+    ),
+    "div": (
+        Rule("0/x = 0", "const *", lambda x, y: x if x.value == 0 else None),
+        Rule("x/x = 1", "* *", lambda x, y: constant(1.0) if x is y else None),
+        Rule("x/c = (1/c)*x", "* const", lambda x, y: _mul(constant(1.0 / y.value), x) if _power_of_two(y) else None),
+        Rule("-x/y = -(x/y)", "neg *", lambda x, y: _neg(simplified("div", (x.args[0], y)))),
+        Rule("x/-y = -(x/y)", "* neg", lambda x, y: _neg(simplified("div", (x, y.args[0])))),
+    ),
+    "neg": (Rule("-(-x) = x", "neg", lambda x: x.args[0]),),
+    "sin": (Rule("sin(-x) = -sin(x)", "neg", lambda x: _neg(simplified("sin", x.args))),),
+    "cos": (Rule("cos(-x) = cos(x)", "neg", lambda x: simplified("cos", x.args)),),
+    "abs": (
+        Rule("abs(-x) = abs(x)", "neg", lambda x: simplified("abs", x.args)),
+        Rule("abs(abs(x)) = abs(x)", "abs", lambda x: x),
+    ),
+    "sign": (Rule("sign(-x) = -sign(x)", "neg", lambda x: _neg(simplified("sign", x.args))),),
+    "sqrt": (),
+}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import sys
+import weakref
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -48,15 +50,22 @@ def make_callable(address: int, fallback: Callable[..., Any], name: str, doc: st
 @cache
 def usable() -> bool:
     """Whether array objects in this process are laid out as the compiled entry reads them: tried on a known array."""
-    import sys
-
-    if (
-        sys.implementation.name != "cpython"
-        or struct.calcsize("P") != 8
-        or not getattr(sys, "_is_gil_enabled", lambda: True)()
-    ):
+    plain = (
+        sys.implementation.name == "cpython"
+        and struct.calcsize("P") == 8
+        and sys.byteorder == "little"
+        and not hasattr(sys, "gettotalrefcount")
+        and getattr(sys, "_is_gil_enabled", lambda: True)()
+    )
+    if not plain:
         return False
     known = np.array([1.5, 2.5, 3.5])
+    held = [np.empty(3)]
+    count = ctypes.c_int32.from_address(id(held[0])).value
+    weakrefs = id(known) + OFFSETS["weakrefs"]
+    before = ctypes.c_void_p.from_address(weakrefs).value
+    reference = weakref.ref(known)
+    after = ctypes.c_void_p.from_address(weakrefs).value
 
     def at(field: str, form: str) -> int:
         return int(struct.unpack(form, ctypes.string_at(id(known) + OFFSETS[field], struct.calcsize(form)))[0])
@@ -64,6 +73,9 @@ def usable() -> bool:
     array_type, descr = id(np.ndarray), id(np.dtype(np.float64))
     looks_right = (
         at("type", "P") == array_type
+        and count == 1
+        and before is None
+        and after == id(reference)
         and at("data", "P") == known.ctypes.data
         and at("nd", "i") == 1
         and at("descr", "P") == descr

@@ -19,36 +19,40 @@ _NUMBERS = {"float32": 11, "float64": 12}
 _NO_IDENTITY = -1
 
 
-class Gufunc:
-    """A gufunc with one loop per scalar type, and the memory that it stands on.
-
-    NumPy keeps pointers into that memory and never frees a ufunc's; this object must live as long as the ufunc.
-
-    Attributes
-    ----------
-    ufunc : numpy.ufunc
-        What is called.
-    """
+class Memory:
+    """What NumPy keeps pointers to: loops, types, texts. A gufunc holds it, and it holds no gufunc."""
 
     def __init__(self, tape: Tape, loops: Sequence[tuple[str, Any]], doc: str) -> None:
-        count = len(loops)
-        arguments = len(tape.inputs) + len(tape.outputs)
-        self._loops = [loop for _, loop in loops]
-        self._functions = (ctypes.c_void_p * count)(*[_pointer(loop) for loop in self._loops])
-        self._data = (ctypes.c_void_p * count)()
+        count, arguments = len(loops), len(tape.inputs) + len(tape.outputs)
+        self.held: list[Any] = []
+        self.functions = (ctypes.c_void_p * count)()
+        self.data = (ctypes.c_void_p * count)()
         numbers = [_NUMBERS[dtype] for dtype, _ in loops for _ in range(arguments)]
-        self._types = (ctypes.c_char * (count * arguments))(*[bytes([number]) for number in numbers])
-        self._texts = [text.encode() for text in (tape.name, doc, signature(tape))]
-        name, documentation, core = self._texts
-        self.ufunc: Any = _maker()(
-            self._functions, self._data, self._types, count, len(tape.inputs), len(tape.outputs), _NO_IDENTITY,
-            name, documentation, 0, core,
-        )  # fmt: skip
+        self.types = (ctypes.c_char * (count * arguments))(*[bytes([number]) for number in numbers])
+        self.texts = [text.encode() for text in (tape.name, doc, signature(tape))]
+        for index, (_, loop) in enumerate(loops):
+            self.set_loop(index, loop)
 
-    def replace_loop(self, index: int, loop: Any) -> None:
-        """Put another loop in the place of one that was there (a stand-in that compiles at first use)."""
-        self._loops.append(loop)
-        self._functions[index] = _pointer(loop)
+    def set_loop(self, index: int, loop: Any) -> None:
+        """Put a loop in its place; one that was there stays alive, for it may be running."""
+        self.held.append(loop)
+        self.functions[index] = ctypes.cast(loop, ctypes.c_void_p).value
+
+
+def make(memory: Memory, inputs: int, outputs: int) -> Any:
+    """Make the gufunc that stands on this memory and keeps it alive."""
+    name, doc, core = memory.texts
+    ufunc = _maker()(
+        memory.functions, memory.data, memory.types, len(memory.functions), inputs, outputs, _NO_IDENTITY, name, doc, 0, core
+    )  # fmt: skip
+    try:
+        ufunc.__dict__["linkwise"] = memory
+    except (AttributeError, TypeError):  # older ufuncs take no attributes
+        _kept.append(memory)
+    return ufunc
+
+
+_kept: list[Memory] = []
 
 
 def signature(tape: Tape) -> str:
@@ -64,10 +68,6 @@ def signature(tape: Tape) -> str:
         return ",".join("(" + ",".join(str(size) if size else "none" for size in shape) + ")" for shape in shapes)
 
     return f"{group(list(tape.inputs.values()))}->{group(list(tape.outputs.values()))}"
-
-
-def _pointer(loop: Any) -> int | None:
-    return loop if isinstance(loop, int) else ctypes.cast(loop, ctypes.c_void_p).value
 
 
 @cache

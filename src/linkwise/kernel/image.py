@@ -1,8 +1,9 @@
 """Machine code linked into one position-independent block, which runs from memory without LLVM.
 
-The object file of a kernel refers to nothing outside itself (what it must know of the process stands in its ``runtime`` table),
-so linking it is laying its sections out and filling in the distances between them. Done once, when a kernel is compiled; later
-processes copy the block into memory and run it. For x86-64 ELF objects; other machines load objects through LLVM.
+The object file of a kernel refers to nothing outside itself (what it must know of the process stands in its
+``runtime`` table), so linking it is laying its sections out and filling in the distances between them. Done once,
+when a kernel is compiled; later processes copy the block into memory and run it. For x86-64 ELF objects; other
+machines load objects through LLVM.
 """
 
 from __future__ import annotations

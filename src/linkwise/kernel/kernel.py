@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from linkwise.errors import KernelError, choices
-from linkwise.kernel import c, llvm, numpy
+from linkwise.kernel import c
+from linkwise.kernel import numpy as numpy_lowering
 from linkwise.kernel.entry import make_callable, usable
-from linkwise.kernel.gufunc import LOOP, Gufunc
-from linkwise.kernel.llvm_entry import has_entry
-from linkwise.kernel.loading import Code, load
+from linkwise.kernel.gufunc import LOOP, Memory, make
+from linkwise.kernel.llvm_entry import POOL, has_entry
+from linkwise.kernel.loading import Code, fill_runtime, load
 from linkwise.kernel.tape import Tape
+from linkwise.spatial.scalar import FloatArray
 
 BACKENDS = ("llvm", "numpy")
 
@@ -49,11 +55,13 @@ class Kernel:
         self.backend = backend or default_backend()
         self.doc = doc
         self._lock = threading.RLock()
-        self._gufunc: Gufunc | None = None
-        self._loaded: dict[str, Code] = {}
-        self._keep: list[Any] = []
+        self._ufunc: Any = None
+        self._code: Code | None = None
+        self._methods: list[Any] = []
+        self._pool: list[FloatArray] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute, as the gufunc does."""
         return self.ufunc(*args, **kwargs)
 
     @property
@@ -69,11 +77,11 @@ class Kernel:
     @property
     def ufunc(self) -> Any:
         """The gufunc itself; compiled when first asked for."""
-        if self._gufunc is None:
+        if self._ufunc is None:
             with self._lock:
-                if self._gufunc is None:
-                    self._gufunc = self._build()
-        return self._gufunc.ufunc
+                if self._ufunc is None:
+                    self._ufunc = self._build()
+        return self._ufunc
 
     def entry(self, fallback: Callable[..., Any]) -> Any:
         """Make a Python function that computes one configuration without NumPy's dispatch.
@@ -91,8 +99,20 @@ class Kernel:
         if self.backend != "llvm" or not has_entry(self.tape) or not usable():
             return None
         _ = self.ufunc
-        address = self._loaded["float64"].address("call")
-        return make_callable(address, fallback, self.name, self.doc, self._keep)
+        code = self._code
+        if code is None:
+            return None
+        with self._lock:
+            if not self._pool:
+                (shape,) = self.tape.outputs.values()
+                self._pool = [np.empty(shape) for _ in POOL]
+                flags = int(self._pool[0].flags.num)
+                fill_runtime(
+                    code, {"flags": flags, **{name: id(array) for name, array in zip(POOL, self._pool, strict=True)}}
+                )
+        handover = partial(fallback)
+        handover.kernel = self  # type: ignore[attr-defined]  # the code must live as long as the function
+        return make_callable(code.address("call"), handover, self.name, self.doc, self._methods)
 
     def to_c(self) -> str:
         """C99 source that needs nothing but math.h."""
@@ -100,7 +120,7 @@ class Kernel:
 
     def to_python(self) -> str:
         """Python source that needs nothing but NumPy."""
-        return numpy.source(self.tape)
+        return numpy_lowering.source(self.tape)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.tape, None if self.backend == default_backend() else self.backend, self.doc)
@@ -109,29 +129,44 @@ class Kernel:
         shapes = [", ".join(f"{k} {v}" for k, v in group.items()) for group in (self.tape.inputs, self.tape.outputs)]
         return f"<Kernel {self.name}: {shapes[0]} -> {shapes[1]}, {self.backend}>"
 
-    def _build(self) -> Gufunc:
+    def _build(self) -> Any:
+        """Make the gufunc; a float32 loop is compiled when it is first run, for few ever need it."""
         if self.backend == "numpy":
-            loops = [(dtype, numpy.loop(self.tape, dtype)) for dtype in ("float32", "float64")]
-            return Gufunc(self.tape, loops, self.doc)
-        return Gufunc(self.tape, [("float32", self._single_stand_in()), ("float64", self._loop("float64"))], self.doc)
+            loops = [(dtype, numpy_lowering.loop(self.tape, dtype)) for dtype in ("float32", "float64")]
+            memory = Memory(self.tape, loops, self.doc)
+        else:
+            self._code = load(self.tape, "float64")
+            double = LOOP(self._code.address("loop_double"))
+            memory = Memory(self.tape, [("float32", LOOP()), ("float64", double)], self.doc)
+            memory.held.append(self._code)
+            memory.set_loop(0, _single_later(self.tape, weakref.ref(memory)))
+        return make(memory, len(self.tape.inputs), len(self.tape.outputs))
 
-    def _loop(self, dtype: str) -> int:
-        """The address of the compiled inner loop for one scalar type."""
-        with self._lock:
-            if dtype not in self._loaded:
-                self._loaded[dtype] = load(self.tape, dtype)
-            return self._loaded[dtype].address(f"loop_{llvm.SCALARS[dtype]}")
 
-    def _single_stand_in(self) -> Any:
-        """A float32 loop that compiles the real one when it is first run, and takes its place: few ever need it."""
+def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:
+    """A float32 loop that compiles the real one when it is first run, and gives it its place."""
+    lock, found = threading.Lock(), list[Any]()
 
-        def run(args: int, dimensions: int, steps: int, data: int) -> None:
-            address = self._loop("float32")
-            if self._gufunc is not None:
-                self._gufunc.replace_loop(0, address)
-            LOOP(address)(args, dimensions, steps, data)
+    def run(args: int, dimensions: int, steps: int, data: int) -> None:
+        with lock:
+            if not found:
+                found.extend(_single(tape))
+                memory = owner()
+                if memory is not None:
+                    memory.held += found
+                    memory.set_loop(0, found[0])
+        found[0](args, dimensions, steps, data)
 
-        return LOOP(run)
+    return LOOP(run)
+
+
+def _single(tape: Tape) -> tuple[Any, ...]:
+    """The float32 loop, and the machine code that it is in."""
+    try:
+        code = load(tape, "float32")
+        return LOOP(code.address("loop_float")), code
+    except Exception:  # nothing may escape into NumPy: what cannot be compiled is computed all the same
+        return (numpy_lowering.loop(tape, "float32"),)
 
 
 def default_backend() -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from linkwise.errors import KernelError
 from linkwise.kernel.llvm_body import body
-from linkwise.kernel.llvm_entry import entry
-from linkwise.kernel.llvm_loop import ELEMENT, helpers, loop
+from linkwise.kernel.llvm_entry import entry, has_entry
+from linkwise.kernel.llvm_loop import ELEMENT, copying, loop
+from linkwise.kernel.llvm_math import slow
 from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
-LOWERING = "2"
+LOWERING = "5"
 """Counts the changes of the lowering, so that object code of an older one is not used."""
 
 SCALARS = {"float64": "double", "float32": "float"}
@@ -47,7 +50,7 @@ def host() -> Host:
 
 @cache
 def binding() -> Any:
-    """llvmlite's binding, set up for this machine."""
+    """The binding of llvmlite, set up for this machine."""
     try:
         import llvmlite.binding as llvm
     except ImportError as error:
@@ -69,12 +72,40 @@ def target_machine() -> Any:
 
 def assembly(tape: Tape, dtype: str) -> str:
     """LLVM text of a kernel for one scalar type: ``loop_double`` or ``loop_float``, and for float64 the entry ``call``."""
-    scalar = SCALARS[dtype]
-    make = lambda: host().text(scalar)  # noqa: E731
-    parts = [_declarations(make()), ELEMENT, helpers(make()), body(tape, make()), loop(tape, make())]
-    if dtype == "float64":
-        parts.append(entry(tape, make()))
-    return "\n".join(parts)
+
+    def make() -> Text:
+        return host().text(SCALARS[dtype])
+
+    parts = [_SHARED, ELEMENT, *_arithmetic(tape, make), copying(make()), loop(tape, make())]
+    if dtype == "float64" and has_entry(tape):
+        narrow = replace(host(), vector_bytes=16)
+        if narrow != host():
+            parts += _arithmetic(tape, lambda: narrow.text("double"))
+        parts.append(entry(tape, narrow.text("double")))
+    intrinsics = sorted(set(re.findall(r"@llvm\.[\w.]+", "\n".join(parts))))
+    return "\n".join([*parts, *map(_declaration, intrinsics)])
+
+
+def _arithmetic(tape: Tape, make: Callable[[], Text]) -> list[str]:
+    return [slow(make()), body(tape, make())]
+
+
+def _declaration(intrinsic: str) -> str:
+    """Declare an intrinsic by its name, which says its type: ``@llvm.fma.v8f64``."""
+    _, name, kind = intrinsic.split(".")
+    scalar = "double" if kind.endswith("f64") else "float"
+    lanes = kind[1:].split("f")[0]
+    vector = f"<{lanes} x {scalar}>" if kind.startswith("v") else scalar
+    count = {"fma": 3, "copysign": 2}.get(name, 1)
+    return f"declare {vector} {intrinsic}({', '.join([vector] * count)})"
+
+
+_SHARED = f"""
+@runtime = dso_local global [{len(RUNTIME)} x ptr] zeroinitializer
+attributes #0 = {{ nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }}
+!0 = !{{!"branch_weights", i32 1, i32 2000}}
+!1 = !{{!"branch_weights", i32 2000, i32 1}}
+"""
 
 
 def object_code(tape: Tape, dtype: str) -> bytes:
@@ -84,22 +115,3 @@ def object_code(tape: Tape, dtype: str) -> bytes:
     machine = target_machine()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     return bytes(machine.emit_object(module))
-
-
-def _declarations(t: Text) -> str:
-    v, scalar_suffix = t.vector, t.suffix.split("f")[-1]
-    wide = f"<{t.width} x double>"
-    one = f"({v})"
-    lines = [
-        f"@runtime = dso_local global [{len(RUNTIME)} x ptr] zeroinitializer",
-        f"declare {t.scalar} @llvm.fabs.f{scalar_suffix}({t.scalar})",
-        f"declare {v} @llvm.fabs.{t.suffix}{one}",
-        f"declare {v} @llvm.sqrt.{t.suffix}{one}",
-        f"declare {v} @llvm.copysign.{t.suffix}({v}, {v})",
-        f"declare {v} @llvm.fmuladd.{t.suffix}({v}, {v}, {v})",
-        f"declare {wide} @llvm.fma.v{t.width}f64({wide}, {wide}, {wide})",
-        'attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }',
-        '!0 = !{!"branch_weights", i32 1, i32 2000}',
-        '!1 = !{!"branch_weights", i32 2000, i32 1}',
-    ]
-    return "\n".join(lines)

@@ -16,7 +16,7 @@ def body(tape: Tape, t: Text) -> str:
     writer.write()
     return "\n".join(
         [
-            f"define internal void @body_{t.scalar}(ptr noalias %in, ptr noalias %out) noinline #0 {{",
+            f"define internal void @body_{t.tag}(ptr noalias %in, ptr noalias %out) noinline #0 {{",
             "entry:",
             f"  %space = alloca [3 x {t.vector}], align 64",
             *t.lines,
@@ -30,7 +30,7 @@ class _Writer:
         self.tape, self.t = tape, t
         self.names: dict[int, str] = {}
         self.negated: dict[int, str] = {}
-        self.fused = _fused_products(tape)
+        self.fused = _fused_products(tape) if t.has_fma else _Fusion()
         self.pairs: dict[int, tuple[str, str]] = {}
 
     def write(self) -> None:
@@ -83,10 +83,10 @@ class _Writer:
         x, y = self.tape.code[product - self.tape.first_result].args
         if op == "add":
             other = args[1] if args[0] == product else args[0]
-            return self._call("fmuladd", [self.name(x), self.name(y), self.name(other)])
+            return self._call("fma", [self.name(x), self.name(y), self.name(other)])
         if args[0] == product:
-            return self._call("fmuladd", [self.name(x), self.name(y), self._negative(args[1])])
-        return self._call("fmuladd", [self._negative(x), self.name(y), self.name(args[0])])
+            return self._call("fma", [self.name(x), self.name(y), self._negative(args[1])])
+        return self._call("fma", [self._negative(x), self.name(y), self.name(args[0])])
 
     def _negative(self, slot: int) -> str:
         number = self.tape.constant(slot)
@@ -139,7 +139,7 @@ class _Writer:
         for k, value in enumerate((x, sine, cosine)):
             place = t.emit(f"getelementptr {v}, ptr {address}, i64 {k}")
             t.do(f"store {v} {value}, ptr {place}, align {t.vector_size}")
-        t.do(f"call void @slow_{t.scalar}(ptr {address})")
+        t.do(f"call void @slow_{t.tag}(ptr {address})")
         results = []
         for k in (1, 2):
             place = t.emit(f"getelementptr {v}, ptr {address}, i64 {k}")

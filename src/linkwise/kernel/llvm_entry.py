@@ -1,7 +1,8 @@
 """A second way in, for one configuration: a CPython function that checks its arguments itself, as LLVM text.
 
-It takes only one-dimensional contiguous float64 arrays of the right length, makes the output array, runs the kernel, and hands
-every other call, keywords included, to the object it is bound to. What it must know of Python and NumPy stands in the
+It takes only one-dimensional contiguous float64 arrays of the right length, runs the kernel on the shortest vectors
+there are (every lane of any vector takes the same arithmetic, so the numbers are those of a batch), and hands every
+other call, keywords included, to the object it is bound to. What it must know of Python and NumPy stands in the
 global ``runtime``, filled in after loading; the offsets into an array object are checked by `linkwise.kernel.entry`.
 """
 
@@ -13,8 +14,12 @@ from linkwise.kernel.llvm_loop import broadcast_row, first_lane
 from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
-OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64}
+OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64, "weakrefs": 72}
 """Where the fields of a NumPy array object stand, in bytes, on a 64-bit machine."""
+
+POOL = ("pool0", "pool1", "pool2")
+"""Output arrays that the kernel keeps. One that nobody else holds any more is used again instead of allocating: a reference
+count of one means that only the kernel has it, so nobody can tell."""
 
 FLAGS = 0x101
 """C contiguous and aligned."""
@@ -26,10 +31,8 @@ DOUBLE = 12
 def entry(tape: Tape, t: Text) -> str:
     """Emit ``PyObject *call(PyObject *self, PyObject **args, ssize_t nargs, PyObject *kwnames)``.
 
-    For kernels with one output and one-dimensional inputs; anything else gets no entry (an empty text).
+    For kernels for which `has_entry` holds.
     """
-    if not has_entry(tape):
-        return ""
     sizes = [prod(shape) for shape in tape.inputs.values()]
     (shape,) = tape.outputs.values()
     t.do(f"%in = alloca [{max(1, sum(sizes))} x {t.vector}], align {max(64, t.vector_size)}")
@@ -43,14 +46,10 @@ def entry(tape: Tape, t: Text) -> str:
     t.do("br i1 %usual, label %check0, label %other, !prof !1")
     for k, size in enumerate(sizes):
         _check(t, k, size, f"check{k + 1}" if k + 1 < len(sizes) else "make")
-    t.start("make")
-    t.do(
-        f"%result = call ptr %new_array(ptr %array_type, i32 {len(shape)}, ptr @shape, i32 {DOUBLE}, "
-        "ptr null, ptr null, i32 0, i32 0, ptr null)"
-    )
-    t.do("%failed = icmp eq ptr %result, null")
-    t.do("br i1 %failed, label %error, label %run, !prof !0")
+    _output(t, shape)
     t.start("run")
+    sources = [f"[ %{name}, %take_{name} ]" for name in POOL]
+    t.do(f"%result = phi ptr {', '.join([*sources, '[ %new, %fresh ]'])}")
     first = 0
     for k, size in enumerate(sizes):
         buffer = t.emit(f"getelementptr {t.vector}, ptr %in, i64 {first}")
@@ -61,7 +60,7 @@ def entry(tape: Tape, t: Text) -> str:
         if number is not None:
             place = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {k}")
             t.do(f"store {t.vector} {t.number(number)}, ptr {place}, align {t.vector_size}")
-    t.do(f"call void @body_{t.scalar}(ptr %in, ptr %out)")
+    t.do(f"call void @body_{t.tag}(ptr %in, ptr %out)")
     target = _field(t, "%result", "data", "ptr")
     first_lane(t, target, "%out", prod(shape))
     t.do("ret ptr %result")
@@ -74,6 +73,46 @@ def entry(tape: Tape, t: Text) -> str:
     head = f"@shape = internal constant [{max(1, len(shape))} x i64] [{lengths}]\n"
     signature = "define ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #0 {\nentry:\n"
     return head + signature + "\n".join(t.lines) + "\n}\n"
+
+
+def _output(t: Text, shape: tuple[int, ...]) -> None:
+    """Emit: ``%result`` is an array of the pool that nobody else holds, with an owned reference, else a new one."""
+    for k, name in enumerate(POOL):
+        then = f"try{k + 1}" if k + 1 < len(POOL) else "fresh"
+        t.start("make" if k == 0 else f"try{k}")
+        count = t.emit(f"load i32, ptr %{name}")
+        free = t.emit(f"icmp eq i32 {count}, 1")
+        t.do(f"br i1 {free}, label %look_{name}, label %{then}")
+        t.start(f"look_{name}")
+        same = t.emit(f"icmp eq i32 {_field(t, f'%{name}', 'nd', 'i32')}, {len(shape)}")
+        flags = t.emit(f"ptrtoint ptr %flags to i{64}")
+        found = t.emit(f"zext i32 {_field(t, f'%{name}', 'flags', 'i32')} to i64")
+        conditions = [
+            t.emit(f"icmp eq i64 {found}, {flags}"),
+            t.emit(f"icmp eq ptr {_field(t, f'%{name}', 'descr', 'ptr')}, %descr"),
+            t.emit(f"icmp eq ptr {_field(t, f'%{name}', 'weakrefs', 'ptr')}, null"),
+        ]
+        lengths = _field(t, f"%{name}", "dimensions", "ptr")
+        t.do(f"br i1 {same}, label %size_{name}, label %{then}")
+        t.start(f"size_{name}")
+        for axis, length in enumerate(shape):
+            address = t.emit(f"getelementptr i64, ptr {lengths}, i64 {axis}")
+            value = t.emit(f"load i64, ptr {address}")
+            conditions.append(t.emit(f"icmp eq i64 {value}, {length}"))
+        good = conditions[0]
+        for condition in conditions[1:]:
+            good = t.emit(f"and i1 {good}, {condition}")
+        t.do(f"br i1 {good}, label %take_{name}, label %{then}, !prof !1")
+        t.start(f"take_{name}")
+        t.do(f"store i32 2, ptr %{name}")
+        t.do("br label %run")
+    t.start("fresh")
+    t.do(
+        f"%new = call ptr %new_array(ptr %array_type, i32 {len(shape)}, ptr @shape, i32 {DOUBLE}, "
+        "ptr null, ptr null, i32 0, i32 0, ptr null)"
+    )
+    t.do("%failed = icmp eq ptr %new, null")
+    t.do("br i1 %failed, label %error, label %run, !prof !0")
 
 
 def has_entry(tape: Tape) -> bool:

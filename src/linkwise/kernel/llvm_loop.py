@@ -1,28 +1,26 @@
 """Around the arithmetic: moving rows of configurations into vector lanes and back, and the NumPy inner loop, as LLVM text.
 
-A block of `width` configurations is laid out with one vector per element (``in``, ``out`` of the body). Rows whose elements
-lie side by side are moved by straight-line code; anything else, and the last few rows, by loops over any strides, the spare lanes
-repeating the last row. So every configuration takes the same arithmetic however it comes.
+A block of `width` configurations is laid out with one vector per element (``in``, ``out`` of the body). Rows whose
+elements lie side by side are moved by straight-line code; anything else, and the last few rows, by loops over any
+strides, the spare lanes repeating the last row. So every configuration takes the same arithmetic however it comes.
 """
 
 from __future__ import annotations
 
 from math import prod
 
-from linkwise.kernel.llvm_text import RUNTIME, Text
+from linkwise.kernel.llvm_text import Text
 from linkwise.kernel.tape import Shape, Tape
 
 DIMENSIONS = 3
 """Greatest number of core dimensions of an input or output."""
 
 
-def helpers(t: Text) -> str:
-    """Copying with any strides, broadcasting one row, and the slow sine and cosine; once per scalar type."""
+def copying(t: Text) -> str:
+    """Emit ``copy_in`` and ``copy_out``: an argument with any strides to and from vector lanes."""
     s, w, align = t.scalar, t.width, t.size
-    wide = "fpext float %x to double" if s == "float" else "fadd double %x, 0.0"
-    narrow = "fptrunc double {} to float" if s == "float" else "fadd double {}, 0.0"
     return f"""
-define internal void @copy_in_{s}(ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst) noinline nounwind {{
+define internal void @copy_in_{t.tag}(ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst) noinline nounwind {{
 entry:
   %last = sub i64 %lanes, 1
   br label %loop
@@ -53,7 +51,7 @@ done:
   ret void
 }}
 
-define internal void @copy_out_{s}(ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst) noinline nounwind {{
+define internal void @copy_out_{t.tag}(ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst) noinline nounwind {{
 entry:
   br label %loop
 loop:
@@ -77,41 +75,6 @@ next:
   %count = load i64, ptr %dims
   %again = icmp ult i64 %e1, %count
   br i1 %again, label %loop, label %done
-done:
-  ret void
-}}
-
-define internal void @slow_{s}(ptr %space) noinline nounwind cold {{
-entry:
-  br label %lane
-lane:
-  %l = phi i64 [ 0, %entry ], [ %l1, %next ]
-  %p = getelementptr {s}, ptr %space, i64 %l
-  %x = load {s}, ptr %p
-  %size = call {s} @llvm.fabs.f{8 * align}({s} %x)
-  %far = fcmp ogt {s} %size, {_number(1e5)}
-  br i1 %far, label %huge, label %next
-huge:
-  %y = {wide}
-  %psin = getelementptr ptr, ptr @runtime, i64 {RUNTIME.index("sin")}
-  %pcos = getelementptr ptr, ptr @runtime, i64 {RUNTIME.index("cos")}
-  %fsin = load ptr, ptr %psin
-  %fcos = load ptr, ptr %pcos
-  %s = call double %fsin(double %y)
-  %c = call double %fcos(double %y)
-  %s1 = {narrow.format("%s")}
-  %c1 = {narrow.format("%c")}
-  %ls = add i64 %l, {w}
-  %lc = add i64 %l, {2 * w}
-  %ps = getelementptr {s}, ptr %space, i64 %ls
-  %pc = getelementptr {s}, ptr %space, i64 %lc
-  store {s} %s1, ptr %ps
-  store {s} %c1, ptr %pc
-  br label %next
-next:
-  %l1 = add i64 %l, 1
-  %more = icmp ult i64 %l1, {w}
-  br i1 %more, label %lane, label %done
 done:
   ret void
 }}
@@ -149,7 +112,7 @@ def loop(tape: Tape, t: Text) -> str:
 
 
 class _Loop:
-    """Writes the loop: what comes in for the next block is laid out while the last block is still being computed."""
+    """Writes the loop and what moves its arguments."""
 
     def __init__(self, tape: Tape, t: Text) -> None:
         self.tape, self.t = tape, t
@@ -168,54 +131,38 @@ class _Loop:
             for k in ports:
                 self._port(k, inward=name == "pack")
             t.do("ret void")
-            parts.append(f"define internal void @{name}_{s}({signature}) noinline #0 {{\nentry:\n" + _lines(t) + "}\n")
+            parts.append(f"define internal void @{name}_{t.tag}({signature}) noinline #0 {{\nentry:\n" + _lines(t) + "}\n")
         t.lines.clear()
         self._blocks()
         head = f"define void @loop_{s}(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{\nentry:\n"
         return "\n".join(parts) + "\n" + head + _lines(t) + "}\n"
 
     def _blocks(self) -> None:
-        """Two input blocks in turn: `pack` fills one while `body` reads the other."""
-        t, s = self.t, self.t.scalar
-        size, align = max(1, sum(self.sizes[: self.inputs])), max(64, t.vector_size)
-        t.do(f"%in0 = alloca [{size} x {t.vector}], align {align}")
-        t.do(f"%in1 = alloca [{size} x {t.vector}], align {align}")
+        """One block of configurations after another: in, computed, out."""
+        t = self.t
+        align = max(64, t.vector_size)
+        t.do(f"%in = alloca [{max(1, sum(self.sizes[: self.inputs]))} x {t.vector}], align {align}")
         t.do(f"%out = alloca [{max(1, sum(self.sizes[self.inputs :]))} x {t.vector}], align {align}")
         t.do(f"%cores = alloca [{len(self.shapes) * (DIMENSIONS + 1)} x i64]")
         t.do("%count = load i64, ptr %dimensions")
         self._cores()
         self._constants()
-        t.do("%any = icmp sgt i64 %count, 0")
-        t.do("br i1 %any, label %first, label %end")
-        t.start("first")
-        self._clamped("%lanes0", "%count")
-        t.do(f"call void @pack_{s}(ptr %args, ptr %steps, ptr %cores, i64 0, i64 %lanes0, ptr %in0)")
         t.do("br label %block")
         t.start("block")
-        t.do("%done = phi i64 [ 0, %first ], [ %next, %computed ]")
-        t.do("%lanes = phi i64 [ %lanes0, %first ], [ %lanes1, %computed ]")
-        t.do("%here = phi ptr [ %in0, %first ], [ %there, %computed ]")
-        t.do("%there = phi ptr [ %in1, %first ], [ %here, %computed ]")
-        t.do(f"%next = add i64 %done, {t.width}")
-        t.do("%left = sub i64 %count, %next")
+        t.do("%done = phi i64 [ 0, %entry ], [ %next, %compute ]")
+        t.do("%left = sub i64 %count, %done")
         t.do("%more = icmp sgt i64 %left, 0")
-        self._clamped("%lanes1", "%left")
-        t.do("br i1 %more, label %ahead, label %compute")
-        t.start("ahead")
-        t.do(f"call void @pack_{s}(ptr %args, ptr %steps, ptr %cores, i64 %next, i64 %lanes1, ptr %there)")
-        t.do("br label %compute")
+        t.do("br i1 %more, label %compute, label %end")
         t.start("compute")
-        t.do(f"call void @body_{s}(ptr %here, ptr %out)")
-        t.do(f"call void @unpack_{s}(ptr %args, ptr %steps, ptr %cores, i64 %done, i64 %lanes, ptr %out)")
-        t.do("br label %computed")
-        t.start("computed")
-        t.do("br i1 %more, label %block, label %end")
+        t.do(f"%short = icmp slt i64 %left, {t.width}")
+        t.do(f"%lanes = select i1 %short, i64 %left, i64 {t.width}")
+        t.do(f"call void @pack_{t.tag}(ptr %args, ptr %steps, ptr %cores, i64 %done, i64 %lanes, ptr %in)")
+        t.do(f"call void @body_{t.tag}(ptr %in, ptr %out)")
+        t.do(f"call void @unpack_{t.tag}(ptr %args, ptr %steps, ptr %cores, i64 %done, i64 %lanes, ptr %out)")
+        t.do(f"%next = add i64 %done, {t.width}")
+        t.do("br label %block")
         t.start("end")
         t.do("ret void")
-
-    def _clamped(self, name: str, count: str) -> None:
-        short = self.t.emit(f"icmp slt i64 {count}, {self.t.width}")
-        self.t.do(f"{name} = select i1 {short}, i64 {count}, i64 {self.t.width}")
 
     def _dims(self, k: int) -> str:
         padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])
@@ -289,7 +236,7 @@ class _Loop:
         core = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1)}")
         name, source, target = ("in", here, buffer) if inward else ("out", buffer, here)
         copied = f"ptr {source}, i64 %lanes, i64 {row}, ptr {core}, ptr @dims_{s}_{k}, ptr {target}"
-        t.do(f"call void @copy_{name}_{s}({copied})")
+        t.do(f"call void @copy_{name}_{t.tag}({copied})")
         t.do(f"br label %moved{k}")
         t.start(f"moved{k}")
 
@@ -317,23 +264,34 @@ class _Loop:
         self._store(value, buffer, column)
 
     def _rows_out(self, rows: list[str], size: int, buffer: str) -> None:
-        """Transpose lanes to rows, two columns at a time, in registers."""
-        t, pair = self.t, f"<2 x {self.t.scalar}>"
-        for column in range(0, size, 2):
-            values = [self._element(buffer, column + offset) for offset in range(min(2, size - column))]
+        """Transpose lanes to rows in registers, four columns at a time where vectors are long enough, else two."""
+        t, column = self.t, 0
+        while column < size:
+            values = [self._element(buffer, column + offset) for offset in range(min(4, size - column))]
+            if len(values) < 4 or t.width < 4:
+                values = values[:2]
             if len(values) == 1:
                 for lane, row in enumerate(rows):
                     number = t.emit(f"extractelement {t.vector} {values[0]}, i32 {lane}")
-                    address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
-                    t.do(f"store {t.scalar} {number}, ptr {address}, align {t.size}")
-                continue
-            halves = [_shuffle(t, *values, t.width, _zipped(t.width, offset)) for offset in (0, 1)]
-            for lane, row in enumerate(rows):
-                at = lane - lane % 2
-                mask = f"<2 x i32> <i32 {at}, i32 {at + 1}>"
-                piece = t.emit(f"shufflevector {t.vector} {halves[lane % 2]}, {t.vector} poison, {mask}")
-                address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
-                t.do(f"store {pair} {piece}, ptr {address}, align {t.size}")
+                    self._put(number, t.scalar, row, column)
+            else:
+                self._put_pieces(rows, column, _interleaved(t, values), len(values))
+            column += len(values)
+
+    def _put_pieces(self, rows: list[str], column: int, vectors: list[list[str]], length: int) -> None:
+        """Store the pieces that interleaved vectors consist of: even rows of the first list, odd rows of the second."""
+        t = self.t
+        per_vector = t.width // length
+        for lane, row in enumerate(rows):
+            vector = vectors[lane % 2][lane // 2 // per_vector]
+            at = lane // 2 % per_vector * length
+            mask = ", ".join(f"i32 {at + k}" for k in range(length))
+            piece = t.emit(f"shufflevector {t.vector} {vector}, {t.vector} poison, <{length} x i32> <{mask}>")
+            self._put(piece, f"<{length} x {t.scalar}>", row, column)
+
+    def _put(self, value: str, kind: str, row: str, column: int) -> None:
+        address = self.t.emit(f"getelementptr {self.t.scalar}, ptr {row}, i64 {column}")
+        self.t.do(f"store {kind} {value}, ptr {address}, align {self.t.size}")
 
     def _element(self, buffer: str, k: int) -> str:
         place = self.t.emit(f"getelementptr {self.t.vector}, ptr {buffer}, i64 {k}")
@@ -369,6 +327,26 @@ def _zipped(width: int, offset: int) -> list[int]:
     return [index for k in range(0, width, 2) for index in (k + offset, width + k + offset)]
 
 
+def _interleaved(t: Text, columns: list[str]) -> list[list[str]]:
+    """Vectors made of pieces of rows, one element per column, for even rows and for odd rows: two or four columns."""
+    pairs = [[_shuffle(t, a, b, t.width, _zipped(t.width, odd)) for odd in (0, 1)] for a, b in _twos(columns)]
+    if len(pairs) == 1:
+        return [[value] for value in pairs[0]]
+    made = []
+    for left, right in zip(*pairs, strict=True):
+        vectors = []
+        for half in range(2):
+            starts = range(half * t.width // 2, (half + 1) * t.width // 2, 2)
+            indices = [index for k in starts for index in (k, k + 1, t.width + k, t.width + k + 1)]
+            vectors.append(_shuffle(t, left, right, t.width, indices))
+        made.append(vectors)
+    return made
+
+
+def _twos(values: list[str]) -> list[tuple[str, str]]:
+    return list(zip(values[0::2], values[1::2], strict=True))
+
+
 def _joined(t: Text, pieces: list[str]) -> str:
     """One vector from short vectors laid end to end."""
     length = 2
@@ -387,9 +365,3 @@ def _joined(t: Text, pieces: list[str]) -> str:
 def _shuffle(t: Text, a: str, b: str, width: int, indices: list[int]) -> str:
     mask = ", ".join(f"i32 {k}" for k in indices)
     return t.emit(f"shufflevector {t.vector} {a}, {t.vector} {b}, <{width} x i32> <{mask}>")
-
-
-def _number(value: float) -> str:
-    import struct
-
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"

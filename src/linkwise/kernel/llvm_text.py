@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-RUNTIME = ("array_type", "descr", "new_array", "vectorcall", "sin", "cos")
+RUNTIME = ("array_type", "descr", "new_array", "vectorcall", "sin", "cos", "flags", "pool0", "pool1", "pool2")
 """What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading."""
 
 
@@ -34,6 +34,11 @@ class Text:
     def vector(self) -> str:
         """The vector type."""
         return f"<{self.width} x {self.scalar}>"
+
+    @property
+    def tag(self) -> str:
+        """How functions for these vectors are told apart: ``double8``."""
+        return f"{self.scalar}{self.width}"
 
     @property
     def suffix(self) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,9 +43,15 @@ def load(tape: Tape, dtype: str) -> Code:
         image = link(made) if supported() else None
         disk.store(key, _packed(made, image))
         code = Linked(made) if image is None else Mapped(image)
-    table = (ctypes.c_void_p * len(RUNTIME)).from_address(code.address("runtime"))
-    table[:] = [runtime_pointers()[name] for name in RUNTIME]
+    fill_runtime(code, runtime_pointers())
     return code
+
+
+def fill_runtime(code: Code, values: Mapping[str, int]) -> None:
+    """Write into the runtime table of a kernel what it must know."""
+    table = (ctypes.c_void_p * len(RUNTIME)).from_address(code.address("runtime"))
+    for name, value in values.items():
+        table[RUNTIME.index(name)] = value
 
 
 def cache_key(tape: Tape, dtype: str) -> str:

@@ -104,7 +104,7 @@ class Tape:
         values.update(dict.fromkeys(float(node) + 0.0 for node in wanted if not isinstance(node, Expr)))
         constants = list(values)
         place = {value: len(symbols) + k for k, value in enumerate(constants)}
-        code = []
+        code: list[Instruction] = []
         for node in nodes:
             if node.op == "const":
                 slot[node] = place[node.value]
@@ -112,8 +112,7 @@ class Tape:
                 slot[node] = len(symbols) + len(constants) + len(code)
                 code.append(Instruction(node.op, tuple(slot[arg] for arg in node.args)))
         results = tuple(slot[node] if isinstance(node, Expr) else place[float(node) + 0.0] for node in wanted)
-        shapes = ({key: tuple(np.shape(array)) for key, array in group.items()} for group in (inputs, outputs))
-        return cls(name, *shapes, tuple(constants), tuple(code), results)
+        return cls(name, _shapes(inputs), _shapes(outputs), tuple(constants), tuple(code), results)
 
 
 def trace(function: Callable[..., Any], name: str, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> Tape:
@@ -136,6 +135,10 @@ def trace(function: Callable[..., Any], name: str, inputs: Mapping[str, Shape], 
         if named[key].shape != shape:
             raise ValueError(f"{name} gave {key} of shape {named[key].shape}; it declares {shape}")
     return Tape.from_graph(name, given, named)
+
+
+def _shapes(arrays: Mapping[str, Array]) -> dict[str, Shape]:
+    return {key: tuple(np.shape(array)) for key, array in arrays.items()}
 
 
 def _symbols(name: str, shape: Shape) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from linkwise.algorithm import algorithm
@@ -36,12 +38,12 @@ def body_poses(made: Bodies, q: Array, which: tuple[int, ...] | None = None) -> 
     return poses
 
 
-def place(body: Body, parent: Array, q: object) -> Array:
+def place(body: Body, parent: Array, q: Any) -> Array:
     """T_world_body from the pose of the parent and the joint coordinate."""
     t = parent @ body.placement
     rotation, position = t[:3, :3], t[:3, 3]
     if body.slides:
-        position = position + rotation[:, 2] * (body.pitch * q)  # type: ignore[operator]
+        position = position + rotation[:, 2] * (body.pitch * q)
     if body.turns:
         c, s = body.cos_sin(q)
         x, y = rotation[:, 0], rotation[:, 1]

@@ -14,8 +14,8 @@ AXES = {"all": slice(0, 6), "translation": slice(0, 3), "rotation": slice(3, 6)}
 def manipulability(jacobian: npt.ArrayLike, axes: str = "all") -> FloatArray:
     """Return the product of the singular values of the Jacobian (...,), zero where it loses rank.
 
-    Where there are at least as many joints as rows it is sqrt(det(J J')): T. Yoshikawa, "Manipulability of robotic mechanisms",
-    Int. J. Robotics Research 4(2), 1985.
+    Where there are at least as many joints as rows it is sqrt(det(J J')): T. Yoshikawa, "Manipulability of robotic
+    mechanisms", Int. J. Robotics Research 4(2), 1985.
 
     Parameters
     ----------

@@ -16,9 +16,9 @@ from linkwise.spatial.scalar import Array
 def motion(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
     """Return T, W and H (L, 4, 4) of every link, absolute, in the world frame.
 
-    A point p = (x, y, z, 1) of link k, in world coordinates, has velocity W[k] p and acceleration H[k] p. The joint adds
-    W = L qd and H = L qdd + L^2 qd^2 to its carrier's by Coriolis' theorem (G. Legnani et al., "A homogeneous matrix approach
-    to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 1).
+    A point p = (x, y, z, 1) of link k, in world coordinates, has velocity W[k] p and acceleration H[k] p. The joint
+    adds W = L qd and H = L qdd + L^2 qd^2 to its carrier's by Coriolis' theorem (G. Legnani et al., "A homogeneous
+    matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 1).
     """
     made = moving_bodies(tree)
     poses = body_poses(made, q)

@@ -281,8 +281,10 @@ def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
     return None if (low, high) == (-np.inf, np.inf) else (low, high)
 
 
-def _name(check: Checker, field: str, name: Any) -> str | None:
-    if name is not None and (not isinstance(name, str) or not name.strip()):
+def _name(check: Checker, field: str, name: object) -> str | None:
+    if name is None:
+        return None
+    if not isinstance(name, str) or not name.strip():
         check.report(field, name, "a word, or None")
         return None
     if field == "name" and name == "base":

@@ -132,8 +132,9 @@ class Tree:
                 return self.link_names.index(link)
         elif -len(self.links) <= link < len(self.links):
             return int(link) % len(self.links)
+        count = len(self.links)
         raise ArgumentError(
-            f"no link {link!r}; this mechanism has {choices(self.link_names)}, or indices -{len(self.links)} to {len(self.links) - 1}"
+            f"no link {link!r}; this mechanism has {choices(self.link_names)}, or indices -{count} to {count - 1}"
         )
 
     def path(self, link: int) -> tuple[int, ...]:
@@ -179,7 +180,7 @@ class Tree:
         return self.replace(links=[_without_friction(link, coulomb, viscous) for link in self.links])
 
     def perturb(self, fraction: float, seed: int = 0) -> Self:
-        """The same mechanism with each mass and each inertia tensor multiplied by a factor drawn from [1 - fraction, 1 + fraction].
+        """The same mechanism with each mass and each tensor multiplied by a factor from [1 - fraction, 1 + fraction].
 
         Raises
         ------
@@ -279,12 +280,14 @@ def _order(check: Checker, links: Sequence[Link], parents: Sequence[int]) -> tup
     placed = {-1}
     waiting = list(range(len(links)))
     while waiting:
-        ready = [k for k in waiting if parents[k] in placed]
-        if not ready:
-            ring = [links[k].name for k in waiting]
+        for k in waiting:
+            if parents[k] in placed:
+                done.append(k)
+                placed.add(k)
+        left = [k for k in waiting if k not in placed]
+        if left == waiting:
+            ring = [links[k].name for k in left]
             check.report("links", ring, "a tree; each of these hangs on another of them (a cycle)")
             return tuple(range(len(links)))
-        done += ready
-        placed.update(ready)
-        waiting = [k for k in waiting if k not in placed]
+        waiting = left
     return tuple(done)

@@ -1,8 +1,8 @@
 """The 4x4 matrix method: velocity W, acceleration H, inertia J, actions Phi, as matrices that act on points.
 
-G. Legnani, F. Casolo, P. Righettini, B. Zappa, "A homogeneous matrix approach to 3D kinematics and dynamics",
-Mech. Mach. Theory 31(5), 1996, parts 1 and 2. All matrices of one formula are in one frame; a point p = (x, y, z, 1) of the body
-has velocity W p and acceleration H p.
+G. Legnani, F. Casolo, P. Righettini, B. Zappa, "A homogeneous matrix approach to 3D kinematics and dynamics", Mech.
+Mach. Theory 31(5), 1996, parts 1 and 2. All matrices of one formula are in one frame; a point p = (x, y, z, 1) of the
+body has velocity W p and acceleration H p.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def gravity_matrix(gravity: npt.ArrayLike) -> Array:
 
 
 def pseudo_inertia(mass: object, com: npt.ArrayLike, tensor: npt.ArrayLike) -> Array:
-    """J (4, 4) = integral of p p' dm about the frame origin, from mass, centre of mass (3,) and the tensor (3, 3) about it."""
+    """J (4, 4), the integral of p p' dm about the frame origin, from mass, com (3,) and tensor (3, 3) about the com."""
     c, i = np.asarray(com), np.asarray(tensor)
     made = np.zeros((4, 4), dtype=object)
     made[:3, :3] = 0.5 * np.trace(i) * np.eye(3) - i + mass * np.outer(c, c)

@@ -76,7 +76,7 @@ def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
         normal /= np.linalg.norm(normal)
         return np.asarray(2.0 * np.outer(normal, normal) - np.eye(3))
     k = np.asarray(skew(v), dtype=float)
-    return np.eye(3) + k + k @ k / (1.0 + c)
+    return np.asarray(np.eye(3) + k + k @ k / (1.0 + c))
 
 
 def rpy_to_rotation(roll: float, pitch: float, yaw: float) -> Array:

@@ -1,0 +1,122 @@
+"""Write the reference page from the code it describes: ``python docs/make_reference.py``. A test compares the two."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import linkwise as lw
+from linkwise import errors, files, robots
+from linkwise.algorithm import ALGORITHMS
+
+PAGE = Path(__file__).with_name("reference.md")
+
+HEAD = """# Reference
+
+<!-- Written by docs/make_reference.py from the code; a test compares the two. Do not edit. -->
+
+Every public name in a line. The whole text, with parameters, errors and sources, is in the docstrings:
+`help(lw.Mechanism.jacobian)`.
+What is not on this page is not public and may change. Shapes: n joint coordinates, L links, `...` any batch axes.
+"""
+
+CLASSES = (lw.Mechanism, lw.Link, lw.Motor, lw.Inertia, lw.Kernel)
+"""In the order of the page."""
+
+
+def first_line(thing: Any) -> str:
+    """The first paragraph of a docstring, on one line, as Markdown."""
+    text = inspect.cleandoc(getattr(thing, "__doc__", None) or "").split("\n\n")[0]
+    return re.sub(r"`{2}(.+?)`{2}", r"`\1`", " ".join(text.split())).replace("|", "\\|")
+
+
+def called(name: str, function: Any) -> str:
+    """A function as it is called: its name and its parameters, without types."""
+    function = inspect.unwrap(function, stop=lambda f: hasattr(f, "__signature__"))
+    kept = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in {"self", "cls"}:
+            continue
+        star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        if parameter.kind is parameter.KEYWORD_ONLY and not any(word.startswith("*") for word in kept):
+            kept.append("*")
+        default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
+        kept.append(f"{star}{parameter.name}{default}")
+    return f"`{name}({', '.join(kept)})`"
+
+
+def members(kind: type) -> Iterator[tuple[str, Any]]:
+    """The public methods and properties of a class, its own before those it inherits, in the order of the code."""
+    seen: set[str] = set()
+    for owner in [base for base in kind.__mro__ if base.__module__.startswith("linkwise")]:
+        for name, member in vars(owner).items():
+            if name.startswith("_") or name in seen:
+                continue
+            seen.add(name)
+            if isinstance(member, (classmethod, staticmethod)):
+                yield name, getattr(kind, name)
+            elif isinstance(member, property) or callable(member):
+                yield name, member
+
+
+def rows(pairs: Iterator[tuple[str, Any]]) -> list[str]:
+    """A table of names and what they are."""
+    lines = ["| name | |", "|---|---|"]
+    for name, thing in pairs:
+        label = f"`{name}`" if isinstance(thing, property) else called(name, thing)
+        lines.append(f"| {label} | {first_line(thing)} |")
+    return lines
+
+
+def functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The public functions and classes of a module, in the order of its text."""
+    for name, thing in vars(module).items():
+        if name.startswith("_") or isinstance(thing, ModuleType):
+            continue
+        if inspect.isfunction(thing) and (thing.__module__ == module.__name__ or module is files):
+            yield name, thing
+
+
+def page() -> str:
+    """The text of the page."""
+    lines = [HEAD, "## `linkwise`", "", "| name | |", "|---|---|"]
+    for name in lw.__all__:
+        thing = getattr(lw, name)
+        kind = "module: " if isinstance(thing, ModuleType) else ""
+        lines.append(f"| `{name}` | {kind}{first_line(thing)} |")
+    for kind in CLASSES:
+        lines += [
+            "",
+            f"## `{kind.__name__}`",
+            "",
+            first_line(kind),
+            "",
+            called(kind.__name__, kind),
+            "",
+            *rows(members(kind)),
+        ]
+    lines += ["", "## Algorithms", "", "What `Mechanism.kernel(name, **options)` makes.", ""]
+    lines += ["| name | inputs | outputs | options | |", "|---|---|---|---|---|"]
+    for algorithm in ALGORITHMS.values():
+        shapes = [
+            ", ".join(f"`{name}` ({', '.join(shape.split())})" for name, shape in group.items())
+            for group in (algorithm.inputs, algorithm.outputs)
+        ]
+        options = ", ".join(f"`{option}`" for option in algorithm.options)
+        lines.append(f"| `{algorithm.name}` | {shapes[0]} | {shapes[1]} | {options} | {first_line(algorithm.function)} |")
+    lines += ["", "## `linkwise.files`", "", first_line(files), "", *rows(functions(files))]
+    lines += ["", "## `linkwise.robots`", "", first_line(robots), "", *rows(functions(robots))]
+    lines += ["", "## `linkwise.errors`", "", first_line(errors), "", "| name | |", "|---|---|"]
+    for name, thing in vars(errors).items():
+        if inspect.isclass(thing) and thing.__module__ == errors.__name__:
+            bases = ", ".join(f"`{base.__name__}`" for base in thing.__bases__ if base is not object)
+            lines.append(f"| `{name}` {f'({bases})' if bases else ''} | {first_line(thing)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,29 @@
+"""What all tests share: where the common modules are, where compiled kernels are kept, how hypothesis looks for examples."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+# Shrinking a mechanism takes minutes: it is left to HYPOTHESIS_PROFILE=explore.
+without_shrinking = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+hypothesis.settings.register_profile(
+    "ci", derandomize=True, database=None, deadline=None, max_examples=25, print_blob=True, phases=without_shrinking
+)
+hypothesis.settings.register_profile("explore", database=None, deadline=None, max_examples=1000, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Kernels compiled by the tests are kept apart from the user's, and are compiled anew in each run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LINKWISE_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+        yield

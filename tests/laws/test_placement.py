@@ -1,0 +1,78 @@
+"""Poses are the product of the links' placements, whatever form the links are described in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from mechanisms import SEEDS, mechanisms, numpy_call, random_pose, random_state, relative, sample
+
+from linkwise import Mechanism
+
+BOUND = 2e-14
+"""Up to 6 links of 3 products of 4x4 matrices each, on both sides: about 40 roundings of numbers near 1."""
+
+
+def product(mech: Mechanism, q: np.ndarray) -> np.ndarray:
+    """T_world_link (L, 4, 4), link by link."""
+    poses: dict[int, np.ndarray] = {-1: np.asarray(mech.base)}
+    while len(poses) <= len(mech.links):
+        for k, link in enumerate(mech.links):
+            if k not in poses and mech.parents[k] in poses:
+                own = q[mech.coordinates[k]] if link.moves else 0.0
+                poses[k] = poses[mech.parents[k]] @ link.placement(own)
+    return np.array([poses[k] for k in range(len(mech.links))])
+
+
+@given(mechanisms())
+def test_link_poses_are_products_of_placements(mech: Mechanism) -> None:
+    q, _, _ = random_state(mech)
+    error = np.abs(numpy_call(mech, "link_poses", q) - product(mech, q)).max()
+    print(f"{error:.1e}")
+    assert error <= BOUND
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_compiled_poses_and_tool(seed: int) -> None:
+    mech = sample(seed)
+    q, _, _ = random_state(mech, seed)
+    poses, tool = mech.link_poses(q), mech.forward_kinematics(q)
+    wanted = product(mech, q)
+    errors = [np.abs(poses - wanted).max(), np.abs(tool - wanted[-1] @ mech.tool).max()]
+    print(f"{max(errors):.1e}")
+    assert max(errors) <= BOUND
+    for k, name in enumerate(mech.link_names):
+        assert np.abs(mech.forward_kinematics(q, link=k) - wanted[k]).max() <= BOUND
+        assert np.array_equal(mech.forward_kinematics(q, link=name), mech.forward_kinematics(q, name))
+
+
+def test_minus_one_is_the_tool_and_other_indices_are_links() -> None:
+    mech = sample(1)
+    q, _, _ = random_state(mech)
+    last = len(mech.links) - 1
+    assert np.array_equal(mech.forward_kinematics(q, -1), mech.forward_kinematics(q))
+    assert relative(mech.forward_kinematics(q, last) @ mech.tool, mech.forward_kinematics(q)) <= BOUND
+    assert np.array_equal(mech.forward_kinematics(q, -2), mech.forward_kinematics(q, last - 1))
+
+
+@pytest.mark.parametrize("seed", SEEDS[:3])
+def test_another_tool(seed: int) -> None:
+    mech = sample(seed)
+    q, _, _ = random_state(mech)
+    tool = random_pose(np.random.default_rng(seed))
+    changed = mech.with_tool(tool)
+    assert np.array_equal(changed.link_poses(q), mech.link_poses(q))
+    last = len(mech.links) - 1
+    error = relative(changed.forward_kinematics(q), mech.forward_kinematics(q, last) @ tool)
+    print(f"{error:.1e}")
+    assert error <= BOUND
+
+
+def test_teeth() -> None:
+    """A placement that is off by a thousandth of a millimetre is seen."""
+    mech = sample(0)
+    q, _, _ = random_state(mech)
+    before = np.array(mech.links[0].before)
+    before[0, 3] += 1e-6
+    wrong = mech.replace_link(0, before=before)
+    assert np.abs(mech.link_poses(q) - product(wrong, q)).max() > 1e5 * BOUND * 1e2
