@@ -10,6 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 from linkwise import Link, Mechanism, Motor
+from linkwise.algorithm import find
 
 KINDS = ("revolute", "prismatic", "screw", "fixed")
 DH_KINDS = ("revolute", "prismatic", "fixed")
@@ -121,6 +122,17 @@ def relative(found: Any, wanted: Any) -> float:
 def numpy_call(mechanism: Mechanism, name: str, *args: Any, **options: Any) -> Any:
     """An algorithm through the NumPy lowering: nothing to compile, for tests that make many mechanisms."""
     return mechanism.kernel(name, backend="numpy", **options)(*args)
+
+
+def arguments(mech: Mechanism, name: str, batch: tuple[int, ...] = (), dtype: type = np.float64) -> list[np.ndarray]:
+    """An argument of the right shape for each input."""
+    rng = np.random.default_rng(5)
+    shapes = find(name).shapes(mech, find(name).inputs).values()
+    return [rng.uniform(-2, 2, (*batch, *shape)).astype(dtype) for shape in shapes]
+
+
+def parts(result: object) -> tuple[np.ndarray, ...]:
+    return result if isinstance(result, tuple) else (result,)  # type: ignore[return-value]
 
 
 @st.composite

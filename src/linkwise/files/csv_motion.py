@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ from linkwise.spatial.scalar import FloatArray
 
 SEPARATORS = (";", "\t", ",")
 GROUPS = ("q", "qd", "qdd")
+UNITS = {"t": ("s",), "q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2")}
+"""What a header may say in brackets behind a name; other units are refused, not converted."""
 
 
 class Reader:
@@ -29,8 +32,10 @@ class Reader:
             source.fail(offset, "the file is empty; expected a header t, q1, ..., qd1, ..., qdd1, ...")
         said = word_shown_long(header)
         self.separator = next((one for one in SEPARATORS if one in said), ",")
-        self.header = [cell.strip() for cell in next(csv.reader([said], delimiter=self.separator))]
+        cells = [_name_and_unit(cell) for cell in next(csv.reader([said], delimiter=self.separator))]
+        self.header = [name for name, _ in cells]
         self.columns = self._columns(offset, names)
+        self._check_units(offset, [cells[at][1] for at in self.columns])
         self.last: float = -np.inf
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
@@ -65,6 +70,14 @@ class Reader:
         if len(set(found)) < len(found) or any(self.header.count(self.header[at]) > 1 for at in found):
             self.source.fail(offset, "the header names a column twice")
         return found
+
+    def _check_units(self, offset: int, units: Sequence[str]) -> None:
+        groups = ["t", *(group for group in GROUPS for _ in range(self.n))]
+        for group, unit, at in zip(groups, units, self.columns, strict=True):
+            if unit and unit not in UNITS[group]:
+                self.source.fail(
+                    offset, f"column {self.header[at]!r} is in {quoted(unit.encode())}; expected {choices(UNITS[group])}"
+                )
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines that are not blank, without their ends, each with its offset."""
@@ -113,6 +126,12 @@ class Reader:
             why = why_not(word_shown(cell)) if len(cell) <= 60 else f"{quoted(cell)} is not a number"
             self.source.fail(offset, f"column {self.header[column]!r}: {why if cell else 'the cell is empty'}")
         return value
+
+
+def _name_and_unit(cell: str) -> tuple[str, str]:
+    """The name of a column and, where ``[...]`` stands behind it, its unit."""
+    found = re.fullmatch(r"\s*(.*?)\s*\[([^\[\]]*)\]\s*", cell)
+    return (found[1], found[2].strip()) if found else (cell.strip(), "")
 
 
 def word_shown_long(line: bytes) -> str:

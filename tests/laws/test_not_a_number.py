@@ -1,0 +1,85 @@
+"""NaN and infinity in give NaN and infinity out: in the outputs that depend on the input, in that row, and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mechanisms import arguments, parts, sample
+
+from linkwise.algorithm import ALGORITHMS, find
+from linkwise.kernel import Tape
+
+find("inverse_dynamics")
+ROWS = 11
+
+
+def dependence(tape: Tape, slot: int) -> np.ndarray:
+    """Which elements of the outputs depend on an input element, by following the tape."""
+    reached = np.zeros(tape.first_result + len(tape.code), dtype=bool)
+    reached[slot] = True
+    for k, instruction in enumerate(tape.code):
+        reached[tape.first_result + k] = any(reached[arg] for arg in instruction.args)
+    return reached[list(tape.results)]
+
+
+def flat(result: object) -> np.ndarray:
+    return np.concatenate([array.reshape(ROWS, -1) for array in parts(result)], axis=1)
+
+
+in_each_backend = pytest.mark.parametrize("backend", ["llvm", "numpy"])
+
+
+@in_each_backend
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_only_what_depends_on_it(name: str, value: float, backend: str) -> None:
+    mech = sample(6)
+    kernel = mech.kernel(name, backend=backend)
+    args = arguments(mech, name, (ROWS,))
+    clean = flat(kernel(*args))
+    assert np.isfinite(clean).all()
+    slot = 0
+    for k, arg in enumerate(args):
+        for i in range(arg.shape[1]):
+            row = (3 * slot + 1) % ROWS
+            changed = arg.copy()
+            changed[row, i] = value
+            with np.errstate(invalid="ignore"):
+                found = flat(kernel(*args[:k], changed, *args[k + 1 :]))
+            wanted = np.zeros_like(clean, dtype=bool)
+            wanted[row] = dependence(kernel.tape, slot)
+            broken = np.isnan(found) if np.isnan(value) else ~np.isfinite(found)
+            # Friction at infinite speed has a sign like any other: what depends on it through that alone stays finite.
+            assert np.array_equal(broken, wanted), (k, i)
+            assert np.array_equal(found[~wanted], clean[~wanted])
+            slot += 1
+
+
+def test_the_single_call_too() -> None:
+    mech = sample(6)
+    state = [np.array(arg[0]) for arg in arguments(mech, "inverse_dynamics", (1,))]
+    mech.inverse_dynamics(*state)
+    state[2][0] = np.nan
+    tau = mech.inverse_dynamics(*state)
+    assert np.isnan(tau[0])
+    assert np.array_equal(tau, mech.kernel("inverse_dynamics")(*state), equal_nan=True)
+
+
+@in_each_backend
+def test_nan_raises_no_warning(backend: str) -> None:
+    """As in NumPy: np.sin(nan) is silent, since nothing new went wrong; warnings are errors here."""
+    mech = sample(6)
+    kernel = mech.kernel("inverse_dynamics", backend=backend)
+    for rows in ((), (3,)):
+        args = [np.full((*rows, mech.n), np.nan) for _ in range(3)]
+        assert np.isnan(kernel(*args)).all()
+        assert np.isnan(mech.inverse_dynamics(*args)).all()
+
+
+@in_each_backend
+def test_ordinary_numbers_raise_no_warning(backend: str) -> None:
+    kernel = sample(6).kernel("inverse_dynamics", backend=backend)
+    for size in (0.0, 1e-310, 1e-160, 1.0, 1e5, 1e7):
+        args = [size * arg for arg in arguments(sample(6), "inverse_dynamics", (5,))]
+        with np.errstate(all="raise", under="ignore"):
+            assert np.isfinite(kernel(*args)).all()
