@@ -206,8 +206,8 @@ def test_csv_keeps_any_times_and_names(tmp_path: Path) -> None:
 def test_csv_may_state_si_units_and_no_others(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("t [s],q1 [rad],qd1 [rad/s],qdd1 [rad/s2],tau1 [N m]\n0,1,2,3,4\n")
-    ((t, q, qd, qdd),) = files.open_motion(path, 1)
+    ((t, q, qd, qdd),) = open_motion(path, 1)
     assert (t.tolist(), q.tolist(), qd.tolist(), qdd.tolist()) == ([0.0], [[1.0]], [[2.0]], [[3.0]])
     path.write_text("t,q1 [deg],qd1,qdd1\n0,1,2,3\n")
     with pytest.raises(FileError, match=r"line 1: column 'q1' is in 'deg'; expected 'rad' or 'm'"):
-        list(files.open_motion(path, 1))
+        list(open_motion(path, 1))

@@ -73,7 +73,6 @@ def test_nan_raises_no_warning(backend: str) -> None:
     for rows in ((), (3,)):
         args = [np.full((*rows, mech.n), np.nan) for _ in range(3)]
         assert np.isnan(kernel(*args)).all()
-        assert np.isnan(mech.inverse_dynamics(*args)).all()
 
 
 @in_each_backend

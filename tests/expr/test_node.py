@@ -1,0 +1,130 @@
+"""Interning, arithmetic with numbers and arrays, and memory that is given back."""
+
+from __future__ import annotations
+
+import gc
+import math
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+from linkwise.expr import evaluate, symbol
+from linkwise.expr.node import live_nodes
+
+
+def test_equal_expressions_are_one_object() -> None:
+    x, y = symbol("x"), symbol("y")
+    assert x + y is y + x
+    assert x * y is y * x
+    assert (x + y).sin() is (y + x).sin()
+    assert x - y is not y - x
+    assert x + 1 is x + 1.0
+    assert x + np.float64(1.0) is x + np.int32(1)
+    assert symbol("x") is not x
+
+
+def test_constant_results_are_floats() -> None:
+    x = symbol("x")
+    for value in (x * 0.0, x - x, x / x, (x.cos() * x.cos() + x.sin() * x.sin())):
+        assert type(value) is float
+    assert x + 0.0 is x
+    assert x * 1.0 is x
+    assert -(-x) is x
+
+
+def test_object_arrays() -> None:
+    x, y = symbol("x"), symbol("y")
+    rows = np.array([[x, y], [1.0, 0.0]], dtype=object)
+    product = rows @ np.array([2.0, x], dtype=object)
+    assert product[0] is 2.0 * x + y * x
+    assert product[1] == 2.0
+    assert np.sin(np.array([x, y], dtype=object))[0] is x.sin()
+    assert np.sqrt(np.array([x], dtype=object))[0] is x.sqrt()
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, 5])
+def test_powers(power: int) -> None:
+    x = symbol("x")
+    assert evaluate([x**power], {x: 1.7})[0] == pytest.approx(1.7**power, rel=1e-15)
+
+
+def test_what_is_refused() -> None:
+    x = symbol("x")
+    with pytest.raises(TypeError):
+        x ** -1
+    with pytest.raises(TypeError):
+        x**0.5
+    with pytest.raises(TypeError):
+        x + "1"
+    with pytest.raises(TypeError, match="an expression, not a number"):
+        float(x)
+    with pytest.raises(TypeError, match="not known when the graph is built"):
+        bool(x)
+    with pytest.raises(TypeError, match="does not pickle"):
+        pickle.dumps(x)
+
+
+def test_memory_is_given_back() -> None:
+    gc.collect()
+    before = live_nodes()
+    x = symbol("x")
+    held = [(x * k).sin() + x for k in range(1, 1000)]
+    assert live_nodes() >= before + 2000
+    del held
+    gc.collect()
+    assert live_nodes() == before
+
+
+def test_a_long_chain_is_freed_without_recursion() -> None:
+    gc.collect()
+    before = live_nodes()
+    x = symbol("x")
+    total = x
+    for _ in range(200_000):
+        total = total.sin() + x
+    assert live_nodes() > before + 399_000
+    del total
+    gc.collect()
+    assert live_nodes() == before
+
+
+def test_a_cycle_of_garbage_does_not_keep_nodes() -> None:
+    gc.collect()
+    before = live_nodes()
+    box: list[object] = [symbol("x") * 3.0]
+    box.append(box)
+    del box
+    gc.collect()
+    assert live_nodes() == before
+
+
+def test_negative_zero_and_nan_constants() -> None:
+    x = symbol("x")
+    assert x + -0.0 is x
+    (value,) = evaluate([x + math.nan], {x: 1.0})
+    assert math.isnan(value)
+    assert math.copysign(1.0, evaluate([x * -0.0], {x: 1.0})[0]) == 1.0
+
+
+def test_many_threads_build_at_once() -> None:
+    """Each thread builds the same expressions over its own and a shared symbol; every value is right."""
+    shared = symbol("s")
+    failures: list[object] = []
+
+    def build() -> None:
+        own = symbol("x")
+        for k in range(300):
+            expression = (shared * own + k).sin() * own - shared * own
+            value = evaluate([expression], {shared: 0.3, own: 0.7})[0]
+            wanted = math.sin(0.3 * 0.7 + k) * 0.7 - 0.3 * 0.7
+            if abs(value - wanted) > 1e-13:
+                failures.append((k, value, wanted))
+
+    threads = [threading.Thread(target=build) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
