@@ -141,13 +141,12 @@ def check(words: list[str]) -> None:
     if words:
         sys.exit(f"dev.py: check takes no further words, got {' '.join(words)}")
     set_up({"plot", "dev", "peers"})
-    python = program(VENV, "python")
-    need(python, "-m", "ruff", "check", ".")
-    need(python, "-m", "ruff", "format", "--check", ".")
-    need(python, "-m", "mypy")
-    need(python, "-m", "pytest", "tests/docs")
+    tools = ("ruff check .", "ruff format --check .", "mypy", "pytest -q tests/docs")
+    failed = [tool for tool in tools if call(program(VENV, "python"), "-m", *tool.split())]
     with tempfile.TemporaryDirectory() as folder:
         check_package(Path(folder))
+    if failed:
+        sys.exit("dev.py: these failed: " + ", ".join(failed))
 
 
 def check_package(folder: Path) -> None:

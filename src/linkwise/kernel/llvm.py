@@ -10,8 +10,9 @@ from typing import Any
 
 from linkwise.errors import KernelError
 from linkwise.kernel.llvm_body import body
+from linkwise.kernel.llvm_copy import ELEMENT, copying
 from linkwise.kernel.llvm_entry import entry, has_entry
-from linkwise.kernel.llvm_loop import ELEMENT, copying, loop
+from linkwise.kernel.llvm_loop import loop
 from linkwise.kernel.llvm_math import slow
 from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape

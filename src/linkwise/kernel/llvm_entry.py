@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import prod
 
-from linkwise.kernel.llvm_loop import broadcast_row, first_lane
+from linkwise.kernel.llvm_rows import broadcast_row, first_lane, set_constants
 from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
@@ -55,11 +55,7 @@ def entry(tape: Tape, t: Text) -> str:
         buffer = t.emit(f"getelementptr {t.vector}, ptr %in, i64 {first}")
         broadcast_row(t, f"%data{k}", buffer, size)
         first += size
-    for k, slot in enumerate(tape.results):
-        number = tape.constant(slot)
-        if number is not None:
-            place = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {k}")
-            t.do(f"store {t.vector} {t.number(number)}, ptr {place}, align {t.vector_size}")
+    set_constants(t, tape, "%out")
     t.do(f"call void @body_{t.tag}(ptr %in, ptr %out)")
     target = _field(t, "%result", "data", "ptr")
     first_lane(t, target, "%out", prod(shape))
@@ -85,7 +81,7 @@ def _output(t: Text, shape: tuple[int, ...]) -> None:
         t.do(f"br i1 {free}, label %look_{name}, label %{then}")
         t.start(f"look_{name}")
         same = t.emit(f"icmp eq i32 {_field(t, f'%{name}', 'nd', 'i32')}, {len(shape)}")
-        flags = t.emit(f"ptrtoint ptr %flags to i{64}")
+        flags = t.emit("ptrtoint ptr %flags to i64")
         found = t.emit(f"zext i32 {_field(t, f'%{name}', 'flags', 'i32')} to i64")
         conditions = [
             t.emit(f"icmp eq i64 {found}, {flags}"),

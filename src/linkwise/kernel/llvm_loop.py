@@ -9,101 +9,10 @@ from __future__ import annotations
 
 from math import prod
 
+from linkwise.kernel.llvm_copy import DIMENSIONS
+from linkwise.kernel.llvm_rows import broadcast_row, first_lane, rows_in, rows_out, set_constants
 from linkwise.kernel.llvm_text import Text
 from linkwise.kernel.tape import Shape, Tape
-
-DIMENSIONS = 3
-"""Greatest number of core dimensions of an input or output."""
-
-
-def copying(t: Text) -> str:
-    """Emit ``copy_in`` and ``copy_out``: an argument with any strides to and from vector lanes."""
-    s, w, align = t.scalar, t.width, t.size
-    return f"""
-define internal void @copy_in_{t.tag}(ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst) noinline nounwind {{
-entry:
-  %last = sub i64 %lanes, 1
-  br label %loop
-loop:
-  %e = phi i64 [ 0, %entry ], [ %e1, %next ]
-  %off = call i64 @element(i64 %e, ptr %steps, ptr %dims)
-  %from = getelementptr i8, ptr %src, i64 %off
-  %to = getelementptr {t.vector}, ptr %dst, i64 %e
-  br label %lane
-lane:
-  %l = phi i64 [ 0, %loop ], [ %l1, %lane ]
-  %over = icmp ugt i64 %l, %last
-  %real = select i1 %over, i64 %last, i64 %l
-  %shift = mul i64 %real, %row
-  %p = getelementptr i8, ptr %from, i64 %shift
-  %x = load {s}, ptr %p, align 1
-  %q = getelementptr {s}, ptr %to, i64 %l
-  store {s} %x, ptr %q, align {align}
-  %l1 = add i64 %l, 1
-  %more = icmp ult i64 %l1, {w}
-  br i1 %more, label %lane, label %next
-next:
-  %e1 = add i64 %e, 1
-  %count = load i64, ptr %dims
-  %again = icmp ult i64 %e1, %count
-  br i1 %again, label %loop, label %done
-done:
-  ret void
-}}
-
-define internal void @copy_out_{t.tag}(ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst) noinline nounwind {{
-entry:
-  br label %loop
-loop:
-  %e = phi i64 [ 0, %entry ], [ %e1, %next ]
-  %off = call i64 @element(i64 %e, ptr %steps, ptr %dims)
-  %to = getelementptr i8, ptr %dst, i64 %off
-  %from = getelementptr {t.vector}, ptr %src, i64 %e
-  br label %lane
-lane:
-  %l = phi i64 [ 0, %loop ], [ %l1, %lane ]
-  %q = getelementptr {s}, ptr %from, i64 %l
-  %x = load {s}, ptr %q, align {align}
-  %shift = mul i64 %l, %row
-  %p = getelementptr i8, ptr %to, i64 %shift
-  store {s} %x, ptr %p, align 1
-  %l1 = add i64 %l, 1
-  %more = icmp ult i64 %l1, %lanes
-  br i1 %more, label %lane, label %next
-next:
-  %e1 = add i64 %e, 1
-  %count = load i64, ptr %dims
-  %again = icmp ult i64 %e1, %count
-  br i1 %again, label %loop, label %done
-done:
-  ret void
-}}
-"""
-
-
-ELEMENT = """
-define internal i64 @element(i64 %e, ptr %steps, ptr %dims) alwaysinline nounwind {
-  %p1 = getelementptr i64, ptr %dims, i64 2
-  %p2 = getelementptr i64, ptr %dims, i64 3
-  %d1 = load i64, ptr %p1
-  %d2 = load i64, ptr %p2
-  %i2 = urem i64 %e, %d2
-  %r = udiv i64 %e, %d2
-  %i1 = urem i64 %r, %d1
-  %i0 = udiv i64 %r, %d1
-  %s0 = load i64, ptr %steps
-  %q1 = getelementptr i64, ptr %steps, i64 1
-  %q2 = getelementptr i64, ptr %steps, i64 2
-  %s1 = load i64, ptr %q1
-  %s2 = load i64, ptr %q2
-  %o0 = mul i64 %i0, %s0
-  %o1 = mul i64 %i1, %s1
-  %o2 = mul i64 %i2, %s2
-  %o01 = add i64 %o0, %o1
-  %o = add i64 %o01, %o2
-  ret i64 %o
-}
-"""
 
 
 def loop(tape: Tape, t: Text) -> str:
@@ -146,7 +55,7 @@ class _Loop:
         t.do(f"%cores = alloca [{len(self.shapes) * (DIMENSIONS + 1)} x i64]")
         t.do("%count = load i64, ptr %dimensions")
         self._cores()
-        self._constants()
+        set_constants(t, self.tape, "%out")
         t.do("br label %block")
         t.start("block")
         t.do("%done = phi i64 [ 0, %entry ], [ %next, %compute ]")
@@ -194,17 +103,6 @@ class _Loop:
         address = self.t.emit(f"getelementptr {kind}, ptr {table}, i64 {k}")
         return self.t.emit(f"load {kind}, ptr {address}")
 
-    def _constants(self) -> None:
-        """Set once what outputs do not depend on anything."""
-        for k, slot in enumerate(self.tape.results):
-            number = self.tape.constant(slot)
-            if number is not None:
-                self._store(self.t.number(number), "%out", k)
-
-    def _store(self, value: str, buffer: str, k: int) -> None:
-        place = self.t.emit(f"getelementptr {self.t.vector}, ptr {buffer}, i64 {k}")
-        self.t.do(f"store {self.t.vector} {value}, ptr {place}, align {self.t.vector_size}")
-
     def _port(self, k: int, *, inward: bool) -> None:
         """Move one argument of one block of configurations."""
         t, s = self.t, self.t.scalar
@@ -223,7 +121,7 @@ class _Loop:
         rows = [here]
         for _ in range(1, t.width):
             rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 {row}"))
-        (self._rows_in if inward else self._rows_out)(rows, self.sizes[k], buffer)
+        (rows_in if inward else rows_out)(t, rows, buffer, self.sizes[k])
         t.do(f"br label %moved{k}")
         t.start(f"slow{k}")
         one = t.emit("icmp eq i64 %lanes, 1")
@@ -240,128 +138,6 @@ class _Loop:
         t.do(f"br label %moved{k}")
         t.start(f"moved{k}")
 
-    def _rows_in(self, rows: list[str], size: int, buffer: str) -> None:
-        """Transpose rows to lanes, two columns at a time: pieces of two elements, even rows and odd rows, interleaved."""
-        t, pair = self.t, f"<2 x {self.t.scalar}>"
-        for column in range(0, size, 2):
-            if column + 1 == size:
-                self._column_in(rows, column, buffer)
-                continue
-            pieces = []
-            for row in rows:
-                address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
-                pieces.append(t.emit(f"load {pair}, ptr {address}, align {t.size}"))
-            even, odd = _joined(t, pieces[0::2]), _joined(t, pieces[1::2])
-            for offset in (0, 1):
-                self._store(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), buffer, column + offset)
-
-    def _column_in(self, rows: list[str], column: int, buffer: str) -> None:
-        t, value = self.t, "poison"
-        for lane, row in enumerate(rows):
-            address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
-            number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
-            value = t.emit(f"insertelement {t.vector} {value}, {t.scalar} {number}, i32 {lane}")
-        self._store(value, buffer, column)
-
-    def _rows_out(self, rows: list[str], size: int, buffer: str) -> None:
-        """Transpose lanes to rows in registers, four columns at a time where vectors are long enough, else two."""
-        t, column = self.t, 0
-        while column < size:
-            values = [self._element(buffer, column + offset) for offset in range(min(4, size - column))]
-            if len(values) < 4 or t.width < 4:
-                values = values[:2]
-            if len(values) == 1:
-                for lane, row in enumerate(rows):
-                    number = t.emit(f"extractelement {t.vector} {values[0]}, i32 {lane}")
-                    self._put(number, t.scalar, row, column)
-            else:
-                self._put_pieces(rows, column, _interleaved(t, values), len(values))
-            column += len(values)
-
-    def _put_pieces(self, rows: list[str], column: int, vectors: list[list[str]], length: int) -> None:
-        """Store the pieces that interleaved vectors consist of: even rows of the first list, odd rows of the second."""
-        t = self.t
-        per_vector = t.width // length
-        for lane, row in enumerate(rows):
-            vector = vectors[lane % 2][lane // 2 // per_vector]
-            at = lane // 2 % per_vector * length
-            mask = ", ".join(f"i32 {at + k}" for k in range(length))
-            piece = t.emit(f"shufflevector {t.vector} {vector}, {t.vector} poison, <{length} x i32> <{mask}>")
-            self._put(piece, f"<{length} x {t.scalar}>", row, column)
-
-    def _put(self, value: str, kind: str, row: str, column: int) -> None:
-        address = self.t.emit(f"getelementptr {self.t.scalar}, ptr {row}, i64 {column}")
-        self.t.do(f"store {kind} {value}, ptr {address}, align {self.t.size}")
-
-    def _element(self, buffer: str, k: int) -> str:
-        place = self.t.emit(f"getelementptr {self.t.vector}, ptr {buffer}, i64 {k}")
-        return self.t.emit(f"load {self.t.vector}, ptr {place}, align {self.t.vector_size}")
-
 
 def _lines(t: Text) -> str:
     return "\n".join(t.lines) + "\n"
-
-
-def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
-    """Emit: every lane gets the one row."""
-    for k in range(size):
-        address = t.emit(f"getelementptr {t.scalar}, ptr {source}, i64 {k}")
-        number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
-        first = t.emit(f"insertelement {t.vector} poison, {t.scalar} {number}, i32 0")
-        value = t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
-        place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {k}")
-        t.do(f"store {t.vector} {value}, ptr {place}, align {t.vector_size}")
-
-
-def first_lane(t: Text, target: str, buffer: str, size: int) -> None:
-    """Emit: the one row is lane 0."""
-    for k in range(size):
-        place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {k}")
-        number = t.emit(f"load {t.scalar}, ptr {place}, align {t.size}")
-        address = t.emit(f"getelementptr {t.scalar}, ptr {target}, i64 {k}")
-        t.do(f"store {t.scalar} {number}, ptr {address}, align {t.size}")
-
-
-def _zipped(width: int, offset: int) -> list[int]:
-    """Indices that take element ``offset`` of each pair of the first vector and of the second, in turn."""
-    return [index for k in range(0, width, 2) for index in (k + offset, width + k + offset)]
-
-
-def _interleaved(t: Text, columns: list[str]) -> list[list[str]]:
-    """Vectors made of pieces of rows, one element per column, for even rows and for odd rows: two or four columns."""
-    pairs = [[_shuffle(t, a, b, t.width, _zipped(t.width, odd)) for odd in (0, 1)] for a, b in _twos(columns)]
-    if len(pairs) == 1:
-        return [[value] for value in pairs[0]]
-    made = []
-    for left, right in zip(*pairs, strict=True):
-        vectors = []
-        for half in range(2):
-            starts = range(half * t.width // 2, (half + 1) * t.width // 2, 2)
-            indices = [index for k in starts for index in (k, k + 1, t.width + k, t.width + k + 1)]
-            vectors.append(_shuffle(t, left, right, t.width, indices))
-        made.append(vectors)
-    return made
-
-
-def _twos(values: list[str]) -> list[tuple[str, str]]:
-    return list(zip(values[0::2], values[1::2], strict=True))
-
-
-def _joined(t: Text, pieces: list[str]) -> str:
-    """One vector from short vectors laid end to end."""
-    length = 2
-    while len(pieces) > 1:
-        pieces = [
-            t.emit(
-                f"shufflevector <{length} x {t.scalar}> {a}, <{length} x {t.scalar}> {b}, "
-                f"<{2 * length} x i32> <{', '.join(f'i32 {k}' for k in range(2 * length))}>"
-            )
-            for a, b in zip(pieces[0::2], pieces[1::2], strict=True)
-        ]
-        length *= 2
-    return pieces[0]
-
-
-def _shuffle(t: Text, a: str, b: str, width: int, indices: list[int]) -> str:
-    mask = ", ".join(f"i32 {k}" for k in indices)
-    return t.emit(f"shufflevector {t.vector} {a}, {t.vector} {b}, <{width} x i32> <{mask}>")
