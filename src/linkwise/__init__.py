@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linkwise import errors as errors
+    from linkwise import files as files
     from linkwise import robots as robots
     from linkwise.files import load as load
     from linkwise.files import save as save
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Inertia", "Kernel", "Link", "Mechanism", "Motor", "errors", "load", "robots", "save"]
+__all__ = ["Inertia", "Kernel", "Link", "Mechanism", "Motor", "errors", "files", "load", "robots", "save"]
 
 _HOMES = {
     "Inertia": "linkwise.model.inertia",
@@ -25,6 +26,7 @@ _HOMES = {
     "Mechanism": "linkwise.mechanism",
     "Motor": "linkwise.model.motor",
     "errors": "",
+    "files": "",
     "load": "linkwise.files",
     "robots": "",
     "save": "linkwise.files",

@@ -53,7 +53,7 @@ def test_powers(power: int) -> None:
 def test_what_is_refused() -> None:
     x = symbol("x")
     with pytest.raises(TypeError):
-        x ** -1
+        x**-1
     with pytest.raises(TypeError):
         x**0.5
     with pytest.raises(TypeError):

@@ -21,9 +21,7 @@ NUMBERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0)
 def recipes(draw: st.DrawFn, size: int = 30) -> list[tuple[str, int, int, float]]:
     """Steps of (operation, first operand, second operand, number), operands counted back from the newest value."""
     operations = ["add", "sub", "mul", "add", "sub", "mul", "neg", "sin", "cos", "constant", "scale", "abs"]
-    step = st.tuples(
-        st.sampled_from(operations), st.integers(0, 6), st.integers(0, 6), st.sampled_from(NUMBERS)
-    )
+    step = st.tuples(st.sampled_from(operations), st.integers(0, 6), st.integers(0, 6), st.sampled_from(NUMBERS))
     return draw(st.lists(step, min_size=1, max_size=size))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 import sympy
 
@@ -49,18 +49,36 @@ def test_proved(case: str) -> None:
 
 
 class Builder:
-    """Builds a side of a rule as raw nodes, without rewriting; the bindings are nodes."""
+    """Builds a side of a rule as raw nodes, without rewriting.
 
-    def __init__(self, bound: dict[str, Expr]) -> None:
-        self.bound = bound
+    Letters become symbols, or squares of symbols, in the order in which they are met, since operands of what commutes stand
+    in the order of their age; c and d become constants.
+    """
+
+    def __init__(self, constants: dict[str, float], large: bool) -> None:
+        self.bound = {name: constant(value) for name, value in constants.items()}
+        self.large = large
+        self.given: dict[Expr, float] = {}
+        self.kept: list[Expr] = []
+
+    def letter(self, name: str) -> Expr:
+        if name not in self.bound:
+            node = symbol(name)
+            self.given[node] = (0.3 + (7 * len(self.given) + ord(name)) % 11 / 4.0) * (1 if self.large else -1)
+            self.bound[name] = interned("mul", (node, node)) if self.large and name != "a" else node
+        return self.bound[name]
+
+    def numbers(self) -> dict[str, float]:
+        """What each letter is worth."""
+        return {name: evaluate([node], self.given)[0] for name, node in self.bound.items()}
 
     def build(self, tree: ast.expr) -> Expr:
         match tree:
             case ast.Name(name):
-                return self.bound[name]
+                return self.letter(name)
             case ast.Constant(value):
                 return constant(float(value))
-            case ast.UnaryOp(ast.USub(), ast.Name(name)) if self.bound[name].op == "const":
+            case ast.UnaryOp(ast.USub(), ast.Name(name)) if name in CONSTANTS:
                 return constant(-self.bound[name].value)
             case ast.UnaryOp(ast.USub(), inner):
                 return interned("neg", (self.build(inner),))
@@ -71,26 +89,24 @@ class Builder:
                 return interned(kind, ordered(args) if OPERATIONS[kind].commutes else args)
         raise AssertionError(ast.dump(tree))
 
-    def value(self, tree: ast.expr, numbers: dict[str, float]) -> float:
-        """The value of a side, from its text alone."""
-        functions = {"cos": math.cos, "sin": math.sin, "abs": abs, "sign": lambda v: math.copysign(1.0, v) if v else 0.0}
-        return float(eval(compile(ast.Expression(tree), "rule", "eval"), {}, {**functions, **numbers}))
+
+def value(tree: ast.expr, numbers: dict[str, float]) -> float:
+    """The value of a side, from its text alone."""
+    functions = {"cos": math.cos, "sin": math.sin, "abs": abs, "sign": lambda v: math.copysign(1.0, v) if v else 0.0}
+    return float(eval(compile(ast.Expression(tree), "rule", "eval"), {}, {**functions, **numbers}))
 
 
-def bindings(rule: Rule) -> Iterator[tuple[dict[str, Expr], dict[str, float], dict[Expr, float]]]:
-    """What the letters stand for: symbols, or larger expressions; numbers for the constants."""
-    rng = np.random.default_rng(1)
+def trials(op: str, rule: Rule) -> Iterator[tuple[Builder, Expr]]:
+    """The left side of a rule, built in many ways, with what must be in the graph already for the rule to apply."""
     left, _ = sides(rule)
-    for trial in range(60):
-        symbols = {name: symbol(name) for name in sorted(letters(left) - CONSTANTS)}
-        given = {symbols[name]: float(rng.uniform(0.3, 2.5) * rng.choice([-1, 1])) for name in symbols}
-        bound = dict(symbols)
-        if trial % 2:
-            bound = {name: interned("mul", (node, node)) if name != "a" else node for name, node in symbols.items()}
-        for name in sorted(letters(left) & CONSTANTS):
-            bound[name] = constant(float(rng.choice(VALUES)))
-        numbers = {name: evaluate([node], given)[0] for name, node in bound.items()}
-        yield bound, numbers, given
+    names = sorted(letters(left) & CONSTANTS)
+    for numbers in itertools.product(VALUES, repeat=len(names)):
+        for large in (False, True):
+            builder = Builder(dict(zip(names, numbers, strict=True)), large)
+            root = builder.build(left)
+            builder.kept = [builder.build(ast.parse(text, mode="eval").body) for text in EXISTING.get(rule.algebra, ())]
+            if root.op == op:
+                yield builder, root
 
 
 EXISTING = {
@@ -110,24 +126,18 @@ def test_fires_and_does_what_it_says(case: str) -> None:
     op, rule = CASES[case]
     left, right = sides(rule)
     fired, worst = 0, 0.0
-    for bound, numbers, given in bindings(rule):
-        builder = Builder(bound)
-        kept = [builder.build(ast.parse(text, mode="eval").body) for text in EXISTING.get(rule.algebra, ())]
-        root = builder.build(left)
-        if root.op != op:  # e.g. c of -c*x was negative, so that -c is no longer written with a minus
-            continue
+    for builder, root in trials(op, rule):
         result = rewritten(rule, root.args)
         if result is None:
             continue
         fired += 1
-        wanted = builder.value(left, numbers)
-        other = builder.value(right, numbers)
-        (before,), (after,) = evaluate([root], given), evaluate([result], given)
-        size = max(1.0, abs(wanted), *(abs(value) for value in numbers.values())) ** 2
-        worst = max(worst, *(abs(value - wanted) / size for value in (other, before, after)))
-        del kept
+        numbers = builder.numbers()
+        (before,), (after,) = evaluate([root], builder.given), evaluate([result], builder.given)
+        wanted = value(left, numbers)
+        size = max(1.0, abs(wanted), *(abs(number) for number in numbers.values())) ** 2
+        worst = max(worst, *(abs(found - wanted) / size for found in (value(right, numbers), before, after)))
     print(f"fired {fired} times, error {worst:.1e}")
-    assert fired >= 5, "each rule is seen to fire"
+    assert fired >= 2, "each rule is seen to fire, on symbols and on larger operands"
     # A rule re-associates at most two roundings.
     assert worst <= 8e-16
 
@@ -144,15 +154,18 @@ def test_rules_do_not_fire_where_they_do_not_fit() -> None:
 def test_building_applies_it(case: str) -> None:
     """Arithmetic on expressions never leaves the left side of a rule standing."""
     op, rule = CASES[case]
-    for bound, _, _ in bindings(rule):
-        builder = Builder(bound)
-        kept = [builder.build(ast.parse(text, mode="eval").body) for text in EXISTING.get(rule.algebra, ())]
-        root = builder.build(sides(rule)[0])
-        if root.op == op and rewritten(rule, root.args) is not None:
+    for _, root in trials(op, rule):
+        if rewritten(rule, root.args) is not None:
             built = simplified(op, root.args)
-            assert built is not root or built.op == "const"
             assert (built.op, built.args) != (op, root.args)
-        del kept
+
+
+@pytest.mark.parametrize("power", [-1074, -1030, -1023, -1022, 1022, 1023])
+def test_division_by_extreme_powers_of_two(power: int) -> None:
+    """Division by c becomes multiplication by 1/c only where 1/c is a number."""
+    x, c = symbol("x"), 2.0**power
+    for number in (c, 3 * c, 0.0):
+        assert evaluate([x / c], {x: number}) == [number / c]
 
 
 def test_teeth() -> None:

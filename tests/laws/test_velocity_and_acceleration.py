@@ -52,9 +52,7 @@ def test_jacobian(seed: int, frame: str) -> None:
         columns = []
         for i in range(mech.n):
             direction = np.eye(mech.n)[i]
-            columns.append(
-                velocity(pose, rate(lambda s, d=direction, k=link: mech.forward_kinematics(q + s * d, link=k)))
-            )
+            columns.append(velocity(pose, rate(lambda s, d=direction, k=link: mech.forward_kinematics(q + s * d, link=k))))
         wanted = np.array(columns).T
         if frame == "body":
             wanted = np.concatenate([pose[:3, :3].T @ wanted[:3], pose[:3, :3].T @ wanted[3:]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwise.kernel.llvm_math import LIMIT, sine_cosine
+from linkwise.kernel.llvm_math import beyond, sine_cosine
 from linkwise.kernel.llvm_text import Text
 from linkwise.kernel.tape import Tape
 
@@ -115,8 +115,7 @@ class _Writer:
         fast = [sine_cosine(t, x) for x in xs]
         huge = ""
         for x in xs:
-            size = self._call("fabs", [x])
-            over = t.emit(f"fcmp ogt {v} {size}, {t.number(LIMIT)}")
+            over = beyond(t, x, t.width)
             huge = t.emit(f"or {mask} {huge}, {over}") if huge else over
         bits = t.emit(f"bitcast {mask} {huge} to i{t.width}")
         some = t.emit(f"icmp ne i{t.width} {bits}, 0")

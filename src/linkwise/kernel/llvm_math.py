@@ -165,6 +165,25 @@ def _truncated(value: float) -> float:
     return float(struct.unpack("<d", struct.pack("<q", bits & ~((1 << 20) - 1)))[0])
 
 
+def beyond(t: Text, x: str, width: int) -> str:
+    """Emit: whether x (a vector, or a scalar with width 1) is beyond `LIMIT` in magnitude, or not a number.
+
+    The bits are compared as integers, for a comparison of floats would raise the invalid flag for a NaN.
+    """
+    bits = 8 * t.size
+    number = t.scalar if width == 1 else f"<{width} x {t.scalar}>"
+    whole = f"i{bits}" if width == 1 else f"<{width} x i{bits}>"
+
+    def constant(value: int) -> str:
+        return str(value) if width == 1 else "<" + ", ".join(f"i{bits} {value}" for _ in range(width)) + ">"
+
+    form, kind = ("<Q", "<d") if bits == 64 else ("<I", "<f")
+    limit = struct.unpack(form, struct.pack(kind, LIMIT))[0]
+    plain = t.emit(f"bitcast {number} {x} to {whole}")
+    size = t.emit(f"and {whole} {plain}, {constant(2 ** (bits - 1) - 1)}")
+    return t.emit(f"icmp ugt {whole} {size}, {constant(limit)}")
+
+
 def slow(t: Text) -> str:
     """Emit ``slow``: through the C library, sine and cosine of the lanes of a vector that are beyond `LIMIT`.
 
@@ -173,7 +192,9 @@ def slow(t: Text) -> str:
     s, w, align = t.scalar, t.width, t.size
     wide = "fpext float %x to double" if s == "float" else "fadd double %x, 0.0"
     narrow = "fptrunc double {} to float" if s == "float" else "fadd double {}, 0.0"
-    limit = f"0x{struct.unpack('<Q', struct.pack('<d', LIMIT))[0]:016X}"
+    t.lines.clear()
+    far = beyond(t, "%x", 1)
+    test = "\n".join(t.lines)
     return f"""
 define internal void @slow_{t.tag}(ptr %space) noinline nounwind cold {{
 entry:
@@ -182,9 +203,8 @@ lane:
   %l = phi i64 [ 0, %entry ], [ %l1, %next ]
   %p = getelementptr {s}, ptr %space, i64 %l
   %x = load {s}, ptr %p
-  %size = call {s} @llvm.fabs.f{8 * align}({s} %x)
-  %far = fcmp ogt {s} %size, {limit}
-  br i1 %far, label %huge, label %next
+{test}
+  br i1 {far}, label %huge, label %next
 huge:
   %y = {wide}
   %psin = getelementptr ptr, ptr @runtime, i64 {RUNTIME.index("sin")}
