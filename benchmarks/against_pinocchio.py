@@ -33,6 +33,10 @@ class Pair:
         rng = np.random.default_rng(0)
         self.q, self.qd, self.qdd = (rng.uniform(-2, 2, (BATCH, mech.n)) for _ in range(3))
 
+        self.torques = np.empty((LOOP, mech.n))
+        self.poses = np.empty((LOOP, 4, 4))
+        self.jacobians = np.empty((LOOP, 6, mech.n))
+
     def agree(self) -> float:
         """Greatest relative difference of torques, poses and Jacobians over some motions."""
         worst = 0.0
@@ -49,27 +53,28 @@ class Pair:
 
     def rnea_loop(self) -> None:
         model, data, q, qd, qdd = self.model, self.data, self.q, self.qd, self.qdd
-        out = np.empty((LOOP, self.mech.n))
+        out = self.torques
         for k in range(LOOP):
             out[k] = pin.rnea(model, data, q[k], qd[k], qdd[k])
 
     def pose_loop(self) -> None:
         model, data, q, frame = self.model, self.data, self.q, self.frame
-        out = np.empty((LOOP, 4, 4))
+        out = self.poses
         for k in range(LOOP):
             pin.forwardKinematics(model, data, q[k])
             out[k] = pin.updateFramePlacement(model, data, frame).homogeneous
 
     def jacobian_loop(self) -> None:
         model, data, q, frame = self.model, self.data, self.q, self.frame
-        out = np.empty((LOOP, 6, self.mech.n))
+        out = self.jacobians
         for k in range(LOOP):
             out[k] = pin.computeFrameJacobian(model, data, q[k], frame, pin.LOCAL_WORLD_ALIGNED)
 
     def rnea_in_parallel(self) -> object:
         pool = pin.ModelPool(self.model, 1)
         columns = [np.asfortranarray(array.T) for array in (self.q, self.qd, self.qdd)]
-        return lambda: pin.rneaInParallel(1, pool, *columns)
+        out = np.empty_like(columns[0])
+        return lambda: pin.rneaInParallel(1, pool, *columns, out)
 
 
 def row(name: str, theirs: float, ours: float, floor: float, aim: float, unit: float = 1e-9, digits: int = 1) -> None:
@@ -93,14 +98,16 @@ def batches(pair: Pair, label: str, floors: dict[str, tuple[float, float]]) -> N
             continue
         kernel = mech.kernel(name)
         inputs = arrays[:count]
-        times = in_turn(seconds(peer), seconds(lambda k=kernel, i=inputs: k.ufunc(*i)))
+        out = kernel.ufunc(*inputs)  # both sides write into arrays that are there already
+        times = in_turn(seconds(peer), seconds(lambda k=kernel, i=inputs, o=out: k.ufunc(*i, out=o)))
         row(f"{label}: {name}, batch, against a Python loop", times[0] / LOOP, times[1] / BATCH, *floors[name])
         work = sum(peak.FLOPS.get(kind, 0) * number for kind, number in kernel.operations.items())
         share = work / (times[1] / BATCH) / peak.rate()
         print(f"    operations {kernel.operations}; {work} flop, {share:.0%} of this core's peak rate")
     if "parallel" in floors:
         kernel = mech.kernel("inverse_dynamics")
-        times = in_turn(seconds(pair.rnea_in_parallel()), seconds(lambda: kernel.ufunc(*arrays)))
+        out = kernel.ufunc(*arrays)
+        times = in_turn(seconds(pair.rnea_in_parallel()), seconds(lambda: kernel.ufunc(*arrays, out=out)))
         row(f"{label}: inverse_dynamics, batch, against rneaInParallel", *(t / BATCH for t in times), *floors["parallel"])
 
 
@@ -123,11 +130,11 @@ def single_calls(pair: Pair) -> None:
 def first_calls() -> None:
     """Fresh processes: import, first call with an empty cache, first call with a full one."""
     code = (
-        "import time; t = time.perf_counter(); import linkwise as lw; t1 = time.perf_counter(); import numpy as np; "
-        "m = lw.robots.puma560(); z = np.zeros(6); t2 = time.perf_counter(); m.inverse_dynamics(z, z, z); "
-        "t3 = time.perf_counter(); print(t1 - t, t3 - t2)"
+        "import time; t = time.perf_counter(); import linkwise as lw; t1 = time.perf_counter(); lw.Mechanism; "
+        "t2 = time.perf_counter(); import numpy as np; m = lw.robots.puma560(); z = np.zeros(6); t3 = time.perf_counter(); "
+        "m.inverse_dynamics(z, z, z); t4 = time.perf_counter(); print(t1 - t, t2 - t, t4 - t3)"
     )
-    imports, cold, warm = [], [], []
+    imports, loaded, cold, warm = [], [], [], []
     for _ in range(7):
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "LINKWISE_CACHE_DIR": os.path.join(folder, "cache")}
@@ -135,11 +142,13 @@ def first_calls() -> None:
                 made = subprocess.run(
                     [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
                 )
-                taken, first = map(float, made.stdout.split())
+                taken, whole, first = map(float, made.stdout.split())
                 imports.append(taken)
+                loaded.append(whole)
                 found.append(first)
     for name, times, floor, aim in (
         ("import linkwise", imports, 0.2, 0.1),
+        ("import linkwise; linkwise.Mechanism (NumPy included)", loaded, 0.2, 0.1),
         ("first call, cold compile, puma560 inverse dynamics", cold, 0.5, 0.25),
         ("first call, from the disk cache", warm, 0.03, 0.01),
     ):

@@ -17,7 +17,7 @@ from linkwise.kernel.llvm_math import slow
 from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
-LOWERING = "6"
+LOWERING = "7"
 """Counts the changes of the lowering, so that object code of an older one is not used."""
 
 SCALARS = {"float64": "double", "float32": "float"}

@@ -34,20 +34,33 @@ class _Writer:
         self.pairs: dict[int, tuple[str, str]] = {}
 
     def write(self) -> None:
-        """Emit everything: instructions level by level, so that sines and cosines of one level stand together."""
+        """Emit everything: first what angles need and their sines and cosines, level by level, then the rest in order."""
         levels = _levels(self.tape)
         first = self.tape.first_result
-        for level in range(max(levels, default=0) + 1):
-            here = [k for k, value in enumerate(levels) if value == level]
-            angles = dict.fromkeys(self.tape.code[k].args[0] for k in here if self.tape.code[k].op in {"sin", "cos"})
-            if angles:
-                self._circular(level, list(angles))
-            for k in here:
-                self._instruction(first + k)
+        for level in range(1, max(levels, default=0) + 1):
+            here = [k for k, value in enumerate(levels) if value == level and self.tape.code[k].op in {"sin", "cos"}]
+            angles = list(dict.fromkeys(self.tape.code[k].args[0] for k in here))
+            for slot in sorted(self._needed(angles)):
+                self._instruction(slot)
+            self._circular(level, angles)
+        for k in range(len(self.tape.code)):
+            self._instruction(first + k)
         for k, slot in enumerate(self.tape.results):
             if self.tape.constant(slot) is None:
                 self._store(k, self.name(slot))
         self.t.do("ret void")
+
+    def _needed(self, slots: list[int]) -> set[int]:
+        """The instructions that these slots depend on, themselves included."""
+        found: set[int] = set()
+        waiting = [slot for slot in slots if slot >= self.tape.first_result]
+        while waiting:
+            slot = waiting.pop()
+            if slot not in found:
+                found.add(slot)
+                args = self.tape.code[slot - self.tape.first_result].args
+                waiting += [arg for arg in args if arg >= self.tape.first_result]
+        return found
 
     def name(self, slot: int) -> str:
         """The name of the value in a slot; inputs are loaded where they are first needed, constants written in place."""
@@ -62,6 +75,8 @@ class _Writer:
     def _instruction(self, slot: int) -> None:
         instruction = self.tape.code[slot - self.tape.first_result]
         op, args = instruction.op, instruction.args
+        if slot in self.names:
+            return
         if op in {"sin", "cos"}:
             self.names[slot] = self.pairs[args[0]][op == "cos"]
         elif slot in self.fused.absorbed:

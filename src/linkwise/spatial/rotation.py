@@ -89,8 +89,8 @@ def rotation_to_rpy(rotation: npt.ArrayLike) -> tuple[float, float, float]:
 
     Examples
     --------
-    >>> rotation_to_rpy(rpy_to_rotation(0.1, 0.2, 0.3))
-    (0.1, 0.2, 0.3)
+    >>> np.round(rotation_to_rpy(rpy_to_rotation(0.1, 0.2, 0.3)), 12).tolist()
+    [0.1, 0.2, 0.3]
     """
     r = np.asarray(rotation, dtype=float)
     level = math.hypot(r[0, 0], r[1, 0])
