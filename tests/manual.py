@@ -57,7 +57,7 @@ def action(external: np.ndarray) -> np.ndarray:
 def rob_mat(
     mech: Mechanism, q: np.ndarray, qp: np.ndarray, qpp: np.ndarray, external: np.ndarray | None = None
 ) -> SimpleNamespace:
-    """Everything the program prints, for one motion point, link by link; L is each joint's unit velocity matrix in frame 0."""
+    """Everything the program prints, for one motion point; L is each joint's unit velocity matrix in frame 0."""
     count = len(mech.links)
     T, WA, HA, JO, L, FI = ([np.zeros((4, 4))] * count for _ in range(6))
     Hg = np.zeros((4, 4))

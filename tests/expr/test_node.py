@@ -31,7 +31,8 @@ def test_constant_results_are_floats() -> None:
         assert type(value) is float
     assert x + 0.0 is x
     assert x * 1.0 is x
-    assert -(-x) is x
+    negative = -x
+    assert -negative is x
 
 
 def test_object_arrays() -> None:

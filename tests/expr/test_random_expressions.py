@@ -74,7 +74,10 @@ def test_values(recipe: list[tuple[str, int, int, float]]) -> None:
 @settings(max_examples=100)
 @given(recipes(12))
 def test_derivatives_against_complex_step(recipe: list[tuple[str, int, int, float]]) -> None:
-    """d f / d x is the imaginary part of f(x + i h) / h, to rounding (W. Squire, G. Trapp, 1998); no abs, which is not analytic."""
+    """d f / d x is the imaginary part of f(x + i h) / h, to rounding (W. Squire, G. Trapp, 1998).
+
+    abs, which is not analytic, is left out.
+    """
     import cmath
 
     recipe = [("neg" if op == "abs" else op, i, j, number) for op, i, j, number in recipe]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from mechanisms import arguments, parts, sample
 
 from linkwise import Mechanism, robots
 from linkwise.algorithm import ALGORITHMS, find
+from mechanisms import arguments, parts, sample
 
 find("inverse_dynamics")
 NAMES = sorted(ALGORITHMS)

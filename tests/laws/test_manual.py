@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import manual
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mechanisms import mechanisms, numpy_call, random_body, random_state, relative
 
+import manual
 from linkwise import Link, Mechanism
+from mechanisms import mechanisms, numpy_call, random_body, random_state, relative
 
 CASES = json.loads(Path(__file__, "../../data/spacelib_manual_7_1.json").resolve().read_text(encoding="utf-8"))
 
@@ -34,8 +34,8 @@ def test_every_matrix_of_the_program(mech: Mechanism, seed: int) -> None:
         relative(numpy_call(mech, "forward_kinematics", state[0]), found.tool),
     ]
     print(errors)
-    # The manual's own matrices, inverted numerically, carry some hundred roundings; seen: 1e-14.
-    assert max(errors) <= 1e-12
+    # The manual's own matrices, inverted numerically, carry some hundred roundings; seen: 2e-15.
+    assert max(errors) <= 5e-14
 
 
 def robot(case: dict[str, Any]) -> Mechanism:

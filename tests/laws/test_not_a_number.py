@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mechanisms import arguments, parts, sample
 
 from linkwise.algorithm import ALGORITHMS, find
 from linkwise.kernel import Tape
+from mechanisms import arguments, parts, sample
 
 find("inverse_dynamics")
 ROWS = 11

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from mechanisms import SEEDS, mechanisms, numpy_call, random_pose, random_state, relative, sample
 
-from linkwise import Mechanism
+from linkwise import Link, Mechanism
+from mechanisms import SEEDS, mechanisms, numpy_call, random_pose, random_state, relative, sample
 
 BOUND = 2e-14
 """Up to 6 links of 3 products of 4x4 matrices each, on both sides: about 40 roundings of numbers near 1."""
@@ -64,6 +64,18 @@ def test_another_tool(seed: int) -> None:
     assert np.array_equal(changed.link_poses(q), mech.link_poses(q))
     last = len(mech.links) - 1
     error = relative(changed.forward_kinematics(q), mech.forward_kinematics(q, last) @ tool)
+    print(f"{error:.1e}")
+    assert error <= BOUND
+
+
+@pytest.mark.parametrize("tilt", [1e-2, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 0.0])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_axes_near_a_coordinate_axis(tilt: float, sign: float) -> None:
+    """An axis a little off z, or off -z, is that axis and no other."""
+    axes = [(tilt, 0.3 * tilt, sign), (0.0, sign, -tilt), (sign, tilt, 2 * tilt)]
+    mech = Mechanism([Link(axis=axis, after=np.eye(4) + np.eye(4, k=3) * 0.5) for axis in axes])
+    q = np.array([0.4, -0.7, 1.1])
+    error = np.abs(numpy_call(mech, "link_poses", q) - product(mech, q)).max()
     print(f"{error:.1e}")
     assert error <= BOUND
 

@@ -1,0 +1,233 @@
+"""The compiled entry: what it takes itself, what it hands over, and what else may hold a result."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linkwise import Mechanism, robots
+from linkwise.kernel import entry, kernel
+from mechanisms import random_mechanism, random_state
+
+
+@pytest.fixture
+def arm() -> Mechanism:
+    """A mechanism of its own, with a kernel of its own, warmed up."""
+    mech = robots.load("puma560").replace(name="arm")
+    mech.inverse_dynamics(*random_state(mech))
+    return mech
+
+
+def states(mech: Mechanism, count: int) -> list[tuple[np.ndarray, ...]]:
+    return [random_state(mech, seed) for seed in range(count)]
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        lambda r: r[1:4],
+        lambda r: r.reshape(2, 3),
+        lambda r: r.T,
+        memoryview,
+        iter,
+        lambda r: r.flat,
+        lambda r: [r],
+        lambda r: np.broadcast_to(r, (3, 6)),
+        lambda r: np.asarray(r).view(),
+        np.from_dlpack,
+        lambda r: lambda: r,
+        lambda r: r.__array_interface__ and r.view(np.ndarray),
+        lambda r: np.lib.stride_tricks.as_strided(r, (6,), (8,)),
+        np.frombuffer,
+    ],
+)
+def test_what_looks_into_a_result_keeps_it(arm: Mechanism, keep: Any) -> None:
+    first, second = states(arm, 2)
+    kept = keep(arm.inverse_dynamics(*first))
+    before = [np.array(item) for item in ([kept()] if callable(kept) else [kept])] if not hasattr(kept, "__next__") else None
+    for _ in range(10):
+        arm.inverse_dynamics(*second)
+    if before is None:
+        assert list(kept) == arm.kernel("inverse_dynamics")(*first).tolist()
+    else:
+        assert np.array_equal(before[0], np.array(kept() if callable(kept) else kept))
+
+
+def spoil_size(result: np.ndarray) -> None:
+    result.resize(3, refcheck=False)
+
+
+def spoil_size_and_back(result: np.ndarray) -> None:
+    result.resize(6000, refcheck=False)
+    result.resize(6, refcheck=False)
+
+
+def spoil_values(result: np.ndarray) -> None:
+    result[:] = np.nan
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("spoil", [spoil_size, spoil_size_and_back, spoil_values])
+def test_what_a_caller_does_to_a_result_is_not_seen_by_the_next(arm: Mechanism, spoil: Any) -> None:
+    first, second = states(arm, 2)
+    wanted = arm.kernel("inverse_dynamics")(*second)
+    for _ in range(8):
+        try:
+            spoil(arm.inverse_dynamics(*first))
+        except (ValueError, AttributeError):
+            return  # this NumPy refuses it
+        after = arm.inverse_dynamics(*second)
+        assert after.dtype == np.float64
+        assert after.flags.writeable
+        assert np.array_equal(after, wanted)
+        del after
+
+
+def test_a_result_may_be_an_argument(arm: Mechanism) -> None:
+    q = random_state(arm)[0]
+    chained = q
+    copied = q
+    for _ in range(10):
+        chained = arm.inverse_dynamics(chained * 1e-3, q, q)
+        copied = np.array(arm.kernel("inverse_dynamics")(copied * 1e-3, q, q))
+    assert np.array_equal(chained, copied)
+    direct = arm.inverse_dynamics(arm.inverse_dynamics(q, q, q), arm.inverse_dynamics(q, q, q), q)
+    tau = arm.kernel("inverse_dynamics")(q, q, q)
+    assert np.array_equal(direct, arm.kernel("inverse_dynamics")(tau, tau, q))
+
+
+def test_results_outlive_the_mechanism() -> None:
+    mech = random_mechanism(40)
+    result = mech.inverse_dynamics(*random_state(mech))
+    result = mech.inverse_dynamics(*random_state(mech))
+    copy, function = result.copy(), mech.forward_kinematics
+    q = random_state(mech)[0]
+    pose = function(q)
+    del mech
+    gc.collect()
+    junk = [np.full(8, np.nan) for _ in range(1000)]
+    assert np.array_equal(result, copy)
+    assert np.array_equal(function(q), pose)
+    del junk
+
+
+def test_references_are_counted_right(arm: Mechanism) -> None:
+    """Neither arguments nor results leak or are freed too often."""
+    point = random_state(arm)
+    for _ in range(10):
+        arm.inverse_dynamics(*point)
+    gc.collect()
+    before = [sys.getrefcount(arg) for arg in point]
+    blocks = sys.getallocatedblocks()
+    for _ in range(5000):
+        arm.inverse_dynamics(*point)
+    assert [sys.getrefcount(arg) for arg in point] == before
+    assert sys.getallocatedblocks() - blocks < 50
+    held = [arm.inverse_dynamics(*point) for _ in range(100)]
+    assert all(sys.getrefcount(held[-1 - k]) <= 3 for k in range(100))
+
+
+def test_many_threads_share_one_kernel(arm: Mechanism) -> None:
+    points = states(arm, 8)
+    wanted = [arm.kernel("inverse_dynamics")(*point) for point in points]
+    wrong: list[int] = []
+
+    def work(k: int) -> None:
+        previous = None
+        for _ in range(3000):
+            result = arm.inverse_dynamics(*points[k])
+            if not np.array_equal(result, wanted[k]) or (previous is not None and not np.array_equal(previous, wanted[k])):
+                wrong.append(k)
+            previous = result
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
+
+
+class Marked(np.ndarray):
+    """A subclass of the array, which the entry must not take for one."""
+
+
+def test_everything_else_is_handed_over(arm: Mechanism) -> None:
+    """Any argument but contiguous float64 vectors of the right length gives what the gufunc gives, or its error."""
+    q, qd, qdd = random_state(arm)
+    wanted = arm.kernel("inverse_dynamics")(q, qd, qdd)
+    n = arm.n
+    others: list[Any] = [
+        q.tolist(), tuple(q), np.repeat(q, 2)[::2], q[::-1][::-1], q.astype(">f8"), q.view(Marked), q[None][0],
+        np.ma.array(q).data, np.frombuffer(q.tobytes()),
+    ]  # fmt: skip
+    for other in others:
+        assert np.array_equal(np.asarray(arm.inverse_dynamics(other, qd, qdd)), wanted)
+        assert np.array_equal(np.asarray(arm.inverse_dynamics(other, qdd=qdd, qd=qd)), wanted)
+    unaligned = np.zeros(8 * n + 1, np.uint8)[1:].view(float)
+    unaligned[:] = q
+    assert np.array_equal(arm.inverse_dynamics(unaligned, qd, qdd), wanted)
+    close = arm.inverse_dynamics(q.astype(np.float32), qd.astype(np.float32), qdd.astype(np.float32))
+    assert close.dtype == np.float32
+    assert arm.inverse_dynamics(q[None], qd, qdd).shape == (1, n)
+    assert np.array_equal(arm.inverse_dynamics(q, qd, qdd, external=None), wanted)
+    assert np.array_equal(
+        arm.inverse_dynamics(q, qd, qdd, np.zeros(6)), arm.inverse_dynamics(q, qd, qdd, external=np.zeros(6))
+    )
+    for bad in (np.zeros(n + 1), np.zeros(0), np.zeros(()), "abc", None, {}, np.zeros(n, complex)):
+        with pytest.raises((TypeError, ValueError)):
+            arm.inverse_dynamics(bad, qd, qdd)
+    with pytest.raises(TypeError):
+        arm.inverse_dynamics(q, qd, qdd, speed=1)  # type: ignore[call-arg]
+    assert np.array_equal(arm.inverse_dynamics(q, qd, qdd), wanted)
+
+
+def test_links_and_frames_by_name_fall_through(arm: Mechanism) -> None:
+    q = random_state(arm)[0]
+    arm.jacobian(q)
+    body = arm.jacobian(q, frame="body")
+    assert np.array_equal(body, arm.kernel("jacobian", frame="body")(q))
+    assert np.array_equal(arm.jacobian(q, -1, "body"), body)
+    assert np.array_equal(arm.jacobian(q, link=2), arm.kernel("jacobian", link=2)(q))
+    assert np.array_equal(arm.forward_kinematics(q, arm.link_names[2]), arm.forward_kinematics(q, 2))
+
+
+def test_without_the_entry_answers_are_the_same(arm: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where arrays are laid out otherwise the methods use the gufunc."""
+    monkeypatch.setattr(kernel, "usable", lambda: False)
+    other = arm.replace(name="other")
+    point = random_state(arm)
+    assert np.array_equal(other.inverse_dynamics(*point), arm.inverse_dynamics(*point))
+    assert type(other.inverse_dynamics).__name__ != "builtin_function_or_method"
+    assert other.kernel("inverse_dynamics").entry(lambda: None) is None
+
+
+def test_the_layout_check_sees_a_wrong_offset(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry.usable.cache_clear()
+    try:
+        monkeypatch.setitem(entry.OFFSETS, "data", entry.OFFSETS["data"] + 8)
+        assert not entry.usable()
+    finally:
+        monkeypatch.undo()
+        entry.usable.cache_clear()
+    assert entry.usable() in {True, False}
+
+
+def test_help_and_signature() -> None:
+    import inspect
+
+    assert "external" in inspect.signature(Mechanism.inverse_dynamics).parameters
+    assert "Joint efforts" in (Mechanism.inverse_dynamics.__doc__ or "")
+    mech = robots.load("planar_2r").replace(name="documented")
+    mech.forward_kinematics([0.0, 0.0])
+    assert mech.forward_kinematics.__doc__

@@ -1,0 +1,139 @@
+"""The public face: light to import, every name documented, every example in a docstring true."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+import time
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import linkwise
+
+HEAVY = ("matplotlib", "sympy", "scipy", "llvmlite", "rich", "click", "platformdirs", "pinocchio", "mujoco", "pandas", "jax")
+"""Libraries that are imported where they are used."""
+
+MODULES = sorted(
+    name for _, name, _ in pkgutil.walk_packages(linkwise.__path__, "linkwise.") if not name.endswith("__main__")
+)
+
+
+def in_a_fresh_process(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_importing_brings_nothing_heavy() -> None:
+    loaded = in_a_fresh_process("import sys, linkwise; print(*sys.modules)").split()
+    assert "linkwise" in loaded
+    assert [name for name in HEAVY if name in loaded] == []
+
+
+def test_describing_and_computing_bring_nothing_heavy() -> None:
+    """A kernel that is in the cache runs without LLVM being loaded; a table needs no library."""
+    code = """
+import sys, linkwise as lw
+arm = lw.robots.load("planar_2r")
+repr(arm)
+arm.forward_kinematics([0.0, 0.0])
+print(*sys.modules)
+"""
+    in_a_fresh_process(code)
+    loaded = in_a_fresh_process(code).split()
+    heavy = {name for name in HEAVY if name in loaded} - {"platformdirs"}
+    assert heavy <= (set() if sys.platform == "linux" else {"llvmlite"})
+
+
+def test_importing_is_quick() -> None:
+    """0.2 s at most where nothing else runs, as the median of five; three times that here, where tests run beside."""
+    code = "import numpy, time; t = time.perf_counter(); import linkwise; print(time.perf_counter() - t)"
+    times = sorted(float(in_a_fresh_process(code)) for _ in range(5))
+    print(f"median {times[2]:.3f} s without NumPy")
+    assert times[2] < 0.6
+    start = time.perf_counter()
+    in_a_fresh_process("import linkwise")
+    print(f"{time.perf_counter() - start:.3f} s with Python and NumPy")
+
+
+def test_no_warning_and_no_output_at_import() -> None:
+    assert in_a_fresh_process("import linkwise") == ""
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_each_module_imports_alone(name: str) -> None:
+    """In this process; that one needs no other first is seen by importing it where nothing of Linkwise is loaded."""
+    module = importlib.import_module(name)
+    assert (module.__doc__ or "").strip(), f"{name} has no docstring"
+
+
+def test_no_module_needs_another_to_be_imported_first() -> None:
+    """Each in turn with all of Linkwise forgotten."""
+    code = f"""
+import sys, importlib
+for name in {MODULES!r}:
+    for loaded in [key for key in sys.modules if key.split(".")[0] == "linkwise"]:
+        del sys.modules[loaded]
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(name, error)
+"""
+    assert in_a_fresh_process(code) == ""
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    assert len(set(linkwise.__all__)) == len(linkwise.__all__)
+    for name in linkwise.__all__:
+        value = getattr(linkwise, name)
+        assert (inspect.getdoc(value) or "").strip(), f"linkwise.{name} has no docstring"
+        assert name in dir(linkwise)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        linkwise.nonsense  # noqa: B018
+    assert linkwise.__version__
+
+
+def test_every_public_method_is_documented() -> None:
+    for kind in (linkwise.Mechanism, linkwise.Link, linkwise.Motor, linkwise.Inertia):
+        for name, member in inspect.getmembers(kind):
+            if not name.startswith("_") and (callable(member) or isinstance(member, property)):
+                assert (inspect.getdoc(member) or "").strip(), f"{kind.__name__}.{name} has no docstring"
+
+
+def documented(module: ModuleType) -> list[doctest.DocTest]:
+    found = doctest.DocTestFinder(exclude_empty=True).find(module)
+    return [test for test in found if test.examples]
+
+
+@pytest.mark.parametrize("name", [*MODULES, "linkwise"])
+def test_examples(name: str) -> None:
+    """Every example in a docstring gives what it shows."""
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.FAIL_FAST)
+    with np.printoptions(precision=8, suppress=False, linewidth=75, threshold=1000):
+        for test in documented(importlib.import_module(name)):
+            runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def test_there_are_examples() -> None:
+    count = sum(len(documented(importlib.import_module(name))) for name in MODULES)
+    print(f"{count} docstrings with examples")
+    assert count >= 25
+
+
+def test_teeth() -> None:
+    """An example that is wrong fails."""
+    module = ModuleType("wrong")
+    module.__doc__ = ">>> 1 + 1\n3\n"
+    runner = doctest.DocTestRunner(verbose=False)
+    for test in documented(module):
+        runner.run(test, out=lambda text: None)
+    assert runner.failures == 1
