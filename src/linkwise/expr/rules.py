@@ -54,8 +54,9 @@ def _neg(x: Expr) -> Expr:
     return simplified("neg", (x,))
 
 
-def _power_of_two(x: Expr) -> bool:
-    return bool(x.value and math.isfinite(x.value) and abs(math.frexp(x.value)[0]) == 0.5)
+def _has_exact_inverse(x: Expr) -> bool:
+    """Whether a number is a power of two whose inverse is one too, and neither infinite nor subnormal."""
+    return 1e-300 < abs(x.value) < 1e300 and abs(math.frexp(x.value)[0]) == 0.5
 
 
 def _multiple(x: Expr) -> tuple[float, Expr]:
@@ -142,7 +143,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "div": (
         Rule("0/x = 0", "const *", lambda x, y: x if x.value == 0 else None),
         Rule("x/x = 1", "* *", lambda x, y: constant(1.0) if x is y else None),
-        Rule("x/c = (1/c)*x", "* const", lambda x, y: _mul(constant(1.0 / y.value), x) if _power_of_two(y) else None),
+        Rule("x/c = (1/c)*x", "* const", lambda x, y: _mul(constant(1.0 / y.value), x) if _has_exact_inverse(y) else None),
         Rule("-x/y = -(x/y)", "neg *", lambda x, y: _neg(simplified("div", (x.args[0], y)))),
         Rule("x/-y = -(x/y)", "* neg", lambda x, y: _neg(simplified("div", (x, y.args[0])))),
     ),

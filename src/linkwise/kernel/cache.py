@@ -80,9 +80,16 @@ def _read_private(path: Path) -> bytes | None:
         handle = os.open(path, flags)
     except OSError:
         return None
-    with os.fdopen(handle, "rb") as file:
-        found = os.fstat(file.fileno())
-        return file.read() if stat.S_ISREG(found.st_mode) and _only_ours(found) else None
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or not _only_ours(found):
+            return None
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read()
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
 
 
 def _only_ours(found: os.stat_result) -> bool:

@@ -13,11 +13,11 @@ from linkwise.kernel.llvm_body import body
 from linkwise.kernel.llvm_copy import ELEMENT, copying
 from linkwise.kernel.llvm_entry import entry, has_entry
 from linkwise.kernel.llvm_loop import loop
-from linkwise.kernel.llvm_math import slow
+from linkwise.kernel.llvm_reduction import reduction, slow
 from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
-LOWERING = "7"
+LOWERING = "8"
 """Counts the changes of the lowering, so that object code of an older one is not used."""
 
 SCALARS = {"float64": "double", "float32": "float"}
@@ -77,7 +77,7 @@ def assembly(tape: Tape, dtype: str) -> str:
     def make() -> Text:
         return host().text(SCALARS[dtype])
 
-    parts = [_SHARED, ELEMENT, *_arithmetic(tape, make), copying(make()), loop(tape, make())]
+    parts = [_SHARED, ELEMENT, reduction(), *_arithmetic(tape, make), copying(make()), loop(tape, make())]
     if dtype == "float64" and has_entry(tape):
         narrow = replace(host(), vector_bytes=16)
         if narrow != host():
@@ -94,11 +94,11 @@ def _arithmetic(tape: Tape, make: Callable[[], Text]) -> list[str]:
 def _declaration(intrinsic: str) -> str:
     """Declare an intrinsic by its name, which says its type: ``@llvm.fma.v8f64``."""
     _, name, kind = intrinsic.split(".")
-    scalar = "double" if kind.endswith("f64") else "float"
-    lanes = kind[1:].split("f")[0]
-    vector = f"<{lanes} x {scalar}>" if kind.startswith("v") else scalar
-    count = {"fma": 3, "copysign": 2}.get(name, 1)
-    return f"declare {vector} {intrinsic}({', '.join([vector] * count)})"
+    lanes, letter, bits = re.fullmatch(r"(?:v(\d+))?([fi])(\d+)", kind).groups()  # type: ignore[union-attr]
+    scalar = f"i{bits}" if letter == "i" else {"64": "double", "32": "float"}[bits]
+    value = f"<{lanes} x {scalar}>" if lanes else scalar
+    arguments = [value] * {"fma": 3, "fshl": 3, "copysign": 2}.get(name, 1) + ["i1"] * (name == "ctlz")
+    return f"declare {value} {intrinsic}({', '.join(arguments)})"
 
 
 _SHARED = f"""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from linkwise.kernel.llvm_math import beyond, sine_cosine
+from linkwise.kernel.llvm_math import sine_cosine
+from linkwise.kernel.llvm_reduction import beyond
 from linkwise.kernel.llvm_text import Text
 from linkwise.kernel.tape import Tape
 
@@ -124,25 +125,34 @@ class _Writer:
         self.t.do(f"store {self.t.vector} {name}, ptr {address}, align {self.t.vector_size}")
 
     def _circular(self, level: int, angles: list[int]) -> None:
-        """Sine and cosine of several angles: the fast polynomials, and one cold branch for lanes with huge arguments."""
+        """Sine and cosine of several angles by the fast polynomials; lanes with huge arguments are put right in cold code.
+
+        Huge arguments are zero for the polynomials, which would overflow.
+        """
         t, v, mask = self.t, self.t.vector, f"<{self.t.width} x i1>"
         xs = [self.name(angle) for angle in angles]
-        fast = [sine_cosine(t, x) for x in xs]
-        huge = ""
-        for x in xs:
-            over = beyond(t, x, t.width)
-            huge = t.emit(f"or {mask} {huge}, {over}") if huge else over
-        bits = t.emit(f"bitcast {mask} {huge} to i{t.width}")
-        some = t.emit(f"icmp ne i{t.width} {bits}, 0")
+        over = [beyond(t, x, t.width) for x in xs]
+        some = over[0]
+        for huge in over[1:]:
+            some = t.emit(f"or {mask} {some}, {huge}")
+        bits = t.emit(f"bitcast {mask} {some} to i{t.width}")
+        any_huge = t.emit(f"icmp ne i{t.width} {bits}, 0")
         before = t.block
-        t.do(f"br i1 {some}, label %slow{level}, label %fast{level}, !prof !0")
-        t.start(f"slow{level}")
-        slow = [self._slow(x, *pair) for x, pair in zip(xs, fast, strict=True)]
+        t.do(f"br i1 {any_huge}, label %tame{level}, label %fast{level}, !prof !0")
+        t.start(f"tame{level}")
+        tame = [t.emit(f"select {mask} {huge}, {v} {t.number(0.0)}, {v} {x}") for huge, x in zip(over, xs, strict=True)]
         t.do(f"br label %fast{level}")
         t.start(f"fast{level}")
+        small = [t.emit(f"phi {v} [ {x}, %{before} ], [ {other}, %tame{level} ]") for x, other in zip(xs, tame, strict=True)]
+        fast = [sine_cosine(t, x) for x in small]
+        t.do(f"br i1 {any_huge}, label %slow{level}, label %both{level}, !prof !0")
+        t.start(f"slow{level}")
+        slow = [self._slow(x, *pair) for x, pair in zip(xs, fast, strict=True)]
+        t.do(f"br label %both{level}")
+        t.start(f"both{level}")
         for angle, quick, exact in zip(angles, fast, slow, strict=True):
             merged = [
-                t.emit(f"phi {v} [ {a}, %{before} ], [ {b}, %slow{level} ]") for a, b in zip(quick, exact, strict=True)
+                t.emit(f"phi {v} [ {a}, %fast{level} ], [ {b}, %slow{level} ]") for a, b in zip(quick, exact, strict=True)
             ]
             self.pairs[angle] = (merged[0], merged[1])
 

@@ -15,9 +15,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
-from linkwise.kernel.llvm_text import RUNTIME, Text, splat
-
-LIMIT = 1e5
+from linkwise.kernel.llvm_text import Text, splat
 
 Fma = Callable[[str, str, str], str]
 """Emits a fused multiply-add of three named values."""
@@ -47,7 +45,7 @@ _ROUNDING = 1.5 * 2.0**52
 
 
 def sine_cosine(t: Text, x: str) -> tuple[str, str]:
-    """Emit sine and cosine of the vector x (of t.vector type), right for |x| < LIMIT; the names of both."""
+    """Emit sine and cosine of the vector x (of t.vector type), right for |x| < 1e5; the names of both."""
     if t.scalar == "double":
         return _double(t, x, t.width, SINE, COSINE)
     wide = f"<{t.width} x double>"
@@ -163,70 +161,3 @@ def _truncated(value: float) -> float:
     """The value with the last 20 bits of its mantissa cleared."""
     bits = struct.unpack("<q", struct.pack("<d", value))[0]
     return float(struct.unpack("<d", struct.pack("<q", bits & ~((1 << 20) - 1)))[0])
-
-
-def beyond(t: Text, x: str, width: int) -> str:
-    """Emit: whether x (a vector, or a scalar with width 1) is beyond `LIMIT` in magnitude, or not a number.
-
-    The bits are compared as integers, for a comparison of floats would raise the invalid flag for a NaN.
-    """
-    bits = 8 * t.size
-    number = t.scalar if width == 1 else f"<{width} x {t.scalar}>"
-    whole = f"i{bits}" if width == 1 else f"<{width} x i{bits}>"
-
-    def constant(value: int) -> str:
-        return str(value) if width == 1 else "<" + ", ".join(f"i{bits} {value}" for _ in range(width)) + ">"
-
-    form, kind = ("<Q", "<d") if bits == 64 else ("<I", "<f")
-    limit = struct.unpack(form, struct.pack(kind, LIMIT))[0]
-    plain = t.emit(f"bitcast {number} {x} to {whole}")
-    size = t.emit(f"and {whole} {plain}, {constant(2 ** (bits - 1) - 1)}")
-    return t.emit(f"icmp ugt {whole} {size}, {constant(limit)}")
-
-
-def slow(t: Text) -> str:
-    """Emit ``slow``: through the C library, sine and cosine of the lanes of a vector that are beyond `LIMIT`.
-
-    It takes three vectors one behind the other in memory: the argument, and the sine and cosine to be corrected.
-    """
-    s, w, align = t.scalar, t.width, t.size
-    wide = "fpext float %x to double" if s == "float" else "fadd double %x, 0.0"
-    narrow = "fptrunc double {} to float" if s == "float" else "fadd double {}, 0.0"
-    t.lines.clear()
-    far = beyond(t, "%x", 1)
-    test = "\n".join(t.lines)
-    return f"""
-define internal void @slow_{t.tag}(ptr %space) noinline nounwind cold {{
-entry:
-  br label %lane
-lane:
-  %l = phi i64 [ 0, %entry ], [ %l1, %next ]
-  %p = getelementptr {s}, ptr %space, i64 %l
-  %x = load {s}, ptr %p
-{test}
-  br i1 {far}, label %huge, label %next
-huge:
-  %y = {wide}
-  %psin = getelementptr ptr, ptr @runtime, i64 {RUNTIME.index("sin")}
-  %pcos = getelementptr ptr, ptr @runtime, i64 {RUNTIME.index("cos")}
-  %fsin = load ptr, ptr %psin
-  %fcos = load ptr, ptr %pcos
-  %s = call double %fsin(double %y)
-  %c = call double %fcos(double %y)
-  %s1 = {narrow.format("%s")}
-  %c1 = {narrow.format("%c")}
-  %ls = add i64 %l, {w}
-  %lc = add i64 %l, {2 * w}
-  %ps = getelementptr {s}, ptr %space, i64 %ls
-  %pc = getelementptr {s}, ptr %space, i64 %lc
-  store {s} %s1, ptr %ps
-  store {s} %c1, ptr %pc
-  br label %next
-next:
-  %l1 = add i64 %l, 1
-  %more = icmp ult i64 %l1, {w}
-  br i1 %more, label %lane, label %done
-done:
-  ret void
-}}
-"""

@@ -99,7 +99,7 @@ def _unpacked(kept: bytes) -> Code | None:
         if head.get("object"):
             return Linked(content)
         return Mapped(Image(content, head["writable"], head["size"], head["symbols"]))
-    except (ValueError, KeyError, OSError):
+    except (ValueError, TypeError, KeyError, AttributeError, OSError):
         return None
 
 

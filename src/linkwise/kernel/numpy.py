@@ -12,7 +12,14 @@ import numpy as np
 from linkwise.kernel.gufunc import LOOP
 from linkwise.kernel.tape import Instruction, Shape, Tape
 
-_UNARY = {"neg": "-{}", "sqrt": "sqrt({})", "sin": "sin({})", "cos": "cos({})", "abs": "abs({})", "sign": "sign({})"}
+_UNARY = {
+    "neg": "-{}",
+    "sqrt": "numpy.sqrt({})",
+    "sin": "numpy.sin({})",
+    "cos": "numpy.cos({})",
+    "abs": "numpy.abs({})",
+    "sign": "numpy.sign({})",
+}
 _BINARY = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}"}
 
 
@@ -23,36 +30,36 @@ def source(tape: Tape) -> str:
     --------
     >>> from linkwise.kernel.tape import trace
     >>> print(source(trace(lambda x: x * x, "square", {"x": (1,)}, {"y": (1,)})))
-    from numpy import abs, array, cos, empty, errstate, result_type, sign, sin, sqrt
+    import numpy
     <BLANKLINE>
     <BLANKLINE>
     def square(x):
         "square: x (1,) -> y (1,), batch axes leading."
-        x = array(x, ndmin=1, copy=None)
-        kind = result_type(x, 'f4')
-        x = x.astype(kind, copy=False)
-        number = kind.type
-        with errstate(all='ignore'):
-            v0 = x[..., 0]
-            v1 = v0 * v0
-            y = empty(x.shape[:-1] + (1,), kind)
-            y[..., 0] = v1
+        x = numpy.array(x, ndmin=1, copy=None)
+        _kind = numpy.result_type(x, 'f4')
+        x = x.astype(_kind, copy=False)
+        _number = _kind.type
+        with numpy.errstate(all='ignore'):
+            _0 = x[..., 0]
+            _1 = _0 * _0
+            y = numpy.empty(x.shape[:-1] + (1,), _kind)
+            y[..., 0] = _1
         return y
     """
     inputs, outputs = list(tape.inputs.items()), list(tape.outputs.items())
     described = [", ".join(f"{name} {shape}" for name, shape in group) for group in (inputs, outputs)]
     names = ", ".join(name for name, _ in inputs)
     lines = [
-        "from numpy import abs, array, cos, empty, errstate, result_type, sign, sin, sqrt",
+        "import numpy",
         "",
         "",
         f"def {tape.name}({names}):",
         f'    "{tape.name}: {described[0]} -> {described[1]}, batch axes leading."',
     ]
-    lines += [f"    {name} = array({name}, ndmin={len(shape)}, copy=None)" for name, shape in inputs]
-    lines.append(f"    kind = result_type({names}, 'f4')")
-    lines += [f"    {name} = {name}.astype(kind, copy=False)" for name, _ in inputs]
-    lines += ["    number = kind.type", "    with errstate(all='ignore'):"]
+    lines += [f"    {name} = numpy.array({name}, ndmin={len(shape)}, copy=None)" for name, shape in inputs]
+    lines.append(f"    _kind = numpy.result_type({names}, 'f4')")
+    lines += [f"    {name} = {name}.astype(_kind, copy=False)" for name, _ in inputs]
+    lines += ["    _number = _kind.type", "    with numpy.errstate(all='ignore'):"]
     lines += [f"        {line}" for line in _statements(tape)]
     lines.append(f"    return {', '.join(name for name, _ in outputs)}")
     return "\n".join(lines)
@@ -64,18 +71,18 @@ def _statements(tape: Tape) -> list[str]:
     for name, shape in tape.inputs.items():
         for index in np.ndindex(shape):
             if slot in used:
-                lines.append(f"v{slot} = {name}[{', '.join(['...', *map(str, index)])}]")
+                lines.append(f"_{slot} = {name}[{', '.join(['...', *map(str, index)])}]")
             slot += 1
     for k, instruction in enumerate(tape.code):
-        lines.append(f"v{tape.first_result + k} = {_expression(tape, instruction)}")
+        lines.append(f"_{tape.first_result + k} = {_expression(tape, instruction)}")
     shapes = [f"{name}.shape{f'[:-{len(shape)}]' if shape else ''}" for name, shape in tape.inputs.items()]
     batch = shapes[0]
     if len(shapes) > 1:
-        lines.append(f"batch = broadcast_shapes({', '.join(shapes)})")
-        batch = "batch"
+        lines.append(f"_batch = numpy.broadcast_shapes({', '.join(shapes)})")
+        batch = "_batch"
     results = iter(tape.results)
     for name, shape in tape.outputs.items():
-        lines.append(f"{name} = empty({batch} + {shape}, kind)")
+        lines.append(f"{name} = numpy.empty({batch} + {shape}, _kind)")
         for index in np.ndindex(shape):
             lines.append(f"{name}[{', '.join(['...', *map(str, index)])}] = {_operand(tape, next(results))}")
     return lines
@@ -88,14 +95,13 @@ def _expression(tape: Tape, instruction: Instruction) -> str:
 
 def _operand(tape: Tape, slot: int) -> str:
     number = tape.constant(slot)
-    return f"v{slot}" if number is None else f"number({number!r})"
+    return f"_{slot}" if number is None else f"_number({number!r})"
 
 
 def loop(tape: Tape, dtype: str) -> Any:
     """Wrap the NumPy lowering as the inner loop of a gufunc, for machines without llvmlite."""
-    text = source(tape).replace("import abs,", "import broadcast_shapes, abs,")
     space: dict[str, Any] = {}
-    exec(compile(text, f"<linkwise {tape.name}>", "exec"), space)
+    exec(compile(source(tape), f"<linkwise {tape.name}>", "exec"), space)
     return LOOP(_inner(tape, space[tape.name], np.dtype(dtype)))
 
 
@@ -113,7 +119,12 @@ def _inner(tape: Tape, function: Callable[..., Any], dtype: np.dtype[Any]) -> Ca
             inner = strides[first : first + len(shape)]
             first += len(shape)
             views.append(_view(pointers[k], (rows, *shape), (strides[k], *inner), dtype))
-        results = function(*views[:count])
+        try:
+            results = function(*views[:count])
+        except Exception:  # shown by Python, not raised: no number may look like a result
+            for view in views[count:]:
+                view[...] = np.nan
+            raise
         for view, result in zip(views[count:], results if isinstance(results, tuple) else (results,), strict=True):
             view[...] = result
 

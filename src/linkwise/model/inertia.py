@@ -90,6 +90,9 @@ class Inertia:
         """The same shape with mass and tensor scaled."""
         return Inertia(self.mass * mass_factor, self.com, frozen(self.tensor * tensor_factor), self.physical)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.mass, self.com, self.tensor, self.physical)
+
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal inertias, hashable."""
@@ -100,6 +103,10 @@ class Inertia:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+def _rebuild(mass: float, com: FloatArray, tensor: FloatArray, physical: bool) -> Inertia:
+    return Inertia(mass, frozen(com), frozen(tensor), physical)
 
 
 def tensor_from(check: Checker, inertia: Any) -> FloatArray:

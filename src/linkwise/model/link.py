@@ -208,9 +208,7 @@ class Link:
         >>> Link(name="a").replace(mass=1.5).body.mass
         1.5
         """
-        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "body"}
-        body = self.body
-        values.update(mass=body.mass, com=body.com, inertia=body.tensor, physical=body.physical)
+        values = self._values()
         if {"joint", "before", "after", "axis"} & changes.keys():
             values["dh_row"] = None
         values.update(changes)
@@ -220,6 +218,15 @@ class Link:
         from linkwise.model import table
 
         return table.link_text(self)
+
+    def _values(self) -> dict[str, Any]:
+        """The arguments that make this link."""
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "body"}
+        body = self.body
+        return {**values, "mass": body.mass, "com": body.com, "inertia": body.tensor, "physical": body.physical}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._values(),)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -233,6 +240,10 @@ class Link:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+def _rebuild(values: dict[str, Any]) -> Link:
+    return Link(**values)
 
 
 def joint_motion(joint: str, axis: FloatArray, pitch: float, q: Any) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError, Problem, choices
 from linkwise.model.checks import Checker, frozen
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
@@ -69,6 +69,8 @@ class Tree:
         if not given or not all(isinstance(link, Link) for link in given):
             check.report("links", given, "one Link or more")
             check.finish()
+        if payload is not None and not isinstance(payload, Inertia):
+            check.report("payload", payload, "an Inertia or None; with_payload(mass, com, inertia) makes one")
         named = tuple(
             link if link.name else link.replace(name=f"link{k + 1}", dh_row=link.dh_row) for k, link in enumerate(given)
         )
@@ -89,6 +91,9 @@ class Tree:
             object.__setattr__(self, field, value)
 
     def __setattr__(self, field: str, value: object) -> None:
+        raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
+
+    def __delattr__(self, field: str) -> None:
         raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
 
     # ── what it is made of ────────────────────────────────────────────────────────────────────────
@@ -267,9 +272,7 @@ def _parents(check: Checker, links: Sequence[Link]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _unknown_parent(link: Link, names: Sequence[str | None]) -> Any:
-    from linkwise.errors import Problem
-
+def _unknown_parent(link: Link, names: Sequence[str | None]) -> Problem:
     others = ["base", *(name for name in names if name != link.name)]
     return Problem(f"link {link.name!r}", "parent", link.parent, choices(others))
 

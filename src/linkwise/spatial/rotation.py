@@ -68,15 +68,19 @@ def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
     array([1., 0., 0.])
     """
     a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
-    v, c = np.cross(a, b), float(a @ b)
-    if c < -1 + 1e-12:
-        normal = np.zeros(3)
-        normal[int(np.argmin(np.abs(a)))] = 1.0
-        normal -= a * (a @ normal)
-        normal /= np.linalg.norm(normal)
-        return np.asarray(2.0 * np.outer(normal, normal) - np.eye(3))
-    k = np.asarray(skew(v), dtype=float)
-    return np.asarray(np.eye(3) + k + k @ k / (1.0 + c))
+    normal, c = np.cross(a, b), float(a @ b)
+    if c >= 0:
+        k = np.asarray(skew(normal), dtype=float)
+        return np.asarray(np.eye(3) + k + k @ k / (1.0 + c))
+    sine = float(np.linalg.norm(normal))
+    if sine < 1e-15:
+        normal = np.eye(3)[int(np.argmin(np.abs(a)))]
+    for _ in range(2):  # once for the direction, once more for the rounding
+        normal = normal - a * (a @ normal)
+        normal = normal / np.linalg.norm(normal)
+    size = math.hypot(c, sine)
+    k = np.asarray(skew(normal), dtype=float)
+    return np.asarray(np.eye(3) + sine / size * k + (1.0 - c / size) * (k @ k))
 
 
 def rpy_to_rotation(roll: float, pitch: float, yaw: float) -> Array:
