@@ -1,7 +1,7 @@
 """An algorithm declares itself once: its name, its inputs and outputs with shapes, and the function over scalars.
 
-The methods of `Mechanism`, the command line, the reference page, the laws in the tests and the benchmarks read the
-declarations in `ALGORITHMS`; adding an algorithm is adding one file with one decorated function.
+`Mechanism.kernel`, the reference page and the laws in the tests read the declarations in `ALGORITHMS`; adding an
+algorithm is adding one file with one decorated function, and one line to `Mechanism`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwise.errors import ArgumentError, choices
+from linkwise.kernel.tape import Shape
 from linkwise.model.tree import Tree
-
-Shape = tuple[int, ...]
 
 ALGORITHMS: dict[str, Algorithm] = {}
 """Every algorithm there is, by name."""
@@ -27,20 +26,20 @@ class Algorithm:
     Attributes
     ----------
     name : str
-        Also the name of the method of `Mechanism`.
+        What `Mechanism.kernel` finds it by.
     inputs, outputs : mapping of str to str
         Shapes in letters: ``"n"``, ``"L 4 4"``, ``"6 n"``; n joint coordinates, L links.
     function : callable
         ``function(tree, *inputs, **options)`` over arrays of scalars; one array or a tuple of them.
-    options : tuple of str
-        Names of the keyword-only options of the function; each choice of options is a kernel of its own.
+    options : mapping of str to object
+        The keyword-only options of the function, and what they are by default; each choice is a kernel of its own.
     """
 
     name: str
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
     function: Callable[..., Any]
-    options: tuple[str, ...]
+    options: Mapping[str, Any]
 
     def shapes(self, tree: Tree, which: Mapping[str, str]) -> dict[str, Shape]:
         """The shapes in numbers, for one mechanism."""
@@ -56,7 +55,7 @@ def algorithm(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Callable
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = inspect.signature(function).parameters.values()
-        options = tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
+        options = {parameter.name: parameter.default for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
         name = function.__name__
         ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), function, options)
         return function

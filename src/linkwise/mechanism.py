@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
-from linkwise.algorithm import find
+from linkwise.algorithm import Algorithm, find
 from linkwise.errors import ArgumentError, choices
 from linkwise.kernel import Kernel, trace
 from linkwise.method import compiled
@@ -104,11 +104,10 @@ class Mechanism(Tree):
         for k, row in enumerate(table):
             if len(row) != len(order):
                 raise ArgumentError(f"row {k} is {row!r}; expected {len(order)} numbers: {', '.join(order)}")
-        pairs = zip(table, letters, strict=True)
-        links = [
-            Link.dh(**dict(zip(order, row, strict=True)), convention=convention, joint=_JOINT_LETTERS[letter])
-            for row, letter in pairs
-        ]
+        links = []
+        for k, (row, letter) in enumerate(zip(table, letters, strict=True)):
+            numbers = dict(zip(order, row, strict=True))
+            links.append(Link.dh(**numbers, convention=convention, joint=_JOINT_LETTERS[letter], name=f"link{k + 1}"))
         return cls(links, **rest)
 
     def kernel(self, name: str, *, backend: str | None = None, **options: Any) -> Kernel:
@@ -134,35 +133,47 @@ class Mechanism(Tree):
         >>> arm.kernel("forward_kinematics").operations
         {'sin': 1, 'cos': 1, 'neg': 1}
         """
-        key = (name, backend, *sorted(options.items()))
+        declared = find(name)
+        chosen = self._chosen(declared, options) if options else {}
+        key = (name, backend, *chosen.items())
         kernels: dict[Any, Kernel] = self.__dict__.get("_kernels", {})
         if key not in kernels:
             with _making:
                 kernels = self.__dict__.setdefault("_kernels", {})
                 if key not in kernels:
-                    kernels[key] = self._made(name, backend, options)
+                    kernels[key] = self._made(declared, backend, chosen)
         return kernels[key]
 
-    def _made(self, name: str, backend: str | None, options: dict[str, Any]) -> Kernel:
-        declared = find(name)
-        if not options.keys() <= set(declared.options):
-            raise ArgumentError(f"{name} has no option {sorted(options)}; it has {choices(declared.options)}")
+    def _chosen(self, declared: Algorithm, options: dict[str, Any]) -> dict[str, Any]:
+        """The options that are not what they are by default, in their order, links by index."""
+        unknown = sorted(options.keys() - declared.options.keys())
+        if unknown:
+            raise ArgumentError(f"{declared.name} has no option {choices(unknown)}; it has {choices(declared.options)}")
+        chosen = {}
+        for name, default in declared.options.items():
+            value = options.get(name, default)
+            if name == "link" and (isinstance(value, bool) or value != default):
+                value = self.link_index(value)
+            if value != default:
+                chosen[name] = value
+        return chosen
+
+    def _made(self, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
         function = partial(declared.function, self, **options)
         inputs, outputs = declared.shapes(self, declared.inputs), declared.shapes(self, declared.outputs)
-        return Kernel(trace(function, name, inputs, outputs), backend, declared.function.__doc__ or "")
+        return Kernel(trace(function, declared.name, inputs, outputs), backend, declared.function.__doc__ or "")
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────
 
     @compiled
     def forward_kinematics(self, q: npt.ArrayLike, link: int | str = -1) -> FloatArray:
         """T_world_tool (..., 4, 4) at joint coordinates q (..., n); ``link`` (index or name) asks for a link's frame."""
-        options: dict[str, Any] = {} if link == -1 else {"link": self.link_index(link)}
-        return self.kernel("forward_kinematics", **options).ufunc(q)  # type: ignore[no-any-return]
+        return self.kernel("forward_kinematics", link=link)(q)  # type: ignore[no-any-return]
 
     @compiled
     def link_poses(self, q: npt.ArrayLike) -> FloatArray:
         """T_world_link (..., L, 4, 4) of every link at joint coordinates q (..., n)."""
-        return self.kernel("link_poses").ufunc(q)  # type: ignore[no-any-return]
+        return self.kernel("link_poses")(q)  # type: ignore[no-any-return]
 
     @compiled
     def jacobian(self, q: npt.ArrayLike, link: int | str = -1, frame: str = "base") -> FloatArray:
@@ -177,19 +188,19 @@ class Mechanism(Tree):
         frame : {"base", "body"}
             In whose axes: the world's ("base"), or the frame's own ("body").
         """
-        return self.kernel("jacobian", **self._frame_options(link, frame)).ufunc(q)  # type: ignore[no-any-return]
+        return self.kernel("jacobian", link=link, frame=frame)(q)  # type: ignore[no-any-return]
 
     @compiled
     def jacobian_dot(self, q: npt.ArrayLike, qd: npt.ArrayLike, link: int | str = -1, frame: str = "base") -> FloatArray:
         """dJ/dt (..., 6, n) at joint coordinates q and speeds qd (..., n); ``link`` and ``frame`` as for `jacobian`."""
-        return self.kernel("jacobian_dot", **self._frame_options(link, frame)).ufunc(q, qd)  # type: ignore[no-any-return]
+        return self.kernel("jacobian_dot", link=link, frame=frame)(q, qd)  # type: ignore[no-any-return]
 
     def motion(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Pose T, velocity matrix W and acceleration matrix H of every link, each (..., L, 4, 4), absolute, world frame.
 
         A point p = (x, y, z, 1) of link k, in world coordinates, has velocity W[k] p (m/s) and acceleration H[k] p (m/s2).
         """
-        return self.kernel("motion").ufunc(q, qd, qdd)  # type: ignore[no-any-return]
+        return self.kernel("motion")(q, qd, qdd)  # type: ignore[no-any-return]
 
     def manipulability(self, q: npt.ArrayLike, link: int | str = -1, axes: str = "all") -> FloatArray:
         """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`."""
@@ -211,8 +222,8 @@ class Mechanism(Tree):
             Force (N) and moment (N m) that act on the tool at its origin, in tool axes.
         """
         if external is None:
-            return self.kernel("inverse_dynamics").ufunc(q, qd, qdd)  # type: ignore[no-any-return]
-        return self.kernel("inverse_dynamics_external").ufunc(q, qd, qdd, external)  # type: ignore[no-any-return]
+            return self.kernel("inverse_dynamics")(q, qd, qdd)  # type: ignore[no-any-return]
+        return self.kernel("inverse_dynamics_external")(q, qd, qdd, external)  # type: ignore[no-any-return]
 
     @compiled
     def joint_actions(
@@ -224,9 +235,5 @@ class Mechanism(Tree):
         not in it. ``external`` as for `inverse_dynamics`.
         """
         if external is None:
-            return self.kernel("joint_actions").ufunc(q, qd, qdd)  # type: ignore[no-any-return]
-        return self.kernel("joint_actions_external").ufunc(q, qd, qdd, external)  # type: ignore[no-any-return]
-
-    def _frame_options(self, link: int | str, frame: str) -> dict[str, Any]:
-        options: dict[str, Any] = {} if link == -1 else {"link": self.link_index(link)}
-        return options if frame == "base" else {**options, "frame": frame}
+            return self.kernel("joint_actions")(q, qd, qdd)  # type: ignore[no-any-return]
+        return self.kernel("joint_actions_external")(q, qd, qdd, external)  # type: ignore[no-any-return]

@@ -94,7 +94,7 @@ def mechanisms(draw: st.DrawFn) -> Mechanism:
         parent = draw(st.none() | st.sampled_from(["base", *names[:k]]))
         link = draw(links())
         made.append(link.replace(name=names[k], parent=parent, dh_row=link.dh_row))
-    payload = Inertia.make(draw(st.floats(0, 9)), draw(vectors), draw(tensors)) if draw(st.booleans()) else None
+    payload = Inertia(draw(st.floats(0, 9)), draw(vectors), draw(tensors)) if draw(st.booleans()) else None
     base, tool = draw(some_frames), draw(some_frames)
     return Mechanism(made, base=base, tool=tool, gravity=draw(vectors), payload=payload, name=draw(word))
 

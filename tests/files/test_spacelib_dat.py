@@ -167,7 +167,7 @@ def test_a_loss_is_refused(tmp_path: Path, link: Link, what: str) -> None:
 
 
 def test_every_loss_is_told_at_once_and_can_be_allowed(tmp_path: Path) -> None:
-    puma = robots.puma560().with_tool(np.diag([-1.0, -1.0, 1.0, 1.0])).replace(payload=Inertia.make(1.0))
+    puma = robots.puma560().with_tool(np.diag([-1.0, -1.0, 1.0, 1.0])).replace(payload=Inertia(1.0))
     with pytest.raises(FileError) as caught:
         save(puma, tmp_path / "puma.dat")
     assert len(caught.value.problems) == 6 + 6 + 2 + 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import gc
+import inspect
+import os
 import pickle
 import threading
 import weakref
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
+from linkwise.errors import ArgumentError
 from linkwise.kernel import entry as entry_module
 from linkwise.kernel.llvm_entry import POOL
 
@@ -101,7 +104,7 @@ def test_other_calls_are_handed_over(puma: Mechanism) -> None:
     assert np.array_equal(puma.forward_kinematics(q[0].astype(">f8")), by_row[0])
     assert puma.forward_kinematics(q[0].astype(np.float32)).dtype == np.float32
     assert not np.array_equal(puma.forward_kinematics(q[0], "link3"), by_row[0])
-    with pytest.raises(ValueError, match="forward_kinematics"):
+    with pytest.raises(ArgumentError, match=r"forward_kinematics: q has the shape \(5,\); expected \(\.\.\., 6\)"):
         puma.forward_kinematics(q[0][:5])
     with pytest.raises(TypeError):
         puma.forward_kinematics()
@@ -154,3 +157,59 @@ def test_copies_and_pickles_leave_compiled_entries_behind(puma: Mechanism) -> No
     for other in (copy.copy(puma), copy.deepcopy(puma), pickle.loads(pickle.dumps(puma))):
         assert other == puma
         assert np.array_equal(other.forward_kinematics(q), wanted)
+
+
+def test_bound_methods_pickle_before_and_after(puma: Mechanism) -> None:
+    q = configurations(1)[0]
+    again = pickle.loads(pickle.dumps(puma.forward_kinematics))
+    assert np.array_equal(again(q), puma.forward_kinematics(q))
+
+
+def test_signature_and_documentation_stay(puma: Mechanism) -> None:
+    fresh = robots.planar_2r().replace(name="fresh")
+    names = [list(inspect.signature(mech.forward_kinematics).parameters) for mech in (puma, fresh)]
+    assert names[0] == names[1] == ["q", "link"]
+    assert inspect.getdoc(puma.forward_kinematics) == inspect.getdoc(Mechanism.forward_kinematics.method)
+
+
+def test_a_subclass_may_override() -> None:
+    class Twice(Mechanism):
+        def inverse_dynamics(self, q, qd, qdd, external=None):
+            return 2 * super().inverse_dynamics(q, qd, qdd, external)
+
+    plain = robots.planar_2r()
+    twice = Twice(plain.links, gravity=(0, -9.81, 0))
+    z = np.zeros(2)
+    wanted = 2 * plain.replace(gravity=(0, -9.81, 0)).inverse_dynamics(z, z, z)
+    for _ in range(3):
+        assert np.array_equal(twice.inverse_dynamics(z, z, z), wanted)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # forking a process that has threads is frowned upon
+def test_a_forked_child_has_arrays_of_its_own(puma: Mechanism) -> None:
+    q = configurations(1)[0]
+    puma.kernel("inverse_dynamics")(q, q, q)  # loaded here, its entry made in both processes
+    wanted = puma.kernel("inverse_dynamics")(q, q, q)
+    child = os.fork()
+    if child == 0:
+        ok = all(np.array_equal(puma.inverse_dynamics(q, q, q), wanted) for _ in range(100))
+        os._exit(0 if ok else 1)
+    for _ in range(100):
+        assert np.array_equal(puma.inverse_dynamics(q, q, q), wanted)
+    assert os.waitpid(child, 0)[1] == 0
+    assert np.array_equal(puma.inverse_dynamics(q, q, q), wanted)
+
+
+def test_a_function_dies_after_what_it_stands_on() -> None:
+    mech = robots.planar_2r().replace(name="one more")
+    z = np.zeros(2)
+    mech.inverse_dynamics(z, z, z)
+    kernel, function = mech.kernel("inverse_dynamics"), mech.inverse_dynamics
+    del mech
+    gc.collect()
+    del kernel
+    gc.collect()
+    assert function(z, z, z).shape == (2,)
+    del function
+    gc.collect()

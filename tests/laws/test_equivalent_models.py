@@ -65,7 +65,7 @@ def split(mech: Mechanism, k: int, rng: np.random.Generator) -> Mechanism:
     inner = link.replace(name="inner", after=cut, **extra)
     rest_pose = np.asarray(inverse(cut)) @ link.after
     # What the inner part carries is taken off the outer part: together they weigh what the link weighed.
-    taken = moved(Inertia.make(**extra), np.asarray(inverse(rest_pose)))
+    taken = moved(Inertia(**extra), np.asarray(inverse(rest_pose)))
     mass = whole["mass"] - taken["mass"]
     com = (whole["mass"] * link.body.com - taken["mass"] * taken["com"]) / mass
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from linkwise import Link, Mechanism
-from mechanisms import SEEDS, mechanisms, numpy_call, random_pose, random_state, relative, sample
+from linkwise.spatial.rotation import rotation_about
+from mechanisms import SEEDS, mechanisms, numpy_call, random_link, random_pose, random_state, relative, sample
 
 BOUND = 2e-14
 """Up to 6 links of 3 products of 4x4 matrices each, on both sides: about 40 roundings of numbers near 1."""
@@ -88,3 +89,33 @@ def test_teeth() -> None:
     before[0, 3] += 1e-6
     wrong = mech.replace_link(0, before=before)
     assert np.abs(mech.link_poses(q) - product(wrong, q)).max() > 1e5 * BOUND * 1e2
+
+
+@pytest.mark.parametrize("tilt", [0.0, 3e-16, 1e-12, 2e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
+def test_axes_that_are_nearly_parallel(tilt: float) -> None:
+    """A table with few digits makes such axes; their common normal is far away and must not be used."""
+    rng = np.random.default_rng(4)
+    links = []
+    for k in range(5):
+        turn = np.eye(4)
+        turn[:3, :3] = rotation_about((1, 0, 0), tilt if k % 2 else -0.7 * tilt)
+        turn[:3, 3] = (0.4, 0.1 * k, 0.2)
+        links.append(random_link(rng, "revolute", motor=False).replace(before=turn, axis=(0, 0, 1), after=np.eye(4)))
+    mech = Mechanism(links)
+    q, qd, qdd = rng.uniform(-2, 2, (3, 20, 5))
+    pose = np.eye(4)
+    wanted = []
+    for row in q:
+        pose = np.eye(4)
+        for link, value in zip(links, row, strict=True):
+            pose = pose @ link.placement(value)
+        wanted.append(pose)
+    error = np.abs(mech.forward_kinematics(q) - wanted).max()
+    # joint_actions uses no regrouped inertia: the moment about each joint's axis must be the torque.
+    actions, poses, tau = mech.joint_actions(q, qd, qdd), mech.link_poses(q), mech.inverse_dynamics(q, qd, qdd)
+    axis, origin = poses[..., :3, 2], poses[..., :3, 3]
+    about = actions[..., 3:] - np.cross(origin, actions[..., :3])
+    slack = np.abs((about * axis).sum(-1) - tau).max() / np.abs(tau).max()
+    print(f"tilt {tilt:.0e}: poses {error:.1e}, torques {slack:.1e}")
+    assert error < 1e-14  # ten roundings of lengths below 4 m
+    assert slack < 1e-12  # frames may stand three lengths away: nine times the inertia, which cancels again

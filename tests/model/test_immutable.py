@@ -91,8 +91,8 @@ def test_any_difference_makes_a_difference() -> None:
     assert len({mech, *others}) == len(others) + 1
     assert mech != "mechanism"
     assert mech.links[0] != 3
-    assert Inertia.make(1.0) == Inertia.make(1.0)
-    assert Inertia.make(1.0) != Inertia.make(1.0, physical=False)
+    assert Inertia(1.0) == Inertia(1.0)
+    assert Inertia(1.0) != Inertia(1.0, physical=False)
 
 
 def test_replacing_a_link_keeps_its_other_fields() -> None:
@@ -191,3 +191,7 @@ def test_axes_are_normalised_and_stay_so(scale: float) -> None:
     assert np.linalg.norm(link.axis) == pytest.approx(1.0, abs=2e-16)
     assert link.replace(mass=1.0).axis.tolist() == link.axis.tolist()
     assert Link(axis=link.axis).axis.tolist() == link.axis.tolist()
+
+
+def test_links_without_names_never_take_one_that_is_given() -> None:
+    assert Mechanism([Link(name="link2"), Link(), Link()]).link_names == ("link2", "link2_", "link3")

@@ -9,9 +9,9 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.motors import motor_effort
-from linkwise.kinematics.jacobian import cross
 from linkwise.model.bodies import Bodies, Body, moving_bodies
 from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 
 

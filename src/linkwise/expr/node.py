@@ -189,7 +189,7 @@ def simplified(op: str, args: tuple[Expr, ...]) -> Expr:
         result = rewrite(*args)
         if result is not None:
             return result
-    return _intern((op, args), op, args, None)
+    return interned(op, args)
 
 
 def rewrites_for(op: str, *kinds: str) -> tuple[Callable[..., Expr | None], ...]:

@@ -187,7 +187,7 @@ class _Reader:
         payload = None
         if "payload" in top:
             body = {**top["payload"], "physical": top["payload"].get("physical", True) and self.physical}
-            payload, wrong = attempt("payload", lambda: Inertia.make(**body, item="payload"))
+            payload, wrong = attempt("payload", lambda: Inertia(**body, item="payload"))
             self._tell(("payload",), wrong)
         name = top.get("name", self.name)
         gravity = top.get("gravity", GRAVITY)

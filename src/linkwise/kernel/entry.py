@@ -26,7 +26,29 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-def make_callable(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: list[Any]) -> Any:
+class _HandOver(tuple[Any, ...]):
+    """What a compiled entry is bound to: the fallback, and all that must live as long as the function.
+
+    A tuple, for the garbage collector never empties one before its time. Pickling the function leads back to the method.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self[0](*args, **kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        owner = getattr(self[0], "__self__", None)
+        if owner is None:
+            raise TypeError("this compiled entry does not pickle; its kernel does")
+        return _itself, (owner,)
+
+
+def _itself(owner: Any) -> Any:
+    return owner
+
+
+def make_callable(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: tuple[Any, ...]) -> Any:
     """Wrap a compiled entry as a Python function; calls that it does not take go to the fallback.
 
     Parameters
@@ -37,14 +59,13 @@ def make_callable(address: int, fallback: Callable[..., Any], name: str, doc: st
         Takes the same arguments, any way they may come.
     name, doc : str
         Of the function.
-    keep : list
-        Receives what must live as long as the function.
+    keep : tuple
+        What must live as long as the function.
     """
     method = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, doc.encode())
-    keep.append(method)
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return new(ctypes.addressof(method), fallback, None)
+    return new(ctypes.addressof(method), _HandOver((fallback, method, *keep)), None)
 
 
 @cache

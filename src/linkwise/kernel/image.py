@@ -14,6 +14,8 @@ import struct
 import sys
 from dataclasses import dataclass
 
+from linkwise.errors import KernelError
+
 _X86_64 = 62
 _PC32, _PLT32 = 2, 4
 _SYMBOLS, _RELOCATIONS, _NO_BITS = 2, 4, 8
@@ -71,14 +73,15 @@ class Mapped:
     """An image in memory, closed to writing but for its runtime table; lives as long as this object."""
 
     def __init__(self, image: Image) -> None:
-        self._memory = mmap.mmap(-1, max(image.size, image.writable + _PAGE))
+        private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # a forked child gets a runtime table of its own
+        self._memory = mmap.mmap(-1, max(image.size, image.writable + _PAGE), flags=private)
         self._memory[: len(image.content)] = image.content
         self._hold = ctypes.c_char.from_buffer(self._memory)
         self._start = ctypes.addressof(self._hold)
         self._symbols = image.symbols
         protect = ctypes.CDLL(None, use_errno=True).mprotect
         if protect(ctypes.c_void_p(self._start), ctypes.c_size_t(image.writable), _READ_EXECUTE):
-            raise OSError(ctypes.get_errno(), "this system does not let memory be made executable")
+            raise KernelError('this system does not let memory be made executable; backend="numpy" computes without it')
 
     def address(self, name: str) -> int:
         """Where a symbol stands; 0 if there is none of that name."""

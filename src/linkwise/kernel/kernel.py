@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
+import inspect
 import threading
 import weakref
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import KernelError, choices
+from linkwise.errors import ArgumentError, KernelError, choices
 from linkwise.kernel import c
 from linkwise.kernel import numpy as numpy_lowering
 from linkwise.kernel.entry import make_callable, usable
@@ -57,12 +59,21 @@ class Kernel:
         self._lock = threading.RLock()
         self._ufunc: Any = None
         self._code: Code | None = None
-        self._methods: list[Any] = []
-        self._pool: list[FloatArray] = []
+        self._pool: tuple[FloatArray, ...] = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute, as the gufunc does."""
-        return self.ufunc(*args, **kwargs)
+        """Compute, as the gufunc does.
+
+        Raises
+        ------
+        ArgumentError
+            Where an argument has a wrong shape: which, and what was expected.
+        """
+        try:
+            return self.ufunc(*args, **kwargs)
+        except ValueError:
+            check_shapes(self.tape, args)
+            raise
 
     @property
     def name(self) -> str:
@@ -89,7 +100,8 @@ class Kernel:
         Parameters
         ----------
         fallback : callable
-            Gets every call with anything but contiguous float64 vectors of the right length.
+            Gets every call with anything but contiguous float64 vectors of the right length; the function has its name,
+            signature and documentation.
 
         Returns
         -------
@@ -105,14 +117,12 @@ class Kernel:
         with self._lock:
             if not self._pool:
                 (shape,) = self.tape.outputs.values()
-                self._pool = [np.empty(shape) for _ in POOL]
-                flags = int(self._pool[0].flags.num)
-                fill_runtime(
-                    code, {"flags": flags, **{name: id(array) for name, array in zip(POOL, self._pool, strict=True)}}
-                )
-        handover = partial(fallback)
-        handover.kernel = self  # type: ignore[attr-defined]  # the code must live as long as the function
-        return make_callable(code.address("call"), handover, self.name, self.doc, self._methods)
+                self._pool = tuple(np.empty(shape) for _ in POOL)
+                places = {name: id(array) for name, array in zip(POOL, self._pool, strict=True)}
+                fill_runtime(code, {"flags": int(self._pool[0].flags.num), **places})
+        name = getattr(fallback, "__name__", self.name)
+        doc = f"{name}{_plain_signature(fallback)}\n--\n\n{inspect.getdoc(fallback) or self.doc}"
+        return make_callable(code.address("call"), fallback, name, doc, (code, self._pool))
 
     def to_c(self) -> str:
         """C99 source that needs nothing but math.h."""
@@ -140,7 +150,28 @@ class Kernel:
             memory = Memory(self.tape, [("float32", LOOP()), ("float64", double)], self.doc)
             memory.held.append(self._code)
             memory.set_loop(0, _single_later(self.tape, weakref.ref(memory)))
-        return make(memory, len(self.tape.inputs), len(self.tape.outputs))
+        made = make(memory, len(self.tape.inputs), len(self.tape.outputs))
+        return made if all(map(prod, self.tape.inputs.values())) else _Checked(self.tape, made)
+
+
+class _Checked:
+    """A gufunc of empty vectors, whose lengths NumPy does not check."""
+
+    def __init__(self, tape: Tape, ufunc: Any) -> None:
+        self.tape, self.ufunc = tape, ufunc
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        check_shapes(self.tape, args)
+        return self.ufunc(*args, **kwargs)
+
+
+def check_shapes(tape: Tape, args: Sequence[Any]) -> None:
+    """Raise `ArgumentError` if an argument does not end in the shape that the kernel takes."""
+    for (name, shape), arg in zip(tape.inputs.items(), args, strict=False):
+        found = np.shape(arg)
+        if found[len(found) - len(shape) :] != shape or len(found) < len(shape):
+            wanted = ", ".join(["...", *map(str, shape)])
+            raise ArgumentError(f"{tape.name}: {name} has the shape {found}; expected ({wanted})")
 
 
 def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:
@@ -165,8 +196,20 @@ def _single(tape: Tape) -> tuple[Any, ...]:
     try:
         code = load(tape, "float32")
         return LOOP(code.address("loop_float")), code
-    except Exception:  # nothing may escape into NumPy: what cannot be compiled is computed all the same
+    except BaseException as error:  # nothing may escape into NumPy: what cannot be compiled is computed all the same
+        if isinstance(error, KeyboardInterrupt):
+            _thread.interrupt_main()
         return (numpy_lowering.loop(tape, "float32"),)
+
+
+def _plain_signature(function: Callable[..., Any]) -> str:
+    """The parameters and their defaults, as CPython wants them at the head of a built-in function's documentation."""
+    try:
+        found = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "(*args, **kwargs)"
+    plain = [parameter.replace(annotation=parameter.empty) for parameter in found.parameters.values()]
+    return str(found.replace(parameters=plain, return_annotation=found.empty))
 
 
 def default_backend() -> str:

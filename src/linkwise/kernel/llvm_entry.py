@@ -21,6 +21,9 @@ POOL = ("pool0", "pool1", "pool2")
 """Output arrays that the kernel keeps. One that nobody else holds any more is used again instead of allocating: a reference
 count of one means that only the kernel has it, so nobody can tell."""
 
+MOST_SCALARS = 2000
+"""Scalars in and out of a kernel that still gets an entry."""
+
 FLAGS = 0x101
 """C contiguous and aligned."""
 
@@ -112,8 +115,9 @@ def _output(t: Text, shape: tuple[int, ...]) -> None:
 
 
 def has_entry(tape: Tape) -> bool:
-    """Whether a kernel gets a compiled entry: one output, and vectors in."""
-    return len(tape.outputs) == 1 and all(len(shape) == 1 and shape[0] for shape in tape.inputs.values())
+    """Whether a kernel gets a compiled entry: one output, vectors in, and not so many that the stack would be crowded."""
+    vectors = all(len(shape) == 1 and shape[0] for shape in tape.inputs.values())
+    return len(tape.outputs) == 1 and vectors and tape.input_count + len(tape.results) <= MOST_SCALARS
 
 
 def _check(t: Text, k: int, size: int, then: str) -> None:

@@ -1,8 +1,9 @@
-"""Around the arithmetic: moving rows of configurations into vector lanes and back, and the NumPy inner loop, as LLVM text.
+"""The inner loop of a NumPy gufunc around the arithmetic of a kernel, as LLVM text.
 
 A block of `width` configurations is laid out with one vector per element (``in``, ``out`` of the body). Rows whose
-elements lie side by side are moved by straight-line code; anything else, and the last few rows, by loops over any
-strides, the spare lanes repeating the last row. So every configuration takes the same arithmetic however it comes.
+elements lie side by side are moved by `linkwise.kernel.llvm_rows`; anything else, and the last few rows, by
+`linkwise.kernel.llvm_copy`, the spare lanes repeating the last row. So every configuration takes the same arithmetic
+however it comes.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from math import prod
 
 from linkwise.kernel.llvm_copy import DIMENSIONS
 from linkwise.kernel.llvm_rows import broadcast_row, first_lane, rows_in, rows_out, set_constants
-from linkwise.kernel.llvm_text import Text
+from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Shape, Tape
+
+STACK = 32768
+"""Bytes of a block of configurations that are still taken from the stack."""
 
 
 def loop(tape: Tape, t: Text) -> str:
@@ -50,15 +54,20 @@ class _Loop:
         """One block of configurations after another: in, computed, out."""
         t = self.t
         align = max(64, t.vector_size)
-        t.do(f"%in = alloca [{max(1, sum(self.sizes[: self.inputs]))} x {t.vector}], align {align}")
-        t.do(f"%out = alloca [{max(1, sum(self.sizes[self.inputs :]))} x {t.vector}], align {align}")
+        inputs, outputs = max(1, sum(self.sizes[: self.inputs])), max(1, sum(self.sizes[self.inputs :]))
+        on_heap = (inputs + outputs) * t.vector_size > STACK
+        if on_heap:
+            self._heap((inputs + outputs) * t.vector_size + align, inputs * t.vector_size, align)
+        else:
+            t.do(f"%in = alloca [{inputs} x {t.vector}], align {align}")
+            t.do(f"%out = alloca [{outputs} x {t.vector}], align {align}")
         t.do(f"%cores = alloca [{len(self.shapes) * (DIMENSIONS + 1)} x i64]")
         t.do("%count = load i64, ptr %dimensions")
         self._cores()
         set_constants(t, self.tape, "%out")
         t.do("br label %block")
         t.start("block")
-        t.do("%done = phi i64 [ 0, %entry ], [ %next, %compute ]")
+        t.do(f"%done = phi i64 [ 0, %{'begin' if on_heap else 'entry'} ], [ %next, %compute ]")
         t.do("%left = sub i64 %count, %done")
         t.do("%more = icmp sgt i64 %left, 0")
         t.do("br i1 %more, label %compute, label %end")
@@ -71,7 +80,31 @@ class _Loop:
         t.do(f"%next = add i64 %done, {t.width}")
         t.do("br label %block")
         t.start("end")
+        if on_heap:
+            self._runtime("free")
+            t.do("call void %free(ptr %memory)")
         t.do("ret void")
+
+    def _runtime(self, name: str) -> None:
+        address = self.t.emit(f"getelementptr ptr, ptr @runtime, i64 {RUNTIME.index(name)}")
+        self.t.do(f"%{name} = load ptr, ptr {address}")
+
+    def _heap(self, size: int, inputs: int, align: int) -> None:
+        """Take the blocks of large mechanisms from the heap: the stack of a thread may be small."""
+        t = self.t
+        self._runtime("malloc")
+        t.do(f"%memory = call ptr %malloc(i64 {size})")
+        t.do("%lacking = icmp eq ptr %memory, null")
+        t.do("br i1 %lacking, label %stop, label %begin, !prof !0")
+        t.start("stop")
+        t.do("call void @llvm.trap()")  # a result that was not computed must not be taken for one
+        t.do("unreachable")
+        t.start("begin")
+        t.do("%place = ptrtoint ptr %memory to i64")
+        t.do(f"%above = add i64 %place, {align - 1}")
+        t.do(f"%aligned = and i64 %above, {-align}")
+        t.do("%in = inttoptr i64 %aligned to ptr")
+        t.do(f"%out = getelementptr i8, ptr %in, i64 {inputs}")
 
     def _dims(self, k: int) -> str:
         padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])

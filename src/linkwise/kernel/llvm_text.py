@@ -5,7 +5,20 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-RUNTIME = ("array_type", "descr", "new_array", "vectorcall", "sin", "cos", "flags", "pool0", "pool1", "pool2")
+RUNTIME = (
+    "array_type",
+    "descr",
+    "new_array",
+    "vectorcall",
+    "sin",
+    "cos",
+    "malloc",
+    "free",
+    "flags",
+    "pool0",
+    "pool1",
+    "pool2",
+)
 """What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading."""
 
 

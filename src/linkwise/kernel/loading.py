@@ -99,7 +99,7 @@ def _unpacked(kept: bytes) -> Code | None:
         if head.get("object"):
             return Linked(content)
         return Mapped(Image(content, head["writable"], head["size"], head["symbols"]))
-    except (ValueError, TypeError, KeyError, AttributeError, OSError):
+    except (ValueError, TypeError, KeyError, AttributeError, OSError, RuntimeError):
         return None
 
 
@@ -140,6 +140,8 @@ def runtime_pointers() -> dict[str, int]:
         "vectorcall": _address(ctypes.pythonapi.PyObject_Vectorcall),
         "sin": _address(library.sin),
         "cos": _address(library.cos),
+        "malloc": _address(library.malloc),
+        "free": _address(library.free),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 from collections.abc import Callable
 from math import prod
@@ -21,6 +22,10 @@ _UNARY = {
     "sign": "numpy.sign({})",
 }
 _BINARY = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}"}
+
+
+_CHUNK = 4096
+"""Rows computed at a time: every intermediate result is an array of that length."""
 
 
 def source(tape: Tape) -> str:
@@ -119,14 +124,19 @@ def _inner(tape: Tape, function: Callable[..., Any], dtype: np.dtype[Any]) -> Ca
             inner = strides[first : first + len(shape)]
             first += len(shape)
             views.append(_view(pointers[k], (rows, *shape), (strides[k], *inner), dtype))
-        try:
-            results = function(*views[:count])
-        except Exception:  # shown by Python, not raised: no number may look like a result
-            for view in views[count:]:
-                view[...] = np.nan
-            raise
-        for view, result in zip(views[count:], results if isinstance(results, tuple) else (results,), strict=True):
-            view[...] = result
+        for start in range(0, rows, _CHUNK):
+            part = [view[start : start + _CHUNK] for view in views]
+            try:
+                results = function(*part[:count])
+            except BaseException as error:  # cannot be raised through NumPy: no number may look like a result
+                for view in views[count:]:
+                    view[start:] = np.nan
+                if isinstance(error, KeyboardInterrupt):
+                    _thread.interrupt_main()
+                    return
+                raise
+            for view, result in zip(part[count:], results if isinstance(results, tuple) else (results,), strict=True):
+                view[...] = result
 
     return run
 

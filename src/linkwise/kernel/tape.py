@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.errors import KernelError
 from linkwise.expr.node import Expr, symbol
 from linkwise.expr.order import schedule
 from linkwise.spatial.scalar import Array
@@ -103,6 +104,8 @@ class Tape:
         values = dict.fromkeys(node.value for node in nodes if node.op == "const")
         values.update(dict.fromkeys(float(node) + 0.0 for node in wanted if not isinstance(node, Expr)))
         constants = list(values)
+        if not np.all(np.isfinite(constants)):
+            raise KernelError(f"{name} contains a number that is not finite; check what it is computed from")
         place = {value: len(symbols) + k for k, value in enumerate(constants)}
         code: list[Instruction] = []
         for node in nodes:

@@ -9,6 +9,7 @@ from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.forward import body_poses, frame_of
 from linkwise.model.bodies import moving_bodies
 from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 
 FRAMES = ("base", "body")
@@ -52,8 +53,3 @@ def check_frame(frame: str) -> None:
     """Raise `ArgumentError` unless the frame is one there is."""
     if frame not in FRAMES:
         raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
-
-
-def cross(a: Array, b: Array) -> Array:
-    """The vector product of two arrays (3,) of scalars."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

@@ -6,10 +6,10 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward import body_poses, frame_of
-from linkwise.kinematics.jacobian import check_frame, cross, in_body_axes
+from linkwise.kinematics.jacobian import check_frame, in_body_axes
 from linkwise.model.bodies import moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.rotation import skew
+from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array
 
 

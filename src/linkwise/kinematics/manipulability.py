@@ -38,4 +38,6 @@ def manipulability(jacobian: npt.ArrayLike, axes: str = "all") -> FloatArray:
     if axes not in AXES:
         raise ArgumentError(f"axes is {axes!r}; expected {choices(AXES)}")
     rows = np.asarray(jacobian)[..., AXES[axes], :]
-    return np.asarray(np.prod(np.linalg.svd(rows, compute_uv=False), axis=-1))
+    known = np.isfinite(rows).all(axis=(-2, -1))
+    values = np.linalg.svd(np.where(known[..., None, None], rows, 0.0), compute_uv=False)
+    return np.where(known, np.prod(values, axis=-1), np.nan)

@@ -18,11 +18,14 @@ import numpy as np
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.rotation import rotation_between, rotation_z
-from linkwise.spatial.scalar import Array, FloatArray, cos_sin
+from linkwise.spatial.scalar import FloatArray, cos_sin
 from linkwise.spatial.transform import inverse, transform, translation
 
 TINY = 1e-15
 """Below this a computed direction cosine is rounding of zero."""
+
+FAR = 3.0
+"""How far along its axis a frame may be moved, in distances to the next joint: inertia there grows with the square."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class Bodies:
             moved = _unseen(body, inertias[k])
             inertias[k] = inertias[k] - moved
             if body.parent >= 0:
-                there = _at_zero(body)
+                there = body.placement  # what moves to the parent is symmetric about z: any angle will do
                 inertias[body.parent] = inertias[body.parent] + there @ moved @ there.T
         pairs = zip(self.bodies, inertias, strict=True)
         return replace(self, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
@@ -161,17 +164,21 @@ def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
 
 
 def _reframing(k: int, joints: list[Body]) -> FloatArray:
-    """Rz(gamma) Tz(delta): from the frame of body k to one with x along the common normal to the next axis."""
+    """Rz(gamma) Tz(delta): from the frame of body k to one with x along the common normal to the next axis.
+
+    Where the axes are so nearly parallel that the normal would be far away, lengths would cancel: then the frame stands
+    beside the next joint, as for parallel axes.
+    """
     child = next((joint for joint in joints if joint.parent == k), None)
     if child is None:
         return np.eye(4)
     axis, origin = child.placement[:3, 2], child.placement[:3, 3]
+    normal, delta = origin[:2], origin[2]
     sine = math.hypot(axis[0], axis[1])
     if sine > 1e-9:
-        normal = np.array([-axis[1], axis[0]]) / sine
-        delta = origin[2] - axis[2] * float(axis[:2] @ origin[:2]) / sine**2
-    else:
-        normal, delta = origin[:2], origin[2]
+        foot = origin[2] - axis[2] * float(axis[:2] @ origin[:2]) / sine**2
+        if abs(foot) <= FAR * float(np.linalg.norm(origin)):
+            normal, delta = np.array([-axis[1], axis[0]]) / sine, foot
     if float(np.hypot(*normal)) < 1e-9:
         return np.eye(4)
     if normal[0] < -TINY or (abs(normal[0]) <= TINY and normal[1] < 0):
@@ -192,7 +199,7 @@ def _placed(joint: Body, pre: FloatArray, g: FloatArray) -> Body:
 
 
 def _free_angle(pre: FloatArray) -> float:
-    """The angle theta for which pre Rz(-theta) has its x axis in the plane of the parent's x and no more (row 0 = 1 0 0)."""
+    """The angle theta for which row 0 of the rotation pre Rz(-theta) has no y element, and its x element is not negative."""
     if math.hypot(pre[0, 0], pre[0, 1]) < 1e-9:
         return 0.0
     return math.atan2(-pre[0, 1], pre[0, 0])
@@ -222,8 +229,3 @@ def _unseen(body: Body, inertia: FloatArray) -> FloatArray:
     elif not body.turns:
         moved[:3, :3] = inertia[:3, :3]
     return moved
-
-
-def _at_zero(body: Body) -> Array:
-    """T_parent_body at the coordinate at which a body turns by zero: what is symmetric about z sits the same at any."""
-    return body.placement

@@ -18,68 +18,67 @@ SLACK = 1e-9
 class Inertia:
     """Mass distribution of a rigid body, in the axes of its link.
 
-    Attributes
+    Parameters
     ----------
     mass : float
         kg.
-    com : ndarray (3,)
+    com : (3,) array_like
         Centre of mass in the link's frame, m.
-    tensor : ndarray (3, 3)
-        Inertia tensor about the centre of mass, link axes, kg m2; off-diagonal elements are -integral of x y dm.
+    inertia : float, (3,), (6,) or (3, 3) array_like
+        About the centre of mass, link axes, kg m2: 0, the diagonal, ``Ixx Iyy Izz Ixy Iyz Ixz``, or the tensor, whose
+        off-diagonal elements are -integral of x y dm. Kept as ``tensor`` (3, 3).
     physical : bool
-        Whether the numbers were checked to be those of a real body. False marks an identified set of parameters
-        (only what the dynamics can observe), which is checked for finiteness and symmetry alone.
+        Require a body that can exist: mass >= 0, tensor positive semidefinite and obeying the triangle inequality.
+        False marks an identified set of parameters (only what the dynamics can observe), checked for finiteness and
+        symmetry alone.
+    item : str
+        How messages call it.
+
+    Raises
+    ------
+    ModelError
+        With one problem per field at fault.
+
+    Examples
+    --------
+    >>> Inertia(2.0, (0, 0, 0.1), (0.02, 0.02, 0.01)).tensor.diagonal().tolist()
+    [0.02, 0.02, 0.01]
     """
 
     mass: float
     com: FloatArray
     tensor: FloatArray
-    physical: bool = True
+    physical: bool
 
-    @classmethod
-    def make(
-        cls, mass: Any = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = 0.0, *, physical: bool = True, item: str = "inertia"
-    ) -> Inertia:
-        """Check the numbers and build the inertia.
-
-        Parameters
-        ----------
-        mass : float
-            kg.
-        com : (3,) array_like
-            Centre of mass, link frame, m.
-        inertia : float, (3,), (6,) or (3, 3) array_like
-            About the centre of mass, link axes, kg m2: 0, the diagonal, ``Ixx Iyy Izz Ixy Iyz Ixz``, or the tensor.
-        physical : bool
-            Require a body that can exist: mass >= 0, tensor positive semidefinite and obeying the triangle inequality.
-        item : str
-            How messages call it.
-
-        Raises
-        ------
-        ModelError
-            With one problem per field at fault.
-
-        Examples
-        --------
-        >>> Inertia.make(2.0, (0, 0, 0.1), (0.02, 0.02, 0.01)).mass
-        2.0
-        """
+    def __init__(
+        self,
+        mass: Any = 0.0,
+        com: Any = (0.0, 0.0, 0.0),
+        inertia: Any = 0.0,
+        *,
+        physical: bool = True,
+        item: str = "inertia",
+    ) -> None:
         check = Checker(item)
-        made = cls.checked(check, mass, com, inertia, physical)
+        self._set(*_checked(check, mass, com, inertia, physical))
         check.finish()
-        return made
 
     @classmethod
     def checked(cls, check: Checker, mass: Any, com: Any, inertia: Any, physical: bool) -> Inertia:
         """Build with a checker that gathers the problems (for callers that have more to check)."""
-        tensor = tensor_from(check, inertia)
-        made = cls(
-            check.number("mass", mass, least=0.0 if physical else None), check.vector("com", com), tensor, bool(physical)
-        )
-        if physical:
-            _check_physical(check, tensor)
+        return cls._of(*_checked(check, mass, com, inertia, physical))
+
+    @classmethod
+    def _of(cls, mass: float, com: FloatArray, tensor: FloatArray, physical: bool) -> Inertia:
+        """Build from numbers that were checked before."""
+        made = object.__new__(cls)
+        made._set(mass, frozen(com), frozen(tensor), physical)
         return made
+
+    def _set(self, mass: float, com: FloatArray, tensor: FloatArray, physical: bool) -> None:
+        values = {"mass": mass, "com": com, "tensor": tensor, "physical": physical}
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
 
     @property
     def is_zero(self) -> bool:
@@ -88,10 +87,10 @@ class Inertia:
 
     def scaled(self, mass_factor: float, tensor_factor: float) -> Inertia:
         """The same shape with mass and tensor scaled."""
-        return Inertia(self.mass * mass_factor, self.com, frozen(self.tensor * tensor_factor), self.physical)
+        return Inertia._of(self.mass * mass_factor, self.com, self.tensor * tensor_factor, self.physical)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.mass, self.com, self.tensor, self.physical)
+        return Inertia._of, (self.mass, self.com, self.tensor, self.physical)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -105,8 +104,14 @@ class Inertia:
         return hash(self.key)
 
 
-def _rebuild(mass: float, com: FloatArray, tensor: FloatArray, physical: bool) -> Inertia:
-    return Inertia(mass, frozen(com), frozen(tensor), physical)
+def _checked(
+    check: Checker, mass: Any, com: Any, inertia: Any, physical: bool
+) -> tuple[float, FloatArray, FloatArray, bool]:
+    tensor = tensor_from(check, inertia)
+    made = check.number("mass", mass, least=0.0 if physical else None), check.vector("com", com), tensor, bool(physical)
+    if physical:
+        _check_physical(check, tensor)
+    return made
 
 
 def tensor_from(check: Checker, inertia: Any) -> FloatArray:

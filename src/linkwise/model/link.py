@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from linkwise.errors import ArgumentError, ModelError, Problem, choices
 from linkwise.model.checks import Checker, frozen
 from linkwise.model.inertia import Inertia
 from linkwise.model.motor import Motor
@@ -61,7 +62,7 @@ class Link:
     parent : str, optional
         Name of the parent link, ``"base"``, or None for the link before in the list.
     mass, com, inertia, physical
-        See `Inertia.make`: about the centre of mass, in this link's axes.
+        See `Inertia`: about the centre of mass, in this link's axes.
     motor : Motor, optional
         What drives the joint.
 
@@ -183,6 +184,8 @@ class Link:
         row = DHRow(form, **{field: check.number(field, value) for field, value in numbers.items()})
         if form == "modified" and row.b:
             check.report("b", b, "0 (the shift b belongs to the extended standard convention)")
+        if check.problems:
+            check.problems += _other_problems(cls, joint=kind, offset=offset, **rest)
         check.finish()
         before, after = _dh_parts(row, kind)
         return cls(joint=kind, before=before, after=after, offset=offset, dh_row=row, **rest)
@@ -211,8 +214,10 @@ class Link:
         values = self._values()
         if {"joint", "before", "after", "axis"} & changes.keys():
             values["dh_row"] = None
-        values.update(changes)
-        return Link(**values)
+        unknown = sorted(changes.keys() - values.keys())
+        if unknown:
+            raise ArgumentError(f"a link has no field {choices(unknown)}; it has {choices(values)}")
+        return Link(**{**values, **changes})
 
     def __repr__(self) -> str:
         from linkwise.model import table
@@ -240,6 +245,15 @@ class Link:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+def _other_problems(kind: type[Link], **fields: Any) -> tuple[Problem, ...]:
+    """What is wrong with a link apart from its placement."""
+    try:
+        kind(**fields)
+    except ModelError as error:
+        return error.problems
+    return ()
 
 
 def _rebuild(values: dict[str, Any]) -> Link:
@@ -282,7 +296,7 @@ def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
     if limits is None:
         return None
     try:
-        low, high = (float(value) for value in limits)
+        low, high = (float(value) for value in (() if isinstance(limits, str) else limits))
     except (TypeError, ValueError):
         check.report("limits", limits, "two numbers, least and greatest, or None")
         return None
@@ -311,5 +325,10 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         for field, blank in (("limits", None), ("motor", None), ("offset", 0.0)):
             if values[field] != blank:
                 check.report(field, values[field], "nothing, for a fixed link has no coordinate")
+    row = values["dh_row"]
+    if row is not None:
+        parts = _dh_parts(row, values["joint"])
+        if not (np.array_equal(parts[0], values["before"]) and np.array_equal(parts[1], values["after"])):
+            check.report("dh_row", row, "the row that before and after were made from, or None; `Link.dh` sets it")
     if values["motor"] is not None and not isinstance(values["motor"], Motor):
         check.report("motor", values["motor"], "a Motor or None")

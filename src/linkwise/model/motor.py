@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from linkwise.model.checks import Checker
 
 
@@ -82,7 +84,7 @@ class Motor:
 
 
 def _two_sided(check: Checker, coulomb: Any) -> tuple[float, float]:
-    if isinstance(coulomb, (int, float)) and not isinstance(coulomb, bool):
+    if np.ndim(coulomb) == 0 and not isinstance(coulomb, str):
         value = check.number("coulomb", coulomb, least=0.0)
         return (value, -value if value else 0.0)
     positive, negative = (float(v) for v in check.vector("coulomb", coulomb, 2))

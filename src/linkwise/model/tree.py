@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any, Self
 
 import numpy as np
@@ -14,9 +15,9 @@ from linkwise.model.link import Link
 from linkwise.spatial.scalar import FloatArray
 
 GRAVITY = (0.0, 0.0, -9.81)
-"""Acceleration of free fall in the base frame unless said otherwise, m/s2."""
+"""Acceleration of free fall in the world frame unless said otherwise, m/s2."""
 
-NO_PAYLOAD = Inertia.make()
+NO_PAYLOAD = Inertia()
 
 
 class Tree:
@@ -65,15 +66,13 @@ class Tree:
         name: str | None = None,
     ) -> None:
         check = Checker(f"mechanism {name!r}" if name else "mechanism")
-        given = tuple(links)
+        given = tuple(links) if isinstance(links, Iterable) else ()
         if not given or not all(isinstance(link, Link) for link in given):
-            check.report("links", given, "one Link or more")
+            check.report("links", links, "one Link or more")
             check.finish()
         if payload is not None and not isinstance(payload, Inertia):
             check.report("payload", payload, "an Inertia or None; with_payload(mass, com, inertia) makes one")
-        named = tuple(
-            link if link.name else link.replace(name=f"link{k + 1}", dh_row=link.dh_row) for k, link in enumerate(given)
-        )
+        named = _named(given)
         parents = _parents(check, named)
         values: dict[str, object] = {
             "links": named,
@@ -135,11 +134,13 @@ class Tree:
         if isinstance(link, str):
             if link in self.link_names:
                 return self.link_names.index(link)
-        elif -len(self.links) <= link < len(self.links):
+        elif (
+            isinstance(link, (int, np.integer)) and not isinstance(link, bool) and -len(self.links) <= link < len(self.links)
+        ):
             return int(link) % len(self.links)
-        count = len(self.links)
+        last = len(self.links) - 1
         raise ArgumentError(
-            f"no link {link!r}; this mechanism has {choices(self.link_names)}, or indices -{count} to {count - 1}"
+            f"no link {link!r}; this mechanism has {choices(self.link_names)}, or indices -{last + 1} to {last}"
         )
 
     def path(self, link: int) -> tuple[int, ...]:
@@ -153,7 +154,11 @@ class Tree:
 
     def replace(self, **changes: Any) -> Self:
         """The same mechanism with other values for some fields: links, base, tool, gravity, payload, name."""
-        return type(self)(**{**self._fields(), **changes})
+        known = self._fields()
+        unknown = sorted(changes.keys() - known.keys())
+        if unknown:
+            raise ArgumentError(f"a mechanism has no field {choices(unknown)}; it has {choices(known)}")
+        return type(self)(**{**known, **changes})
 
     def replace_link(self, link: int | str, **changes: Any) -> Self:
         """The same mechanism with other values for some fields of one link (any argument of `Link`)."""
@@ -178,7 +183,7 @@ class Tree:
         inertia : float, (3,), (6,) or (3, 3) array_like
             About the centre of mass, tool axes, kg m2.
         """
-        return self.replace(payload=Inertia.make(mass, com, inertia, item="payload"))
+        return self.replace(payload=Inertia(mass, com, inertia, item="payload"))
 
     def nofriction(self, *, coulomb: bool = True, viscous: bool = True) -> Self:
         """The same mechanism without Coulomb friction, viscous friction, or both."""
@@ -192,7 +197,7 @@ class Tree:
         ArgumentError
             Unless 0 <= fraction < 1.
         """
-        if not 0 <= fraction < 1:
+        if not isinstance(fraction, (int, float)) or not 0 <= fraction < 1:
             raise ArgumentError(f"fraction is {fraction!r}; expected a number from 0 to less than 1")
         factors = np.random.default_rng(seed).uniform(1 - fraction, 1 + fraction, (len(self.links), 2))
         pairs = zip(self.links, factors, strict=True)
@@ -234,6 +239,17 @@ class Tree:
 
 def _rebuild(kind: type[Tree], values: dict[str, Any]) -> Tree:
     return kind(**values)
+
+
+def _named(links: Sequence[Link]) -> tuple[Link, ...]:
+    """The links, with names of their own for those that have none: link1, link2, ... by their place."""
+    taken = {link.name for link in links}
+    made = []
+    for k, link in enumerate(links):
+        name = link.name or next(name for name in (f"link{k + 1}{'_' * more}" for more in count()) if name not in taken)
+        taken.add(name)
+        made.append(link if link.name else link.replace(name=name, dh_row=link.dh_row))
+    return tuple(made)
 
 
 def _with_body(link: Link, body: Inertia) -> Link:

@@ -59,6 +59,11 @@ def axial(m: npt.ArrayLike) -> Array:
     return array([a[2, 1] - a[1, 2], a[0, 2] - a[2, 0], a[1, 0] - a[0, 1]]) * 0.5
 
 
+def cross(a: Array, b: Array) -> Array:
+    """The vector product (3,) of two arrays (3,) of scalars."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
 def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
     """The least rotation (3, 3) that takes one unit vector (3,) to another; a half turn about any normal if opposite.
 
