@@ -255,12 +255,6 @@ def test_every_problem_is_told_at_once_with_its_line(tmp_path: Path) -> None:
     assert [problem.line for problem in check(written(tmp_path, text))] == [2, 3, 6, 10, 11, 12, 12, 12, 16, 17]
 
 
-def test_a_row_that_contradicts_the_placement_is_refused(tmp_path: Path) -> None:
-    row = Link.dh(a=1.0, convention="standard").dh_row
-    with pytest.raises(FileError, match="Denavit-Hartenberg row does not describe its placement"):
-        save(Mechanism([Link(dh_row=row)]), tmp_path / "a.toml")
-
-
 def test_names_outside_unicode_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="UTF-8 cannot say"):
         save(Mechanism([Link(name="a\ud800")]), tmp_path / "a.toml")

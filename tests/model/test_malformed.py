@@ -253,3 +253,11 @@ def test_no_message_shows_an_object_address() -> None:
             Link(mass=value)
         assert len(str(caught.value)) < 250
         assert re.match(r"link: mass is ", str(caught.value))
+
+
+@pytest.mark.parametrize("fields", [{}, {"axis": (1, 0, 0)}, {"joint": "screw"}, {"before": np.diag([-1, -1, 1, 1])}])
+def test_a_row_that_contradicts_the_placement_is_refused(fields: dict[str, Any]) -> None:
+    made = Link.dh(a=1.0, convention="standard")
+    given = {"after": made.after, **fields} if fields else {}
+    with pytest.raises(ModelError, match=r"dh_row is DHRow.*expected the row that before and after were made from"):
+        Link(dh_row=made.dh_row, **given)

@@ -154,7 +154,7 @@ def save(
     if suffix == ".dat":
         write_text(path, [spacelib_dat.render(path, mechanism, wrench, allow_loss)])
     else:
-        write_text(path, list(toml_write.render(path, Description(mechanism, wrench, tuple(source)))))
+        write_text(path, list(toml_write.render(Description(mechanism, wrench, tuple(source)))))
 
 
 def _wrench(external: Any) -> FloatArray:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import FileError, FileProblem
 from linkwise.files.description import Description
 from linkwise.files.toml_schema import FORMAT
 from linkwise.model.checks import Checker
@@ -23,18 +21,9 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f
 _TO_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f]')
 
 
-def render(path: str | Path, description: Description) -> Iterator[str]:
-    """The text of a description, in parts.
-
-    Raises
-    ------
-    FileError
-        For a link whose Denavit-Hartenberg row does not describe its placement, and for text outside Unicode.
-    """
+def render(description: Description) -> Iterator[str]:
+    """The text of a description, in parts."""
     mechanism = description.mechanism
-    problems = [FileProblem(0, told) for link in mechanism.links for told in _unsayable(link)]
-    if problems:
-        raise FileError(path, problems)
     yield f"format = {text(FORMAT)}\n"
     yield f"name = {text(mechanism.name)}\n"
     if description.source:
@@ -51,23 +40,6 @@ def render(path: str | Path, description: Description) -> Iterator[str]:
         yield from _table("[external]", [("force", row(force)), ("moment", row(moment))])
     for link in mechanism.links:
         yield from _table("[[link]]", _link(link, len(conventions) > 1))
-
-
-def _unsayable(link: Link) -> list[str]:
-    """What reading back would not restore."""
-    found = []
-    if link.dh_row and not _agrees(link, link.dh_row):
-        found.append(f"link {link.name!r}: its Denavit-Hartenberg row does not describe its placement")
-    return found
-
-
-def _agrees(link: Link, dh: DHRow) -> bool:
-    """Whether the row makes the same constants A and B."""
-    if link.joint == "screw":
-        return False
-    made = Link.dh(dh.theta, dh.d, dh.a, dh.alpha, b=dh.b, convention=dh.convention, joint=link.joint)
-    pairs = ((made.before, link.before), (made.after, link.after), (made.axis, link.axis))
-    return all(_same(a, b) for a, b in pairs)
 
 
 def _table(header: str, pairs: Sequence[tuple[str, str]]) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.forward import body_poses, frame_of
-from linkwise.model.bodies import moving_bodies
+from linkwise.model.bodies import Body, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
@@ -28,20 +28,28 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base")
     path = made.path(end)
     poses = body_poses(made, q, path)
     tip = poses[end] @ t
-    jac = np.zeros((6, tree.n), dtype=object)
-    jac[:] = 0.0
+    jac = blank(tree.n)
     for k in path:
-        body, pose = made.bodies[k], poses[k]
-        z = pose[:3, 2]
-        column = np.zeros(6, dtype=object)
-        column[:] = 0.0
-        if body.turns:
-            column[:3] = cross(z, tip[:3, 3] - pose[:3, 3])
-            column[3:] = z
-        if body.slides:
-            column[:3] = column[:3] + body.pitch * z
-        jac[:, body.coordinate] = column
+        jac[:, made.bodies[k].coordinate] = column(made.bodies[k], poses[k], tip[:3, 3])
     return jac if frame == "base" else in_body_axes(tip[:3, :3], jac)
+
+
+def blank(n: int) -> Array:
+    """Zeros (6, n) to be filled with scalars of any kind."""
+    made = np.zeros((6, n), dtype=object)
+    made[:] = 0.0
+    return made
+
+
+def column(body: Body, pose: Array, point: Array) -> Array:
+    """Velocity (6,) of a point (3,) and of its carrier per speed of one joint, world axes."""
+    z = pose[:3, 2]
+    linear, angular = np.zeros(3), np.zeros(3)
+    if body.turns:
+        linear, angular = cross(z, point - pose[:3, 3]), z
+    if body.slides:
+        linear = linear + body.pitch * z
+    return np.concatenate([linear, angular])
 
 
 def in_body_axes(rotation: Array, jac: Array) -> Array:

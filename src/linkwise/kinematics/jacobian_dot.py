@@ -6,7 +6,7 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward import body_poses, frame_of
-from linkwise.kinematics.jacobian import check_frame, in_body_axes
+from linkwise.kinematics.jacobian import blank, check_frame, column, in_body_axes
 from linkwise.model.bodies import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
@@ -39,20 +39,17 @@ def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = -1, frame
     origin = np.zeros(3) if end < 0 else poses[end][:3, 3]
     tip_speed = speed[end] + cross(omega[end], tip[:3, 3] - origin)
 
-    rate_of = np.zeros((6, tree.n), dtype=object)
-    jac = np.zeros((6, tree.n), dtype=object)
-    rate_of[:], jac[:] = 0.0, 0.0
+    rate_of, jac = blank(tree.n), blank(tree.n)
     for k in path:
         body, pose = made.bodies[k], poses[k]
         z, arm = pose[:3, 2], tip[:3, 3] - pose[:3, 3]
         z_rate = cross(omega[k], z)
         i = body.coordinate
+        jac[:, i] = column(body, pose, tip[:3, 3])
         if body.turns:
-            jac[:3, i], jac[3:, i] = cross(z, arm), z
             rate_of[:3, i] = cross(z_rate, arm) + cross(z, tip_speed - speed[k])
             rate_of[3:, i] = z_rate
         if body.slides:
-            jac[:3, i] = jac[:3, i] + body.pitch * z
             rate_of[:3, i] = rate_of[:3, i] + body.pitch * z_rate
     if frame == "base":
         return rate_of

@@ -327,8 +327,9 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
                 check.report(field, values[field], "nothing, for a fixed link has no coordinate")
     row = values["dh_row"]
     if row is not None:
-        parts = _dh_parts(row, values["joint"])
-        if not (np.array_equal(parts[0], values["before"]) and np.array_equal(parts[1], values["after"])):
+        parts = (*_dh_parts(row, values["joint"]), np.array([0.0, 0.0, 1.0]))
+        given = (values["before"], values["after"], values["axis"])
+        if values["joint"] == "screw" or not all(map(np.array_equal, parts, given)):
             check.report("dh_row", row, "the row that before and after were made from, or None; `Link.dh` sets it")
     if values["motor"] is not None and not isinstance(values["motor"], Motor):
         check.report("motor", values["motor"], "a Motor or None")
