@@ -106,7 +106,7 @@ class Mechanism(Tree):
                 raise ArgumentError(f"row {k} is {row!r}; expected {len(order)} numbers: {', '.join(order)}")
         links = []
         for k, (row, letter) in enumerate(zip(table, letters, strict=True)):
-            numbers = dict(zip(order, row, strict=True))
+            numbers: dict[str, Any] = dict(zip(order, row, strict=True))
             links.append(Link.dh(**numbers, convention=convention, joint=_JOINT_LETTERS[letter], name=f"link{k + 1}"))
         return cls(links, **rest)
 

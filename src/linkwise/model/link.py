@@ -143,7 +143,14 @@ class Link:
         convention: str,
         joint: str = "revolute",
         offset: Any = 0.0,
-        **rest: Any,
+        limits: Any = None,
+        name: str | None = None,
+        parent: str | None = None,
+        mass: Any = 0.0,
+        com: Any = (0.0, 0.0, 0.0),
+        inertia: Any = 0.0,
+        physical: bool = True,
+        motor: Motor | None = None,
     ) -> Link:
         """A link from a row of Denavit-Hartenberg parameters; the convention must be said.
 
@@ -158,8 +165,8 @@ class Link:
             Standard: Rz(theta) Tz(d) Tx(a) Ty(b) Rx(alpha). Modified: Rx(alpha) Tx(a) Rz(theta) Tz(d).
         joint : {"revolute", "prismatic", "fixed"}
             Kind of the joint.
-        **rest
-            The other fields of `Link`: offset, limits, name, parent, mass, com, inertia, physical, motor.
+        offset, limits, name, parent, mass, com, inertia, physical, motor
+            As for `Link`.
 
         Raises
         ------
@@ -177,7 +184,9 @@ class Link:
         >>> shoulder.placement(0.0)[:3, 3].tolist()
         [0.0, 0.0, 0.672]
         """
-        check = Checker(f"link {rest.get('name')!r}" if rest.get("name") else "link")
+        check = Checker(f"link {name!r}" if name else "link")
+        rest: dict[str, Any] = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
+        rest |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical}
         kind = check.choice("joint", joint, ("revolute", "prismatic", "fixed"))
         form = check.choice("convention", convention, CONVENTIONS)
         numbers = {"theta": theta, "d": d, "a": a, "alpha": alpha, "b": b}
@@ -185,10 +194,10 @@ class Link:
         if form == "modified" and row.b:
             check.report("b", b, "0 (the shift b belongs to the extended standard convention)")
         if check.problems:
-            check.problems += _other_problems(cls, joint=kind, offset=offset, **rest)
+            check.problems += _other_problems(cls, joint=kind, **rest)
         check.finish()
         before, after = _dh_parts(row, kind)
-        return cls(joint=kind, before=before, after=after, offset=offset, dh_row=row, **rest)
+        return cls(joint=kind, before=before, after=after, dh_row=row, **rest)
 
     @property
     def moves(self) -> bool:
