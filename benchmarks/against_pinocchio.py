@@ -12,7 +12,11 @@ import tempfile
 
 import numpy as np
 import peak
-import pinocchio as pin
+
+try:
+    import pinocchio as pin
+except ImportError:
+    sys.exit("this benchmark needs Pinocchio: pip install '.[peers]'")
 from peers import random_tree, to_pinocchio
 from timing import in_turn, per_call, pin_to_one_core, seconds
 

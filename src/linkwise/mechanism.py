@@ -28,7 +28,8 @@ class Mechanism(Tree):
 
     All methods take arrays with any leading batch shape ``...``, in float64 or float32, and give the same numbers for
     a batch as for a loop. n is the number of joint coordinates, L the number of links. Angles in rad, lengths in m,
-    masses in kg, forces in N, moments in N m; everything is in the world frame, in which the base stands.
+    masses in kg, forces in N, moments in N m. Results are in the world frame, in which the base stands, unless it is said
+    otherwise.
 
     Parameters
     ----------
@@ -167,7 +168,10 @@ class Mechanism(Tree):
 
     @compiled
     def forward_kinematics(self, q: npt.ArrayLike, link: int | str = -1) -> FloatArray:
-        """T_world_tool (..., 4, 4) at joint coordinates q (..., n); ``link`` (index or name) asks for a link's frame."""
+        """T_world_tool (..., 4, 4) at joint coordinates q (..., n), rad or m: from the base to the tool.
+
+        ``link`` asks for another frame: -1 is the tool on the last link; a name, or an index from 0, that link's own frame.
+        """
         return self.kernel("forward_kinematics", link=link)(q)  # type: ignore[no-any-return]
 
     @compiled
@@ -184,7 +188,7 @@ class Mechanism(Tree):
         q : (..., n) array_like
             Joint coordinates, rad or m.
         link : int or str
-            Whose frame: -1 the tool, else a link by index or name.
+            Whose frame: -1 the tool on the last link; a name, or an index from 0, that link's own frame.
         frame : {"base", "body"}
             In whose axes: the world's ("base"), or the frame's own ("body").
         """

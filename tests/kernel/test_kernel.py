@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -211,3 +212,18 @@ def test_mechanisms_with_nothing_that_moves() -> None:
     assert still.inverse_dynamics(none, none, none).shape == (0,)
     assert np.allclose(still.joint_actions(none, none, none), [[0, 0, 9.81, 0, 0, 0]])
     assert still.forward_kinematics(np.zeros((3, 0))).shape == (3, 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((np.zeros(5), np.zeros(6), np.zeros(6)), r"q has the shape \(5,\); expected \(\.\.\., 6\)"),
+        ((np.zeros((3, 6)), np.zeros((2, 6)), np.zeros(6)), r"batch shapes do not fit .*: q \(3,\), qd \(2,\), qdd \(\)"),
+        ((["a"] * 6, np.zeros(6), np.zeros(6)), r"q holds <U1; expected real numbers \(\.\.\., 6\)"),
+        ((np.zeros(6), np.zeros(6, complex), np.zeros(6)), r"qd holds complex128; expected real numbers"),
+        ((np.zeros(6), np.zeros(6), [[0.0], [0.0, 1.0]]), r"qdd is not an array; expected \(\.\.\., 6\)"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_named(args: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ArgumentError, match="inverse_dynamics: " + message):
+        robots.puma560().inverse_dynamics(*args)

@@ -71,8 +71,8 @@ class Kernel:
         """
         try:
             return self.ufunc(*args, **kwargs)
-        except ValueError:
-            check_shapes(self.tape, args)
+        except (ValueError, TypeError):
+            check_arguments(self.tape, args)
             raise
 
     @property
@@ -161,17 +161,30 @@ class _Checked:
         self.tape, self.ufunc = tape, ufunc
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        check_shapes(self.tape, args)
+        check_arguments(self.tape, args)
         return self.ufunc(*args, **kwargs)
 
 
-def check_shapes(tape: Tape, args: Sequence[Any]) -> None:
-    """Raise `ArgumentError` if an argument does not end in the shape that the kernel takes."""
+def check_arguments(tape: Tape, args: Sequence[Any]) -> None:
+    """Raise `ArgumentError` if an argument is not made of real numbers, has a wrong shape, or does not fit the others."""
+    batches = {}
     for (name, shape), arg in zip(tape.inputs.items(), args, strict=False):
-        found = np.shape(arg)
-        if found[len(found) - len(shape) :] != shape or len(found) < len(shape):
-            wanted = ", ".join(["...", *map(str, shape)])
-            raise ArgumentError(f"{tape.name}: {name} has the shape {found}; expected ({wanted})")
+        wanted = f"({', '.join(['...', *map(str, shape)])})"
+        try:
+            given = np.asarray(arg)
+        except ValueError as error:
+            raise ArgumentError(f"{tape.name}: {name} is not an array; expected {wanted}") from error
+        if not np.can_cast(given.dtype, np.float64):
+            raise ArgumentError(f"{tape.name}: {name} holds {given.dtype}; expected real numbers {wanted}")
+        split = given.ndim - len(shape)
+        if split < 0 or given.shape[split:] != shape:
+            raise ArgumentError(f"{tape.name}: {name} has the shape {given.shape}; expected {wanted}")
+        batches[name] = given.shape[:split]
+    try:
+        np.broadcast_shapes(*batches.values())
+    except ValueError as error:
+        found = ", ".join(f"{name} {batch}" for name, batch in batches.items())
+        raise ArgumentError(f"{tape.name}: the batch shapes do not fit each other: {found}") from error
 
 
 def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:

@@ -143,9 +143,9 @@ class Tree:
             f"no link {link!r}; this mechanism has {choices(self.link_names)}, or indices -{last + 1} to {last}"
         )
 
-    def path(self, link: int) -> tuple[int, ...]:
+    def path(self, link: int | str) -> tuple[int, ...]:
         """The links from the base to a link, itself included, by index."""
-        found = [link]
+        found = [self.link_index(link)]
         while self.parents[found[-1]] >= 0:
             found.append(self.parents[found[-1]])
         return tuple(reversed(found))
