@@ -121,7 +121,14 @@ def run(words: list[str]) -> None:
     need(linkwise, "show", "puma560", "--q", "30deg,45deg,-135deg,20deg,-40deg,0", "--save", str(out("puma560.png")))
     need(linkwise, "run", str(data / "SCARA.DAT"), str(data / "SCARA.MOT"), "-o", str(out("scara")))
     need(linkwise, "run", "puma560", str(data / "puma560_reach.csv"), "-o", str(out("puma560_reach")))
-    say("pictures: out/puma560.png, out/puma560_reach/joints.png; the numbers: out/puma560_reach/joints.csv")
+    say("made:")
+    for made in (
+        ROOT / out("puma560.png"),
+        *sorted((ROOT / out("scara")).iterdir()),
+        *sorted((ROOT / out("puma560_reach")).iterdir()),
+    ):
+        say(f"  {made.relative_to(ROOT)}")
+    say("to use linkwise yourself: source .venv/bin/activate (Windows: .venv\\Scripts\\activate)")
 
 
 def out(name: str) -> Path:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError, members
 from linkwise.kernel.tape import Shape
 from linkwise.model.tree import Tree
 
@@ -66,5 +66,5 @@ def algorithm(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Callable
 def find(name: str) -> Algorithm:
     """Return the algorithm of that name; an error lists what there is."""
     if name not in ALGORITHMS:
-        raise ArgumentError(f"no algorithm {name!r}; there is {choices(sorted(ALGORITHMS))}")
+        raise ArgumentError(f"no algorithm {name!r}; there is {members(sorted(ALGORITHMS))}")
     return ALGORITHMS[name]

@@ -71,15 +71,18 @@ class FileProblem:
 
 
 class FileError(LinkwiseError, ValueError):
-    """A file that cannot be read: its path, and every problem found with its line."""
+    """A file that cannot be read or written: its path, every problem with its line, and advice for all of them if any."""
 
-    def __init__(self, path: str | Path, problems: Sequence[FileProblem]) -> None:
+    def __init__(self, path: str | Path, problems: Sequence[FileProblem], advice: str = "") -> None:
         self.path = Path(path)
         self.problems: tuple[FileProblem, ...] = tuple(problems)
-        super().__init__("\n".join(f"{self.path}: {problem}" for problem in self.problems))
+        self.advice = advice
+        super().__init__(
+            "\n".join([*(f"{self.path}: {problem}" for problem in self.problems), *([advice] if advice else [])])
+        )
 
-    def __reduce__(self) -> tuple[type[FileError], tuple[Path, tuple[FileProblem, ...]]]:
-        return type(self), (self.path, self.problems)
+    def __reduce__(self) -> tuple[type[FileError], tuple[Path, tuple[FileProblem, ...], str]]:
+        return type(self), (self.path, self.problems, self.advice)
 
 
 def shown(value: object, limit: int = 80) -> str:
@@ -90,5 +93,14 @@ def shown(value: object, limit: int = 80) -> str:
 
 def choices(names: Iterable[object]) -> str:
     """The valid choices as they stand in a message: ``'a', 'b' or 'c'``."""
+    return _joined(names, "or")
+
+
+def members(names: Iterable[object]) -> str:
+    """All that there is, as it stands in a message: ``'a', 'b' and 'c'``."""
+    return _joined(names, "and")
+
+
+def _joined(names: Iterable[object], last: str) -> str:
     quoted = [repr(name) for name in names]
-    return quoted[0] if len(quoted) == 1 else ", ".join(quoted[:-1]) + " or " + quoted[-1] if quoted else "(none)"
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}" if quoted else "(none)"

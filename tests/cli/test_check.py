@@ -35,8 +35,15 @@ def test_a_missing_file(linkwise: Callable) -> None:
 
 def test_a_motion_is_checked_to_its_end(linkwise: Callable, arm_file: Path, motion_file: Callable) -> None:
     path = motion_file(2, 5)
-    assert linkwise("check", arm_file, path).out.endswith(f"{path}: ok\n")
+    assert linkwise("check", arm_file, path).out.endswith(f"{path}: ok\n  motion: 5 instants, 0 to 2 s, 2 joints\n")
     path.write_text(path.read_text() + "9,0,zero,0,0,0,0\n")
     told = linkwise("check", arm_file, path)
     assert told.status == 1
     assert "line 7: " in told.out
+
+
+def test_a_robot_is_no_file(linkwise: Callable) -> None:
+    told = linkwise("check", "puma560")
+    assert told.status == 2
+    assert "check takes a file" in told.err
+    assert "linkwise show puma560" in told.err

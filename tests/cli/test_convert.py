@@ -41,3 +41,14 @@ def test_an_unknown_suffix_names_the_known(linkwise: Callable, arm_file: Path) -
 def test_a_bundled_robot_becomes_a_file_to_edit(linkwise: Callable, tmp_path: Path) -> None:
     assert linkwise("convert", "puma560", "mine.toml").status == 0
     assert files.load(tmp_path / "mine.toml") == lw.robots.load("puma560")
+
+
+def test_what_cannot_be_written_is_told_apart_and_no_way_is_offered(linkwise: Callable, tmp_path: Path) -> None:
+    told = linkwise("convert", "puma560", "p.DAT", "--allow-loss")
+    assert told.status == 2
+    lost, never = told.err.split("  cannot be written at all:\n")
+    assert "  would be lost:\n" in lost
+    assert "its motor" in lost
+    assert "physical=False" in never
+    assert "--allow-loss" not in told.err
+    assert not (tmp_path / "p.DAT").exists()

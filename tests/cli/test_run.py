@@ -183,3 +183,12 @@ def test_extremes_and_when_they_came() -> None:
     assert seen.peak.tolist() == [-3.0, 0.5]
     assert np.allclose(seen.peak_time, [0.1, 0.2])
     assert np.allclose(seen.rms, np.sqrt((values**2).mean(axis=0)))
+
+
+def test_what_acts_on_the_tool_is_told(linkwise: Callable, arm: lw.Mechanism, motion_file: Callable, tmp_path: Path) -> None:
+    path = motion_file(2, 2)
+    files.save(arm, tmp_path / "arm.toml", external=[0, 0, -10, 0, 0.5, 0])
+    line = "on the tool: force 0 0 -10 N, moment 0 0.5 0 N m (from the file)\n"
+    assert line in linkwise("run", "arm.toml", path, "--no-figures").out
+    files.save(arm, tmp_path / "arm.toml")
+    assert "on the tool" not in linkwise("run", "arm.toml", path, "--no-figures").out

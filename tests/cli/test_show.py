@@ -72,3 +72,13 @@ def test_a_name_is_no_path(name: str) -> None:
     assert made
     assert not set(made) & set("/\\:\x1b")
     assert not made.startswith(".")
+
+
+def test_motors_are_told_of_and_printed_on_demand(linkwise: Callable, arm_file: Path) -> None:
+    assert "motors on 6 joints; --motors prints them\n" in linkwise("show", "puma560", "--no-picture").out
+    told = linkwise("show", "puma560", "--no-picture", "--motors")
+    assert "motors of puma560: 6 joints" in told.out
+    assert "-62.6111" in told.out
+    assert "-0.435" in told.out
+    assert "motor" not in linkwise("show", arm_file, "--no-picture").out
+    assert "no joint has a motor" in linkwise("show", arm_file, "--no-picture", "--motors").out

@@ -182,7 +182,7 @@ BAD = [
         [
             "line 3: link 1 has no key 'mas' (did you mean 'mass'?); the keys are 'name', 'parent', 'joint', 'convention', "
             "'theta', 'd', 'a', 'alpha', 'b', 'before', 'after', 'axis', 'pitch', 'offset', 'limits', 'mass', 'com', "
-            "'inertia', 'physical' or 'motor'"
+            "'inertia', 'physical' and 'motor'"
         ],
     ),
     (ONE + "mass = '1'\n", ["line 3: link 1: mass is '1'; expected a finite number"]),
@@ -210,7 +210,7 @@ BAD = [
     ("[base]\nxyz = [0, 0, 1]\n" + ONE[len(HEAD) :], ["there is no format; expected format = 'linkwise 1'"]),
     (
         HEAD + "[tool]\nxyz = [0, 0, 1]\nmatrix = [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]\n[[link]]\n",
-        ["line 3: tool has 'xyz' or 'matrix'; expected matrix alone, or xyz and rpy"],
+        ["line 3: tool has 'xyz' and 'matrix'; expected matrix alone, or xyz and rpy"],
     ),
     (HEAD + "[base]\nmatrix = [[2,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]\n[[link]]\n", None),
     (HEAD + "[payload]\nmass = -2\n[[link]]\n", ["line 3: payload: mass is -2.0; expected a finite number >= 0"]),

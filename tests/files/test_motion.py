@@ -128,7 +128,7 @@ BAD = [
     (
         "a.csv",
         CSV.replace("qd2,", ""),
-        "line 1: the header has no column 'qd2'; it has 't', 'q1', 'q2', 'qd1', 'qdd1' or 'qdd2'",
+        "line 1: the header has no column 'qd2'; it has 't', 'q1', 'q2', 'qd1', 'qdd1' and 'qdd2'",
     ),
     ("a.csv", CSV.replace("qd2", "qd1"), None),
     ("a.csv", CSV.replace("q2", "q1", 1), None),
@@ -211,3 +211,25 @@ def test_csv_may_state_si_units_and_no_others(tmp_path: Path) -> None:
     path.write_text("t,q1 [deg],qd1,qdd1\n0,1,2,3\n")
     with pytest.raises(FileError, match=r"line 1: column 'q1' is in 'deg'; expected 'rad' or 'm'"):
         list(open_motion(path, 1))
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ("q3", "column 'q3' is of no joint: there are 2 joints"),
+        ("qd3 [rad/s]", "column 'qd3' is of no joint: there are 2 joints"),
+        ("qdd0", "column 'qdd0' is of no joint: there are 2 joints"),
+        ("qd_elbow", "column 'qd_elbow' is of no joint: there are 2 joints and none has that name"),
+        ("tau_elbow", None),
+        ("qw", None),
+        ("q_a", None),
+    ],
+)
+def test_a_motion_of_further_joints_is_refused(tmp_path: Path, column: str, expected: str | None) -> None:
+    path = written(
+        tmp_path,
+        CSV.replace("qdd2\n", f"qdd2,{column}\n").replace("3,6\n", "3,6,0\n").replace("9,12\n", "9,12,0\n"),
+        "a.csv",
+    )
+    told = [problem.message for problem in check_motion(path, 2, ("a", "b"))]
+    assert told == ([expected] if expected else [])

@@ -167,12 +167,14 @@ def test_a_loss_is_refused(tmp_path: Path, link: Link, what: str) -> None:
 
 
 def test_every_loss_is_told_at_once_and_can_be_allowed(tmp_path: Path) -> None:
-    puma = robots.puma560().with_tool(np.diag([-1.0, -1.0, 1.0, 1.0])).replace(payload=Inertia(1.0))
+    marked = [link.replace(inertia=(0.1, 0.1, 0.1)) for link in robots.puma560().links]
+    puma = robots.puma560().replace(links=marked).with_tool(np.diag([-1.0, -1.0, 1.0, 1.0])).replace(payload=Inertia(1.0))
     with pytest.raises(FileError) as caught:
         save(puma, tmp_path / "puma.dat")
     assert len(caught.value.problems) == 6 + 6 + 2 + 2
+    assert str(caught.value).count("allow_loss=True") == 1
     save(puma, tmp_path / "puma.dat", allow_loss=True)
-    again = read(tmp_path / "puma.dat", physical=False).mechanism
+    again = load(tmp_path / "puma.dat")
     assert [link.dh_row for link in again.links] == [link.dh_row for link in puma.links]
 
 
@@ -183,3 +185,19 @@ def test_what_would_be_another_mechanism_is_never_written(tmp_path: Path) -> Non
     for mechanism in (tree, fixed, Mechanism([Link(axis=(1, 0, 0))])):
         with pytest.raises(FileError):
             save(mechanism, tmp_path / "a.dat", allow_loss=True)
+
+
+def test_what_could_not_be_read_again_is_never_written(tmp_path: Path) -> None:
+    thin = Link.dh(a=1.0, convention="standard", mass=1.0, inertia=(0, 0, 0.3), limits=(-1, 1), physical=False)
+    path = tmp_path / "a.dat"
+    with pytest.raises(FileError) as caught:
+        save(Mechanism([thin]), path, allow_loss=True)
+    assert str(caught.value).splitlines() == [
+        f"{path}: would be lost in a .DAT file: link 'link1': its limits",
+        f"{path}: cannot be written in a .DAT file at all: link 'link1': its inertia (physical=False, and not that of a "
+        "body that can exist: the file could not be read)",
+        "save as .toml, which holds everything",
+    ]
+    assert not path.exists()
+    save(Mechanism([thin.replace(inertia=(0.3, 0.3, 0.3))]), path, allow_loss=True)
+    assert load(path).links[0].body.tensor[0, 0] == 0.3

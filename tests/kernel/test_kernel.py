@@ -218,7 +218,10 @@ def test_mechanisms_with_nothing_that_moves() -> None:
     ("args", "message"),
     [
         ((np.zeros(5), np.zeros(6), np.zeros(6)), r"q has the shape \(5,\); expected \(\.\.\., 6\)"),
-        ((np.zeros((3, 6)), np.zeros((2, 6)), np.zeros(6)), r"the batch shapes do not fit .*: q \(3,\), qd \(2,\), qdd \(\)"),
+        (
+            (np.zeros((3, 6)), np.zeros((2, 6)), np.zeros(6)),
+            r"the batch shapes do not fit .*: q \(3,\), qd \(2,\), qdd \(\)",
+        ),
         ((["a"] * 6, np.zeros(6), np.zeros(6)), r"q holds <U1; expected real numbers \(\.\.\., 6\)"),
         ((np.zeros(6), np.zeros(6, complex), np.zeros(6)), r"qd holds complex128; expected real numbers"),
         ((np.zeros(6), np.zeros(6), [[0.0], [0.0, 1.0]]), r"qdd is not an array; expected \(\.\.\., 6\)"),

@@ -66,3 +66,14 @@ def test_pyplot_is_left_alone() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_curves_that_coincide_show_in_turn() -> None:
+    t = np.linspace(0, 1, 50)
+    values = np.stack([np.sin(t), np.cos(t), np.sin(t) + 1e-9, np.sin(t)], axis=1)
+    axis = plot([[Curves("position", "rad", t, values, range(4))]], list("abcd"), "same").axes[0]
+    shown = {line.get_color(): line.get_linestyle() for line in axis.lines[:4]}
+    assert shown[colour(1)] == "-"
+    assert sorted(shown[colour(k)] for k in (0, 2, 3)) == ["-", "--", "--"]
+    stripes = {line._unscaled_dash_pattern[0] for line in axis.lines[:4]}
+    assert len(stripes) == 3

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from linkwise.errors import FileProblem
+    from linkwise.mechanism import Mechanism
 
 
 @click.command(short_help="Everything wrong with a description file, at once.")
@@ -24,9 +26,11 @@ def check(file: str, motion: str | None) -> None:
       linkwise check my_robot.toml
       linkwise check SCARA.DAT SCARA.MOT
     """  # noqa: D301  (\b keeps click from filling the lines)
-    from linkwise import files
+    from linkwise import files, robots
     from linkwise.model.table import joint_letters, number, plain
 
+    if file in robots.names() and not Path(file).exists():
+        raise click.ClickException(f"check takes a file, and {file} is a bundled robot; try: linkwise show {file}")
     _tell_problems(file, files.check(file))
     mechanism = files.load(file)
     mass = sum(link.body.mass for link in mechanism.links) + mechanism.payload.mass
@@ -36,8 +40,24 @@ def check(file: str, motion: str | None) -> None:
     for remark in files.remarks(file):
         click.echo(f"  remark: {plain(str(remark))}")
     if motion is not None:
-        _tell_problems(motion, files.check_motion(motion, mechanism.n, mechanism.names))
-        click.echo(f"{plain(motion)}: ok")
+        told = _motion_text(motion, mechanism)
+        click.echo(f"{plain(motion)}: ok\n  motion: {told}")
+
+
+def _motion_text(path: str, mechanism: Mechanism) -> str:
+    """Read a motion to its end and say how much it is; leave where it is wrong."""
+    from linkwise import files
+    from linkwise.errors import FileError
+    from linkwise.model.table import number
+
+    count, start, end = 0, None, 0.0
+    try:
+        for t, *_ in files.open_motion(path, mechanism.n, mechanism.names):
+            count, start, end = count + len(t), float(t[0]) if start is None else start, float(t[-1])
+    except FileError as error:
+        _tell_problems(path, error.problems)
+    instants, joints = ("1 instant" if count == 1 else f"{count:,} instants"), mechanism.n
+    return f"{instants}, {number(start)} to {number(end)} s, {joints} joint{'s' if joints > 1 else ''}"
 
 
 def _tell_problems(file: str, problems: Sequence[FileProblem]) -> None:

@@ -10,7 +10,7 @@ from linkwise.cli.mechanism import description, mechanism_argument
 @click.command(short_help="From one description format to another.")
 @mechanism_argument()
 @click.argument("out", type=click.Path())
-@click.option("--allow-loss", is_flag=True, help="Write even if OUT cannot hold everything; what is lost is told.")
+@click.option("--allow-loss", is_flag=True, help="Write even if OUT leaves something out; what is lost is told.")
 def convert(mechanism: str, out: str, allow_loss: bool) -> None:
     """Write MECHANISM in the format that the suffix of OUT says: .toml holds everything, .DAT what SpaceLib knows.
 
@@ -25,12 +25,14 @@ def convert(mechanism: str, out: str, allow_loss: bool) -> None:
     from linkwise.model.table import plain
 
     found = description(mechanism)
-    lost = spacelib_dat.losses(found.mechanism) if out.lower().endswith(".dat") else []
-    if lost and not allow_loss:
-        listed = "\n".join(f"  {plain(what)}" for what in lost)
-        raise click.ClickException(
-            f"{plain(out)} cannot hold\n{listed}\nSave as .toml, which holds everything, or add --allow-loss."
-        )
+    is_dat = out.lower().endswith(".dat")
+    lost, never = (tell(found.mechanism) if is_dat else [] for tell in (spacelib_dat.losses, spacelib_dat.obstacles))
+    if never or (lost and not allow_loss):
+        groups = {"would be lost:": lost, "cannot be written at all:": never}
+        lines = [line for head, group in groups.items() if group for line in (head, *(f"  {plain(what)}" for what in group))]
+        listed = "\n".join(f"  {line}" for line in lines)
+        hint = spacelib_dat.advice(never, "add --allow-loss").capitalize()
+        raise click.ClickException(f"{plain(out)} cannot hold all of {plain(found.mechanism.name)}\n{listed}\n{hint}.")
     files.save(found.mechanism, out, external=found.external, source=found.source, allow_loss=allow_loss)
     click.echo(f"wrote {plain(out)}")
     for what in lost:

@@ -14,8 +14,7 @@ from linkwise.cli.mechanism import description, mechanism_argument
 
 if TYPE_CHECKING:
     from linkwise.cli.job import Report
-    from linkwise.files import Motion
-    from linkwise.model.tree import Tree
+    from linkwise.files import Description, Motion
 
 
 @click.command(short_help="Motion in: positions, forces and efforts out, as tables, files, figures.")
@@ -81,7 +80,7 @@ def run(
     with _progress(opened, quiet) as progress:
         report = execute(found, opened, wanted, progress)
     if not quiet:
-        _tell(found.mechanism, report)
+        _tell(found, report)
 
 
 @contextmanager
@@ -100,11 +99,14 @@ def _progress(motion: Motion, quiet: bool) -> Iterator[Callable[[], None]]:
         yield lambda: bar.update(task, completed=motion.consumed, visible=motion.consumed < motion.size)
 
 
-def _tell(mechanism: Tree, report: Report) -> None:
+def _tell(found: Description, report: Report) -> None:
     """Print the tables, what deserves a remark, and the files."""
     from linkwise.cli import tables
-    from linkwise.model.table import plain
+    from linkwise.model.table import action, plain
 
+    mechanism = found.mechanism
+    if found.external.any():
+        click.echo(f"on the tool: {action(found.external)} (from the file)")
     screen = tables.console()
     few = report.few
     for title, table in tables.of_instants(mechanism, few) if few else tables.of_motion(mechanism, report.summary):

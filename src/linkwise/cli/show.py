@@ -32,9 +32,19 @@ FORMATS = ("png", "svg", "pdf")
 )
 @click.option("--picture/--no-picture", default=True, help="Whether to draw at all.")
 @click.option("--masses", is_flag=True, help="Print masses, centres of mass and inertias too.")
+@click.option("--motors", is_flag=True, help="Print rotor inertias, gear ratios and friction too.")
 @click.option("--sources", is_flag=True, help="Print where the numbers come from.")
 @click.option("--window", is_flag=True, help="Show the picture in a window that can be turned, instead of writing a file.")
-def show(mechanism: str, q: str | None, save: str | None, picture: bool, masses: bool, sources: bool, window: bool) -> None:
+def show(
+    mechanism: str,
+    q: str | None,
+    save: str | None,
+    picture: bool,
+    masses: bool,
+    motors: bool,
+    sources: bool,
+    window: bool,
+) -> None:
     """Print the table of a MECHANISM as people draw it by hand, and draw its picture.
 
     The table says the convention in words; lengths are in m, angles in degrees. In the picture a cylinder is a revolute
@@ -44,18 +54,22 @@ def show(mechanism: str, q: str | None, save: str | None, picture: bool, masses:
     Examples:
       linkwise show puma560
       linkwise show puma560 --q 0,45deg,-90deg,0,30deg,0 --save bent.svg
-      linkwise show my_robot.toml --masses --no-picture
+      linkwise show my_robot.toml --masses --motors --no-picture
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise.model import table
 
     found = description(mechanism)
     values, path = _coordinates(q, found.mechanism.n), _picture_path(save, found.mechanism.name)
     click.echo(table.text(found.mechanism))
+    driven = sum(link.motor is not None for link in found.mechanism.links)
+    if driven and not motors:
+        click.echo(f"\nmotors on {driven} joint{'s' if driven > 1 else ''}; --motors prints them")
     if masses:
         click.echo("\n" + table.masses(found.mechanism))
+    if motors:
+        click.echo("\n" + (table.motors(found.mechanism) if driven else "no joint has a motor"))
     if found.external.any():
-        force, moment = table.vector(found.external[:3]), table.vector(found.external[3:])
-        click.echo(f"\non the tool, in its axes: force {force} N, moment {moment} N m")
+        click.echo(f"\non the tool, in its axes: {table.action(found.external)}")
     for line in found.source if sources else ():
         click.echo("\n" + textwrap.fill(table.plain(line), 100, subsequent_indent="  "))
     if window:

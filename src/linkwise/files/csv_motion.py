@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from linkwise.errors import choices
+from linkwise.errors import choices, members
 from linkwise.files.blocks import Source, quoted, word_shown
 from linkwise.files.numbers import number, why_not
 from linkwise.spatial.scalar import FloatArray
@@ -19,8 +19,12 @@ UNITS = {"t": ("s",), "q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2
 """What a header may say in brackets behind a name; other units are refused, not converted."""
 
 
+_NUMBERED, _NAMED = re.compile(r"q(d|dd)?[0-9]+"), re.compile(r"q(d|dd)?_")
+"""Columns that are the motion of a joint, by its number or its name."""
+
+
 class Reader:
-    """Reads the columns t, q, qd and qdd of n joints; other columns are left alone."""
+    """Reads the columns t, q, qd and qdd of n joints; other columns are left alone, but not those of further joints."""
 
     def __init__(self, source: Source, n: int, names: Sequence[str]) -> None:
         self.source = source
@@ -65,11 +69,21 @@ class Reader:
         if missing:
             named = f" (or {wanted[1][1]!r} and so on, by name)" if names else ""
             self.source.fail(
-                offset, f"the header has no column {choices(missing)}{named}; it has {choices(self.header[:40])}"
+                offset, f"the header has no column {choices(missing)}{named}; it has {members(self.header[:40])}"
             )
         if len(set(found)) < len(found) or any(self.header.count(self.header[at]) > 1 for at in found):
             self.source.fail(offset, "the header names a column twice")
+        self._check_others(offset, {name for either in wanted for name in either}, bool(names))
         return found
+
+    def _check_others(self, offset: int, known: set[str], named: bool) -> None:
+        """Refuse columns that are the motion of a joint that there is not: the file is for another mechanism."""
+        joints = f"there {'is 1 joint' if self.n == 1 else f'are {self.n} joints'}"
+        for name in self.header:
+            if name not in known and _NUMBERED.fullmatch(name):
+                self.source.fail(offset, f"column {name!r} is of no joint: {joints}")
+            if named and name not in known and _NAMED.match(name):
+                self.source.fail(offset, f"column {name!r} is of no joint: {joints} and none has that name")
 
     def _check_units(self, offset: int, units: Sequence[str]) -> None:
         groups = ["t", *(group for group in GROUPS for _ in range(self.n))]

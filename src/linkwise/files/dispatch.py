@@ -64,6 +64,9 @@ def read(path: str | Path, *, physical: bool = True) -> Description:
 def load(path: str | Path) -> Mechanism:
     """The mechanism of a description file; see `read`.
 
+    What the file says to act on the tool (``[external]``, the end of a .DAT) is no part of a Mechanism: `read` gives it,
+    and it has to be passed to the functions of the mechanism and to `save`.
+
     Raises
     ------
     FileError
@@ -134,11 +137,12 @@ def save(
     path : str or Path
         The file.
     external : (6,) array_like, optional
-        Force (N) and moment (N m) on the tool, tool axes.
+        Force (N) and moment (N m) on the tool, tool axes. A Mechanism does not hold them; zero unless given here.
     source : sequence of str
         Where the numbers come from, a line each.
     allow_loss : bool
-        Write a .DAT even if it cannot hold the names, limits, motors, base, tool or payload.
+        Write a .DAT even if it cannot hold the names, limits, motors, base, tool or payload. What would make it a file
+        of another mechanism, or one that cannot be read again, is refused all the same.
 
     Raises
     ------

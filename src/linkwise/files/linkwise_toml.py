@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import FileProblem, Problem, choices, shown
+from linkwise.errors import FileProblem, Problem, choices, members, shown
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Place, Reading, line_of
 from linkwise.files.toml_lines import toml_lines
@@ -165,7 +165,7 @@ class _Reader:
             others = [key for key in values if key != "matrix"]
             if others:
                 self.schema.report(
-                    (*place, others[0]), f"{item} has {choices(values)}; expected matrix alone, or xyz and rpy"
+                    (*place, others[0]), f"{item} has {members(values)}; expected matrix alone, or xyz and rpy"
                 )
             return np.array(values["matrix"])
         roll, pitch, yaw = (math.radians(a) if self.degrees else a for a in values.get("rpy", (0.0, 0.0, 0.0)))

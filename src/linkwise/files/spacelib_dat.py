@@ -20,6 +20,7 @@ from linkwise.files.description import Description, Place, Reading, line_of
 from linkwise.files.numbers import Token, number, tokens, whole, why_not
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
+from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
 from linkwise.spatial.scalar import FloatArray
 
@@ -133,9 +134,10 @@ def _link(row: Sequence[float], name: str, physical: bool) -> Link:
 
 
 def losses(mechanism: Mechanism) -> list[str]:
-    """What a .DAT file cannot say of a mechanism; empty when nothing would be lost.
+    """What a .DAT file leaves out of a mechanism; empty when nothing would be lost.
 
-    The mechanism's name is not counted: the file's name stands for it.
+    The mechanism's name is not counted: the file's name stands for it. What keeps a file from being written at all is
+    told by `obstacles`.
 
     Examples
     --------
@@ -144,8 +146,6 @@ def losses(mechanism: Mechanism) -> list[str]:
     ["link 'link1': its limits"]
     """
     found = [f"link {link.name!r}: {what}" for k, link in enumerate(mechanism.links) for what in _link_losses(k, link)]
-    if not _is_chain(mechanism):
-        found.append("its branches (the links are not one chain in order)")
     frames = (("base", mechanism.base), ("tool", mechanism.tool))
     found += [f"its {name} (it is not the identity)" for name, frame in frames if not np.array_equal(frame, np.eye(4))]
     if not mechanism.payload.is_zero:
@@ -154,20 +154,50 @@ def losses(mechanism: Mechanism) -> list[str]:
 
 
 def _link_losses(k: int, link: Link) -> list[str]:
-    row = link.dh_row
     tests = {
         "its name (only link1, link2, ... are implied)": link.name != f"link{k + 1}",
+        "its offset (it cannot be added to theta or d without rounding)": _has_row(link) and _folded(link) is None,
+        "its limits": link.limits is not None,
+        "its motor": link.motor is not None,
+        "its mark physical=False": not link.body.physical and _is_physical(link),
+    }
+    return [what for what, lost in tests.items() if lost]
+
+
+def obstacles(mechanism: Mechanism) -> list[str]:
+    """What keeps a .DAT file of a mechanism from being written: it would say another one, or could not be read again.
+
+    Examples
+    --------
+    >>> obstacles(Mechanism([Link(joint="screw", pitch=0.1)]))[0]
+    "link 'link1': its screw joint (only revolute and prismatic ones can be said)"
+    """
+    found = [f"link {link.name!r}: {what}" for link in mechanism.links for what in _link_obstacles(link)]
+    if not _is_chain(mechanism):
+        found.append("its branches (the links are not one chain in order)")
+    return found
+
+
+def _link_obstacles(link: Link) -> list[str]:
+    row = link.dh_row
+    tests = {
         f"its {link.joint} joint (only revolute and prismatic ones can be said)": link.joint not in JOINT_TYPES,
         "its placement (no Denavit-Hartenberg row was given)": row is None,
         "its modified Denavit-Hartenberg row (only the standard convention can be said)": bool(
             row and row.convention != "standard"
         ),
-        "its offset (it cannot be added to theta or d without rounding)": bool(row and _folded(link) is None),
-        "its limits": link.limits is not None,
-        "its motor": link.motor is not None,
-        "its mark physical=False": not link.body.physical,
+        "its inertia (physical=False, and not that of a body that can exist: the file could not be read)": (
+            not _is_physical(link)
+        ),
     }
-    return [what for what, lost in tests.items() if lost]
+    return [what for what, found in tests.items() if found]
+
+
+def _is_physical(link: Link) -> bool:
+    """Whether the numbers are those of a body that can exist, whatever they are marked as."""
+    body = link.body
+    made, _ = attempt("link", lambda: Inertia(body.mass, body.com, body.tensor))
+    return made is not None
 
 
 def _is_chain(mechanism: Mechanism) -> bool:
@@ -195,17 +225,21 @@ def render(path: str | Path, mechanism: Mechanism, external: FloatArray, allow_l
     Raises
     ------
     FileError
-        Naming everything that would be lost, unless `allow_loss`; placements without a standard DH row cannot be
-        written at all.
+        Naming everything that would be lost, unless `allow_loss`, and everything that cannot be written at all.
     """
-    lost = losses(mechanism)
-    possible = _is_chain(mechanism) and all(_has_row(link) for link in mechanism.links)
-    if lost and not (allow_loss and possible):
-        advice = "; save as .toml, which holds everything" + (", or allow the loss" if possible else "")
-        raise FileError(path, [FileProblem(0, f"a .DAT file cannot hold {what}{advice}") for what in lost])
+    lost, never = losses(mechanism), obstacles(mechanism)
+    if never or (lost and not allow_loss):
+        problems = [f"would be lost in a .DAT file: {what}" for what in lost]
+        problems += [f"cannot be written in a .DAT file at all: {what}" for what in never]
+        raise FileError(path, [FileProblem(0, what) for what in problems], advice(never, "allow the loss (allow_loss=True)"))
     blocks = [str(len(mechanism.links)), *(_link_text(link) for link in mechanism.links)]
     ends = (mechanism.gravity, external)
     return "\n\n".join([*blocks, "\n".join(_words(values.tolist()) for values in ends)]) + "\n"
+
+
+def advice(never: Sequence[str], allow: str) -> str:
+    """Say what can be done; `allow` is how the loss is allowed, where that helps."""
+    return "save as .toml, which holds everything" + ("" if never else f", or {allow}")
 
 
 def _link_text(link: Link) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from linkwise.errors import FileProblem, choices, shown
+from linkwise.errors import FileProblem, members, shown
 from linkwise.files.description import Place, line_of
 
 FORMAT = "linkwise 1"
@@ -72,7 +72,7 @@ class Schema:
     def table(self, item: str, place: Place, table: Any, keys: Mapping[str, str]) -> dict[str, Any]:
         """The values of the keys that hold the right kind of thing; the others are reported."""
         if not isinstance(table, dict):
-            self.report(place, f"{item} is {shown(table)}; expected a table with {choices(keys)}")
+            self.report(place, f"{item} is {shown(table)}; expected a table with {members(keys)}")
             return {}
         found = {}
         for key, value in table.items():
@@ -101,11 +101,11 @@ def unknown_key(item: str, key: str, keys: Mapping[str, str]) -> str:
     Examples
     --------
     >>> unknown_key("external", "forse", EXTERNAL)
-    "external has no key 'forse' (did you mean 'force'?); the keys are 'force' or 'moment'"
+    "external has no key 'forse' (did you mean 'force'?); the keys are 'force' and 'moment'"
     """
     near = difflib.get_close_matches(key[:40], keys, 1)
     guess = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"{item} has no key {shown(key)}{guess}; the keys are {choices(keys)}"
+    return f"{item} has no key {shown(key)}{guess}; the keys are {members(keys)}"
 
 
 def _text(value: Any) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, ModelError, Problem, choices
+from linkwise.errors import ArgumentError, ModelError, Problem, choices, members
 from linkwise.model.checks import Checker, frozen
 from linkwise.model.inertia import Inertia
 from linkwise.model.motor import Motor
@@ -225,7 +225,7 @@ class Link:
             values["dh_row"] = None
         unknown = sorted(changes.keys() - values.keys())
         if unknown:
-            raise ArgumentError(f"a link has no field {choices(unknown)}; it has {choices(values)}")
+            raise ArgumentError(f"a link has no field {choices(unknown)}; it has {members(values)}")
         return Link(**{**values, **changes})
 
     def __repr__(self) -> str:

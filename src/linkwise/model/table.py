@@ -69,6 +69,11 @@ def masses(tree: Tree) -> str:
     return laid_out(mass_table(tree))
 
 
+def motors(tree: Tree) -> str:
+    """Write the motors in plain aligned text: rotor inertia, gear ratio and friction, on the motor's side of the gear."""
+    return laid_out(motor_table(tree))
+
+
 def link_text(link: Link) -> str:
     """One link in one line.
 
@@ -112,6 +117,23 @@ def mass_table(tree: Tree) -> Table:
     lines = (
         f"masses of {plain(tree.name)}: {number(total)} kg in all",
         "inertia in kg m2, about the centre of mass, link axes",
+    )
+    return Table(lines, *_as_rows(columns))
+
+
+def motor_table(tree: Tree) -> Table:
+    """Rotor inertia, gear ratio, viscous and Coulomb friction of each joint that has a motor."""
+    found = [(str(link.name), link.motor) for link in tree.links if link.motor is not None]
+    columns: dict[str, Cells] = {"link": [plain(name) for name, _ in found]}
+    columns["rotor inertia kg m2"] = [number(motor.inertia) for _, motor in found]
+    columns["gear ratio"] = [number(motor.gear_ratio) for _, motor in found]
+    columns["viscous N m s/rad"] = [number(motor.viscous) for _, motor in found]
+    for side, name in enumerate(("Coulomb + N m", "Coulomb - N m")):
+        columns[name] = [number(motor.coulomb[side]) for _, motor in found]
+    count = f"{len(found)} joint{'s' if len(found) != 1 else ''}"
+    lines = (
+        f"motors of {plain(tree.name)}: {count}",
+        "all on the motor's side of the gear; gear ratio is motor speed / joint speed",
     )
     return Table(lines, *_as_rows(columns))
 
@@ -299,6 +321,17 @@ def degrees(angle: Any) -> str:
 def vector(values: Iterable[Any]) -> str:
     """Numbers with a blank between them."""
     return " ".join(number(value) for value in values)
+
+
+def action(external: Sequence[Any] | FloatArray) -> str:
+    """Write a force and a moment (6,).
+
+    Examples
+    --------
+    >>> action([0, 0, -10, 0, 0.5, 0])
+    'force 0 0 -10 N, moment 0 0.5 0 N m'
+    """
+    return f"force {vector(external[:3])} N, moment {vector(external[3:])} N m"
 
 
 def plain(name: str | None) -> str:

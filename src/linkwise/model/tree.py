@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, Problem, choices
+from linkwise.errors import ArgumentError, Problem, choices, members
 from linkwise.model.checks import Checker, frozen
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
@@ -140,7 +140,7 @@ class Tree:
             return int(link) % len(self.links)
         last = len(self.links) - 1
         raise ArgumentError(
-            f"no link {link!r}; this mechanism has {choices(self.link_names)}, or indices -{last + 1} to {last}"
+            f"no link {link!r}; this mechanism has {members(self.link_names)}, or indices -{last + 1} to {last}"
         )
 
     def path(self, link: int | str) -> tuple[int, ...]:
@@ -157,7 +157,7 @@ class Tree:
         known = self._fields()
         unknown = sorted(changes.keys() - known.keys())
         if unknown:
-            raise ArgumentError(f"a mechanism has no field {choices(unknown)}; it has {choices(known)}")
+            raise ArgumentError(f"a mechanism has no field {choices(unknown)}; it has {members(known)}")
         return type(self)(**{**known, **changes})
 
     def replace_link(self, link: int | str, **changes: Any) -> Self:

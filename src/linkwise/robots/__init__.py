@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from linkwise.errors import ArgumentError, FileError, choices
+from linkwise.errors import ArgumentError, FileError, members
 from linkwise.files.description import Description
 from linkwise.files.linkwise_toml import parse
 from linkwise.mechanism import Mechanism
@@ -54,7 +54,7 @@ def describe(name: str) -> Description:
     True
     """
     if name not in names():
-        raise ArgumentError(f"no robot {name!r}; there are {choices(names())}")
+        raise ArgumentError(f"no robot {name!r}; there are {members(names())}")
     path = files(__name__).joinpath("data", f"{name}.toml")
     reading = parse(path.read_text(encoding="utf-8"), name)
     if reading.description is None:

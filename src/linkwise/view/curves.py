@@ -27,6 +27,10 @@ CROWDED = 2000
 """Beyond this many points the lines are thin."""
 
 
+NEAR, STRIPE = 0.004, 5.0
+"""Curves coincide within this share of the panel's range; they are then drawn in stripes this long, in line widths."""
+
+
 @dataclass(frozen=True)
 class Curves:
     """Some curves over one time axis, drawn in one panel.
@@ -99,10 +103,12 @@ def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
     look = {"linewidth": 0.7, "alpha": 0.75} if crowded else {"linewidth": 1.3}
     widest = np.argsort(-np.ptp(panel.values, axis=0), kind="stable")  # drawn first, so that the others show on top
     drawn = {}
+    striped = _stripes(panel.values, widest.tolist())
     for column in widest.tolist():
         k = panel.labels[column]
-        (line,) = axis.plot(panel.t, panel.values[:, column], color=colour(k), linestyle=style(k), marker=marker, **look)
-        drawn[k] = line
+        dashes = striped.get(column, style(k))
+        axis.plot(panel.t, panel.values[:, column], color=colour(k), linestyle=dashes, marker=marker, **look)
+        drawn[k] = _key(k, marker, look)
     axis.set_ylabel(f"{panel.title}\n[{panel.unit}]")
     axis.grid(visible=True, color="0.9", linewidth=0.7)
     axis.axhline(0.0, color="0.7", linewidth=0.7, zorder=0)
@@ -111,6 +117,34 @@ def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     return drawn
+
+
+def _key(k: int, marker: str, look: dict[str, Any]) -> Any:
+    """Make the line of the legend: as the curve is where no other hides it."""
+    from matplotlib.lines import Line2D
+
+    look = {**look, "linestyle": style(k), "marker": marker}
+    return Line2D([], [], color=colour(k), **look)
+
+
+def _stripes(values: FloatArray, order: Sequence[int]) -> dict[int, Any]:
+    """Find curves that coincide, and give each but the lowest dashes, so that they show in turn along the line."""
+    finite = values[np.isfinite(values)]
+    near = NEAR * float(np.ptp(finite)) if finite.size else 0.0
+    groups: list[list[int]] = []
+    for column in order:
+        for group in groups:
+            if np.allclose(values[:, column], values[:, group[0]], rtol=0.0, atol=near, equal_nan=True):
+                group.append(column)
+                break
+        else:
+            groups.append([column])
+    return {
+        column: (-STRIPE * place, (STRIPE, STRIPE * (len(group) - 1)))
+        for group in groups
+        for place, column in enumerate(group)
+        if place
+    }
 
 
 def _no_exaggeration(axis: Any, values: FloatArray) -> None:
