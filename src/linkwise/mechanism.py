@@ -12,7 +12,7 @@ import numpy.typing as npt
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
 from linkwise.algorithm import Algorithm, find
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError, choices, members
 from linkwise.kernel import Kernel, trace
 from linkwise.method import compiled
 from linkwise.model.link import Link
@@ -149,7 +149,7 @@ class Mechanism(Tree):
         """The options that are not what they are by default, in their order, links by index."""
         unknown = sorted(options.keys() - declared.options.keys())
         if unknown:
-            raise ArgumentError(f"{declared.name} has no option {choices(unknown)}; it has {choices(declared.options)}")
+            raise ArgumentError(f"{declared.name} has no option {choices(unknown)}; it has {members(declared.options)}")
         chosen = {}
         for name, default in declared.options.items():
             value = options.get(name, default)
