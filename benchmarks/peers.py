@@ -6,7 +6,6 @@ import numpy as np
 import pinocchio as pin
 
 import linkwise as lw
-from linkwise.model.bodies import moving_bodies
 from linkwise.model.inertia import Inertia
 from linkwise.spatial.rotation import rotation_between
 
@@ -26,7 +25,6 @@ def to_pinocchio(mech: lw.Mechanism) -> tuple[pin.Model, int]:
         if link.moves:
             upright = np.eye(4)
             upright[:3, :3] = rotation_between((0, 0, 1), link.axis)
-            start = upright.copy()
             start = upright @ _offset(link)
             kind = {"revolute": pin.JointModelRZ, "prismatic": pin.JointModelPZ}[link.joint]()
             joint = model.addJoint(joint, kind, pin.SE3(at @ start), f"{link.name}")
@@ -71,11 +69,6 @@ def random_tree(joints: int = 26) -> lw.Mechanism:
     fixed = pin.buildReducedModel(full, [1], pin.neutral(full))
     assert fixed.nv == joints
     return from_pinocchio(fixed)
-
-
-def bodies(mech: lw.Mechanism) -> int:
-    """Number of moving bodies."""
-    return len(moving_bodies(mech).bodies)
 
 
 def _offset(link: lw.Link) -> np.ndarray:

@@ -48,8 +48,3 @@ def array(rows: Any) -> Array:
         return made.astype(np.float64)
     except (TypeError, ValueError):
         return made
-
-
-def is_zero(value: Any) -> bool:
-    """Whether a scalar is exactly the number zero."""
-    return isinstance(value, (float, int)) and value == 0
