@@ -18,6 +18,9 @@ from linkwise.model.tree import Tree
 ALGORITHMS: dict[str, Algorithm] = {}
 """Every algorithm there is, by name."""
 
+LINK_PARAMETERS, MOTOR_PARAMETERS = 10, 4
+"""How many inertial parameters a link, and a motor, has; see `linkwise.dynamics.parameters`."""
+
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -28,7 +31,8 @@ class Algorithm:
     name : str
         What `Mechanism.kernel` finds it by.
     inputs, outputs : mapping of str to str
-        Shapes in letters: ``"n"``, ``"L 4 4"``, ``"6 n"``; n joint coordinates, L links.
+        Shapes in letters: ``"nq"``, ``"L 4 4"``, ``"6 nv"``; nq coordinates, nv speeds, n joints, L links, P inertial
+        parameters.
     function : callable
         ``function(tree, *inputs, **options)`` over arrays of scalars; one array or a tuple of them.
     options : mapping of str to object
@@ -43,7 +47,9 @@ class Algorithm:
 
     def shapes(self, tree: Tree, which: Mapping[str, str]) -> dict[str, Shape]:
         """The shapes in numbers, for one mechanism."""
-        letters = {"n": tree.n, "L": len(tree.links)}
+        links, drives = len(tree.links), len(tree.drives)
+        parameters = LINK_PARAMETERS * links + MOTOR_PARAMETERS * drives
+        letters = {"n": tree.n, "nq": tree.nq, "nv": tree.nv, "L": links, "P": parameters}
         return {
             name: tuple(letters[letter] if letter in letters else int(letter) for letter in shape.split())
             for name, shape in which.items()

@@ -12,6 +12,8 @@ import numpy.typing as npt
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
 from linkwise.algorithm import Algorithm, find
+from linkwise.dynamics.base_parameters import BaseParameters
+from linkwise.dynamics.operators import SpatialOperators
 from linkwise.errors import ArgumentError, choices, members
 from linkwise.kernel import Kernel, trace
 from linkwise.method import compiled
@@ -27,7 +29,8 @@ class Mechanism(Tree):
     """Links and joints, and everything that can be computed about them.
 
     All methods take arrays with any leading batch shape ``...``, in float64 or float32, and give the same numbers for
-    a batch as for a loop. n is the number of joint coordinates, L the number of links. Angles in rad, lengths in m,
+    a batch as for a loop. n is the number of joints, nq of coordinates, nv of speeds (both n on a fixed base, n + 7 and n + 6 on
+    a floating one), L the number of links. Angles in rad, lengths in m,
     masses in kg, forces in N, moments in N m. Results are in the world frame, in which the base stands, unless it is said
     otherwise.
 
@@ -168,7 +171,7 @@ class Mechanism(Tree):
 
     @compiled
     def forward_kinematics(self, q: npt.ArrayLike, link: int | str = -1) -> FloatArray:
-        """T_world_tool (..., 4, 4) at joint coordinates q (..., n), rad or m: from the base to the tool.
+        """T_world_tool (..., 4, 4) at coordinates q (..., nq), rad or m: from the base to the tool.
 
         ``link`` asks for another frame: -1 is the tool on the last link; a name, or an index from 0, that link's own frame.
         """
@@ -176,17 +179,17 @@ class Mechanism(Tree):
 
     @compiled
     def link_poses(self, q: npt.ArrayLike) -> FloatArray:
-        """T_world_link (..., L, 4, 4) of every link at joint coordinates q (..., n)."""
+        """T_world_link (..., L, 4, 4) of every link at coordinates q (..., nq)."""
         return self.kernel("link_poses")(q)  # type: ignore[no-any-return]
 
     @compiled
     def jacobian(self, q: npt.ArrayLike, link: int | str = -1, frame: str = "base") -> FloatArray:
-        """J (..., 6, n): rows 0-2 the linear velocity of the frame's origin, rows 3-5 the angular velocity, per joint speed.
+        """J (..., 6, nv): rows 0-2 the linear velocity of the frame's origin, rows 3-5 the angular velocity, per speed.
 
         Parameters
         ----------
-        q : (..., n) array_like
-            Joint coordinates, rad or m.
+        q : (..., nq) array_like
+            Coordinates, rad or m.
         link : int or str
             Whose frame: -1 the tool on the last link; a name, or an index from 0, that link's own frame.
         frame : {"base", "body"}
@@ -196,7 +199,7 @@ class Mechanism(Tree):
 
     @compiled
     def jacobian_dot(self, q: npt.ArrayLike, qd: npt.ArrayLike, link: int | str = -1, frame: str = "base") -> FloatArray:
-        """dJ/dt (..., 6, n) at joint coordinates q and speeds qd (..., n); ``link`` and ``frame`` as for `jacobian`."""
+        """dJ/dt (..., 6, nv) at coordinates q (..., nq) and speeds qd (..., nv); ``link`` and ``frame`` as for `jacobian`."""
         return self.kernel("jacobian_dot", link=link, frame=frame)(q, qd)  # type: ignore[no-any-return]
 
     def motion(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -216,12 +219,15 @@ class Mechanism(Tree):
     def inverse_dynamics(
         self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: npt.ArrayLike | None = None
     ) -> FloatArray:
-        """Joint efforts tau (..., n) that a motion takes: links, payload, gravity, rotors, friction, less external help.
+        """Efforts tau (..., nv) that a motion takes: links, payload, gravity, rotors, friction, less external help.
 
         Parameters
         ----------
-        q, qd, qdd : (..., n) array_like
-            Joint coordinates, speeds, accelerations.
+        q : (..., nq) array_like
+            Coordinates, rad or m.
+        qd, qdd : (..., nv) array_like
+            Speeds and accelerations. Of a floating base the first six are of its origin and its turning, in its own axes,
+            and the first six efforts the force and moment on it that the motion takes.
         external : (..., 6) array_like, optional
             Force (N) and moment (N m) that act on the tool at its origin, in tool axes.
         """
@@ -241,3 +247,131 @@ class Mechanism(Tree):
         if external is None:
             return self.kernel("joint_actions")(q, qd, qdd)  # type: ignore[no-any-return]
         return self.kernel("joint_actions_external")(q, qd, qdd, external)  # type: ignore[no-any-return]
+
+    @compiled
+    def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
+        """M (..., nv, nv) at coordinates q (..., nq): the kinetic energy, rotors counted, is qd' M qd / 2."""
+        return self.kernel("mass_matrix")(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def coriolis_matrix(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
+        """C (..., nv, nv) in Christoffel form: C qd are the Coriolis and centrifugal efforts, dM/dt - 2C is skew-symmetric."""
+        return self.kernel("coriolis_matrix")(q, qd)  # type: ignore[no-any-return]
+
+    @compiled
+    def gravity_torque(self, q: npt.ArrayLike) -> FloatArray:
+        """Efforts (..., nv) that hold the mechanism at rest at coordinates q (..., nq)."""
+        return self.kernel("gravity_torque")(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def bias_torque(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
+        """C qd + g (..., nv): what `inverse_dynamics` takes beside M qdd and friction."""
+        return self.kernel("bias_torque")(q, qd)  # type: ignore[no-any-return]
+
+    @compiled
+    def friction_torque(self, qd: npt.ArrayLike) -> FloatArray:
+        """Friction (..., nv) that the motors must overcome at speeds qd (..., nv): see `Motor`."""
+        return self.kernel("friction_torque")(qd)  # type: ignore[no-any-return]
+
+    @compiled
+    def forward_dynamics(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike) -> FloatArray:
+        """Accelerations qdd (..., nv) under the efforts tau (..., nv) of the motors, gravity and friction.
+
+        Raises
+        ------
+        ModelError
+            Where a joint can move without moving any inertia: its acceleration is not defined.
+        """
+        return self.kernel("forward_dynamics")(q, qd, tau)  # type: ignore[no-any-return]
+
+    @compiled
+    def inverse_dynamics_derivatives(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """d tau/dq, d tau/dqd and d tau/dqdd = M, each (..., nv, nv), exact.
+
+        With a floating base dq is a small motion in the base's own axes, as `integrate` takes it. Coulomb friction, which
+        jumps, adds nothing.
+        """
+        return self.kernel("inverse_dynamics_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
+
+    @compiled
+    def forward_dynamics_derivatives(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """d qdd/dq, d qdd/dqd and d qdd/dtau = inverse(M), each (..., nv, nv), exact; dq as in `inverse_dynamics_derivatives`."""
+        return self.kernel("forward_dynamics_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
+
+    @compiled
+    def kinetic_energy(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
+        """Kinetic energy (...,), J, of links, payload and rotors."""
+        return self.kernel("kinetic_energy")(q, qd)  # type: ignore[no-any-return]
+
+    @compiled
+    def potential_energy(self, q: npt.ArrayLike) -> FloatArray:
+        """Potential energy (...,), J, in the field of gravity; zero with all mass at the world origin."""
+        return self.kernel("potential_energy")(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def momentum(self, q: npt.ArrayLike, qd: npt.ArrayLike, about: str = "origin") -> FloatArray:
+        """Linear and angular momentum (..., 6), kg m/s and kg m2/s, world axes.
+
+        The angular part is about the world origin, or with ``about="com"`` about the centre of mass.
+        """
+        return self.kernel("momentum", about=about)(q, qd)  # type: ignore[no-any-return]
+
+    @compiled
+    def center_of_mass(self, q: npt.ArrayLike) -> FloatArray:
+        """Centre of mass (..., 3) of all links and the payload, m, world frame."""
+        return self.kernel("center_of_mass")(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def center_of_mass_jacobian(self, q: npt.ArrayLike) -> FloatArray:
+        """Velocity of the centre of mass per speed (..., 3, nv), world axes."""
+        return self.kernel("center_of_mass_jacobian")(q)  # type: ignore[no-any-return]
+
+    def operational_space_inertia(
+        self, q: npt.ArrayLike, link: int | str = -1, frame: str = "base", axes: str = "all"
+    ) -> FloatArray:
+        """Inertia (..., k, k) that a frame shows to a force and moment on it: inverse(J inverse(M) J').
+
+        ``link`` and ``frame`` as for `jacobian`, ``axes`` as for `manipulability`; see
+        `linkwise.dynamics.inertia_of_mobility` for what it is at a singular position.
+        """
+        mobility = self.kernel("operational_space_mobility", link=link, frame=frame)(q)
+        return linkwise.dynamics.inertia_of_mobility(mobility, axes)
+
+    def spatial_operators(self, q: npt.ArrayLike) -> SpatialOperators:
+        """The operators H, phi, M, D, K, psi of Rodriguez, Jain and Kreutz-Delgado at q (..., nq): see `SpatialOperators`."""
+        return linkwise.dynamics.spatial_operators(self, q)
+
+    # ── parameters ────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names (P,) of the inertial parameters, ``"XX2"`` that of the second link: see `linkwise.dynamics.parameters`."""
+        return linkwise.dynamics.parameter_names(self)
+
+    @property
+    def parameters(self) -> FloatArray:
+        """Values (P,) of the inertial parameters, with tau = regressor @ parameters."""
+        return linkwise.dynamics.parameter_values(self)
+
+    @compiled
+    def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
+        """Y (..., nv, P), with `inverse_dynamics` = Y @ `parameters`."""
+        return self.kernel("regressor")(q, qd, qdd)  # type: ignore[no-any-return]
+
+    def base_parameters(self) -> BaseParameters:
+        """The fewest combinations of parameters that give all efforts: see `linkwise.dynamics.BaseParameters`."""
+        return linkwise.dynamics.base_parameters(self)
+
+    # ── configurations ────────────────────────────────────────────────────────────────────────────
+
+    def integrate(self, q: npt.ArrayLike, qd: npt.ArrayLike, dt: npt.ArrayLike = 1.0) -> FloatArray:
+        """Coordinates (..., nq) after the time dt (...,) s at constant speeds qd (..., nv); the quaternion is normalised."""
+        return self.kernel("integrate")(q, qd, dt)  # type: ignore[no-any-return]
+
+    def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
+        """Speeds (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
+        return linkwise.kinematics.difference(self, q0, q1)

@@ -53,13 +53,29 @@ frames = st.builds(
     vectors,
 )
 some_frames = st.none() | frames
-motors = st.none() | st.builds(
-    Motor,
-    st.floats(0, 10),
-    numbers.filter(bool),
-    st.floats(0, 10),
-    st.tuples(st.floats(0, 5), st.floats(-5, 0)),
-)
+rules = st.sampled_from(["reflected", "toolbox7"])
+
+
+@st.composite
+def some_motors(draw: st.DrawFn, carriers: st.SearchStrategy[str | int], joint: str | None = None) -> Motor:
+    """A plain motor, or one whose rotor a link carries: inside the link's own inertia, or as a body about a tilted axis."""
+    plain = draw(st.floats(0, 10)), draw(numbers.filter(bool)), draw(st.floats(0, 10))
+    motor = Motor(*plain, draw(st.tuples(st.floats(0, 5), st.floats(-5, 0))), joint=joint, friction_rule=draw(rules))
+    form = draw(st.sampled_from(["plain", "inside", "body"]))
+    if form == "plain":
+        return motor
+    axis = np.array(draw(axes))
+    if form == "inside":
+        return motor.replace(carrier=draw(carriers), axis=axis)
+    unit = axis / math.hypot(*axis)
+    about, across = draw(st.floats(0.1, 1)), draw(st.floats(0.6, 1))
+    tensor = across * np.eye(3) + (about - across) * np.outer(unit, unit)
+    return motor.replace(
+        inertia=None, carrier=draw(carriers), axis=axis, mass=draw(st.floats(0, 9)), com=draw(vectors), rotor_inertia=tensor
+    )
+
+
+motors = st.none() | some_motors(st.just("base"))
 ends = st.floats(-1e3, 0) | st.just(-math.inf), st.floats(0, 1e3) | st.just(math.inf)
 tensors = st.tuples(*[st.floats(1.0, 1.5)] * 3, *[st.floats(-0.05, 0.05)] * 3) | st.tuples(*[st.floats(1.0, 1.5)] * 3)
 
@@ -96,7 +112,11 @@ def mechanisms(draw: st.DrawFn) -> Mechanism:
         made.append(link.replace(name=names[k], parent=parent, dh_row=link.dh_row))
     payload = Inertia(draw(st.floats(0, 9)), draw(vectors), draw(tensors)) if draw(st.booleans()) else None
     base, tool = draw(some_frames), draw(some_frames)
-    return Mechanism(made, base=base, tool=tool, gravity=draw(vectors), payload=payload, name=draw(word))
+    moving = [str(link.name) for link in made if link.moves]
+    carriers = st.sampled_from(["base", *names, *range(count)])
+    joints = draw(st.lists(st.sampled_from(moving), max_size=3)) if moving else []
+    rest = {"motors": [draw(some_motors(carriers, joint)) for joint in joints], "floating": draw(st.booleans())}
+    return Mechanism(made, base=base, tool=tool, gravity=draw(vectors), payload=payload, name=draw(word), **rest)
 
 
 @settings(deadline=None, max_examples=80)
@@ -110,9 +130,10 @@ def test_any_mechanism_survives(tmp_path_factory: pytest.TempPathFactory, mechan
 def test_no_field_of_the_model_is_forgotten() -> None:
     known = {"joint", "before", "after", "axis", "pitch", "offset", "limits", "name", "parent", "body", "motor", "dh_row"}
     assert {field.name for field in dataclasses.fields(Link)} == known, "files/toml_write.py must learn the new field"
-    motor = {"inertia", "gear_ratio", "viscous", "coulomb"}
+    motor = {"inertia", "gear_ratio", "viscous", "coulomb", "friction_rule", "joint", "carrier", "axis"}
+    motor |= {"mass", "com", "rotor_inertia"}
     assert {field.name for field in dataclasses.fields(Motor)} == motor, "files/toml_write.py must learn the new field"
-    whole = {"links", "base", "tool", "gravity", "payload", "name"}
+    whole = {"links", "motors", "base", "tool", "gravity", "payload", "floating", "name"}
     assert set(Mechanism([Link()])._fields()) == whole, "files/toml_write.py must learn the new field"
 
 
@@ -158,6 +179,37 @@ def test_the_documented_example_can_be_read(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "file-formats.md").read_text(encoding="utf-8")
     mechanism = load(written(tmp_path, page.split("```toml\n")[1].split("```")[0]))
     assert mechanism.link_names == ("shoulder", "finger")
+
+
+def test_motors_are_read_as_they_are_written_by_hand(tmp_path: Path) -> None:
+    text = ONE + (
+        "name = 'arm'\nmass = 1\n[[link]]\nname = 'hand'\nmotor = {inertia = 1e-3, carrier = 0, axis = [0, 0, 2]}\n"
+        "[[motor]]\njoint = 'hand'\ncarrier = 'base'\naxis = [0, 1, 0]\nmass = 0.4\nrotor_inertia = [3e-4, 2e-4, 3e-4]\n"
+        "[[motor]]\njoint = 'arm'\nfriction_rule = 'toolbox7'\n"
+    )
+    mechanism = load(written(tmp_path, text.replace("[[link]]", "floating = true\n[[link]]", 1)))
+    assert mechanism.floating
+    assert mechanism.links[1].motor == Motor(1e-3, carrier=0, axis=(0, 0, 1))
+    assert mechanism.motors == (
+        Motor(joint="hand", carrier="base", axis=(0, 1, 0), mass=0.4, rotor_inertia=(3e-4, 2e-4, 3e-4)),
+        Motor(joint="arm", friction_rule="toolbox7"),
+    )
+    assert mechanism.motors[0].inertia == 2e-4
+
+
+def test_remarks_on_rotors_and_floating(tmp_path: Path) -> None:
+    small = ONE + "name = 'arm'\nmass = 1\ninertia = [1, 1, 1e-3]\n[[link]]\nname = 'hand'\nmass = 1\n"
+    motor = "[[motor]]\njoint = 'hand'\ncarrier = 'arm'\naxis = [0, 0, 1]\ninertia = {}\n"
+    assert not remarks(written(tmp_path, small.replace("1e-3", "2e-3") + motor.format("1e-3") * 2))
+    told = [str(remark) for remark in remarks(written(tmp_path, small.replace("1e-3", "2e-3") + motor.format("1.1e-3") * 2))]
+    assert told == [
+        "line 5: link 'arm': its inertia is too small to contain the rotors that it carries (0.0011 kg m2 of 'hand' and "
+        "0.0011 kg m2 of 'hand'); give each its mass and rotor_inertia, or the link's inertia with them"
+    ]
+    own_body = small + motor.format("5.0") + "rotor_inertia = [3, 3, 5]\n"
+    assert not remarks(written(tmp_path, own_body))
+    told = [str(remark) for remark in remarks(written(tmp_path, HEAD + "floating = true\n[[link]]\njoint = 'fixed'\n"))]
+    assert told == ["line 2: the base floats, but nothing has a mass"]
 
 
 def test_remarks(tmp_path: Path) -> None:
@@ -220,6 +272,66 @@ BAD = [
     (HEAD + "[[link]]\nname = 'a", None),
     (HEAD + "a = " + "[" * 5000, None),
     (HEAD + "a = 1" + "0" * 5000, None),
+    (HEAD + "floating = 1\n[[link]]\n", ["line 2: the file: floating is 1; expected true or false"]),
+    (
+        HEAD + "floating = true\n[[link]]\nname = 'base_x'\n",
+        ["line 4: link 'base_x': name is 'base_x'; expected another name (this one is a coordinate of the floating base)"],
+    ),
+    (HEAD + "motor = 3\n[[link]]\n", ["line 2: the file: motor is 3; expected one [[motor]] table or more"]),
+    (
+        ONE + "[[motor]]\ninertia = 1\n",
+        ["line 3: motor 1 has no joint; expected joint = the name of the link that it moves"],
+    ),
+    (ONE + "[[motor]]\njoint = 'leg'\n", ["line 4: motor 1: joint is 'leg'; expected 'link1'"]),
+    (
+        ONE + "joint = 'fixed'\n[[link]]\n[[motor]]\njoint = 'link1'\n",
+        ["line 6: motor 1: joint is 'link1'; expected 'link2'; a fixed link has no joint to drive"],
+    ),
+    (
+        ONE + "[[motor]]\njoint = 'link1'\n[[motor]]\njoint = 'link1'\ncarrier = 'leg'\naxis = [0, 0, 1]\n",
+        ["line 7: motor 2: carrier is 'leg'; expected 'base' or 'link1', or an index from 0 to 0"],
+    ),
+    (
+        ONE + "[[motor]]\njoint = 'link1'\ninertia = -1\n[[motor]]\njoint = 'link1'\ncarrier = 7\naxis = [0, 0, 1]\n",
+        [
+            "line 5: motor 1: inertia is -1.0; expected a finite number >= 0",
+            "line 8: motor 2: carrier is 7; expected 'base' or 'link1', or an index from 0 to 0",
+        ],
+    ),
+    (
+        ONE + "[[motor]]\njoint = 'link1'\ncarrier = 1.5\naxis = [0, 0, 1]\nmass = 1\n",
+        ['line 5: motor 1: carrier is 1.5; expected the name of a link in quotes, its place from 0, or "base"'],
+    ),
+    (
+        ONE + "[[motor]]\njoint = 'link1'\ncarrier = 'base'\naxis = [0, 1]\n",
+        ["line 6: motor 1: axis is [0, 1]; expected a list of 3 finite numbers"],
+    ),
+    (
+        ONE + "[[motor]]\njoint = 'link1'\ncarrier = 'base'\n",
+        [
+            "line 3: motor 1: axis is None; expected the direction of the rotor's spin in the carrier's axes, for a carrier "
+            "is given"
+        ],
+    ),
+    (
+        ONE + "[[motor]]\njoint = 'link1'\nfriction_rule = 'old'\n",
+        ["line 5: motor 1: friction_rule is 'old'; expected 'reflected' or 'toolbox7'"],
+    ),
+    (
+        ONE + "motor = {carrier = 'leg', axis = [0, 0, 1]}\n",
+        ["line 3: link 'link1': motor: carrier is 'leg'; expected 'base' or 'link1', or an index from 0 to 0"],
+    ),
+    (
+        ONE + "motor = {carrier = true, axis = [0, 0, 1]}\n",
+        ['line 3: link 1: motor: carrier is True; expected the name of a link in quotes, its place from 0, or "base"'],
+    ),
+    (
+        ONE + "name = 'arm'\nmotor = {joint = 'leg'}\n",
+        [
+            "line 4: link 'arm': motor.joint is 'leg'; expected 'arm' or nothing (a motor of another joint goes into a "
+            "[[motor]] table)"
+        ],
+    ),
     (ONE + "inertia = [1e308, 1e308, 1e308]\nmass = 1\n", None),
     (ONE + "axis = [1e308, 1e308, 1e308]\n", None),
 ]

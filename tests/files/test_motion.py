@@ -10,6 +10,7 @@ import pytest
 
 from linkwise.errors import ArgumentError, FileError
 from linkwise.files import check_motion, open_motion, save_motion
+from linkwise.files.csv_columns import header
 
 DATA = Path(__file__).parent / "data"
 GOOD = "0.5\n1 2 3\n4 5 6\n\n7 8 9\n10 11 12\n"
@@ -233,3 +234,93 @@ def test_a_motion_of_further_joints_is_refused(tmp_path: Path, column: str, expe
     )
     told = [problem.message for problem in check_motion(path, 2, ("a", "b"))]
     assert told == ([expected] if expected else [])
+
+
+# ── a floating base ───────────────────────────────────────────────────────────────────────────────
+
+POSE = "base_x,base_y,base_z,base_qw,base_qx,base_qy,base_qz"
+RATE = "base_vx,base_vy,base_vz,base_wx,base_wy,base_wz"
+FLYING = f"t,{POSE},q1,{RATE},qd1,{','.join(f'qdd_{name}' for name in RATE.split(','))},qdd_arm\n"
+ROW = "0,1,2,3,0.6,0,0.8,0,4,1,2,3,4,5,6,7,-1,-2,-3,-4,-5,-6,-7\n"
+
+
+def test_a_floating_motion_is_read(tmp_path: Path) -> None:
+    for head in (FLYING, FLYING.replace("base_x", "q_base_x [m]").replace("base_qw", "q_base_qw [1]")):
+        t, q, qd, qdd = open_motion(written(tmp_path, head + ROW, "a.csv"), 1, ("arm",), floating=True).read()
+        assert t.tolist() == [0]
+        assert q.tolist() == [[1, 2, 3, 0.6, 0, 0.8, 0, 4]]
+        assert qd.tolist() == [[1, 2, 3, 4, 5, 6, 7]]
+        assert qdd.tolist() == [[-1, -2, -3, -4, -5, -6, -7]]
+
+
+@pytest.mark.parametrize("names", [(), ("arm", "hand")])
+def test_a_floating_motion_survives(tmp_path: Path, names: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(0)
+    q, qd, qdd = rng.normal(size=(5, 9)), rng.normal(size=(5, 8)), rng.normal(size=(5, 8))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+    save_motion(tmp_path / "a.csv", 0.1, q, qd, qdd, names=names, floating=True)
+    back = open_motion(tmp_path / "a.csv", 2, names, floating=True).read()
+    for found, wanted in zip(back[1:], (q, qd, qdd), strict=True):
+        assert found.tobytes() == wanted.tobytes()
+    save_motion(tmp_path / "b.csv", 0.1, q[:, :7], qd[:, :6], qdd[:, :6], floating=True)
+    assert open_motion(tmp_path / "b.csv", 0, floating=True).read()[1].shape == (5, 7)
+
+
+def test_headers() -> None:
+    assert header(2, ("a", "b"), False) == ["t", "q_a", "q_b", "qd_a", "qd_b", "qdd_a", "qdd_b"]
+    assert header(1, (), True)[1:10] == [*(f"q_{name}" for name in POSE.split(",")), "q1", "qd_base_vx"]
+
+
+BAD_FLIGHTS = [
+    (
+        "a.csv",
+        HEADER.replace(",q2,", ",").replace("qd2,", "").replace(",qdd2", "") + "0,1,2,3\n",
+        "line 1: the header has no column 'q_base_x', 'q_base_y', 'q_base_z', 'q_base_qw', 'q_base_qx', 'q_base_qy', "
+        "'q_base_qz', 'qd_base_vx', 'qd_base_vy', 'qd_base_vz', 'qd_base_wx', 'qd_base_wy', 'qd_base_wz', 'qdd_base_vx', "
+        "'qdd_base_vy', 'qdd_base_vz', 'qdd_base_wx', 'qdd_base_wy' or 'qdd_base_wz' (or 'q_arm' and so on, by name); it "
+        "has 't', 'q1', 'qd1' and 'qdd1'",
+    ),
+    (
+        "a.csv",
+        FLYING + ROW.replace("0.8", "0.9"),
+        "line 2: the quaternion base_qw, base_qx, base_qy, base_qz has the length 1.08166538; expected 1",
+    ),
+    (
+        "a.csv",
+        FLYING + ROW + "1" + ROW.replace("0.6,0,0.8", "0,0,0")[1:],
+        "line 3: the quaternion base_qw, base_qx, base_qy, base_qz has the length 0; expected 1",
+    ),
+    ("a.csv", FLYING.replace("base_wx", "base_wx [rad/s2]", 1) + ROW, "column 'base_wx' is in 'rad/s2'; expected 'rad/s'"),
+    ("a.csv", FLYING.replace("base_qw", "base_qw [rad]") + ROW, "line 1: column 'base_qw' is in 'rad'; expected '1'"),
+    ("a.csv", FLYING.replace("qdd_arm", "qdd_arm,q7") + ROW, "line 1: column 'q7' is of no joint: there is 1 joint"),
+    (
+        "a.mot",
+        GOOD,
+        "a .MOT file holds the motion of joints only, and the base floats; the motion must be a .csv",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "expected"), BAD_FLIGHTS)
+def test_each_mistake_of_a_flight_is_named(tmp_path: Path, name: str, content: str, expected: str) -> None:
+    (problem,) = check_motion(written(tmp_path, content, name), 1, ("arm",), floating=True)
+    assert str(problem).endswith(expected)
+
+
+def test_a_flight_is_of_no_mechanism_on_the_ground(tmp_path: Path) -> None:
+    path = written(tmp_path, FLYING.replace("base_x", "q_base_x") + ROW, "a.csv")
+    (problem,) = check_motion(path, 1, ("arm",))
+    assert problem.message == "column 'q_base_x' is of no joint: there is 1 joint and none has that name"
+
+
+def test_arguments_of_a_flight(tmp_path: Path) -> None:
+    q, qd = np.zeros((2, 8)), np.zeros((2, 7))
+    with pytest.raises(ArgumentError, match=r"expected \(k, n \+ 7\), \(k, n \+ 6\) and \(k, n \+ 6\)"):
+        save_motion(tmp_path / "a.csv", 0.1, q, q, q, floating=True)
+    with pytest.raises(ArgumentError, match=r"expected \(k, n\) for all three"):
+        save_motion(tmp_path / "a.csv", 0.1, q, qd, qd)
+    with pytest.raises(ArgumentError, match="2 names for 1 joint coordinates"):
+        save_motion(tmp_path / "a.csv", 0.1, q, qd, qd, names=("a", "b"), floating=True)
+    with pytest.raises(FileError, match=r"a \.MOT file holds the motion of joints only"):
+        save_motion(tmp_path / "a.mot", 0.1, q, qd, qd, floating=True)
+    assert not list(tmp_path.iterdir())

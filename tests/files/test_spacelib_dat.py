@@ -154,6 +154,14 @@ LOSSES = [
     (Link.dh(0.1, convention="standard", offset=0.2), "its offset (it cannot be added to theta or d without rounding)"),
     (Link.dh(convention="standard", limits=(-1, 1)), "its limits"),
     (Link.dh(convention="standard", motor=Motor(1.0)), "its motor"),
+    (
+        Link.dh(convention="standard", motor=Motor(1.0, carrier="base", axis=(0, 0, 1))),
+        "its motor, whose rotor is carried by 'base'",
+    ),
+    (
+        Link.dh(convention="standard", motor=Motor(1.0, carrier=0, axis=(0, 0, 1), mass=0.25)),
+        "its motor, whose rotor is carried by link 0 (from 0) (0.25 kg)",
+    ),
     (Link.dh(convention="standard", physical=False), "its mark physical=False"),
 ]
 
@@ -176,6 +184,32 @@ def test_every_loss_is_told_at_once_and_can_be_allowed(tmp_path: Path) -> None:
     save(puma, tmp_path / "puma.dat", allow_loss=True)
     again = load(tmp_path / "puma.dat")
     assert [link.dh_row for link in again.links] == [link.dh_row for link in puma.links]
+
+
+def test_motors_beside_the_links_are_a_loss(tmp_path: Path) -> None:
+    arm = Mechanism([Link.dh(a=1.0, convention="standard")])
+    driven = arm.replace(motors=[Motor(1.0, joint="link1"), Motor(joint="link1", carrier="base", axis=(1, 0, 0), mass=2)])
+    path = tmp_path / "mechanism.dat"
+    with pytest.raises(FileError) as caught:
+        save(driven, path)
+    assert str(caught.value).splitlines()[:2] == [
+        f"{path}: would be lost in a .DAT file: its motor of 'link1'",
+        f"{path}: would be lost in a .DAT file: its motor of 'link1', whose rotor is carried by 'base' (2 kg)",
+    ]
+    save(driven, path, allow_loss=True)
+    assert load(path) == arm
+
+
+def test_a_floating_base_is_never_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.dat"
+    with pytest.raises(FileError) as caught:
+        save(Mechanism([Link.dh(a=1.0, convention="standard")], floating=True), path, allow_loss=True)
+    assert str(caught.value).splitlines() == [
+        f"{path}: cannot be written in a .DAT file at all: its floating base (only a mechanism that stands on the ground "
+        "can be said)",
+        "save as .toml, which holds everything",
+    ]
+    assert not path.exists()
 
 
 def test_what_would_be_another_mechanism_is_never_written(tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ def test_any_difference_makes_a_difference() -> None:
         mech.replace(tool=None),
         mech.replace(name="other"),
         mech.with_payload(1e-9),
+        mech.replace(floating=True),
+        mech.replace(motors=[Motor(joint=mech.names[0])]),
         mech.replace_link(0, offset=0.123),
         mech.replace_link(0, mass=mech.links[0].body.mass + 1e-12),
         mech.replace_link(0, motor=Motor(inertia=1e-9)),
@@ -118,12 +120,12 @@ def test_tool_and_payload_go_on_and_off() -> None:
 def test_friction_goes_off() -> None:
     mech = random_mechanism(12)
     smooth = mech.nofriction()
-    for before, after in zip(mech.motors, smooth.motors, strict=True):
-        if before is not None:
-            assert (after.viscous, after.coulomb) == (0.0, (0.0, 0.0))
-            assert (after.inertia, after.gear_ratio) == (before.inertia, before.gear_ratio)
+    assert mech.drives
+    for before, after in zip(mech.drives, smooth.drives, strict=True):
+        assert (after.motor.viscous, after.motor.coulomb) == (0.0, (0.0, 0.0))
+        assert (after.motor.inertia, after.motor.gear_ratio) == (before.motor.inertia, before.motor.gear_ratio)
     assert smooth.nofriction() == smooth
-    assert all(m is None or m.viscous == 0 for m in mech.nofriction(coulomb=False).motors)
+    assert all(drive.motor.viscous == 0 for drive in mech.nofriction(coulomb=False).drives)
     assert mech.nofriction(coulomb=False, viscous=False) == mech
     bare = mech.replace(links=[link.replace(motor=None) for link in mech.links])
     assert bare.nofriction() == bare

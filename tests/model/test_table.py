@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.model import table
+from linkwise.model import part_tables, table
 
 QUARTER = math.pi / 2
 
@@ -115,7 +115,7 @@ def test_html_sets_no_colours() -> None:
 
 def test_masses() -> None:
     made = lw.Mechanism([lw.Link(mass=2, com=(0, 0, 0.1), inertia=(1, 1, 1.5)), lw.Link()], name="m").with_payload(1)
-    told = table.masses(made)
+    told = part_tables.masses(made)
     assert "3 kg in all" in told
     assert "Ixx" in told
     assert "(payload, tool axes)" in told
@@ -126,3 +126,47 @@ def test_one_link_in_one_line() -> None:
         "Link 'z': prismatic, modified Denavit-Hartenberg alpha=0° a=0 theta=0° d=q + 0.5"
     )
     assert repr(lw.Link(joint="fixed")).startswith("Link: fixed, axis 0 0 1, before xyz 0 0 0")
+
+
+def test_a_floating_base_is_told_in_the_first_line() -> None:
+    made = lw.Mechanism([lw.Link(), lw.Link()], name="drone", base=shift(0, 0, 1), floating=True)
+    lines = table.text(made).splitlines()
+    assert lines[0] == "drone: 2 joints (RR), on a floating base"
+    assert "base frame at xyz 0 0 1, roll pitch yaw 0° 0° 0°" in lines
+    assert "<strong>drone: 2 joints (RR), on a floating base</strong>" in made._repr_html_()
+
+
+def test_motors_show_their_rotors() -> None:
+    rotor = lw.Motor(gear_ratio=50, joint="b", carrier="a", axis=(0, 0, 2), mass=0.4, rotor_inertia=(3e-4, 3e-4, 2e-4))
+    older = lw.Motor(1e-4, -2, joint="b", carrier="base", axis=(0, 1, 0), friction_rule="toolbox7")
+    made = lw.Mechanism(
+        [lw.Link(name="a", mass=1, motor=lw.Motor(2e-3)), lw.Link(name="b")], motors=[rotor, older], name="m"
+    )
+    told = part_tables.motor_table(made)
+    assert told.lines == (
+        "motors of m: 3 on 2 joints",
+        "all on the motor's side of the gear; gear ratio is motor speed / joint speed",
+        "a carried rotor spins about its axis, given in the axes of its carrier",
+        "friction rule toolbox7: the gear taken once and with its sign, as in the Robotics Toolbox for MATLAB 7",
+    )
+    assert told.header[0:3] + told.header[6:] == (
+        "link", "rotor inertia kg m2", "gear ratio", "friction rule", "carrier", "spin axis",
+    )  # fmt: skip
+    assert [row[0:3] + row[6:] for row in told.rows] == [
+        ("a", "0.002", "1", "reflected", "", ""),
+        ("b", "0.0002", "50", "reflected", "a", "0 0 1"),
+        ("b", "0.0001", "-2", "toolbox7", "base", "0 1 0"),
+    ]
+    alike = part_tables.motor_table(made.with_friction_rule("toolbox7"))
+    assert alike.lines == told.lines
+    assert "friction rule" not in alike.header, "the line above says it of all"
+    told = part_tables.masses(made)
+    assert "masses of m: 1.4 kg in all" in told
+    assert "(rotor of b, axes of a)" in told
+    assert "base" not in told, "a rotor without a body has no row"
+
+
+def test_plain_motors_need_no_more_columns() -> None:
+    header = part_tables.motor_table(lw.robots.puma560()).header
+    assert header[-1] == "Coulomb - N m"
+    assert "motors of puma560: 6 joints\n" in part_tables.motors(lw.robots.puma560())

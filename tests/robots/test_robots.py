@@ -88,7 +88,7 @@ def test_planar_arms_stretch_along_x() -> None:
 
 
 def test_puma_motors() -> None:
-    motors = robots.puma560().motors
+    motors = [drive.motor for drive in robots.puma560().drives]
     assert [motor.gear_ratio for motor in motors] == [-62.6111, 107.815, -53.7063, 76.0364, 71.923, 76.686]
     assert motors[0].coulomb == (0.395, -0.435)
 

@@ -27,16 +27,18 @@ def check(file: str, motion: str | None) -> None:
       linkwise check SCARA.DAT SCARA.MOT
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import files, robots
+    from linkwise.model.part_tables import total_mass
     from linkwise.model.table import joint_letters, number, plain
 
     if file in robots.names() and not Path(file).exists():
         raise click.ClickException(f"check takes a file, and {file} is a bundled robot; try: linkwise show {file}")
     _tell_problems(file, files.check(file))
     mechanism = files.load(file)
-    mass = sum(link.body.mass for link in mechanism.links) + mechanism.payload.mass
     joints = f"{mechanism.n} joint{'s' if mechanism.n != 1 else ''} {joint_letters(mechanism)}".strip()
     links = f"{len(mechanism.links)} link{'s' if len(mechanism.links) > 1 else ''}"
-    click.echo(f"{plain(file)}: ok, {plain(mechanism.name)} with {joints}, {links}, {number(mass)} kg")
+    base = ", floating" if mechanism.floating else ""
+    mass = f"{number(total_mass(mechanism))} kg"
+    click.echo(f"{plain(file)}: ok, {plain(mechanism.name)} with {joints}, {links}, {mass}{base}")
     for remark in files.remarks(file):
         click.echo(f"  remark: {plain(str(remark))}")
     if motion is not None:
@@ -52,7 +54,7 @@ def _motion_text(path: str, mechanism: Mechanism) -> str:
 
     count, start, end = 0, None, 0.0
     try:
-        for t, *_ in files.open_motion(path, mechanism.n, mechanism.names):
+        for t, *_ in files.open_motion(path, mechanism.n, mechanism.names, floating=mechanism.floating):
             count, start, end = count + len(t), float(t[0]) if start is None else start, float(t[-1])
     except FileError as error:
         _tell_problems(path, error.problems)

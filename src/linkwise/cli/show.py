@@ -56,18 +56,18 @@ def show(
       linkwise show puma560 --q 0,45deg,-90deg,0,30deg,0 --save bent.svg
       linkwise show my_robot.toml --masses --motors --no-picture
     """  # noqa: D301  (\b keeps click from filling the lines)
-    from linkwise.model import table
+    from linkwise.model import part_tables, table
 
     found = description(mechanism)
     values, path = _coordinates(q, found.mechanism.n), _picture_path(save, found.mechanism.name)
     click.echo(table.text(found.mechanism))
-    driven = sum(link.motor is not None for link in found.mechanism.links)
+    driven = len({drive.coordinate for drive in found.mechanism.drives})
     if driven and not motors:
         click.echo(f"\nmotors on {driven} joint{'s' if driven > 1 else ''}; --motors prints them")
     if masses:
-        click.echo("\n" + table.masses(found.mechanism))
+        click.echo("\n" + part_tables.masses(found.mechanism))
     if motors:
-        click.echo("\n" + (table.motors(found.mechanism) if driven else "no joint has a motor"))
+        click.echo("\n" + (part_tables.motors(found.mechanism) if driven else "no joint has a motor"))
     if found.external.any():
         click.echo(f"\non the tool, in its axes: {table.action(found.external)}")
     for line in found.source if sources else ():

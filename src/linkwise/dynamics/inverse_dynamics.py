@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.motors import motor_effort
+from linkwise.kinematics.jacobian import blank
+from linkwise.kinematics.joint_transform import JointTransform, joint_rate, joint_transform
 from linkwise.model.bodies import Bodies, Body, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 
 
-@algorithm(inputs={"q": "n", "qd": "n", "qdd": "n"}, outputs={"tau": "n"})
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"tau": "nv"})
 def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
-    """Return tau (n,): what the motors must supply, links, gravity, rotors and friction counted.
+    """Return tau (nv,): what the motors must supply, links, gravity, rotors and friction counted.
 
     J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "On-line computational scheme for mechanical manipulators", 1980, in
     body frames, with the pseudo-inertia of the 4x4 matrix method and regrouped inertial parameters (see
@@ -27,24 +27,23 @@ def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     return recursion(tree, made, q, qd, qdd) + motor_effort(tree, qd, qdd)
 
 
-@algorithm(inputs={"q": "n", "qd": "n", "qdd": "n", "external": "6"}, outputs={"tau": "n"})
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "6"}, outputs={"tau": "nv"})
 def inverse_dynamics_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
-    """Return tau (n,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
+    """Return tau (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
     made = moving_bodies(tree).regrouped()
     return recursion(tree, made, q, qd, qdd, external) + motor_effort(tree, qd, qdd)
 
 
 @dataclass
 class State:
-    """Motion of one body in its own axes, and what acts on it.
+    """How one body sits on its parent, its motion in its own axes, and what acts on it.
 
     ``omega``, ``alpha``: angular velocity and acceleration; ``accel``: acceleration of the origin less gravity;
     ``spin``: U = alpha~ + omega~ omega~, so that a point r of the body accelerates by accel + U r; ``force``,
     ``moment``: received from the parent, at the origin.
     """
 
-    rotation: Array
-    shift: Array
+    joint: JointTransform
     omega: Array
     alpha: Array
     accel: Array
@@ -54,50 +53,60 @@ class State:
 
 
 def recursion(tree: Tree, made: Bodies, q: Array, qd: Array, qdd: Array, external: Array | None = None) -> Array:
-    """Joint efforts (n,) of the bodies alone: outward for the motion, inward for the forces."""
+    """Efforts (nv,) of the bodies and of the spin of carried rotors: outward for the motion, inward for the forces."""
     zero = np.zeros(3)
-    ground = State(np.eye(3), zero, zero, zero, -np.asarray(tree.gravity), np.zeros((3, 3)), zero, zero)
+    still = JointTransform(np.eye(3), zero, np.eye(3), zero)
+    ground = State(still, zero, zero, -np.asarray(tree.gravity), np.zeros((3, 3)), zero, zero)
     states: list[State] = []
     for body in made.bodies:
         parent = states[body.parent] if body.parent >= 0 else ground
-        i = body.coordinate
-        states.append(_outward(body, parent, q[i], qd[i], qdd[i]))
+        states.append((_outward_free if body.free else _outward)(body, parent, q, qd, qdd))
     if external is not None and made.tool[0] >= 0:
         _apply_external(states[made.tool[0]], made.tool[1], external)
-    tau = np.zeros(tree.n, dtype=object)
-    tau[:] = 0.0
+    tau = blank(tree.nv)
+    for rotor in made.rotors:
+        state = states[rotor.body]
+        tau[rotor.speed] = tau[rotor.speed] + rotor.spin @ state.alpha
+        turning = rotor.spin * qdd[rotor.speed] + cross(state.omega, rotor.spin) * qd[rotor.speed]
+        state.moment = state.moment + turning
     for k in reversed(range(len(made.bodies))):
         body, state = made.bodies[k], states[k]
-        tau[body.coordinate] = (state.moment[2] if body.turns else 0.0) + (
-            body.pitch * state.force[2] if body.slides else 0.0
-        )
+        for freedom in body.freedoms:
+            own = freedom.angular @ state.moment + freedom.linear @ state.force
+            tau[freedom.speed] = tau[freedom.speed] + own
         if body.parent >= 0:
-            _inward(body, state, states[body.parent])
+            _inward(state, states[body.parent])
     return tau
 
 
-def _outward(body: Body, parent: State, q: Any, qd: Any, qdd: Any) -> State:
+def _outward(body: Body, parent: State, q: Array, qd: Array, qdd: Array) -> State:
     """The body's motion from its parent's, and the force and moment that this motion takes."""
-    fixed, shift = body.placement[:3, :3], body.placement[:3, 3]
-    omega, alpha = fixed.T @ parent.omega, fixed.T @ parent.alpha
-    accel = fixed.T @ (parent.accel + parent.spin @ shift)
-    slide = np.zeros(3)
-    turn = np.eye(3)
-    if body.turns:
-        c, s = body.cos_sin(q)
-        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        omega, alpha, accel = turn.T @ omega, turn.T @ alpha, turn.T @ accel
+    joint = joint_transform(body, q)
+    omega, alpha = joint.vector_from_parent(parent.omega), joint.vector_from_parent(parent.alpha)
+    accel = joint.vector_from_parent(parent.accel + parent.spin @ joint.shift)
+    rate, rise = qd[body.speed], qdd[body.speed]
     if body.slides:
-        way, rate = body.pitch * q, body.pitch * qd
-        slide = np.array([0.0, 0.0, way])
+        way, speed = body.pitch * q[body.position], body.pitch * rate
         accel = accel + _spin(omega, alpha)[:, 2] * way
-        accel = accel + np.array([omega[1] * (2.0 * rate), omega[0] * (-2.0 * rate), body.pitch * qdd])
+        accel = accel + np.array([omega[1] * (2.0 * speed), omega[0] * (-2.0 * speed), body.pitch * rise])
     if body.turns:
-        alpha = alpha + np.array([omega[1] * qd, -omega[0] * qd, qdd])
-        omega = omega + np.array([0.0, 0.0, qd])
+        alpha = alpha + np.array([omega[1] * rate, -omega[0] * rate, rise])
+        omega = omega + np.array([0.0, 0.0, rate])
+    return _moving(body, joint, omega, alpha, accel)
+
+
+def _outward_free(body: Body, parent: State, q: Array, qd: Array, qdd: Array) -> State:
+    """The same for a floating base, whose speeds are its velocity in its own axes: a = d(v)/dt + omega x v."""
+    joint = joint_transform(body, q)
+    motion, rise = joint_rate(body, qd), joint_rate(body, qdd)
+    accel = joint.vector_from_parent(parent.accel) + rise[:3] + cross(motion[3:], motion[:3])
+    return _moving(body, joint, motion[3:], rise[3:], accel)
+
+
+def _moving(body: Body, joint: JointTransform, omega: Array, alpha: Array, accel: Array) -> State:
     spin = _spin(omega, alpha)
     force, moment = _inertial(body.inertia, accel, spin)
-    return State(np.asarray(fixed @ turn), shift + fixed @ slide, omega, alpha, accel, spin, force, moment)
+    return State(joint, omega, alpha, accel, spin, force, moment)
 
 
 def _spin(omega: Array, alpha: Array) -> Array:
@@ -129,8 +138,9 @@ def _apply_external(state: State, t_body_tool: FloatArray, external: Array) -> N
     state.moment = state.moment - rotation @ external[3:] - cross(t_body_tool[:3, 3], force)
 
 
-def _inward(body: Body, state: State, parent: State) -> None:
+def _inward(state: State, parent: State) -> None:
     """Pass on to the parent what the body receives from it."""
-    force = state.rotation @ state.force
+    rotation, origin = state.joint.rotation, state.joint.origin
+    force = rotation @ state.force
     parent.force = parent.force + force
-    parent.moment = parent.moment + state.rotation @ state.moment + cross(state.shift, force)
+    parent.moment = parent.moment + rotation @ state.moment + cross(origin, force)

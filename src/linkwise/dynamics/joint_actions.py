@@ -15,18 +15,18 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 
 
-@algorithm(inputs={"q": "n", "qd": "n", "qdd": "n"}, outputs={"actions": "L 6"})
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"actions": "L 6"})
 def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
 
     Sum over the links that a joint carries of (H - Hg) J - its transpose, J in the world frame (G. Legnani et al., "A
-    homogeneous matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 2). A motor's rotor and
-    friction act between link and parent and do not show in it.
+    homogeneous matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 2). A carried rotor loads
+    its carrier; what a motor without a carrier does, and friction, act between link and parent and do not show.
     """
     return actions(tree, q, qd, qdd, np.zeros(6))
 
 
-@algorithm(inputs={"q": "n", "qd": "n", "qdd": "n", "external": "6"}, outputs={"actions": "L 6"})
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "6"}, outputs={"actions": "L 6"})
 def joint_actions_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
     """Return the same (L, 6) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
     return actions(tree, q, qd, qdd, external)
@@ -36,12 +36,22 @@ def actions(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Arr
     """Joint actions (L, 6), summed from the tips to the base."""
     made = moving_bodies(tree)
     poses = body_poses(made, q)
-    _, h = body_motion(made, poses, qd, qdd)
+    w, h = body_motion(made, poses, qd, qdd)
     gravity = gravity_matrix(tree.gravity)
     wrench = [
         _needed(link.body, poses[body] @ t, h[body] - gravity)
         for (body, t), link in zip(made.frames, tree.links, strict=True)
     ]
+    for drive in tree.drives:
+        if drive.carrier is not None and drive.carrier >= 0:
+            body, t = made.frames[drive.carrier]
+            wrench[drive.carrier] = wrench[drive.carrier] + _needed(drive.motor.locked, poses[body] @ t, h[body] - gravity)
+    for rotor in made.rotors:
+        carrier = tree.drives[rotor.drive].carrier
+        if carrier is not None and carrier >= 0:
+            spin = poses[rotor.body][:3, :3] @ rotor.spin
+            couple = spin * qdd[rotor.speed] + w[rotor.body][:3, :3] @ spin * qd[rotor.speed]
+            wrench[carrier] = wrench[carrier] + np.concatenate([np.zeros(3), couple])
     body, t = made.tool
     tool = poses[body] @ t
     wrench[-1] = wrench[-1] + _needed(tree.payload, tool, h[body] - gravity) - _applied(external, tool)

@@ -6,17 +6,37 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.kinematics.jacobian import blank
 from linkwise.model.motor import Motor
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 
 
 def motor_effort(tree: Tree, qd: Array, qdd: Array) -> Array:
-    """G^2 Jm qdd + friction (n,) of each joint's motor, 0 where there is none."""
-    motors = tree.motors
-    inertia = [motor.reflected_inertia * qdd[i] if motor else 0.0 for i, motor in enumerate(motors)]
-    friction = [joint_friction(motor, qd[i]) if motor else 0.0 for i, motor in enumerate(motors)]
-    return np.asarray(np.array(inertia, dtype=object) + np.array(friction, dtype=object))
+    """G^2 Jm qdd + friction (nv,) of all motors."""
+    return np.asarray(rotor_effort(tree, qdd) + friction(tree, qd))
+
+
+def rotor_effort(tree: Tree, qdd: Array) -> Array:
+    """G^2 Jm qdd (nv,) of all motors."""
+    return np.asarray(np.array(reflected_inertias(tree), dtype=object) * qdd)
+
+
+def reflected_inertias(tree: Tree) -> list[float]:
+    """G^2 Jm felt by each speed (nv), kg m2; 0 where there is no motor."""
+    felt = [0.0] * tree.nv
+    for drive in tree.drives:
+        felt[tree.nv - tree.n + drive.coordinate] += drive.motor.reflected_inertia
+    return felt
+
+
+def friction(tree: Tree, qd: Array) -> Array:
+    """Friction (nv,) of all motors as the joints feel it."""
+    felt = blank(tree.nv)
+    for drive in tree.drives:
+        i = tree.nv - tree.n + drive.coordinate
+        felt[i] = felt[i] + joint_friction(drive.motor, qd[i])
+    return felt
 
 
 def joint_friction(motor: Motor, speed: Any) -> Any:
@@ -32,3 +52,11 @@ def joint_friction(motor: Motor, speed: Any) -> Any:
         if positive + negative:
             total = total + 0.5 * (positive + negative) * abs(s)
     return total
+
+
+def viscous(tree: Tree) -> list[float]:
+    """Viscous friction felt by each speed (nv), N m s/rad."""
+    felt = [0.0] * tree.nv
+    for drive in tree.drives:
+        felt[tree.nv - tree.n + drive.coordinate] += drive.motor.reflected_viscous
+    return felt

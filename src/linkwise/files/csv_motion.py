@@ -10,25 +10,31 @@ import numpy as np
 
 from linkwise.errors import choices, members
 from linkwise.files.blocks import Source, quoted, word_shown
+from linkwise.files.csv_columns import GROUPS, Column, base_names, columns, header
 from linkwise.files.numbers import number, why_not
 from linkwise.spatial.scalar import FloatArray
 
 SEPARATORS = (";", "\t", ",")
-GROUPS = ("q", "qd", "qdd")
-UNITS = {"t": ("s",), "q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2")}
-"""What a header may say in brackets behind a name; other units are refused, not converted."""
-
+UNIT_QUATERNION = 1e-6
+"""How far the length of a floating base's quaternion may be from 1 in a file (tables carry few digits)."""
 
 _NUMBERED, _NAMED = re.compile(r"q(d|dd)?[0-9]+"), re.compile(r"q(d|dd)?_")
 """Columns that are the motion of a joint, by its number or its name."""
 
 
 class Reader:
-    """Reads the columns t, q, qd and qdd of n joints; other columns are left alone, but not those of further joints."""
+    """Reads the columns t, q, qd and qdd of n joints, and of a floating base if there is one.
 
-    def __init__(self, source: Source, n: int, names: Sequence[str]) -> None:
+    Other columns are left alone, but not those of further joints.
+    """
+
+    def __init__(self, source: Source, n: int, names: Sequence[str], floating: bool = False) -> None:
         self.source = source
         self.n = n
+        self.floating = floating
+        groups = [list(columns(group, n, names, floating)) for group in GROUPS]
+        self.sizes = [len(group) for group in groups]
+        self.wanted = [Column(("t", "time"), ("s",)), *(column for group in groups for column in group)]
         self.dt: float | None = None
         self.lines = self._lines()
         offset, header = next(self.lines, (source.start, b""))
@@ -57,23 +63,17 @@ class Reader:
             self.source.fail(self.source.start, "there is no instant after the header")
 
     def _columns(self, offset: int, names: Sequence[str]) -> list[int]:
-        """Where t and the 3 n columns stand."""
-        wanted = [["t", "time"]]
-        for group in GROUPS:
-            for k in range(self.n):
-                wanted.append([f"{group}{k + 1}", *([f"{group}_{names[k]}"] if names else [])])
-                if names and group == "q":
-                    wanted[-1].append(names[k])
-        found = [next((self.header.index(name) for name in either if name in self.header), -1) for either in wanted]
-        missing = [either[0] for either, at in zip(wanted, found, strict=True) if at < 0]
+        """Where the wanted columns stand."""
+        found = [next((self.header.index(n) for n in one.names if n in self.header), -1) for one in self.wanted]
+        missing = [one.names[0] for one, at in zip(self.wanted, found, strict=True) if at < 0]
         if missing:
-            named = f" (or {wanted[1][1]!r} and so on, by name)" if names else ""
+            named = f" (or {'q_' + names[0]!r} and so on, by name)" if names else ""
             self.source.fail(
                 offset, f"the header has no column {choices(missing)}{named}; it has {members(self.header[:40])}"
             )
         if len(set(found)) < len(found) or any(self.header.count(self.header[at]) > 1 for at in found):
             self.source.fail(offset, "the header names a column twice")
-        self._check_others(offset, {name for either in wanted for name in either}, bool(names))
+        self._check_others(offset, {name for one in self.wanted for name in one.names}, bool(names))
         return found
 
     def _check_others(self, offset: int, known: set[str], named: bool) -> None:
@@ -86,11 +86,10 @@ class Reader:
                 self.source.fail(offset, f"column {name!r} is of no joint: {joints} and none has that name")
 
     def _check_units(self, offset: int, units: Sequence[str]) -> None:
-        groups = ["t", *(group for group in GROUPS for _ in range(self.n))]
-        for group, unit, at in zip(groups, units, self.columns, strict=True):
-            if unit and unit not in UNITS[group]:
+        for one, unit, at in zip(self.wanted, units, self.columns, strict=True):
+            if unit and unit not in one.units:
                 self.source.fail(
-                    offset, f"column {self.header[at]!r} is in {quoted(unit.encode())}; expected {choices(UNITS[group])}"
+                    offset, f"column {self.header[at]!r} is in {quoted(unit.encode())}; expected {choices(one.units)}"
                 )
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
@@ -110,8 +109,19 @@ class Reader:
             k = int(np.argmin(steps > 0))
             self.source.fail(batch[k][0], f"the time {float(t[k])!r} does not come after the time before it")
         self.last = float(t[-1])
-        q, qd, qdd = (np.ascontiguousarray(table[:, 1 + g * self.n : 1 + (g + 1) * self.n]) for g in range(3))
+        q, qd, qdd = (np.ascontiguousarray(part) for part in np.split(table[:, 1:], np.cumsum(self.sizes[:2]), axis=1))
+        if self.floating:
+            self._check_quaternions(batch, q[:, 3:7])
         return t.copy(), q, qd, qdd
+
+    def _check_quaternions(self, batch: list[tuple[int, bytes]], quaternions: FloatArray) -> None:
+        """Refuse an orientation that is none."""
+        lengths = np.linalg.norm(quaternions, axis=1)
+        wrong = ~(np.abs(lengths - 1.0) <= UNIT_QUATERNION)
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            names = ", ".join(self.header[at] for at in self.columns[4:8])
+            self.source.fail(batch[k][0], f"the quaternion {names} has the length {float(lengths[k]):.9g}; expected 1")
 
     def _table(self, batch: list[tuple[int, bytes]]) -> FloatArray:
         """All cells as numbers at once; where that fails, line by line to find the cell at fault."""
@@ -153,10 +163,11 @@ def word_shown_long(line: bytes) -> str:
     return line.decode("utf-8", "backslashreplace")
 
 
-def render(t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray, names: Sequence[str] = ()) -> Iterator[str]:
+def render(
+    t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray, names: Sequence[str] = (), floating: bool = False
+) -> Iterator[str]:
     """The text of a .csv file, in parts."""
-    n = q.shape[1]
-    endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(n)]
-    yield ",".join(["t", *(f"{group}{ending}" for group in GROUPS for ending in endings)]) + "\n"
+    joints = q.shape[1] - len(base_names("q")) * floating
+    yield ",".join(header(joints, names, floating)) + "\n"
     for row in np.column_stack((t, q, qd, qdd)):
         yield ",".join(map(repr, row.tolist())) + "\n"

@@ -13,6 +13,7 @@ from linkwise.errors import ArgumentError, FileError, FileProblem, choices
 from linkwise.files import linkwise_toml, spacelib_dat, toml_write
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description, Reading
+from linkwise.files.remarks import remarks_on
 from linkwise.files.text import read_text
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
@@ -92,6 +93,9 @@ def check(path: str | Path) -> list[FileProblem]:
 def remarks(path: str | Path) -> list[FileProblem]:
     """What is odd but not wrong in a description file that can be read: moving links without mass, and the like.
 
+    Of a link that carries a rotor it is told where its inertia is too small to contain the rotor's, as it must where the
+    rotor has no body of its own.
+
     Raises
     ------
     FileError
@@ -100,21 +104,7 @@ def remarks(path: str | Path) -> list[FileProblem]:
     reading = _parse(path, True)
     if reading.description is None:
         raise FileError(path, _some(reading.problems))
-    mechanism = reading.description.mechanism
-    found = []
-    for k, link in enumerate(mechanism.links):
-        name = f"link {link.name!r}"
-        if not link.body.physical:
-            found.append(
-                FileProblem(reading.line("link", k, "physical"), f"{name}: physical = false, its inertia is not checked")
-            )
-        elif link.moves and link.body.is_zero:
-            found.append(FileProblem(reading.line("link", k, "mass"), f"{name} moves, but has no mass and no inertia"))
-        elif link.moves and not link.body.mass:
-            found.append(FileProblem(reading.line("link", k, "mass"), f"{name} has inertia, but no mass"))
-    if not mechanism.gravity.any():
-        found.append(FileProblem(reading.line("gravity"), "gravity is zero"))
-    return sorted(found, key=lambda remark: remark.line)
+    return remarks_on(reading.description.mechanism, reading)
 
 
 def save(
@@ -142,7 +132,7 @@ def save(
         Where the numbers come from, a line each.
     allow_loss : bool
         Write a .DAT even if it cannot hold the names, limits, motors, base, tool or payload. What would make it a file
-        of another mechanism, or one that cannot be read again, is refused all the same.
+        of another mechanism (branches, a floating base), or one that cannot be read again, is refused all the same.
 
     Raises
     ------

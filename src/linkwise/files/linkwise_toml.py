@@ -6,6 +6,8 @@ import math
 import re
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,12 @@ from linkwise.errors import FileProblem, Problem, choices, members, shown
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Place, Reading, line_of
 from linkwise.files.toml_lines import toml_lines
-from linkwise.files.toml_schema import DH_KEYS, FORMAT, GENERAL_KEYS, LINK, TOP, Schema
+from linkwise.files.toml_schema import DH_KEYS, FORMAT, GENERAL_KEYS, LINK, MOTOR, TOP, Schema
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import CONVENTIONS, Link
 from linkwise.model.motor import Motor
-from linkwise.model.tree import GRAVITY
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
@@ -79,9 +80,10 @@ class _Reader:
         if "link" not in document:
             self.schema.report((), "there is no link; expected one [[link]] table or more")
         self._names(links)
+        motors = self._motors(top.get("motor", ()))
         external = top.get("external", {})
         wrench = np.array([external.get(key, [0.0] * 3) for key in ("force", "moment")]).reshape(6)
-        mechanism = self._mechanism(top, links) if links else None
+        mechanism = self._mechanism(top, links, motors) if links else None
         problems = sorted(self.schema.problems, key=lambda problem: problem.line)
         if problems or mechanism is None:
             return Reading(None, problems, self.lines)
@@ -128,7 +130,8 @@ class _Reader:
             )
             return _bare(name, values)
         values = self._in_si(item, place, values)
-        values["motor"] = self._motor(item, place, values.get("motor"))
+        if "motor" in values:
+            values["motor"] = self._motor(item, place, table["motor"], values["motor"])
         values["physical"] = values.get("physical", True) and self.physical
         values["name"] = name
         if dh:
@@ -152,12 +155,30 @@ class _Reader:
                 made["limits"] = [math.radians(value) for value in values["limits"]]
         return made
 
-    def _motor(self, item: str, place: Place, values: dict[str, Any] | None) -> Motor | None:
-        if values is None:
+    def _motor(self, item: str, place: Place, table: Any, values: dict[str, Any]) -> Motor | None:
+        """The motor of a link."""
+        if _half_told(table, values):
             return None
         made, wrong = attempt(item, lambda: Motor(**values))
         self._tell((*place, "motor"), wrong, f"{item}: ")
         return made
+
+    def _motors(self, tables: Sequence[Any]) -> dict[int, Motor]:
+        """The motors that have a table of their own, by its place; those that are wrong are left out."""
+        found = {}
+        for k, table in enumerate(tables):
+            place, item = ("motor", k), f"motor {k + 1}"
+            values = self.schema.table(item, place, table, MOTOR)
+            if isinstance(table, dict) and "joint" not in table:
+                self.schema.report(place, f"{item} has no joint; expected joint = the name of the link that it moves")
+                continue
+            if _half_told(table, values):
+                continue
+            made, wrong = attempt(item, partial(Motor, **values))
+            self._tell(place, [replace(problem, item=item) for problem in wrong])
+            if made is not None and made.joint is not None:
+                found[k] = made
+        return found
 
     def _frame(self, item: str, place: Place, values: dict[str, Any]) -> Array | None:
         """A transform (4, 4) from xyz and rpy, or from its matrix."""
@@ -182,38 +203,45 @@ class _Reader:
                 self.schema.report(("link", k, "name"), f"link {link.name!r} stands twice, first in line {place}")
             first.setdefault(link.name, k)
 
-    def _mechanism(self, top: dict[str, Any], links: Sequence[Link]) -> Mechanism | None:
-        frames = {key: self._frame(key, (key,), top[key]) for key in ("base", "tool") if key in top}
+    def _mechanism(self, top: dict[str, Any], links: Sequence[Link], motors: dict[int, Motor]) -> Mechanism | None:
+        rest: dict[str, Any] = {key: top[key] for key in ("gravity", "floating") if key in top}
+        rest |= {key: self._frame(key, (key,), top[key]) for key in ("base", "tool") if key in top}
         payload = None
         if "payload" in top:
             body = {**top["payload"], "physical": top["payload"].get("physical", True) and self.physical}
             payload, wrong = attempt("payload", lambda: Inertia(**body, item="payload"))
             self._tell(("payload",), wrong)
-        name = top.get("name", self.name)
-        gravity = top.get("gravity", GRAVITY)
-        made, wrong = attempt(
-            "mechanism", lambda: Mechanism(links, **frames, gravity=gravity, payload=payload, name=name or None)
-        )
-        names = [link.name for link in links]
+        rest |= {"payload": payload, "name": top.get("name", self.name) or None}
+        made, wrong = attempt("mechanism", lambda: Mechanism(links, motors=list(motors.values()), **rest))
+        places: dict[str, Place] = {}
+        for k, link in enumerate(links):
+            places |= {f"link {link.name!r}": ("link", k), f"link {link.name!r}: motor": ("link", k, "motor")}
+        places |= {f"motors[{at}]": ("motor", k) for at, k in enumerate(motors)}
         for problem in wrong:
-            self._tell_whole(problem, names)
+            self._tell_whole(problem, places, [link.name for link in links])
         return made
 
-    def _tell_whole(self, problem: Problem, names: Sequence[str | None]) -> None:
+    def _tell_whole(self, problem: Problem, places: dict[str, Place], names: Sequence[str | None]) -> None:
         """A problem of the mechanism, at the line of what it concerns."""
-        if problem.field == "parent":
-            k = next(k for k, name in enumerate(names) if problem.item == f"link {name!r}")
-            self._tell(("link", k), [problem])
+        if problem.item in places:
+            place = places[problem.item]
+            item = f"motor {place[1] + 1}" if place[0] == "motor" else problem.item  # type: ignore[operator]
+            self._tell(place, [replace(problem, item=item)])
         elif problem.field != "links":
             self._tell((), [problem])
         elif isinstance(problem.value, list):  # a cycle; names that repeat have been told with their lines
-            place: Place = ("link", names.index(problem.value[0]), "parent")
-            self.schema.report(place, str(problem))
+            self.schema.report(("link", names.index(problem.value[0]), "parent"), str(problem))
 
     def _tell(self, place: Place, problems: Sequence[Problem], before: str = "") -> None:
         for problem in problems:
             message = str(problem).replace("physical=False accepts", "physical = false accepts")
-            self.schema.report((*place, problem.field), before + message)
+            message = message.replace("Mechanism(motors=...)", "a [[motor]] table")
+            self.schema.report((*place, *problem.field.split(".")), before + message)
+
+
+def _half_told(table: Any, values: dict[str, Any]) -> bool:
+    """Whether a motor's carrier or axis has been reported, so that the other would now be at fault for it."""
+    return not isinstance(table, dict) or any(key in table and key not in values for key in ("carrier", "axis"))
 
 
 def _bare(name: str, values: dict[str, Any]) -> Link:

@@ -16,7 +16,10 @@ from linkwise.files.text import BOM, cannot_open
 from linkwise.spatial.scalar import FloatArray
 
 Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
-"""Instants in a row: t (k,), q (k, n), qd (k, n), qdd (k, n)."""
+"""Instants in a row: t (k,), q (k, nq), qd (k, nv), qdd (k, nv)."""
+
+
+_JOINTS_ONLY = "a .MOT file holds the motion of joints only, and the base floats; the motion must be a .csv"
 
 
 class _Reader(Protocol):
@@ -28,8 +31,8 @@ class _Reader(Protocol):
 class Motion:
     """A joint motion in a file, read anew each time it is iterated over.
 
-    Iterating gives ``(t, q, qd, qdd)`` for some thousand instants at a time: t (k,) in s, the others (k, n) in rad or m,
-    and their rates.
+    Iterating gives ``(t, q, qd, qdd)`` for some thousand instants at a time: t (k,) in s, q (k, nq) in rad or m, qd and qdd
+    (k, nv) their rates; nq and nv are n, and 7 and 6 more where the base floats (see `Mechanism` for their order).
 
     Attributes
     ----------
@@ -37,6 +40,8 @@ class Motion:
         The file.
     n : int
         Number of joint coordinates.
+    floating : bool
+        Whether the motion is that of a floating base too.
     dt : float or None
         Time step, s, of a .MOT file; a .csv file says every time instead.
     size : int
@@ -45,14 +50,15 @@ class Motion:
         How much of it has been read so far, bytes: the share of the work done is ``consumed / size``.
     """
 
-    def __init__(self, path: str | Path, n: int, names: Sequence[str] = ()) -> None:
-        if n < 1:
-            raise ArgumentError(f"n is {n!r}; expected the number of joint coordinates, 1 or more")
+    def __init__(self, path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> None:
+        if n < (0 if floating else 1):
+            raise ArgumentError(f"n is {n!r}; expected the number of joint coordinates, {0 if floating else 1} or more")
         if names and len(names) != n:
             raise ArgumentError(f"there are {len(names)} names for {n} joint coordinates")
         self.path = Path(path)
         self.n = n
         self.names = tuple(names)
+        self.floating = floating
         self.size = 0
         self.consumed = 0
         with self._open() as file:
@@ -69,7 +75,7 @@ class Motion:
             self.consumed = self.size
 
     def read(self) -> Block:
-        """The whole motion at once: t (k,), q, qd, qdd (k, n)."""
+        """The whole motion at once: t (k,), q (k, nq), qd and qdd (k, nv)."""
         t, q, qd, qdd = zip(*self, strict=True)
         return np.concatenate(t), np.concatenate(q), np.concatenate(qd), np.concatenate(qdd)
 
@@ -85,11 +91,13 @@ class Motion:
         start = file.read(4096).removeprefix(BOM).lstrip()
         file.seek(0)
         if start[:1] in b"+-.0123456789" or start[:3].lower() == b"nan" or self.path.suffix.lower() == ".mot":
+            if self.floating:
+                raise FileError(self.path, [FileProblem(0, _JOINTS_ONLY)])
             return spacelib_mot.Reader(Source(self.path, file), self.n)
-        return csv_motion.Reader(Source(self.path, file), self.n, self.names)
+        return csv_motion.Reader(Source(self.path, file), self.n, self.names, self.floating)
 
 
-def open_motion(path: str | Path, n: int, names: Sequence[str] = ()) -> Motion:
+def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> Motion:
     """Open a joint motion: SpaceLib .MOT, or .csv with a header; told apart by what is in the file.
 
     Parameters
@@ -100,6 +108,8 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = ()) -> Motion:
         Number of joint coordinates.
     names : sequence of str
         Names of the moving links (n,); a .csv may call its columns by them.
+    floating : bool
+        Whether the base floats: a .csv then has columns of the base too.
 
     Returns
     -------
@@ -120,20 +130,22 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = ()) -> Motion:
     >>> t.tolist(), q.tolist()
     ([0.0, 0.5], [[0.0], [0.1]])
     """
-    return Motion(path, n, names)
+    return Motion(path, n, names, floating=floating)
 
 
-def check_motion(path: str | Path, n: int, names: Sequence[str] = ()) -> list[FileProblem]:
+def check_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> list[FileProblem]:
     """The first thing that is wrong with a motion file, with its line; empty when it can be read to its end."""
     try:
-        for _ in open_motion(path, n, names):
+        for _ in open_motion(path, n, names, floating=floating):
             pass
     except FileError as error:
         return list(error.problems)
     return []
 
 
-def save_motion(path: str | Path, t: Any, q: Any, qd: Any, qdd: Any, *, names: Sequence[str] = ()) -> None:
+def save_motion(
+    path: str | Path, t: Any, q: Any, qd: Any, qdd: Any, *, names: Sequence[str] = (), floating: bool = False
+) -> None:
     """Write a joint motion, as the suffix says: ``.mot`` for SpaceLib, or ``.csv``.
 
     Parameters
@@ -142,10 +154,12 @@ def save_motion(path: str | Path, t: Any, q: Any, qd: Any, qdd: Any, *, names: S
         The file.
     t : float or (k,) array_like
         The time step, or the time of every instant, s. A .MOT only knows times that are multiples of a step.
-    q, qd, qdd : (k, n) array_like
-        Joint coordinates (rad or m), their rates and accelerations.
+    q, qd, qdd : (k, nq), (k, nv), (k, nv) array_like
+        Joint coordinates (rad or m), their rates and accelerations, (k, n) each; those of a floating base before them.
     names : sequence of str
-        What a .csv calls its columns; ``q1``, ``q2``, ... where none are given.
+        What a .csv calls the columns of the joints; ``q1``, ``q2``, ... where none are given.
+    floating : bool
+        Whether the motion is that of a floating base too: q has 7 columns more than joints, qd and qdd 6. Not in a .MOT.
 
     Raises
     ------
@@ -155,20 +169,33 @@ def save_motion(path: str | Path, t: Any, q: Any, qd: Any, qdd: Any, *, names: S
     columns = [np.asarray(values, dtype=np.float64) for values in (q, qd, qdd)]
     at, rate, acceleration = columns
     shape = at.shape
-    if len(shape) != 2 or not all(shape) or any(values.shape != shape for values in columns):
-        shapes = ", ".join(str(values.shape) for values in columns)
-        raise ArgumentError(f"q, qd and qdd have the shapes {shapes}; expected (k, n) for all three")
+    _check_shapes([values.shape for values in columns], names, floating)
     times = np.asarray(t, dtype=np.float64)
     suffix = Path(path).suffix.lower()
     if not all(np.all(np.isfinite(values)) for values in (times, *columns)):
         raise ArgumentError("a motion holds finite numbers only")
     if suffix == ".mot":
+        if floating:
+            raise FileError(path, [FileProblem(0, _JOINTS_ONLY)])
         write_text(path, spacelib_mot.render(_step(path, times, shape[0]), at, rate, acceleration))
     elif suffix == ".csv":
-        write_text(path, csv_motion.render(_times(times, shape[0]), at, rate, acceleration, names))
+        write_text(path, csv_motion.render(_times(times, shape[0]), at, rate, acceleration, names, floating))
     else:
         what = f"cannot tell the format from the suffix {suffix!r}; expected '.mot' or '.csv'"
         raise FileError(path, [FileProblem(0, what)])
+
+
+def _check_shapes(shapes: Sequence[tuple[int, ...]], names: Sequence[str], floating: bool) -> None:
+    """As many instants in each, as many columns as there are speeds, and a name for each joint."""
+    at, rate, acceleration = shapes
+    more = 7 if floating else 0
+    joints = at[1] - more if len(at) == 2 else -1
+    speeds = (at[0], joints + more - floating)
+    if not all(at) or joints < (0 if floating else 1) or rate != speeds or acceleration != speeds:
+        wanted = "(k, n + 7), (k, n + 6) and (k, n + 6)" if floating else "(k, n) for all three"
+        raise ArgumentError(f"q, qd and qdd have the shapes {', '.join(map(str, shapes))}; expected {wanted}")
+    if names and len(names) != joints:
+        raise ArgumentError(f"there are {len(names)} names for {joints} joint coordinates")
 
 
 def _times(times: FloatArray, k: int) -> FloatArray:

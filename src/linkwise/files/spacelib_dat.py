@@ -22,6 +22,8 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
+from linkwise.model.motor import Motor
+from linkwise.model.table import number as shown_number
 from linkwise.spatial.scalar import FloatArray
 
 JOINT_TYPES = ("revolute", "prismatic")
@@ -150,7 +152,15 @@ def losses(mechanism: Mechanism) -> list[str]:
     found += [f"its {name} (it is not the identity)" for name, frame in frames if not np.array_equal(frame, np.eye(4))]
     if not mechanism.payload.is_zero:
         found.append("its payload")
-    return found
+    return [*found, *(f"its motor of {motor.joint!r}{_rotor_text(motor)}" for motor in mechanism.motors)]
+
+
+def _rotor_text(motor: Motor) -> str:
+    """What of the rotor is lost with its motor."""
+    if motor.carrier is None:
+        return ""
+    carrier = repr(motor.carrier) if isinstance(motor.carrier, str) else f"link {motor.carrier} (from 0)"
+    return f", whose rotor is carried by {carrier}" + ("" if motor.locked.is_zero else f" ({shown_number(motor.mass)} kg)")
 
 
 def _link_losses(k: int, link: Link) -> list[str]:
@@ -158,7 +168,7 @@ def _link_losses(k: int, link: Link) -> list[str]:
         "its name (only link1, link2, ... are implied)": link.name != f"link{k + 1}",
         "its offset (it cannot be added to theta or d without rounding)": _has_row(link) and _folded(link) is None,
         "its limits": link.limits is not None,
-        "its motor": link.motor is not None,
+        f"its motor{_rotor_text(link.motor) if link.motor else ''}": link.motor is not None,
         "its mark physical=False": not link.body.physical and _is_physical(link),
     }
     return [what for what, lost in tests.items() if lost]
@@ -175,6 +185,8 @@ def obstacles(mechanism: Mechanism) -> list[str]:
     found = [f"link {link.name!r}: {what}" for link in mechanism.links for what in _link_obstacles(link)]
     if not _is_chain(mechanism):
         found.append("its branches (the links are not one chain in order)")
+    if mechanism.floating:
+        found.append("its floating base (only a mechanism that stands on the ground can be said)")
     return found
 
 

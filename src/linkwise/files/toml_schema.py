@@ -23,7 +23,9 @@ TOP: dict[str, str] = {
     "tool": "frame",
     "payload": "payload",
     "external": "external",
+    "floating": "flag",
     "link": "links",
+    "motor": "motors",
 }
 LINK: dict[str, str] = {
     "name": "text",
@@ -50,7 +52,19 @@ LINK: dict[str, str] = {
 BODY: dict[str, str] = {"mass": "number", "com": "3 numbers", "inertia": "numbers", "physical": "flag"}
 EXTERNAL: dict[str, str] = {"force": "3 numbers", "moment": "3 numbers"}
 FRAME: dict[str, str] = {"xyz": "3 numbers", "rpy": "3 numbers", "matrix": "matrix"}
-MOTOR: dict[str, str] = {"inertia": "number", "gear_ratio": "number", "viscous": "number", "coulomb": "numbers"}
+MOTOR: dict[str, str] = {
+    "joint": "text",
+    "inertia": "number",
+    "gear_ratio": "number",
+    "viscous": "number",
+    "coulomb": "numbers",
+    "friction_rule": "text",
+    "carrier": "carrier",
+    "axis": "3 numbers",
+    "mass": "number",
+    "com": "3 numbers",
+    "rotor_inertia": "numbers",
+}
 
 TABLES: dict[str, dict[str, str]] = {"frame": FRAME, "payload": BODY, "external": EXTERNAL, "motor": MOTOR}
 
@@ -158,8 +172,12 @@ def _matrix(value: Any) -> list[list[float]] | None:
     return None if None in made else made  # type: ignore[return-value]
 
 
-def _links(value: Any) -> list[Any] | None:
+def _some_tables(value: Any) -> list[Any] | None:
     return value if isinstance(value, list) and value else None
+
+
+def _carrier(value: Any) -> str | int | None:
+    return value if isinstance(value, (str, int)) and not isinstance(value, bool) else None
 
 
 _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
@@ -171,5 +189,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "2 numbers": ("a list of 2 numbers", _row(2, _any_number)),
     "3 numbers": ("a list of 3 finite numbers", _row(3)),
     "matrix": ("a list of 4 rows of 4 finite numbers", _matrix),
-    "links": ("one [[link]] table or more", _links),
+    "carrier": ('the name of a link in quotes, its place from 0, or "base"', _carrier),
+    "links": ("one [[link]] table or more", _some_tables),
+    "motors": ("one [[motor]] table or more", _some_tables),
 }

@@ -32,6 +32,8 @@ def render(description: Description) -> Iterator[str]:
     if len(conventions) == 1:
         yield f"convention = {text(next(iter(conventions)))}\n"
     yield f"gravity = {row(mechanism.gravity)}\n"
+    if mechanism.floating:
+        yield "floating = true\n"
     for name, frame in (("base", mechanism.base), ("tool", mechanism.tool)):
         yield from _table(f"[{name}]", _frame(frame))
     yield from _table("[payload]", _body(mechanism.payload))
@@ -40,6 +42,8 @@ def render(description: Description) -> Iterator[str]:
         yield from _table("[external]", [("force", row(force)), ("moment", row(moment))])
     for link in mechanism.links:
         yield from _table("[[link]]", _link(link, len(conventions) > 1))
+    for motor in mechanism.motors:
+        yield from _table("[[motor]]", _motor(motor))
 
 
 def _table(header: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
@@ -61,7 +65,7 @@ def _link(link: Link, say_convention: bool) -> list[tuple[str, str]]:
         pairs.append(("limits", row(link.limits)))
     pairs += _body(link.body)
     if link.motor is not None:
-        pairs.append(("motor", _motor(link.motor)))
+        pairs.append(("motor", _inline(_motor(link.motor))))
     return pairs
 
 
@@ -110,9 +114,22 @@ def _tensor(tensor: FloatArray) -> str:
     return "[" + ", ".join(row(line) for line in j) + "]"
 
 
-def _motor(motor: Motor) -> str:
-    pairs = [("inertia", motor.inertia), ("gear_ratio", motor.gear_ratio), ("viscous", motor.viscous)]
-    return _inline([*((key, real(value)) for key, value in pairs), ("coulomb", row(motor.coulomb))])
+def _motor(motor: Motor) -> list[tuple[str, str]]:
+    """The motor on its side of the gear, then what else is said of it."""
+    pairs = [] if motor.joint is None else [("joint", text(motor.joint))]
+    pairs += [(key, real(getattr(motor, key))) for key in ("inertia", "gear_ratio", "viscous")]
+    pairs.append(("coulomb", row(motor.coulomb)))
+    if motor.friction_rule != "reflected":
+        pairs.append(("friction_rule", text(motor.friction_rule)))
+    return pairs if motor.carrier is None else [*pairs, *_rotor(motor)]
+
+
+def _rotor(motor: Motor) -> list[tuple[str, str]]:
+    """Where the rotor sits and, if it is a body of its own, its inertia."""
+    carrier = text(motor.carrier) if isinstance(motor.carrier, str) else str(motor.carrier)
+    pairs = [("carrier", carrier), ("axis", row(motor.axis if motor.axis is not None else ()))]
+    body = {"inertia": "rotor_inertia"}
+    return pairs + [(body.get(key, key), value) for key, value in _body(motor.locked)]
 
 
 def _inline(pairs: Sequence[tuple[str, str]]) -> str:

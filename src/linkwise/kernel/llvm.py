@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from linkwise.errors import KernelError
-from linkwise.kernel.llvm_body import body
-from linkwise.kernel.llvm_copy import ELEMENT, copying
+from linkwise.kernel.llvm_body import blocks, part_functions, whole
+from linkwise.kernel.llvm_copy import ELEMENT, copying, sending
 from linkwise.kernel.llvm_entry import entry, has_entry
 from linkwise.kernel.llvm_loop import loop
+from linkwise.kernel.llvm_plan import Plan
 from linkwise.kernel.llvm_reduction import reduction, slow
 from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
-LOWERING = "9"
+LOWERING = "10"
 """Counts the changes of the lowering, so that object code of an older one is not used."""
 
 SCALARS = {"float64": "double", "float32": "float"}
@@ -77,18 +78,22 @@ def assembly(tape: Tape, dtype: str) -> str:
     def make() -> Text:
         return host().text(SCALARS[dtype])
 
-    parts = [_SHARED, ELEMENT, reduction(), *_arithmetic(tape, make), copying(make()), loop(tape, make())]
+    plan = Plan(tape, has_fma=host().has_fma)
+    parts = [ELEMENT, slow(make()), blocks(tape, make(), plan), copying(make()), sending(make()), loop(tape, make(), plan)]
     if dtype == "float64" and has_entry(tape):
         narrow = replace(host(), vector_bytes=16)
-        if narrow != host():
-            parts += _arithmetic(tape, lambda: narrow.text("double"))
-        parts.append(entry(tape, narrow.text("double")))
-    intrinsics = sorted(set(re.findall(r"@llvm\.[\w.]+", "\n".join(parts))))
-    return "\n".join([*parts, *map(_declaration, intrinsics)])
+        parts += (
+            [] if narrow == host() else [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)]
+        )
+        parts += [whole(tape, narrow.text("double"), plan), entry(tape, narrow.text("double"))]
+    return module(parts)
 
 
-def _arithmetic(tape: Tape, make: Callable[[], Text]) -> list[str]:
-    return [slow(make()), body(tape, make())]
+def module(parts: Sequence[str]) -> str:
+    """LLVM text of a module: what all share, the parts, and the intrinsics that they call."""
+    whole = "\n".join([_SHARED, reduction(), *parts])
+    intrinsics = sorted(set(re.findall(r"@llvm\.[\w.]+", whole)))
+    return "\n".join([whole, *map(_declaration, intrinsics)])
 
 
 def _declaration(intrinsic: str) -> str:
@@ -113,8 +118,13 @@ attributes #0 = {{ nounwind "min-legal-vector-width"="512" "prefer-vector-width"
 
 def object_code(tape: Tape, dtype: str) -> bytes:
     """Compile a kernel to an object file."""
+    return compiled(assembly(tape, dtype))
+
+
+def compiled(text: str) -> bytes:
+    """Compile LLVM text to an object file."""
     llvm = binding()
-    module = llvm.parse_assembly(assembly(tape, dtype))
+    made = llvm.parse_assembly(text)
     machine = target_machine()
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    return bytes(machine.emit_object(module))
+    made.triple, made.data_layout = machine.triple, str(machine.target_data)
+    return bytes(machine.emit_object(made))

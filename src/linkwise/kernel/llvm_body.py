@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from linkwise.kernel.llvm_math import sine_cosine
+from linkwise.kernel.llvm_plan import Plan
 from linkwise.kernel.llvm_reduction import beyond
 from linkwise.kernel.llvm_text import Text
 from linkwise.kernel.tape import Tape
@@ -13,77 +14,122 @@ _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 def body(tape: Tape, t: Text) -> str:
     """Emit ``void @body(ptr in, ptr out)``: element k of all lanes is the vector at index k of ``in``, of ``out``."""
-    writer = _Writer(tape, t)
-    writer.write()
-    return "\n".join(
-        [
-            f"define internal void @body_{t.tag}(ptr noalias %in, ptr noalias %out) noinline #0 {{",
-            "entry:",
-            f"  %space = alloca [3 x {t.vector}], align 64",
-            *t.lines,
-            "}",
-        ]
-    )
+    plan = Plan(tape, has_fma=t.has_fma)
+    return "\n".join([*part_functions(tape, t, plan), whole(tape, t, plan)])
+
+
+def part_functions(tape: Tape, t: Text, plan: Plan) -> list[str]:
+    """Emit ``void @part(ptr in, ptr out, ptr space)`` for each part of a plan; ``space`` is for what goes between them."""
+    return [_part(tape, t, plan, number) for number in range(len(plan.parts))]
+
+
+def whole(tape: Tape, t: Text, plan: Plan) -> str:
+    """Emit ``body``, which runs all parts on one block."""
+    t.lines.clear()
+    t.do(f"%space = alloca [{max(1, plan.space)} x {t.vector}], align {max(64, t.vector_size)}")
+    for number in range(len(plan.parts)):
+        t.do(f"call void @part{number}_{t.tag}(ptr %in, ptr %out, ptr %space)")
+    t.do("ret void")
+    return _function(t, f"body_{t.tag}", ("in", "out"))
+
+
+def blocks(tape: Tape, t: Text, plan: Plan) -> str:
+    """Emit the parts and ``void @blocks(ptr in, ptr out, ptr space, i64 count)``.
+
+    Blocks lie one behind the other; each part runs on all of them before the next one.
+    """
+    functions = part_functions(tape, t, plan)
+    t.lines.clear()
+    sizes = {"in": tape.input_count, "out": len(tape.results), "space": plan.space}
+    t.do("br label %run0")
+    for number in range(len(plan.parts)):
+        before = f"run{number - 1}" if number else "entry"
+        t.start(f"run{number}")
+        t.do(f"%i{number} = phi i64 [ 0, %{before} ], [ %next{number}, %run{number} ]")
+        for name, size in sizes.items():
+            passed = t.emit(f"mul i64 %i{number}, {size * t.vector_size}")
+            t.do(f"%{name}{number} = getelementptr i8, ptr %{name}, i64 {passed}")
+        t.do(f"call void @part{number}_{t.tag}(ptr %in{number}, ptr %out{number}, ptr %space{number})")
+        t.do(f"%next{number} = add i64 %i{number}, 1")
+        t.do(f"%more{number} = icmp ult i64 %next{number}, %count")
+        then = f"run{number + 1}" if number + 1 < len(plan.parts) else "done"
+        t.do(f"br i1 %more{number}, label %run{number}, label %{then}")
+    t.start("done")
+    t.do("ret void")
+    return "\n".join([*functions, _function(t, f"blocks_{t.tag}", ("in", "out", "space"), ", i64 %count")])
+
+
+def _part(tape: Tape, t: Text, plan: Plan, number: int) -> str:
+    t.lines.clear()
+    t.start("entry")
+    t.do(f"%lanes = alloca [3 x {t.vector}], align 64")
+    _Writer(tape, t, plan).write(number)
+    return _function(t, f"part{number}_{t.tag}", ("in", "out", "space"))
+
+
+def _function(t: Text, name: str, pointers: tuple[str, ...], rest: str = "") -> str:
+    """A function of the lines written."""
+    lines = t.lines if t.lines[0] == "entry:" else ["entry:", *t.lines]
+    arguments = ", ".join(f"ptr noalias %{pointer}" for pointer in pointers)
+    return "\n".join([f"define internal void @{name}({arguments}{rest}) noinline #0 {{", *lines, "}"])
 
 
 class _Writer:
-    def __init__(self, tape: Tape, t: Text) -> None:
-        self.tape, self.t = tape, t
-        self.names: dict[int, str] = {}
-        self.negated: dict[int, str] = {}
-        self.fused = _fused_products(tape) if t.has_fma else _Fusion()
-        self.pairs: dict[int, tuple[str, str]] = {}
+    """Writes one part."""
 
-    def write(self) -> None:
-        """Emit everything: first what angles need and their sines and cosines, level by level, then the rest in order."""
-        levels = _levels(self.tape)
-        first = self.tape.first_result
-        for level in range(1, max(levels, default=0) + 1):
-            here = [k for k, value in enumerate(levels) if value == level and self.tape.code[k].op in {"sin", "cos"}]
-            angles = list(dict.fromkeys(self.tape.code[k].args[0] for k in here))
-            for slot in sorted(self._needed(angles)):
-                self._instruction(slot)
-            self._circular(level, angles)
-        for k in range(len(self.tape.code)):
-            self._instruction(first + k)
-        for k, slot in enumerate(self.tape.results):
-            if self.tape.constant(slot) is None:
-                self._store(k, self.name(slot))
+    def __init__(self, tape: Tape, t: Text, plan: Plan) -> None:
+        self.tape, self.t, self.plan = tape, t, plan
+        self.names: dict[int, str] = {}
+
+    def write(self, number: int) -> None:
+        """Emit a part; what goes to the outputs, and what later parts need, is stored as soon as it is known."""
+        if number == 0:
+            for slot in (slot for slot in self.plan.outputs if slot < self.tape.input_count):
+                self._store(slot)
+        for group, step in enumerate(self.plan.parts[number]):
+            if isinstance(step, tuple):
+                self._circular(group, step)
+            else:
+                self._instruction(step)
+            for slot in self.plan.makes(step):
+                self._store(slot)
         self.t.do("ret void")
 
-    def _needed(self, slots: list[int]) -> set[int]:
-        """The instructions that these slots depend on, themselves included."""
-        found: set[int] = set()
-        waiting = [slot for slot in slots if slot >= self.tape.first_result]
-        while waiting:
-            slot = waiting.pop()
-            if slot not in found:
-                found.add(slot)
-                args = self.tape.code[slot - self.tape.first_result].args
-                waiting += [arg for arg in args if arg >= self.tape.first_result]
-        return found
-
     def name(self, slot: int) -> str:
-        """The name of the value in a slot; inputs are loaded where they are first needed, constants written in place."""
+        """The name of the value in a slot; what this part did not compute is loaded where it is first needed."""
         number = self.tape.constant(slot)
         if number is not None:
             return self.t.number(number)
         if slot not in self.names:
-            address = self.t.emit(f"getelementptr {self.t.vector}, ptr %in, i64 {slot}")
+            buffer, place = self._home(slot)
+            address = self.t.emit(f"getelementptr {self.t.vector}, ptr {buffer}, i64 {place}")
             self.names[slot] = self.t.emit(f"load {self.t.vector}, ptr {address}, align {self.t.vector_size}")
         return self.names[slot]
+
+    def _home(self, slot: int) -> tuple[str, int]:
+        """Where a value is found that this part did not compute."""
+        if slot < self.tape.input_count:
+            return "%in", slot
+        if slot in self.plan.outputs:
+            return "%out", self.plan.outputs[slot][0]
+        return "%space", self.plan.places[slot]
+
+    def _store(self, slot: int) -> None:
+        if slot in self.plan.places:
+            self._put(slot, "%space", self.plan.places[slot])
+        for place in self.plan.outputs.get(slot, ()):
+            self._put(slot, "%out", place)
+
+    def _put(self, slot: int, buffer: str, place: int) -> None:
+        t, name = self.t, self.name(slot)
+        address = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {place}")
+        t.do(f"store {t.vector} {name}, ptr {address}, align {t.vector_size}")
 
     def _instruction(self, slot: int) -> None:
         instruction = self.tape.code[slot - self.tape.first_result]
         op, args = instruction.op, instruction.args
-        if slot in self.names:
-            return
-        if op in {"sin", "cos"}:
-            self.names[slot] = self.pairs[args[0]][op == "cos"]
-        elif slot in self.fused.absorbed:
-            return
-        elif slot in self.fused.product_of:
-            self.names[slot] = self._fused(op, args, self.fused.product_of[slot])
+        if slot in self.plan.product_of:
+            self.names[slot] = self._fused(op, args, self.plan.product_of[slot])
         elif op == "neg":
             self.names[slot] = self._negative(args[0])
         elif op == "sign":
@@ -120,11 +166,7 @@ class _Writer:
         v = self.t.vector
         return self.t.emit(f"call {v} @llvm.{function}.{self.t.suffix}({', '.join(f'{v} {arg}' for arg in args)})")
 
-    def _store(self, k: int, name: str) -> None:
-        address = self.t.emit(f"getelementptr {self.t.vector}, ptr %out, i64 {k}")
-        self.t.do(f"store {self.t.vector} {name}, ptr {address}, align {self.t.vector_size}")
-
-    def _circular(self, level: int, angles: list[int]) -> None:
+    def _circular(self, level: int, angles: tuple[int, ...]) -> None:
         """Sine and cosine of several angles by the fast polynomials; lanes with huge arguments are put right in cold code.
 
         Huge arguments are zero for the polynomials, which would overflow.
@@ -154,12 +196,13 @@ class _Writer:
             merged = [
                 t.emit(f"phi {v} [ {a}, %fast{level} ], [ {b}, %slow{level} ]") for a, b in zip(quick, exact, strict=True)
             ]
-            self.pairs[angle] = (merged[0], merged[1])
+            for slot in self.plan.circular[angle]:
+                self.names[slot] = merged[self.tape.code[slot - self.tape.first_result].op == "cos"]
 
     def _slow(self, x: str, sine: str, cosine: str) -> tuple[str, str]:
         """Correct the lanes whose argument is huge, through memory."""
         t, v = self.t, self.t.vector
-        address = "%space"
+        address = "%lanes"
         for k, value in enumerate((x, sine, cosine)):
             place = t.emit(f"getelementptr {v}, ptr {address}, i64 {k}")
             t.do(f"store {v} {value}, ptr {place}, align {t.vector_size}")
@@ -169,43 +212,3 @@ class _Writer:
             place = t.emit(f"getelementptr {v}, ptr {address}, i64 {k}")
             results.append(t.emit(f"load {v}, ptr {place}, align {t.vector_size}"))
         return results[0], results[1]
-
-
-def _levels(tape: Tape) -> list[int]:
-    """For each instruction, how many sines or cosines deep it stands; a sine itself counts."""
-    first = tape.first_result
-    levels: list[int] = []
-    for instruction in tape.code:
-        inner = max((levels[arg - first] for arg in instruction.args if arg >= first), default=0)
-        levels.append(inner + (instruction.op in {"sin", "cos"}))
-    return levels
-
-
-class _Fusion:
-    """Which products disappear into fused multiply-adds."""
-
-    def __init__(self) -> None:
-        self.product_of: dict[int, int] = {}
-        self.absorbed: set[int] = set()
-
-
-def _fused_products(tape: Tape) -> _Fusion:
-    """Fuse every sum or difference with one product operand; a product that all its users fuse is not computed alone."""
-    first, found = tape.first_result, _Fusion()
-    uses: dict[int, int] = {}
-    for instruction in tape.code:
-        for arg in instruction.args:
-            uses[arg] = uses.get(arg, 0) + 1
-    for slot in tape.results:
-        uses[slot] = uses.get(slot, 0) + 1
-    taken: dict[int, int] = {}
-    for k, instruction in enumerate(tape.code):
-        if instruction.op not in {"add", "sub"}:
-            continue
-        products = [arg for arg in instruction.args if arg >= first and tape.code[arg - first].op == "mul"]
-        if products:
-            best = min(products, key=lambda arg: (uses[arg], arg))
-            found.product_of[first + k] = best
-            taken[best] = taken.get(best, 0) + 1
-    found.absorbed = {slot for slot, count in taken.items() if count == uses[slot]}
-    return found

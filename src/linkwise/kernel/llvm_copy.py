@@ -73,6 +73,68 @@ done:
 """
 
 
+def sending(t: Text) -> str:
+    """Emit ``void @send(ptr to, ptr from, i64 bytes)``: copy past the caches. Both lie alike on cache lines."""
+    return f"""
+define internal void @send_{t.tag}(ptr noalias %to, ptr noalias %from, i64 %bytes) noinline nounwind #0 {{
+entry:
+  %start = ptrtoint ptr %to to i64
+  %minus = sub i64 0, %start
+  %head = and i64 %minus, 63
+  %lines.end = sub i64 %bytes, 63
+  br label %begin
+begin:
+  %b = phi i64 [ 0, %entry ], [ %b1, %first ]
+  %before = icmp ult i64 %b, %head
+  br i1 %before, label %first, label %lines
+first:
+  %p = getelementptr i8, ptr %from, i64 %b
+  %q = getelementptr i8, ptr %to, i64 %b
+  %x = load {t.scalar}, ptr %p, align {t.size}
+  store {t.scalar} %x, ptr %q, align {t.size}
+  %b1 = add i64 %b, {t.size}
+  br label %begin
+lines:
+  %l = phi i64 [ %head, %begin ], [ %l1, %line ]
+  %full = icmp slt i64 %l, %lines.end
+  br i1 %full, label %line, label %rest
+line:
+{_line(t)}
+  %l1 = add i64 %l, 64
+  br label %lines
+rest:
+  %r = phi i64 [ %l, %lines ], [ %r1, %last ]
+  %more = icmp ult i64 %r, %bytes
+  br i1 %more, label %last, label %done
+last:
+  %p3 = getelementptr i8, ptr %from, i64 %r
+  %q3 = getelementptr i8, ptr %to, i64 %r
+  %x3 = load {t.scalar}, ptr %p3, align {t.size}
+  store {t.scalar} %x3, ptr %q3, align {t.size}
+  %r1 = add i64 %r, {t.size}
+  br label %rest
+done:
+  ret void
+}}
+
+!2 = !{{i32 1}}
+"""
+
+
+def _line(t: Text) -> str:
+    """One cache line, by one vector or more."""
+    lines = []
+    for k in range(0, 64, t.vector_size):
+        lines += [
+            f"  %at{k} = add i64 %l, {k}",
+            f"  %from{k} = getelementptr i8, ptr %from, i64 %at{k}",
+            f"  %to{k} = getelementptr i8, ptr %to, i64 %at{k}",
+            f"  %v{k} = load {t.vector}, ptr %from{k}, align {t.vector_size}",
+            f"  store {t.vector} %v{k}, ptr %to{k}, align {t.vector_size}, !nontemporal !2",
+        ]
+    return "\n".join(lines)
+
+
 ELEMENT = """
 define internal i64 @element(i64 %e, ptr %steps, ptr %dims) alwaysinline nounwind {
   %p1 = getelementptr i64, ptr %dims, i64 2

@@ -5,16 +5,47 @@
 
 from __future__ import annotations
 
-from linkwise.kernel.llvm_text import Text
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from linkwise.kernel.llvm_text import Text, scalar
 from linkwise.kernel.tape import Tape
 
+UNROLLED = 32
+"""Elements up to which code is written out for each; more are moved in a loop."""
 
-def set_constants(t: Text, tape: Tape, buffer: str) -> None:
-    """Emit: what outputs do not depend on anything is set once."""
-    for k, slot in enumerate(tape.results):
-        number = tape.constant(slot)
-        if number is not None:
-            _store(t, t.number(number), buffer, k)
+
+def set_constants(t: Text, tape: Tape, buffer: str, *, looped: bool = False) -> None:
+    """Emit: what outputs do not depend on anything is set once; ``looped`` lets a run of one number be set in a loop."""
+    numbers = [(k, tape.constant(slot)) for k, slot in enumerate(tape.results)]
+    for value, run in groupby(numbers, lambda pair: pair[1]):
+        if value is None:
+            continue
+        places = [k for k, _ in run]
+
+        def fill(k: str, first: int = places[0], number: str = t.number(value)) -> None:
+            place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {first}")
+            place = t.emit(f"getelementptr {t.vector}, ptr {place}, i64 {k}")
+            t.do(f"store {t.vector} {number}, ptr {place}, align {t.vector_size}")
+
+        each(t, len(places), fill, 4 if looped else len(places))
+
+
+def each(t: Text, count: int, act: Callable[[str], None], unrolled: int = UNROLLED, step: int = 1) -> None:
+    """Emit: act for 0, step, 2 step, ... below count; written out if there are few, else in a loop."""
+    if count <= unrolled * step:
+        for k in range(0, count, step):
+            act(str(k))
+        return
+    before, label = t.block, f"each{t.names}"
+    t.do(f"br label %{label}")
+    t.start(label)
+    t.do(f"%{label}.k = phi i64 [ 0, %{before} ], [ %{label}.next, %{label} ]")
+    act(f"%{label}.k")
+    t.do(f"%{label}.next = add i64 %{label}.k, {step}")
+    t.do(f"%{label}.more = icmp ult i64 %{label}.next, {count}")
+    t.do(f"br i1 %{label}.more, label %{label}, label %{label}.done")
+    t.start(f"{label}.done")
 
 
 def rows_in(t: Text, rows: list[str], buffer: str, size: int) -> None:
@@ -42,23 +73,72 @@ def _column_in(t: Text, rows: list[str], column: int, buffer: str) -> None:
     _store(t, value, buffer, column)
 
 
-def rows_out(t: Text, rows: list[str], buffer: str, size: int) -> None:
+def rows_out(t: Text, rows: list[str], buffer: str, size: int, columns: Columns | None = None) -> None:
     """Transpose lanes to rows in registers, four columns at a time where vectors are long enough, else two."""
-    column = 0
-    while column < size:
-        values = [_element(t, buffer, column + offset) for offset in range(min(4, size - column))]
-        if len(values) < 4 or t.width < 4:
-            values = values[:2]
-        if len(values) == 1:
-            for lane, row in enumerate(rows):
-                number = t.emit(f"extractelement {t.vector} {values[0]}, i32 {lane}")
-                _put(t, number, t.scalar, row, column)
-        else:
-            _put_pieces(t, rows, column, _interleaved(t, values), len(values))
-        column += len(values)
+    length = group_length(t)
+    whole = size // length * length
+    if columns is None:
+        each(t, whole, lambda column: _group_out(t, rows, buffer, column), UNROLLED // length, length)
+    else:
+        each(t, columns.computed, lambda k: _group_out(t, rows, buffer, columns.at(t, k)), UNROLLED // length)
+        each(t, columns.constant, lambda k: columns.write(t, rows, columns.at(t, k, columns.computed)), UNROLLED // length)
+    for column in range(whole, size, 2):
+        _group_out(t, rows, buffer, str(column), min(2, size - column))
 
 
-def _put_pieces(t: Text, rows: list[str], column: int, vectors: list[list[str]], length: int) -> None:
+class Columns:
+    """Which groups of columns of an output are constant: tables behind the code, for outputs with many."""
+
+    def __init__(self, t: Text, name: str, numbers: Sequence[float | None]) -> None:
+        self.name, self.length, self.numbers = name, group_length(t), numbers
+        starts = range(0, len(numbers) // self.length * self.length, self.length)
+        constant = [k for k in starts if all(number is not None for number in numbers[k : k + self.length])]
+        computed = [k for k in starts if k not in set(constant)]
+        self.order = computed + constant
+        self.computed, self.constant = len(computed), len(constant)
+
+    def tables(self, t: Text) -> str:
+        """Emit the tables: first columns of groups, computed ones first, and one row of numbers."""
+        firsts = ", ".join(f"i64 {k}" for k in self.order)
+        row = ", ".join(scalar(0.0 if number is None else number, t.scalar) for number in self.numbers)
+        return (
+            f"@{self.name}_groups = internal constant [{len(self.order)} x i64] [{firsts}]\n"
+            f"@{self.name}_row = internal constant [{len(self.numbers)} x {t.scalar}] [{row}]"
+        )
+
+    def at(self, t: Text, k: str, before: int = 0) -> str:
+        """The first column of a group."""
+        table = t.emit(f"getelementptr i64, ptr @{self.name}_groups, i64 {before}")
+        place = t.emit(f"getelementptr i64, ptr {table}, i64 {k}")
+        return t.emit(f"load i64, ptr {place}")
+
+    def write(self, t: Text, rows: list[str], column: str) -> None:
+        """Write a group of constants to all rows."""
+        kind = f"<{self.length} x {t.scalar}>"
+        place = t.emit(f"getelementptr {t.scalar}, ptr @{self.name}_row, i64 {column}")
+        numbers = t.emit(f"load {kind}, ptr {place}, align {t.size}")
+        for row in rows:
+            _put(t, numbers, kind, row, column)
+
+
+def group_length(t: Text) -> int:
+    """How many columns go from lanes to rows together."""
+    return 4 if t.width >= 4 else 2
+
+
+def _group_out(t: Text, rows: list[str], buffer: str, column: str, length: int = 0) -> None:
+    """Move columns from one on to all rows."""
+    first = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {column}")
+    values = [_element(t, first, offset) for offset in range(length or group_length(t))]
+    if len(values) > 1:
+        _put_pieces(t, rows, column, _interleaved(t, values), len(values))
+        return
+    for lane, row in enumerate(rows):
+        number = t.emit(f"extractelement {t.vector} {values[0]}, i32 {lane}")
+        _put(t, number, t.scalar, row, column)
+
+
+def _put_pieces(t: Text, rows: list[str], column: str, vectors: list[list[str]], length: int) -> None:
     """Store the pieces that interleaved vectors consist of: even rows of the first list, odd rows of the second."""
     per_vector = t.width // length
     for lane, row in enumerate(rows):
@@ -69,14 +149,15 @@ def _put_pieces(t: Text, rows: list[str], column: int, vectors: list[list[str]],
         _put(t, piece, f"<{length} x {t.scalar}>", row, column)
 
 
-def _put(t: Text, value: str, kind: str, row: str, column: int) -> None:
+def _put(t: Text, value: str, kind: str, row: str, column: str) -> None:
     address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
     t.do(f"store {kind} {value}, ptr {address}, align {t.size}")
 
 
 def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
     """Emit: every lane gets the one row."""
-    for k in range(size):
+
+    def move(k: str) -> None:
         address = t.emit(f"getelementptr {t.scalar}, ptr {source}, i64 {k}")
         number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
         first = t.emit(f"insertelement {t.vector} poison, {t.scalar} {number}, i32 0")
@@ -84,14 +165,19 @@ def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
         place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {k}")
         t.do(f"store {t.vector} {value}, ptr {place}, align {t.vector_size}")
 
+    each(t, size, move)
+
 
 def first_lane(t: Text, target: str, buffer: str, size: int) -> None:
     """Emit: the one row is lane 0."""
-    for k in range(size):
+
+    def move(k: str) -> None:
         place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {k}")
         number = t.emit(f"load {t.scalar}, ptr {place}, align {t.size}")
         address = t.emit(f"getelementptr {t.scalar}, ptr {target}, i64 {k}")
         t.do(f"store {t.scalar} {number}, ptr {address}, align {t.size}")
+
+    each(t, size, move)
 
 
 def _zipped(width: int, offset: int) -> list[int]:

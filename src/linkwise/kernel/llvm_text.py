@@ -68,6 +68,11 @@ class Text:
         """Bytes of a vector."""
         return self.size * self.width
 
+    def begin(self) -> None:
+        """Begin another function."""
+        self.lines.clear()
+        self.start("entry")
+
     def emit(self, expression: str) -> str:
         """Write one instruction; return the name of its value."""
         self.names += 1
@@ -89,9 +94,14 @@ class Text:
         return splat(value, self.scalar, self.width)
 
 
-def splat(value: float, scalar: str, width: int) -> str:
-    """A vector constant with one number in all lanes, rounded to the scalar type, written exactly."""
-    if scalar == "float":
+def splat(value: float, kind: str, width: int) -> str:
+    """A vector constant with one number in all lanes."""
+    return "<" + ", ".join([scalar(value, kind)] * width) + ">"
+
+
+def scalar(value: float, kind: str) -> str:
+    """A constant, rounded to the scalar type, written exactly."""
+    if kind == "float":
         value = struct.unpack("<f", struct.pack("<f", value))[0]
     bits = struct.unpack("<Q", struct.pack("<d", value))[0]
-    return "<" + ", ".join(f"{scalar} 0x{bits:016X}" for _ in range(width)) + ">"
+    return f"{kind} 0x{bits:016X}"

@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,11 +35,15 @@ class Code(Protocol):
 
 def load(tape: Tape, dtype: str) -> Code:
     """Machine code of a tape for one scalar type, its runtime table filled in."""
-    key = cache_key(tape, dtype)
+    return load_made(cache_key(tape, dtype), lambda: llvm.object_code(tape, dtype))
+
+
+def load_made(key: str, make: Callable[[], bytes]) -> Code:
+    """Machine code that the disk keeps under a key, else an object file that is made now; its runtime table filled in."""
     kept = disk.load(key)
     code = None if kept is None else _unpacked(kept)
     if code is None:
-        made = llvm.object_code(tape, dtype)
+        made = make()
         image = link(made) if supported() else None
         disk.store(key, _packed(made, image))
         code = Linked(made) if image is None else Mapped(image)
@@ -55,12 +59,17 @@ def fill_runtime(code: Code, values: Mapping[str, int]) -> None:
 
 
 def cache_key(tape: Tape, dtype: str) -> str:
+    """What the machine code of a tape depends on: see `machine_key`."""
+    return machine_key(tape.digest, dtype)
+
+
+def machine_key(digest: str, dtype: str) -> str:
     """What machine code depends on: the graph, the lowering, LLVM, the processor."""
-    parts = (tape.digest, dtype, llvm.LOWERING, _llvm_version(), _processor(), sys.platform)
+    parts = (digest, dtype, llvm.LOWERING, _llvm_version(), _processor(), sys.platform)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-SYMBOLS = ("runtime", "call", "loop_double", "loop_float")
+SYMBOLS = ("runtime", "call", "loop_double", "loop_float", "rollout")
 """What kernels may define; each defines ``runtime`` and one loop."""
 
 

@@ -1,5 +1,8 @@
 """Where the links go: one algorithm per file."""
 
+from linkwise.kinematics.configuration import configuration_rate as configuration_rate
+from linkwise.kinematics.configuration import difference as difference
+from linkwise.kinematics.configuration import integrate as integrate
 from linkwise.kinematics.forward import forward_kinematics as forward_kinematics
 from linkwise.kinematics.forward import link_poses as link_poses
 from linkwise.kinematics.jacobian import jacobian as jacobian

@@ -7,7 +7,7 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.forward import body_poses, frame_of
-from linkwise.model.bodies import Body, moving_bodies
+from linkwise.model.bodies import Freedom, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
@@ -15,9 +15,9 @@ from linkwise.spatial.scalar import Array
 FRAMES = ("base", "body")
 
 
-@algorithm(inputs={"q": "n"}, outputs={"J": "6 n"})
+@algorithm(inputs={"q": "nq"}, outputs={"J": "6 nv"})
 def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base") -> Array:
-    """J (6, n): rows 0-2 the linear velocity of the frame's origin, rows 3-5 the angular velocity, per joint speed.
+    """J (6, nv): rows 0-2 the linear velocity of the frame's origin, rows 3-5 the angular velocity, per speed.
 
     Column i is [z_i x (p - o_i); z_i] for a revolute joint and [z_i; 0] for a prismatic one (D. E. Whitney, "The mathematics
     of coordinated control of prosthetic arms and manipulators", 1972).
@@ -28,32 +28,28 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base")
     path = made.path(end)
     poses = body_poses(made, q, path)
     tip = poses[end] @ t
-    jac = blank(tree.n)
+    jac = blank(6, tree.nv)
     for k in path:
-        jac[:, made.bodies[k].coordinate] = column(made.bodies[k], poses[k], tip[:3, 3])
+        for freedom in made.bodies[k].freedoms:
+            jac[:, freedom.speed] = column(freedom, poses[k], tip[:3, 3])
     return jac if frame == "base" else in_body_axes(tip[:3, :3], jac)
 
 
-def blank(n: int) -> Array:
-    """Zeros (6, n) to be filled with scalars of any kind."""
-    made = np.zeros((6, n), dtype=object)
-    made[:] = 0.0
+def blank(*shape: int) -> Array:
+    """Zeros to be filled with scalars of any kind."""
+    made = np.zeros(shape, dtype=object)
+    made[...] = 0.0
     return made
 
 
-def column(body: Body, pose: Array, point: Array) -> Array:
-    """Velocity (6,) of a point (3,) and of its carrier per speed of one joint, world axes."""
-    z = pose[:3, 2]
-    linear, angular = np.zeros(3), np.zeros(3)
-    if body.turns:
-        linear, angular = cross(z, point - pose[:3, 3]), z
-    if body.slides:
-        linear = linear + body.pitch * z
-    return np.concatenate([linear, angular])
+def column(freedom: Freedom, pose: Array, point: Array) -> Array:
+    """Velocity (6,) of a point (3,) and of its carrier per unit of one speed, world axes."""
+    axis, along = pose[:3, :3] @ freedom.angular, pose[:3, :3] @ freedom.linear
+    return np.concatenate([cross(axis, point - pose[:3, 3]) + along, axis])
 
 
 def in_body_axes(rotation: Array, jac: Array) -> Array:
-    """A Jacobian (6, n) in the axes that R_world_body (3, 3) describes."""
+    """A Jacobian (6, nv) in the axes that R_world_body (3, 3) describes."""
     return np.concatenate([rotation.T @ jac[:3], rotation.T @ jac[3:]])
 
 

@@ -13,9 +13,9 @@ from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array
 
 
-@algorithm(inputs={"q": "n", "qd": "n"}, outputs={"Jd": "6 n"})
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"Jd": "6 nv"})
 def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = -1, frame: str = "base") -> Array:
-    """dJ/dt (6, n) at joint speeds qd, so that the frame's acceleration is J qdd + Jd qd.
+    """dJ/dt (6, nv) at speeds qd, so that the frame's acceleration is J qdd + Jd qd.
 
     Each column is differentiated as it stands, with dz_i/dt = w_i x z_i, and w_i, v_i the velocities of body i:
     [(w_i x z_i) x (p - o_i) + z_i x (v - v_i); w_i x z_i]. In body axes, d(R'J)/dt = R'(Jd - w~ J).
@@ -30,27 +30,26 @@ def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = -1, frame
     speed: dict[int, Array] = {-1: np.zeros(3)}
     for k in path:
         body, pose = made.bodies[k], poses[k]
-        rate, z = qd[body.coordinate], pose[:3, 2]
         parent = np.zeros(3) if body.parent < 0 else poses[body.parent][:3, 3]
-        omega[k] = omega[body.parent] + (z * rate if body.turns else 0.0)
         speed[k] = speed[body.parent] + cross(omega[body.parent], pose[:3, 3] - parent)
-        if body.slides:
-            speed[k] = speed[k] + z * (body.pitch * rate)
+        omega[k] = omega[body.parent]
+        for freedom in body.freedoms:
+            omega[k] = omega[k] + (pose[:3, :3] @ freedom.angular) * qd[freedom.speed]
+            speed[k] = speed[k] + (pose[:3, :3] @ freedom.linear) * qd[freedom.speed]
     origin = np.zeros(3) if end < 0 else poses[end][:3, 3]
     tip_speed = speed[end] + cross(omega[end], tip[:3, 3] - origin)
 
-    rate_of, jac = blank(tree.n), blank(tree.n)
+    rate_of, jac = blank(6, tree.nv), blank(6, tree.nv)
     for k in path:
-        body, pose = made.bodies[k], poses[k]
-        z, arm = pose[:3, 2], tip[:3, 3] - pose[:3, 3]
-        z_rate = cross(omega[k], z)
-        i = body.coordinate
-        jac[:, i] = column(body, pose, tip[:3, 3])
-        if body.turns:
-            rate_of[:3, i] = cross(z_rate, arm) + cross(z, tip_speed - speed[k])
-            rate_of[3:, i] = z_rate
-        if body.slides:
-            rate_of[:3, i] = rate_of[:3, i] + body.pitch * z_rate
+        pose = poses[k]
+        arm = tip[:3, 3] - pose[:3, 3]
+        for freedom in made.bodies[k].freedoms:
+            axis, i = pose[:3, :3] @ freedom.angular, freedom.speed
+            turned = cross(omega[k], axis)
+            jac[:, i] = column(freedom, pose, tip[:3, 3])
+            rate_of[:3, i] = cross(turned, arm) + cross(axis, tip_speed - speed[k])
+            rate_of[:3, i] = rate_of[:3, i] + cross(omega[k], pose[:3, :3] @ freedom.linear)
+            rate_of[3:, i] = turned
     if frame == "base":
         return rate_of
     turned = skew(omega[end]) if end >= 0 else np.zeros((3, 3))

@@ -6,13 +6,14 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward import body_poses
-from linkwise.model.bodies import Bodies, Body, moving_bodies
+from linkwise.model.bodies import Bodies, Freedom, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import compose_acceleration, velocity_matrix
+from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 
 
-@algorithm(inputs={"q": "n", "qd": "n", "qdd": "n"}, outputs={"T": "L 4 4", "W": "L 4 4", "H": "L 4 4"})
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"T": "L 4 4", "W": "L 4 4", "H": "L 4 4"})
 def motion(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
     """Return T, W and H (L, 4, 4) of every link, absolute, in the world frame.
 
@@ -36,19 +37,22 @@ def body_motion(made: Bodies, poses: dict[int, Array], qd: Array, qdd: Array) ->
     w: dict[int, Array] = {-1: np.zeros((4, 4))}
     h: dict[int, Array] = {-1: np.zeros((4, 4))}
     for k, body in enumerate(made.bodies):
-        screw = joint_screw(body, poses[k])
-        rate = qd[body.coordinate]
-        w_joint = screw * rate
-        h_joint = screw * qdd[body.coordinate] + (screw @ screw) * (rate * rate)
+        w_joint, h_joint = np.zeros((4, 4)), np.zeros((4, 4))
+        for freedom in body.freedoms:
+            screw = joint_screw(freedom, poses[k])
+            w_joint = w_joint + screw * qd[freedom.speed]
+            h_joint = h_joint + screw * qdd[freedom.speed]
+        if body.free:
+            h_joint = h_joint + w_joint @ w_joint
+        else:
+            rate = qd[body.speed]
+            h_joint = h_joint + (screw @ screw) * (rate * rate)
         w[k] = w[body.parent] + w_joint
         h[k] = compose_acceleration(h[body.parent], h_joint, w[body.parent], w_joint)
     return w, h
 
 
-def joint_screw(body: Body, pose: Array) -> Array:
-    """L (4, 4): the velocity matrix of a body per unit joint speed, in the frame that the pose leads to."""
-    z, origin = pose[:3, 2], pose[:3, 3]
-    turn = z if body.turns else np.zeros(3)
-    slide = z * body.pitch if body.slides else np.zeros(3)
-    arm = np.cross(origin, z) if body.turns else np.zeros(3)
-    return velocity_matrix(turn, arm + slide)
+def joint_screw(freedom: Freedom, pose: Array) -> Array:
+    """L (4, 4): the velocity matrix of a body per unit of one speed, in the frame that the pose leads to."""
+    axis, along = pose[:3, :3] @ freedom.angular, pose[:3, :3] @ freedom.linear
+    return velocity_matrix(axis, cross(pose[:3, 3], axis) + along)

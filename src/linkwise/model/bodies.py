@@ -1,6 +1,7 @@
-"""A mechanism reduced to what moves: one body per joint coordinate, in frames chosen so that few numbers remain.
+"""A mechanism reduced to what moves: one body per moving joint, in frames chosen so that few numbers remain.
 
-Fixed links are merged into the body that carries them. Each body's frame has z along its joint axis; where on that
+Fixed links are merged into the body that carries them. The first body of a floating mechanism is its base, in the base's
+own frame. Each other body's frame has z along its joint axis; where on that
 axis its origin lies, and how it is turned about it, is free, and is chosen so that the constant placement of the next
 joint is Rx(alpha) Tx(a) wherever the geometry allows it (the common normal: J. Denavit, R. S. Hartenberg, 1955; for
 trees W. Khalil, J. F. Kleinfinger, "A new geometric notation for open and closed-loop robots", ICRA 1986). Algorithms
@@ -29,17 +30,39 @@ FAR = 3.0
 
 
 @dataclass(frozen=True)
+class Freedom:
+    """One way in which a body may move on its parent: about and along an axis of the body's own frame.
+
+    Attributes
+    ----------
+    speed : int
+        Index into qd.
+    linear, angular : ndarray (3,)
+        Velocity of the body's origin and angular velocity per unit speed, body axes.
+    """
+
+    speed: int
+    linear: FloatArray
+    angular: FloatArray
+
+    @property
+    def screw(self) -> FloatArray:
+        """Linear and angular part in one (6,)."""
+        return np.concatenate([self.linear, self.angular])
+
+
+@dataclass(frozen=True)
 class Body:
-    """One moving body: ``T_parent_body = placement @ Rz(angle) @ Tz(slide)``.
+    """One moving body: ``T_parent_body = placement @ Rz(angle) @ Tz(slide)``, or any rigid motion where it is free.
 
     Attributes
     ----------
     parent : int
         Index of the parent body, -1 for the ground (whose frame is the world frame).
     link : int
-        The link whose joint moves it.
-    coordinate : int
-        Index into q.
+        The link whose joint moves it; -1 for the floating base.
+    position, speed : int
+        Index of its (first) coordinate in q, and of its (first) speed in qd.
     turns, slides : bool
         Whether the joint turns about z, slides along z; a screw does both.
     placement : ndarray (4, 4)
@@ -48,17 +71,32 @@ class Body:
         The joint's angle is q + angle where it turns; its advance is pitch q where it slides (1 for a prismatic joint).
     inertia : ndarray (4, 4)
         Pseudo-inertia J, integral of p p' dm, about the body's origin in its axes.
+    free : bool
+        Whether it is a floating base: seven coordinates (position, unit quaternion with the scalar first) and six speeds
+        (velocity of the origin, angular velocity, both in its own axes).
     """
 
     parent: int
     link: int
-    coordinate: int
+    position: int
+    speed: int
     turns: bool
     slides: bool
     placement: FloatArray
     angle: float
     pitch: float
     inertia: FloatArray
+    free: bool = False
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """In what ways it may move: one, or six."""
+        if self.free:
+            zero, unit = np.zeros((3, 3)), np.eye(3)
+            pairs = zip(np.concatenate([unit, zero]), np.concatenate([zero, unit]), strict=True)
+            return tuple(Freedom(self.speed + k, linear, angular) for k, (linear, angular) in enumerate(pairs))
+        z = np.array([0.0, 0.0, 1.0])
+        return (Freedom(self.speed, z * (self.pitch if self.slides else 0.0), z * float(self.turns)),)
 
     def cos_sin(self, q: Any) -> tuple[Any, Any]:
         """Cosine and sine of the joint's angle at the coordinate q; a quarter turn is taken without arithmetic."""
@@ -67,6 +105,36 @@ class Body:
             return cos_sin(q + self.angle)
         c, s = cos_sin(q)
         return ((c, s), (-s, c), (-c, -s), (s, -c))[quarter % 4]
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """The spinning part of a motor that a body carries.
+
+    Attributes
+    ----------
+    body : int
+        Index of the carrier, -1 for the ground.
+    speed : int
+        Index into qd of the joint that it drives.
+    drive : int
+        Index of its motor in `Tree.drives`.
+    turning : ndarray (3,)
+        G times the unit spin axis, in the axes of the carrier: its angular velocity relative to it per joint speed.
+    inertia : float
+        Jm about the spin axis.
+    """
+
+    body: int
+    speed: int
+    drive: int
+    turning: FloatArray
+    inertia: float
+
+    @property
+    def spin(self) -> FloatArray:
+        """G Jm s (3,): its angular momentum relative to the carrier per joint speed."""
+        return self.inertia * self.turning
 
 
 @dataclass(frozen=True)
@@ -81,11 +149,14 @@ class Bodies:
         For each link, the body that carries it (-1: the ground) and T_body_link (4, 4).
     tool : tuple of (int, ndarray)
         The same for the tool.
+    rotors : tuple of Rotor
+        The rotors whose spin the carrier feels; of the others only G^2 Jm on the joint is known.
     """
 
     bodies: tuple[Body, ...]
     frames: tuple[tuple[int, FloatArray], ...]
     tool: tuple[int, FloatArray]
+    rotors: tuple[Rotor, ...] = ()
 
     def path(self, body: int) -> tuple[int, ...]:
         """Indices of the bodies from the ground to a body, itself included."""
@@ -127,7 +198,7 @@ def moving_bodies(tree: Tree) -> Bodies:
     moved = [(body, t if body < 0 else cleaned(back[body] @ t)) for body, t in frames]
     last, on_last = moved[len(tree.links) - 1]
     result = Bodies(tuple(made), tuple(moved), (last, cleaned(on_last @ tree.tool)))
-    return _with_inertias(tree, result)
+    return _with_rotors(tree, _with_inertias(tree, result))
 
 
 def cleaned(t: FloatArray) -> FloatArray:
@@ -146,6 +217,9 @@ def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
     """Bodies with frames as described, z along the joint axis: the placement of each, and of each link."""
     joints: list[Body] = []
     frames: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.asarray(tree.base, dtype=float))}
+    if tree.floating:
+        joints.append(Body(-1, -1, 0, 0, True, True, frames[-1][1], 0.0, 1.0, np.zeros((4, 4)), free=True))
+        frames[-1] = (0, np.eye(4))
     for k in tree.order:
         link, (body, t) = tree.links[k], frames[tree.parents[k]]
         if not link.moves:
@@ -157,8 +231,8 @@ def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
         shift = translation(0.0, 0.0, pitch * link.offset) if slides else np.eye(4)
         placement = cleaned(np.asarray(t @ link.before @ upright @ shift, dtype=float))
         angle = link.offset if turns else 0.0
-        coordinate = tree.coordinates[k]
-        joints.append(Body(body, k, coordinate, turns, slides, placement, angle, pitch, np.zeros((4, 4))))
+        place, speed = tree.nq - tree.n + tree.coordinates[k], tree.nv - tree.n + tree.coordinates[k]
+        joints.append(Body(body, k, place, speed, turns, slides, placement, angle, pitch, np.zeros((4, 4))))
         frames[k] = (len(joints) - 1, cleaned(np.asarray(upright.T @ link.after, dtype=float)))
     return joints, [frames[k] for k in range(len(tree.links))]
 
@@ -170,7 +244,7 @@ def _reframing(k: int, joints: list[Body]) -> FloatArray:
     beside the next joint, as for parallel axes.
     """
     child = next((joint for joint in joints if joint.parent == k), None)
-    if child is None:
+    if child is None or joints[k].free:
         return np.eye(4)
     axis, origin = child.placement[:3, 2], child.placement[:3, 3]
     normal, delta = origin[:2], origin[2]
@@ -189,6 +263,8 @@ def _reframing(k: int, joints: list[Body]) -> FloatArray:
 
 def _placed(joint: Body, pre: FloatArray, g: FloatArray) -> Body:
     """The body in its new frames: pre = C Rz(theta) Tz(d), then the motion, then g, all about and along one axis."""
+    if joint.free:
+        return joint
     gamma = math.atan2(g[1, 0], g[0, 0])
     theta = _free_angle(pre) if joint.turns else 0.0
     turned = np.asarray(transform(rotation_z(-theta), None), dtype=float)
@@ -212,7 +288,8 @@ def _wrapped(angle: float) -> float:
 def _with_inertias(tree: Tree, made: Bodies) -> Bodies:
     inertias = [np.zeros((4, 4)) for _ in made.bodies]
     carried = [(frame, link.body) for frame, link in zip(made.frames, tree.links, strict=True)]
-    for (body, t), inertia in [*carried, (made.tool, tree.payload)]:
+    locked = [(_carrier_frame(tree, made, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
+    for (body, t), inertia in [*carried, *locked, (made.tool, tree.payload)]:
         if body >= 0 and not inertia.is_zero:
             local = np.asarray(pseudo_inertia(inertia.mass, inertia.com, inertia.tensor), dtype=float)
             inertias[body] = inertias[body] + t @ local @ t.T
@@ -220,9 +297,29 @@ def _with_inertias(tree: Tree, made: Bodies) -> Bodies:
     return replace(made, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
 
 
+def _carrier_frame(tree: Tree, made: Bodies, carrier: int) -> tuple[int, FloatArray]:
+    """The body that carries a link's frame, and T_body_link; carrier -1 is the base."""
+    if carrier >= 0:
+        return made.frames[carrier]
+    return (0, np.eye(4)) if tree.floating else (-1, np.asarray(tree.base, dtype=float))
+
+
+def _with_rotors(tree: Tree, made: Bodies) -> Bodies:
+    rotors = []
+    for k, drive in enumerate(tree.drives):
+        if drive.carrier is not None:
+            motor, (body, t) = drive.motor, _carrier_frame(tree, made, drive.carrier)
+            turning = motor.gear_ratio * (t[:3, :3] @ np.asarray(motor.axis))
+            if body >= 0:
+                rotors.append(Rotor(body, tree.nv - tree.n + drive.coordinate, k, turning, motor.inertia))
+    return replace(made, rotors=tuple(rotors))
+
+
 def _unseen(body: Body, inertia: FloatArray) -> FloatArray:
     """The part of a pseudo-inertia that acts as if it were fixed to the parent."""
     moved = np.zeros((4, 4))
+    if body.free:
+        return moved
     if body.turns and not body.slides:
         moved[2, 2], moved[3, 3] = inertia[2, 2], inertia[3, 3]
         moved[2, 3] = moved[3, 2] = inertia[2, 3]

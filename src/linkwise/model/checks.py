@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,9 @@ import numpy as np
 from linkwise.errors import ModelError, Problem, choices
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
+
+UNIT_SLACK = 1e-15
+"""A direction this near to a unit vector is one already, so that normalising twice changes nothing."""
 
 
 class Checker:
@@ -56,6 +60,17 @@ class Checker:
             made = np.zeros(shape)
         return frozen(made)
 
+    def direction(self, field: str, value: Any) -> FloatArray:
+        """A unit vector (3,), read-only, along the given one; along z where that is none."""
+        known = len(self.problems)
+        given = self.vector(field, value)
+        length = math.hypot(*given.tolist())
+        if len(self.problems) == known and not 0 < length < math.inf:
+            self.report(field, value, "a vector other than zero")
+        if len(self.problems) > known:
+            return frozen(np.array([0.0, 0.0, 1.0]))
+        return given if abs(length - 1.0) <= UNIT_SLACK else frozen(np.asarray(given / length))
+
     def rigid(self, field: str, value: Any) -> FloatArray:
         """A rigid transform (4, 4), read-only; None stands for the identity."""
         if value is None:
@@ -68,6 +83,12 @@ class Checker:
             else:
                 return made
         return frozen(np.eye(4))
+
+    def flag(self, field: str, value: Any) -> bool:
+        """True or False, nothing that merely counts as such."""
+        if not isinstance(value, (bool, np.bool_)):
+            self.report(field, value, "True or False")
+        return bool(value) if isinstance(value, (bool, np.bool_)) else False
 
     def choice(self, field: str, value: Any, allowed: Iterable[str]) -> str:
         """One of the allowed words."""

@@ -64,9 +64,14 @@ class Inertia:
         check.finish()
 
     @classmethod
-    def checked(cls, check: Checker, mass: Any, com: Any, inertia: Any, physical: bool) -> Inertia:
-        """Build with a checker that gathers the problems (for callers that have more to check)."""
-        return cls._of(*_checked(check, mass, com, inertia, physical))
+    def checked(
+        cls, check: Checker, mass: Any, com: Any, inertia: Any, physical: bool = True, field: str = "inertia"
+    ) -> Inertia:
+        """Build with a checker that gathers the problems (for callers that have more to check).
+
+        `field` is what the caller calls the tensor.
+        """
+        return cls._of(*_checked(check, mass, com, inertia, physical, field))
 
     @classmethod
     def _of(cls, mass: float, com: FloatArray, tensor: FloatArray, physical: bool) -> Inertia:
@@ -105,16 +110,16 @@ class Inertia:
 
 
 def _checked(
-    check: Checker, mass: Any, com: Any, inertia: Any, physical: bool
+    check: Checker, mass: Any, com: Any, inertia: Any, physical: bool, field: str = "inertia"
 ) -> tuple[float, FloatArray, FloatArray, bool]:
-    tensor = tensor_from(check, inertia)
+    tensor = tensor_from(check, inertia, field)
     made = check.number("mass", mass, least=0.0 if physical else None), check.vector("com", com), tensor, bool(physical)
     if physical:
-        _check_physical(check, tensor)
+        _check_physical(check, tensor, field)
     return made
 
 
-def tensor_from(check: Checker, inertia: Any) -> FloatArray:
+def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatArray:
     """The tensor (3, 3) from any of the accepted forms."""
     expected = "0, 3 diagonal elements, 6 elements Ixx Iyy Izz Ixy Iyz Ixz, or a symmetric 3x3 matrix"
     try:
@@ -129,19 +134,19 @@ def tensor_from(check: Checker, inertia: Any) -> FloatArray:
         xx, yy, zz, xy, yz, xz = given
         given = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     if given.shape != (3, 3) or not np.all(np.isfinite(given)):
-        check.report("inertia", inertia, expected)
+        check.report(field, inertia, expected)
         return frozen(np.zeros((3, 3)))
     if np.abs(given - given.T).max() > SLACK * np.abs(given).max():
-        check.report("inertia", inertia, "a symmetric matrix")
+        check.report(field, inertia, "a symmetric matrix")
     return frozen(0.5 * (given + given.T))
 
 
-def _check_physical(check: Checker, tensor: FloatArray) -> None:
+def _check_physical(check: Checker, tensor: FloatArray, field: str) -> None:
     moments = np.linalg.eigvalsh(tensor)
     slack = SLACK * max(np.abs(moments).max(), 1e-300)
-    hint = "; physical=False accepts an identified set of parameters"
+    hint = "; physical=False accepts an identified set of parameters" if field == "inertia" else ""
     if moments[0] < -slack:
-        check.report("inertia", moments.tolist(), "principal moments >= 0 (positive semidefinite)" + hint)
+        check.report(field, moments.tolist(), "principal moments >= 0 (positive semidefinite)" + hint)
     elif moments[2] > moments[0] + moments[1] + slack:
         expected = "principal moments in which none exceeds the sum of the other two (triangle inequality)"
-        check.report("inertia", moments.tolist(), expected + hint)
+        check.report(field, moments.tolist(), expected + hint)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, ModelError, Problem, choices, members
-from linkwise.model.checks import Checker, frozen
+from linkwise.model.checks import Checker
 from linkwise.model.inertia import Inertia
 from linkwise.model.motor import Motor
 from linkwise.spatial.rotation import rotation_about, rotation_z
@@ -19,9 +18,6 @@ from linkwise.spatial.transform import dh_modified, dh_standard, transform, tran
 JointKind = Literal["revolute", "prismatic", "screw", "fixed"]
 JOINTS: tuple[str, ...] = ("revolute", "prismatic", "screw", "fixed")
 CONVENTIONS: tuple[str, ...] = ("standard", "modified")
-
-_UNIT_SLACK = 1e-15
-"""An axis this near to a unit vector is one already, so that normalising twice changes nothing."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,7 @@ class Link:
     mass, com, inertia, physical
         See `Inertia`: about the centre of mass, in this link's axes.
     motor : Motor, optional
-        What drives the joint.
+        What drives the joint; its `joint` is left out, or is this link's name.
 
     Raises
     ------
@@ -116,7 +112,7 @@ class Link:
             "joint": kind,
             "before": check.rigid("before", before),
             "after": check.rigid("after", after),
-            "axis": _unit(check, axis),
+            "axis": check.direction("axis", axis),
             "pitch": check.number("pitch", pitch),
             "offset": check.number("offset", offset),
             "limits": _limits(check, limits),
@@ -290,17 +286,6 @@ def _dh_parts(row: DHRow, joint: str) -> tuple[Array, Array]:
     return (before @ after, np.eye(4)) if joint == "fixed" else (before, after)
 
 
-def _unit(check: Checker, axis: Any) -> FloatArray:
-    given = check.vector("axis", axis)
-    if check.problems and check.problems[-1].field == "axis":
-        return frozen(np.array([0.0, 0.0, 1.0]))
-    length = math.hypot(*given.tolist())
-    if not 0 < length < math.inf:
-        check.report("axis", axis, "a vector other than zero")
-        return frozen(np.array([0.0, 0.0, 1.0]))
-    return given if abs(length - 1.0) <= _UNIT_SLACK else frozen(np.asarray(given / length))
-
-
 def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
     if limits is None:
         return None
@@ -340,5 +325,9 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         given = (values["before"], values["after"], values["axis"])
         if values["joint"] == "screw" or not all(map(np.array_equal, parts, given)):
             check.report("dh_row", row, "the row that before and after were made from, or None; `Link.dh` sets it")
-    if values["motor"] is not None and not isinstance(values["motor"], Motor):
-        check.report("motor", values["motor"], "a Motor or None")
+    motor = values["motor"]
+    if motor is not None and not isinstance(motor, Motor):
+        check.report("motor", motor, "a Motor or None")
+    elif motor is not None and motor.joint not in {None, values["name"]}:
+        own = f"{values['name']!r} or nothing" if values["name"] else "nothing"
+        check.report("motor.joint", motor.joint, f"{own} (a motor of another joint goes into Mechanism(motors=...))")

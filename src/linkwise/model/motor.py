@@ -1,27 +1,39 @@
-"""The motor of one joint, seen through its gear."""
+"""The motor of one joint, seen through its gear, and its rotor as a body that a link carries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from linkwise.errors import ArgumentError, choices, members
 from linkwise.model.checks import Checker
+from linkwise.model.inertia import SLACK, Inertia
+from linkwise.spatial.scalar import FloatArray
+
+FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
+"""How friction on the motor's side is felt at the joint."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Motor:
-    """Rotor inertia, gear and friction of the motor that drives a joint.
+    """Rotor inertia, gear and friction of the motor that drives a joint, and where its rotor sits.
 
-    All numbers are on the motor's side of the gear; the joint feels (P. I. Corke, *A robotics toolbox for MATLAB*, 1996)
+    Friction and Jm are on the motor's side of the gear. Without a carrier the joint feels (P. I. Corke, *A robotics
+    toolbox for MATLAB*, 1996)
 
         effort = G^2 Jm qdd + G^2 B qd + |G| (Tc+ if qd > 0, Tc- if qd < 0, 0 at rest).
 
+    With a carrier the rotor is a body on that link: it spins at G qd about `axis` relative to the link, so its angular
+    velocity is w_carrier + G qd axis, and the mechanism feels its mass, its inertia and its gyroscopic moment too. With a
+    = `axis` the joint's effort gains G Jm (a . dw_carrier/dt), and the carrier the moment G Jm (qdd a + qd w_carrier x a).
+
     Parameters
     ----------
-    inertia : float
-        Rotor inertia Jm, kg m2 (motor side; kg for the direct drive of a prismatic joint).
+    inertia : float, optional
+        Rotor inertia Jm about the spin axis, kg m2 (motor side; kg for the direct drive of a prismatic joint). Where it is
+        left out, that of `rotor_inertia`, else 0.
     gear_ratio : float
         G = motor speed / joint speed; the sign says which way the motor turns. Not zero.
     viscous : float
@@ -29,11 +41,34 @@ class Motor:
     coulomb : float or (2,) array_like
         Coulomb friction, N m, motor side: one number for both directions, or Tc+ (for positive joint speed, >= 0) and
         Tc- (for negative joint speed, <= 0).
+    carrier : str or int, optional
+        The link that carries the rotor, by name or by index from 0, or ``"base"``. None keeps only G^2 Jm at the joint.
+    mass, com, rotor_inertia
+        The rotor's body, added to the carrier's own: mass, kg; centre of mass in the carrier's frame, m; tensor about it in
+        the carrier's axes, kg m2, in the forms of `Inertia`. The tensor has equal moments across the spin axis, for it may
+        not depend on how far the rotor has turned. See the notes.
+    axis : (3,) array_like, optional
+        Direction of the spin in the carrier's axes; normalised. Needed with a carrier, for it cannot be guessed.
+    joint : str, optional
+        Name of the link whose joint it drives: needed in ``Mechanism(motors=...)``, left out in ``Link(motor=...)``.
+    friction_rule : {"reflected", "toolbox7"}
+        ``"reflected"`` is the formula above. ``"toolbox7"`` is that of the Robotics Toolbox for MATLAB 7 and for Scilab:
+        friction = G (B qd + Tc+ or Tc-), the gear taken once and with its sign, so that with a negative G friction drives
+        the joint instead of braking it. It reproduces the older results and nothing else.
 
     Raises
     ------
     ModelError
-        Where a number is not finite, negative where it may not be, or the gear ratio is zero.
+        Where a number is not finite, negative where it may not be, or the gear ratio is zero; where the rotor has a body or
+        an axis but no carrier, or a carrier but no axis; where its tensor is not that of a rotor about that axis, or does
+        not agree with `inertia`.
+
+    Notes
+    -----
+    **Count the locked rotor once.** What the carrier feels while the joint rests is the rotor as a part of the carrier. Data
+    of a link mostly contain its motors: leave `mass`, `com` and `rotor_inertia` out then, and give `inertia` and `axis`.
+    Give them only where the carrier's own mass and inertia are those of the link without the rotor. G^2 Jm and the cross
+    terms come in addition either way, and are never part of the carrier's inertia.
 
     Examples
     --------
@@ -41,26 +76,64 @@ class Motor:
     (0.395, -0.435)
     >>> Motor(coulomb=0.1).coulomb
     (0.1, -0.1)
+    >>> rotor = Motor(gear_ratio=100, carrier="upper_arm", mass=0.4, rotor_inertia=(3e-4, 3e-4, 2e-4), axis=(0, 0, 1))
+    >>> rotor.inertia, rotor.reflected_inertia
+    (0.0002, 2.0)
     """
 
-    inertia: float = 0.0
-    gear_ratio: float = 1.0
-    viscous: float = 0.0
-    coulomb: tuple[float, float] = (0.0, 0.0)
+    inertia: float
+    gear_ratio: float
+    viscous: float
+    coulomb: tuple[float, float]
+    carrier: str | int | None
+    mass: float
+    com: FloatArray
+    rotor_inertia: FloatArray
+    axis: FloatArray | None
+    joint: str | None
+    friction_rule: str
 
-    def __init__(self, inertia: Any = 0.0, gear_ratio: Any = 1.0, viscous: Any = 0.0, coulomb: Any = 0.0) -> None:
-        check = Checker("motor")
-        self._set("inertia", check.number("inertia", inertia, least=0.0))
-        ratio = check.number("gear_ratio", gear_ratio, default=1.0)
-        if ratio == 0:
-            check.report("gear_ratio", gear_ratio, "a number other than 0 (1 is direct drive)")
-        self._set("gear_ratio", ratio)
-        self._set("viscous", check.number("viscous", viscous, least=0.0))
-        self._set("coulomb", _two_sided(check, coulomb))
+    def __init__(
+        self,
+        inertia: Any = None,
+        gear_ratio: Any = 1.0,
+        viscous: Any = 0.0,
+        coulomb: Any = 0.0,
+        carrier: str | int | None = None,
+        mass: Any = 0.0,
+        com: Any = (0.0, 0.0, 0.0),
+        rotor_inertia: Any = 0.0,
+        axis: Any = None,
+        *,
+        joint: str | None = None,
+        friction_rule: str = "reflected",
+    ) -> None:
+        check = Checker(f"motor of {joint!r}" if isinstance(joint, str) else "motor")
+        locked = Inertia.checked(check, mass, com, rotor_inertia, field="rotor_inertia")
+        values: dict[str, Any] = {
+            "inertia": check.number("inertia", 0.0 if inertia is None else inertia, least=0.0),
+            "gear_ratio": _ratio(check, gear_ratio),
+            "viscous": check.number("viscous", viscous, least=0.0),
+            "coulomb": _two_sided(check, coulomb),
+            "carrier": _carrier(check, carrier),
+            "mass": locked.mass,
+            "com": locked.com,
+            "rotor_inertia": locked.tensor,
+            "axis": None if axis is None else check.direction("axis", axis),
+            "joint": _joint(check, joint),
+            "friction_rule": check.choice("friction_rule", friction_rule, FRICTION_RULES),
+        }
+        _check_carried(check, values)
+        if values["axis"] is not None and not check.problems:
+            values["inertia"] = _about_axis(check, values, derived=inertia is None)
         check.finish()
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
+    @property
+    def locked(self) -> Inertia:
+        """The rotor's body in the carrier's frame, as the carrier feels it while the joint rests; zero without one."""
+        return Inertia(self.mass, self.com, self.rotor_inertia)
 
     @property
     def reflected_inertia(self) -> float:
@@ -69,18 +142,94 @@ class Motor:
 
     @property
     def reflected_viscous(self) -> float:
-        """G^2 B: viscous friction felt at the joint, N m s/rad."""
-        return self.gear_ratio**2 * self.viscous
+        """Viscous friction felt at the joint, N m s/rad: G^2 B, or G B by the rule ``"toolbox7"``."""
+        return self.gear_ratio**2 * self.viscous if self.friction_rule == "reflected" else self.gear_ratio * self.viscous
 
     @property
     def reflected_coulomb(self) -> tuple[float, float]:
-        """|G| Tc+ and |G| Tc-: Coulomb friction felt at the joint for positive and negative speed, N m."""
-        ratio = abs(self.gear_ratio)
+        """Coulomb friction felt at the joint for positive and for negative speed, N m.
+
+        |G| Tc+ and |G| Tc-; by the rule ``"toolbox7"`` G Tc+ and G Tc-, whatever the sign of G.
+        """
+        ratio = abs(self.gear_ratio) if self.friction_rule == "reflected" else self.gear_ratio
         return ratio * self.coulomb[0], ratio * self.coulomb[1]
+
+    def replace(self, **changes: Any) -> Motor:
+        """The same motor with other values for some fields (any argument of `Motor`); checked again.
+
+        A `rotor_inertia` without an `inertia` brings its own.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the fields there are.
+
+        Examples
+        --------
+        >>> Motor(inertia=2e-4, gear_ratio=50).replace(gear_ratio=100).reflected_inertia
+        2.0
+        """
+        values = self._values()
+        unknown = sorted(changes.keys() - values.keys())
+        if unknown:
+            raise ArgumentError(f"a motor has no field {choices(unknown)}; it has {members(values)}")
+        if "rotor_inertia" in changes and self.rotor_inertia.any():
+            values["inertia"] = None
+        return Motor(**{**values, **changes})
 
     def without_friction(self, *, coulomb: bool = True, viscous: bool = True) -> Motor:
         """The same motor without Coulomb friction, viscous friction, or both."""
-        return Motor(self.inertia, self.gear_ratio, 0.0 if viscous else self.viscous, 0.0 if coulomb else self.coulomb)
+        return self.replace(**({"viscous": 0.0} if viscous else {}), **({"coulomb": 0.0} if coulomb else {}))
+
+    def scaled(self, mass_factor: float, tensor_factor: float) -> Motor:
+        """The same motor with its rotor's mass and tensor scaled, and Jm with the tensor where there is one."""
+        tensor = self.rotor_inertia * tensor_factor
+        jm = self.inertia * tensor_factor if tensor.any() else self.inertia
+        return self.replace(mass=self.mass * mass_factor, rotor_inertia=tensor, inertia=jm)
+
+    def _values(self) -> dict[str, Any]:
+        """The arguments that make this motor."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __repr__(self) -> str:
+        said = {name: value for name, value in self._values().items() if name in _ALWAYS or not _is_blank(name, value)}
+        plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in said.items()}
+        return f"Motor({', '.join(f'{name}={value!r}' for name, value in plain.items())})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._values(),)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal motors, hashable."""
+        return tuple(v.tobytes() if isinstance(v, np.ndarray) else v for v in self._values().values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Motor) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+_ALWAYS = ("inertia", "gear_ratio", "viscous", "coulomb")
+
+
+def _rebuild(values: dict[str, Any]) -> Motor:
+    return Motor(**values)
+
+
+def _is_blank(name: str, value: Any) -> bool:
+    return value is None or (name == "friction_rule" and value == "reflected") or (name in _BODY and not np.any(value))
+
+
+_BODY = ("mass", "com", "rotor_inertia")
+
+
+def _ratio(check: Checker, value: Any) -> float:
+    ratio = check.number("gear_ratio", value, default=1.0)
+    if ratio == 0:
+        check.report("gear_ratio", value, "a number other than 0 (1 is direct drive)")
+    return ratio
 
 
 def _two_sided(check: Checker, coulomb: Any) -> tuple[float, float]:
@@ -91,3 +240,48 @@ def _two_sided(check: Checker, coulomb: Any) -> tuple[float, float]:
     if positive < 0 or negative > 0:
         check.report("coulomb", coulomb, "Tc+ >= 0 and Tc- <= 0 (or one number >= 0 for both directions)")
     return positive, negative
+
+
+def _joint(check: Checker, joint: object) -> str | None:
+    if joint is None or (isinstance(joint, str) and joint.strip()):
+        return joint
+    check.report("joint", joint, "the name of the link whose joint it drives, or None")
+    return None
+
+
+def _carrier(check: Checker, carrier: object) -> str | int | None:
+    if carrier is None or (isinstance(carrier, str) and carrier.strip()):
+        return carrier
+    if isinstance(carrier, (int, np.integer)) and not isinstance(carrier, bool) and carrier >= 0:
+        return int(carrier)
+    check.report("carrier", carrier, "the name of a link, its index from 0, 'base', or None")
+    return None
+
+
+def _check_carried(check: Checker, values: dict[str, Any]) -> None:
+    """A carrier needs an axis; a body or an axis needs a carrier."""
+    told = {problem.field for problem in check.problems}
+    given = [field for field in (*_BODY, "axis") if values[field] is not None and np.any(values[field])]
+    if values["carrier"] is None and given and "carrier" not in told:
+        expected = f"the link that carries the rotor, or 'base', for {members(given)} {'is' if len(given) == 1 else 'are'}"
+        check.report("carrier", None, expected + " given")
+    if values["carrier"] is not None and values["axis"] is None and "axis" not in told:
+        check.report("axis", None, "the direction of the rotor's spin in the carrier's axes, for a carrier is given")
+
+
+def _about_axis(check: Checker, values: dict[str, Any], *, derived: bool) -> float:
+    """Jm, taken from the tensor or held against it; the tensor must be that of a rotor about the axis."""
+    tensor, axis, jm = values["rotor_inertia"], values["axis"], values["inertia"]
+    if not tensor.any():
+        return float(jm)
+    moment = float(axis @ tensor @ axis)
+    across = 0.5 * (float(np.trace(tensor)) - moment)
+    rotor = across * np.eye(3) + (moment - across) * np.outer(axis, axis)
+    if not np.abs(tensor - rotor).max() <= SLACK * np.abs(tensor).max():
+        expected = "equal moments across the spin axis and no products with it, for the rotor turns"
+        check.report("rotor_inertia", tensor.tolist(), expected)
+    elif derived:
+        return moment
+    elif not abs(jm - moment) <= SLACK * max(jm, moment):
+        check.report("inertia", jm, f"{moment!r}, the moment of rotor_inertia about the axis (or leave it out)")
+    return float(jm)

@@ -64,16 +64,6 @@ def html(tree: Tree) -> str:
     return _html(described(tree))
 
 
-def masses(tree: Tree) -> str:
-    """Write the masses in plain aligned text: mass, centre of mass, and inertia about it in the axes of the link."""
-    return laid_out(mass_table(tree))
-
-
-def motors(tree: Tree) -> str:
-    """Write the motors in plain aligned text: rotor inertia, gear ratio and friction, on the motor's side of the gear."""
-    return laid_out(motor_table(tree))
-
-
 def link_text(link: Link) -> str:
     """One link in one line.
 
@@ -100,42 +90,7 @@ def described(tree: Tree) -> Table:
     """Make the Denavit-Hartenberg table if every link comes from a row of one convention, else the placement table."""
     convention = _convention(tree)
     columns = _dh_columns(tree, convention) if convention else _placement_columns(tree)
-    return Table(tuple(_headline(tree, convention)), *_as_rows(columns))
-
-
-def mass_table(tree: Tree) -> Table:
-    """Mass, centre of mass and inertia of each link that has any, and of the payload."""
-    bodies = [(str(link.name), link.body) for link in tree.links]
-    if not tree.payload.is_zero:
-        bodies.append(("(payload, tool axes)", tree.payload))
-    columns: dict[str, Cells] = {"link": [plain(name) for name, _ in bodies]}
-    columns["mass kg"] = [number(body.mass) for _, body in bodies]
-    columns["com x y z m"] = [vector(body.com) for _, body in bodies]
-    for name, (i, j) in {"Ixx": (0, 0), "Iyy": (1, 1), "Izz": (2, 2), "Ixy": (0, 1), "Iyz": (1, 2), "Ixz": (0, 2)}.items():
-        columns[name] = [number(body.tensor[i, j]) for _, body in bodies]
-    total = sum(body.mass for _, body in bodies)
-    lines = (
-        f"masses of {plain(tree.name)}: {number(total)} kg in all",
-        "inertia in kg m2, about the centre of mass, link axes",
-    )
-    return Table(lines, *_as_rows(columns))
-
-
-def motor_table(tree: Tree) -> Table:
-    """Rotor inertia, gear ratio, viscous and Coulomb friction of each joint that has a motor."""
-    found = [(str(link.name), link.motor) for link in tree.links if link.motor is not None]
-    columns: dict[str, Cells] = {"link": [plain(name) for name, _ in found]}
-    columns["rotor inertia kg m2"] = [number(motor.inertia) for _, motor in found]
-    columns["gear ratio"] = [number(motor.gear_ratio) for _, motor in found]
-    columns["viscous N m s/rad"] = [number(motor.viscous) for _, motor in found]
-    for side, name in enumerate(("Coulomb + N m", "Coulomb - N m")):
-        columns[name] = [number(motor.coulomb[side]) for _, motor in found]
-    count = f"{len(found)} joint{'s' if len(found) != 1 else ''}"
-    lines = (
-        f"motors of {plain(tree.name)}: {count}",
-        "all on the motor's side of the gear; gear ratio is motor speed / joint speed",
-    )
-    return Table(lines, *_as_rows(columns))
+    return Table(tuple(_headline(tree, convention)), *as_rows(columns))
 
 
 def joint_letters(tree: Tree) -> str:
@@ -147,11 +102,12 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
     joints = "1 joint" if tree.n == 1 else f"{tree.n} joints"
     fixed = len(tree.links) - tree.n
     also = f" and {fixed} fixed link{'s' if fixed > 1 else ''}" if fixed else ""
-    yield f"{plain(tree.name)}: {joints}" + (f" ({joint_letters(tree)})" if tree.n else "") + also
+    base = ", on a floating base" if tree.floating else ""
+    yield f"{plain(tree.name)}: {joints}" + (f" ({joint_letters(tree)})" if tree.n else "") + also + base
     units = "lengths in m, angles in degrees"
     yield f"{_words(tree, convention)}; {units}"
     yield f"gravity {vector(tree.gravity)} m/s2"
-    for name, frame in (("base", tree.base), ("tool", tree.tool)):
+    for name, frame in (("base frame" if tree.floating else "base", tree.base), ("tool", tree.tool)):
         if not np.array_equal(frame, np.eye(4)):
             yield f"{name} at {_frame_text(frame)}"
     if not tree.payload.is_zero:
@@ -281,7 +237,8 @@ def _angles(frame: FloatArray) -> str:
     return " ".join(degrees(angle) for angle in rotation_to_rpy(frame[:3, :3]))
 
 
-def _as_rows(columns: dict[str, Cells]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def as_rows(columns: dict[str, Cells]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Turn named columns into the header and the rows of a `Table`."""
     return tuple(columns), tuple(zip(*columns.values(), strict=True))
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import count
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, Problem, choices, members
 from linkwise.model.checks import Checker, frozen
+from linkwise.model.drive import Drive, drives_of, given_motors
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
+from linkwise.model.motor import FRICTION_RULES, Motor
+from linkwise.model.structure import coordinates_of, order_of, parents_of, with_names
 from linkwise.spatial.scalar import FloatArray
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -20,49 +22,84 @@ GRAVITY = (0.0, 0.0, -9.81)
 NO_PAYLOAD = Inertia()
 
 
+BASE_COORDINATES = ("base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy", "base_qz")
+"""Position (m) and unit quaternion of a floating base, in the frame `Tree.base`."""
+
+BASE_SPEEDS = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
+"""Linear (m/s) and angular velocity (rad/s) of a floating base, in its own axes."""
+
+
 class Tree:
     """Links joined into a chain or a tree, with base, tool, payload and gravity.
+
+    The base is the ground, or, with ``floating=True``, a rigid body that moves freely: the links whose parent is the base
+    hang on it, and a fixed link on the base gives it its mass. The configuration is then q (nq,) = position x, y, z (m) of
+    the base body in the frame `base`, its orientation there as a unit quaternion qw, qx, qy, qz (scalar first), the joint
+    coordinates; speeds are qd (nv,) = linear (m/s) and angular velocity (rad/s) of the base body at its origin, in its own
+    axes, the joint speeds; qdd are their derivatives in time, component by component; efforts are tau (nv,) = force (N) and
+    moment (N m) on the base body at its origin, in its own axes, the joint efforts.
 
     Parameters
     ----------
     links : sequence of Link
         At least one. A link without a parent follows the link before it in the list, the first one the base.
+    motors : sequence of Motor
+        Motors beside those of the links: each names the joint that it drives. Several may drive one joint.
     base : (4, 4) array_like, optional
-        T_world_base: where the base stands; identity by default. All results are in the world frame, which is the
-        base frame unless a base is given.
+        T_world_base: where the base stands, or, floating, the frame in which its position is said; identity by default. All
+        results are in the world frame, which is the base frame unless a base is given.
     tool : (4, 4) array_like, optional
         T_link_tool: the tool on the last link of the list.
     gravity : (3,) array_like
         Acceleration of free fall in the world frame, m/s2.
     payload : Inertia, optional
         What the tool carries, in the tool's frame.
+    floating : bool
+        Whether the base moves freely.
     name : str, optional
         How tables and messages call the mechanism.
+
+    Attributes
+    ----------
+    parents : tuple of int
+        Index of each link's parent (L,), -1 for the base.
+    order : tuple of int
+        The links, each after its parent (L,).
+    coordinates : tuple of int
+        Index of each link's joint coordinate (L,), from 0 to n - 1 also where the base floats; -1 for a fixed link.
+    drives : tuple of Drive
+        Every motor with the joint that it drives and the link that carries it: those of the links, then `motors`.
 
     Raises
     ------
     ModelError
-        With every problem found: names that repeat, parents that are not there, cycles, arrays that are not transforms.
+        With every problem found: names that repeat, parents that are not there, cycles, arrays that are not transforms,
+        motors of no joint or on no link.
     """
 
     links: tuple[Link, ...]
+    motors: tuple[Motor, ...]
     base: FloatArray
     tool: FloatArray
     gravity: FloatArray
     payload: Inertia
+    floating: bool
     name: str
     parents: tuple[int, ...]
     order: tuple[int, ...]
     coordinates: tuple[int, ...]
+    drives: tuple[Drive, ...]
 
     def __init__(
         self,
         links: Iterable[Link],
         *,
+        motors: Iterable[Motor] = (),
         base: Any = None,
         tool: Any = None,
         gravity: Any = GRAVITY,
         payload: Inertia | None = None,
+        floating: bool = False,
         name: str | None = None,
     ) -> None:
         check = Checker(f"mechanism {name!r}" if name else "mechanism")
@@ -72,18 +109,21 @@ class Tree:
             check.finish()
         if payload is not None and not isinstance(payload, Inertia):
             check.report("payload", payload, "an Inertia or None; with_payload(mass, com, inertia) makes one")
-        named = _named(given)
-        parents = _parents(check, named)
+        named, others = with_names(given), given_motors(check, motors)
+        parents, coordinates = parents_of(check, named), coordinates_of(named)
         values: dict[str, object] = {
             "links": named,
+            "motors": others,
             "base": check.rigid("base", base),
             "tool": check.rigid("tool", tool),
             "gravity": check.vector("gravity", gravity),
             "payload": NO_PAYLOAD if payload is None else payload,
+            "floating": _floating(check, floating, named),
             "name": name or "mechanism",
             "parents": parents,
-            "order": _order(check, named, parents),
-            "coordinates": _coordinates(named),
+            "order": order_of(check, named, parents),
+            "coordinates": coordinates,
+            "drives": drives_of(check, named, coordinates, others),
         }
         check.finish()
         for field, value in values.items():
@@ -103,6 +143,26 @@ class Tree:
         return sum(link.moves for link in self.links)
 
     @property
+    def nq(self) -> int:
+        """Number of coordinates of the configuration: n, and 7 more for a floating base."""
+        return self.n + len(BASE_COORDINATES) * self.floating
+
+    @property
+    def nv(self) -> int:
+        """Number of speeds, accelerations and efforts: n, and 6 more for a floating base."""
+        return self.n + len(BASE_SPEEDS) * self.floating
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the coordinates, (nq,): those of a floating base, then of the moving links."""
+        return (BASE_COORDINATES if self.floating else ()) + self.names
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        """Names of the speeds, (nv,): those of a floating base, then of the moving links."""
+        return (BASE_SPEEDS if self.floating else ()) + self.names
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the moving links, (n,), in the order of the joint coordinates."""
         return tuple(str(link.name) for link in self.links if link.moves)
@@ -117,11 +177,6 @@ class Tree:
         """Least and greatest joint coordinates (n, 2), rad or m; infinite where there are none."""
         unlimited = (-np.inf, np.inf)
         return frozen(np.array([link.limits or unlimited for link in self.links if link.moves]).reshape(-1, 2))
-
-    @property
-    def motors(self) -> tuple[Any, ...]:
-        """The motor of each joint coordinate (n,), None where there is none."""
-        return tuple(link.motor for link in self.links if link.moves)
 
     def link_index(self, link: int | str) -> int:
         """Place of a link in the list, by its name or by an index that may count from the end.
@@ -153,7 +208,10 @@ class Tree:
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
 
     def replace(self, **changes: Any) -> Self:
-        """The same mechanism with other values for some fields: links, base, tool, gravity, payload, name."""
+        """The same mechanism with other values for some fields.
+
+        They are links, motors, base, tool, gravity, payload, floating and name.
+        """
         known = self._fields()
         unknown = sorted(changes.keys() - known.keys())
         if unknown:
@@ -187,10 +245,25 @@ class Tree:
 
     def nofriction(self, *, coulomb: bool = True, viscous: bool = True) -> Self:
         """The same mechanism without Coulomb friction, viscous friction, or both."""
-        return self.replace(links=[_without_friction(link, coulomb, viscous) for link in self.links])
+        return self._with_motors(lambda motor: motor.without_friction(coulomb=coulomb, viscous=viscous))
+
+    def with_friction_rule(self, rule: str) -> Self:
+        """The same mechanism with another rule for the friction of all its motors: ``"reflected"`` or ``"toolbox7"``.
+
+        Raises
+        ------
+        ModelError
+            Naming the rules there are; see `Motor`.
+        """
+        check = Checker(f"mechanism {self.name!r}")
+        check.choice("friction_rule", rule, FRICTION_RULES)
+        check.finish()
+        return self._with_motors(lambda motor: motor.replace(friction_rule=rule))
 
     def perturb(self, fraction: float, seed: int = 0) -> Self:
         """The same mechanism with each mass and each tensor multiplied by a factor from [1 - fraction, 1 + fraction].
+
+        The rotors that have a body of their own are multiplied too, Jm with the tensor; the payload is not.
 
         Raises
         ------
@@ -199,9 +272,20 @@ class Tree:
         """
         if not isinstance(fraction, (int, float)) or not 0 <= fraction < 1:
             raise ArgumentError(f"fraction is {fraction!r}; expected a number from 0 to less than 1")
-        factors = np.random.default_rng(seed).uniform(1 - fraction, 1 + fraction, (len(self.links), 2))
-        pairs = zip(self.links, factors, strict=True)
-        return self.replace(links=[_with_body(link, link.body.scaled(float(m), float(i))) for link, (m, i) in pairs])
+        rng = np.random.default_rng(seed)
+
+        def factors(count: int) -> list[list[float]]:
+            made: list[list[float]] = rng.uniform(1 - fraction, 1 + fraction, (count, 2)).tolist()
+            return made
+
+        pairs = zip(self.links, factors(len(self.links)), strict=True)
+        perturbed = self.replace(links=[_with_body(link, link.body.scaled(*both)) for link, both in pairs])
+        return perturbed._with_motors(lambda motor: motor if motor.locked.is_zero else motor.scaled(*factors(1)[0]))
+
+    def _with_motors(self, change: Callable[[Motor], Motor]) -> Self:
+        """The same mechanism with every motor changed."""
+        links = [link.replace(motor=change(link.motor)) if link.motor else link for link in self.links]
+        return self.replace(links=links, motors=[change(motor) for motor in self.motors])
 
     # ── how it shows itself ───────────────────────────────────────────────────────────────────────
 
@@ -218,14 +302,14 @@ class Tree:
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 
     def _fields(self) -> dict[str, Any]:
-        names = ("links", "base", "tool", "gravity", "payload", "name")
+        names = ("links", "motors", "base", "tool", "gravity", "payload", "floating", "name")
         return {name: getattr(self, name) for name in names}
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal mechanisms, hashable."""
         arrays = (self.base.tobytes(), self.tool.tobytes(), self.gravity.tobytes())
-        return (self.links, *arrays, self.payload, self.name)
+        return (self.links, self.motors, *arrays, self.payload, self.floating, self.name)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and isinstance(other, Tree) and self.key == other.key
@@ -241,72 +325,15 @@ def _rebuild(kind: type[Tree], values: dict[str, Any]) -> Tree:
     return kind(**values)
 
 
-def _named(links: Sequence[Link]) -> tuple[Link, ...]:
-    """The links, with names of their own for those that have none: link1, link2, ... by their place."""
-    taken = {link.name for link in links}
-    made = []
-    for k, link in enumerate(links):
-        name = link.name or next(name for name in (f"link{k + 1}{'_' * more}" for more in count()) if name not in taken)
-        taken.add(name)
-        made.append(link if link.name else link.replace(name=name, dh_row=link.dh_row))
-    return tuple(made)
-
-
 def _with_body(link: Link, body: Inertia) -> Link:
     return link.replace(mass=body.mass, com=body.com, inertia=body.tensor)
 
 
-def _without_friction(link: Link, coulomb: bool, viscous: bool) -> Link:
-    if link.motor is None:
-        return link
-    return link.replace(motor=link.motor.without_friction(coulomb=coulomb, viscous=viscous))
-
-
-def _coordinates(links: Sequence[Link]) -> tuple[int, ...]:
-    """The index into q of each link's joint coordinate, -1 for a fixed link."""
-    found, count = [], 0
+def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:
+    """Whether the base floats; its coordinates take some names away from the moving links."""
+    made = check.flag("floating", floating)
     for link in links:
-        found.append(count if link.moves else -1)
-        count += link.moves
-    return tuple(found)
-
-
-def _parents(check: Checker, links: Sequence[Link]) -> tuple[int, ...]:
-    """Index of each link's parent, -1 for the base."""
-    names = [link.name for link in links]
-    for k, name in enumerate(names):
-        if name in names[:k]:
-            check.report("links", name, "names that differ; this one stands twice")
-    found = []
-    for k, link in enumerate(links):
-        parent = link.parent
-        if parent is not None and parent != "base" and parent not in names:
-            check.problems.append(_unknown_parent(link, names))
-            found.append(-1)
-        else:
-            found.append(k - 1 if parent is None else -1 if parent == "base" else names.index(parent))
-    return tuple(found)
-
-
-def _unknown_parent(link: Link, names: Sequence[str | None]) -> Problem:
-    others = ["base", *(name for name in names if name != link.name)]
-    return Problem(f"link {link.name!r}", "parent", link.parent, choices(others))
-
-
-def _order(check: Checker, links: Sequence[Link], parents: Sequence[int]) -> tuple[int, ...]:
-    """The links sorted so that each stands after its parent; reports a cycle."""
-    done: list[int] = []
-    placed = {-1}
-    waiting = list(range(len(links)))
-    while waiting:
-        for k in waiting:
-            if parents[k] in placed:
-                done.append(k)
-                placed.add(k)
-        left = [k for k in waiting if k not in placed]
-        if left == waiting:
-            ring = [links[k].name for k in left]
-            check.report("links", ring, "a tree; each of these hangs on another of them (a cycle)")
-            return tuple(range(len(links)))
-        waiting = left
-    return tuple(done)
+        if made and link.moves and link.name in {*BASE_COORDINATES, *BASE_SPEEDS}:
+            expected = "another name (this one is a coordinate of the floating base)"
+            check.problems.append(Problem(f"link {link.name!r}", "name", link.name, expected))
+    return made

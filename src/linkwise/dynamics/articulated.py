@@ -1,0 +1,137 @@
+"""Forward dynamics by articulated bodies: each body with all that hangs on it by free joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwise.dynamics.factor import Factor, factor
+from linkwise.dynamics.motors import reflected_inertias
+from linkwise.dynamics.sweep import momenta, velocities
+from linkwise.kinematics.jacobian import blank
+from linkwise.kinematics.joint_transform import JointTransform, joint_rate, joint_transforms
+from linkwise.model.bodies import Bodies, Body
+from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import skew
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.six_vector import around, coriolis_times, motion_cross
+
+
+@dataclass(frozen=True)
+class ArticulatedJoint:
+    """What the recursion keeps of one joint.
+
+    Attributes
+    ----------
+    response : ndarray (6, k)
+        U = P S: the force on the articulated body per unit of each of its k accelerations.
+    pivot : Factor
+        Of D = S' U + rotor inertia (k, k).
+    effort : ndarray (k,)
+        What is left of the joint's effort to accelerate it; zeros where only inertia was asked for.
+    """
+
+    response: Array
+    pivot: Factor
+    effort: Array
+
+
+def articulated_acceleration(tree: Tree, made: Bodies, q: Array, qd: Array, left: Array) -> Array:
+    """Return qdd (nv,) under the efforts that friction leaves, without carried rotors.
+
+    R. Featherstone, "The calculation of robot dynamics using articulated-body inertias", Int. J. Robotics Research 2(1),
+    1983, in body axes.
+    """
+    joints = joint_transforms(made, q)
+    velocity = velocities(made, joints, qd)
+    pairs = list(zip(made.bodies, velocity, strict=True))
+    across = [motion_cross(v, joint_rate(body, qd)) for body, v in pairs]
+    held = [coriolis_times(p, v) for p, v in zip(momenta(made, velocity, qd), velocity, strict=True)]
+    inertia = [spatial_inertia(body) for body in made.bodies]
+    reflected = reflected_inertias(tree)
+    kept: list[ArticulatedJoint] = []
+    for k in reversed(range(len(made.bodies))):
+        body = made.bodies[k]
+        here = articulated_joint(body, inertia[k], reflected, left, held[k])
+        kept.insert(0, here)
+        if body.parent >= 0:
+            carried, response = carried_inertia(inertia[k], here), here.pivot.solve(here.effort)
+            force = held[k] + carried @ across[k] + here.response @ response
+            inertia[body.parent] = inertia[body.parent] + to_parent(joints[k], carried)
+            held[body.parent] = held[body.parent] + joints[k].force_to_parent(force)
+    return _outward(tree, made, joints, kept, across)
+
+
+def _outward(
+    tree: Tree, made: Bodies, joints: Sequence[JointTransform], kept: Sequence[ArticulatedJoint], across: Sequence[Array]
+) -> Array:
+    qdd = blank(tree.nv)
+    falling = np.concatenate([-np.asarray(tree.gravity), np.zeros(3)])
+    acceleration: list[Array] = []
+    for k, (body, here) in enumerate(zip(made.bodies, kept, strict=True)):
+        carrier = acceleration[body.parent] if body.parent >= 0 else falling
+        carried = joints[k].motion_from_parent(carrier) + across[k]
+        own = here.pivot.solve(here.effort - here.response.T @ carried)
+        for freedom, value in zip(body.freedoms, own, strict=True):
+            qdd[freedom.speed] = value
+        acceleration.append(carried + joint_rate(body, qdd))
+    return qdd
+
+
+def spatial_inertia(body: Body) -> Array:
+    """The 6x6 inertia of a body about its origin, from its pseudo-inertia."""
+    first = skew(body.inertia[:3, 3])
+    upper = np.concatenate([body.inertia[3, 3] * np.eye(3), -first], axis=1)
+    return np.concatenate([upper, np.concatenate([first, around(body.inertia[:3, :3])], axis=1)])
+
+
+def articulated_joint(body: Body, inertia: Array, reflected: Sequence[float], left: Array, held: Array) -> ArticulatedJoint:
+    """U, D and what is left of the effort at one joint."""
+    freedoms = body.freedoms
+    response = np.stack([inertia @ freedom.screw for freedom in freedoms], axis=1)
+    block = np.array([[f.screw @ response[:, j] for j in range(len(freedoms))] for f in freedoms], dtype=object)
+    for j, freedom in enumerate(freedoms):
+        block[j, j] = block[j, j] + reflected[freedom.speed]
+    effort = np.array([left[freedom.speed] - freedom.screw @ held for freedom in freedoms], dtype=object)
+    return ArticulatedJoint(response, factor(block), effort)
+
+
+def carried_inertia(inertia: Array, joint: ArticulatedJoint) -> Array:
+    """P - U D^-1 U': what the parent feels of an articulated body whose joint is free; its lower half is its upper one."""
+    solved = [joint.pivot.solve(row) for row in joint.response]
+    made = np.empty((6, 6), dtype=object)
+    for i in range(6):
+        for j in range(i, 6):
+            made[i, j] = made[j, i] = inertia[i, j] - joint.response[i] @ solved[j]
+    return made
+
+
+def to_parent(joint: JointTransform, inertia: Array) -> Array:
+    """A symmetric 6x6 inertia about the parent's origin in its axes."""
+    turned = _shifted(_turned(inertia, joint.turn), joint.slide)
+    return _shifted(_turned(turned, joint.fixed), joint.shift)
+
+
+def _turned(inertia: Array, rotation: Array) -> Array:
+    made = np.empty((6, 6), dtype=object)
+    for a, b in ((0, 0), (0, 3), (3, 3)):
+        half = rotation @ inertia[a : a + 3, b : b + 3]
+        for i in range(3):
+            for j in range(i if a == b else 0, 3):
+                made[a + i, b + j] = made[b + j, a + i] = half[i] @ rotation[j]
+    return made
+
+
+def _shifted(inertia: Array, shift: Array) -> Array:
+    """About a point from which the old one is seen at ``shift``: H - M d~ and I - H' d~ + d~ (H - M d~)."""
+    moved, made = skew(shift), np.array(inertia)
+    mass, mixed = inertia[:3, :3], inertia[:3, 3:]
+    made[:3, 3:] = mixed - mass @ moved
+    made[3:, :3] = made[:3, 3:].T
+    whole = inertia[3:, 3:] - mixed.T @ moved + moved @ made[:3, 3:]
+    for i in range(3):
+        for j in range(i, 3):
+            made[3 + i, 3 + j] = made[3 + j, 3 + i] = whole[i, j]
+    return made

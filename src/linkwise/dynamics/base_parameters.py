@@ -1,0 +1,143 @@
+"""The base parameters: the fewest combinations of inertial parameters that determine all efforts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.dynamics.parameters import LINK, MOTOR, parameter_names, parameter_values
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+SAMPLES = 4
+"""Rows of the sampled regressor for each parameter; in a generic motion one would do."""
+
+INDEPENDENT = 1e-8
+"""A column is new if this part of it is left when the columns before it are taken off."""
+
+_LAST = (("ZZ", "MX", "M"), ("XX", "MY", "M"), ("YY", "MZ", "M"))
+"""Asked last within a link whose joint axis lies nearest to its x, y or z axis, so that they are what is expressed by others, as is
+usual (W. Khalil, E. Dombre, 2002, section 9.4): mass on the axis moves with the parent alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """Combinations of inertial parameters that can be told apart by joint efforts, and do determine them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What each is (b,): ``"ZZ1 + YY2 + 3920.15 Jm1"``.
+    values : ndarray (b,)
+        What they are on this mechanism.
+    columns : ndarray (b,)
+        The column of the regressor that each one takes: ``regressor[..., columns] @ values`` are the efforts.
+    matrix : ndarray (b, P)
+        How they come from all parameters: ``values = matrix @ parameters``.
+    absent : tuple of str
+        The parameters that have no effect at all.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    columns: npt.NDArray[np.int64]
+    matrix: FloatArray
+    absent: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        width = max(map(len, self.names), default=0)
+        rows = [f"{name:<{width}}  {value: .6g}" for name, value in zip(self.names, self.values, strict=True)]
+        return "\n".join([f"{len(self.names)} base parameters of {self.matrix.shape[1]}", *rows])
+
+
+def base_parameters(mechanism: Any, *, seed: int = 0) -> BaseParameters:
+    """Find the base parameters of a mechanism by the rank of its regressor on random motions.
+
+    Columns are taken from the base to the tips; one that depends on those before it is grouped with them (M. Gautier,
+    "Numerical calculation of the base inertial parameters of robots", ICRA 1990).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Its masses and inertias may be unknown (zero); what counts is its geometry, its gravity and which joints have motors.
+    seed : int
+        Of the random motions.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> print(base_parameters(robots.planar_2r().nofriction()).names[0])
+    ZZ1 + M2
+    """
+    names = parameter_names(mechanism)
+    table = _sampled(mechanism, seed, len(names))
+    sizes = np.linalg.norm(table, axis=0)
+    seen = sizes > INDEPENDENT * sizes.max(initial=0.0)
+    kept, basis = [], np.zeros((len(table), 0))
+    for column in _asked(mechanism):
+        if seen[column]:
+            left = table[:, column] / sizes[column]
+            for _ in range(2):  # once more for the rounding
+                left = left - basis @ (basis.T @ left)
+            size = float(np.linalg.norm(left))
+            if size > INDEPENDENT:
+                kept.append(column)
+                basis = np.concatenate([basis, (left / size)[:, None]], axis=1)
+    columns = np.array(sorted(kept), dtype=np.int64)
+    matrix = _combinations(table, sizes, columns, seen)
+    return BaseParameters(
+        tuple(_name(row, column, names) for row, column in zip(matrix, columns, strict=True)),
+        matrix @ parameter_values(mechanism),
+        columns,
+        matrix,
+        tuple(name for name, there in zip(names, seen, strict=True) if not there),
+    )
+
+
+def _sampled(mechanism: Any, seed: int, count: int) -> FloatArray:
+    """Rows of the regressor on random motions."""
+    rng = np.random.default_rng(seed)
+    times = -(-SAMPLES * count // max(mechanism.nv, 1))
+    q, qd, qdd = (rng.uniform(-2.0, 2.0, (times, size)) for size in (mechanism.nq, mechanism.nv, mechanism.nv))
+    return np.asarray(mechanism.kernel("regressor")(q, qd, qdd)).reshape(-1, count)
+
+
+def _asked(tree: Tree) -> list[int]:
+    """Columns in the order in which they are asked whether they add anything."""
+    links = []
+    for k in tree.order:
+        link = tree.links[k]
+        last = _LAST[int(np.argmax(np.abs(link.after[:3, :3].T @ link.axis)))]
+        order = [symbol for symbol in LINK if symbol not in last] + list(last)
+        links += [len(LINK) * k + LINK.index(symbol) for symbol in order]
+    start = len(LINK) * len(tree.links)
+    return links + list(range(start, start + len(MOTOR) * len(tree.drives)))
+
+
+def _combinations(
+    table: FloatArray, sizes: FloatArray, columns: npt.NDArray[np.int64], seen: npt.NDArray[np.bool_]
+) -> FloatArray:
+    """Which combination of all parameters goes with each of the columns that are kept."""
+    matrix = np.zeros((len(columns), table.shape[1]))
+    if len(columns):
+        scale = sizes[columns]
+        solved = np.linalg.lstsq(table[:, columns] / scale, table[:, seen], rcond=None)[0] / scale[:, None]
+        solved[np.abs(solved) * scale[:, None] < 1e-9 * sizes[seen]] = 0.0
+        near = np.round(solved)
+        matrix[:, seen] = np.where(np.abs(solved - near) < 1e-9, near, solved)
+    return matrix
+
+
+def _name(row: FloatArray, column: int, names: tuple[str, ...]) -> str:
+    text = names[column]
+    for k in np.flatnonzero(row):
+        if k != column:
+            size = f"{abs(row[k]):.6g} " if abs(row[k]) != 1 else ""
+            text += f" {'-' if row[k] < 0 else '+'} {size}{names[k]}"
+    return text

@@ -1,0 +1,86 @@
+"""The centre of mass and its Jacobian."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.errors import ModelError, Problem
+from linkwise.kinematics.forward import body_poses
+from linkwise.kinematics.jacobian import blank
+from linkwise.kinematics.joint_transform import JointTransform, joint_transforms
+from linkwise.model.bodies import Bodies, moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.matrix_method import pseudo_inertia
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"c": "3"})
+def center_of_mass(tree: Tree, q: Array) -> Array:
+    """Centre of mass (3,) of all links and the payload, world frame: the first moment over the mass."""
+    made = moving_bodies(tree)
+    total = first_moment(tree, made, joint_transforms(made, q))
+    return np.asarray(total[:3] * (1.0 / _some_mass(tree, total[3])))
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"J": "3 nv"})
+def center_of_mass_jacobian(tree: Tree, q: Array) -> Array:
+    """Velocity of the centre of mass per speed (3, nv), world axes.
+
+    Joint i moves the mass that it carries as one body: column i is (m_i s + w x h_i) / m, with m_i and h_i the mass and the
+    first moment beyond it (S. Sugano, I. Kato, in: M. Vukobratovic, *Biped Locomotion*, 1990, uses the same sums).
+    """
+    made = moving_bodies(tree)
+    joints, poses = joint_transforms(made, q), body_poses(made, q)
+    carried = _carried_moments(made, joints)
+    mass = _some_mass(tree, first_moment(tree, made, joints)[3])
+    jac = blank(3, tree.nv)
+    for k, body in enumerate(made.bodies):
+        for freedom in body.freedoms:
+            own = carried[k][3] * freedom.linear + cross(freedom.angular, carried[k][:3])
+            jac[:, freedom.speed] = (poses[k][:3, :3] @ own) * (1.0 / mass)
+    return jac
+
+
+def first_moment(tree: Tree, made: Bodies, joints: Sequence[JointTransform]) -> Array:
+    """First moment (3) and mass (1) of everything, about the world origin, in one (4,)."""
+    total: Array = _at_rest(tree, made)
+    for body, joint, moment in zip(made.bodies, joints, _carried_moments(made, joints), strict=True):
+        if body.parent < 0:
+            total = total + _to_parent(joint, moment)
+    return total
+
+
+def _carried_moments(made: Bodies, joints: Sequence[JointTransform]) -> list[Array]:
+    """First moment and mass (4,) of each body with all that it carries, about its origin in its axes."""
+    total: list[Array] = [body.inertia[:, 3] for body in made.bodies]
+    for k in reversed(range(len(total))):
+        parent = made.bodies[k].parent
+        if parent >= 0:
+            total[parent] = total[parent] + _to_parent(joints[k], total[k])
+    return total
+
+
+def _to_parent(joint: JointTransform, moment: Array) -> Array:
+    first, mass = joint.turn @ moment[:3] + joint.slide * moment[3], moment[3]
+    return np.concatenate([joint.fixed @ first + joint.shift * mass, [mass]])
+
+
+def _at_rest(tree: Tree, made: Bodies) -> FloatArray:
+    """First moment and mass (4,) of the links that are fixed to the ground."""
+    total = np.zeros(4)
+    carried = [(frame, link.body) for frame, link in zip(made.frames, tree.links, strict=True)]
+    for (body, t), inertia in [*carried, (made.tool, tree.payload)]:
+        if body < 0:
+            local = np.asarray(pseudo_inertia(inertia.mass, inertia.com, inertia.tensor), dtype=float)
+            total = total + t @ local[:, 3]
+    return total
+
+
+def _some_mass(tree: Tree, mass: float) -> float:
+    if not mass > 0:
+        raise ModelError([Problem(f"mechanism {tree.name!r}", "mass", float(mass), "a mass on one link at least")])
+    return mass

@@ -1,0 +1,50 @@
+"""The Coriolis matrix in Christoffel form."""
+
+from __future__ import annotations
+
+from linkwise.algorithm import algorithm
+from linkwise.dynamics.sweep import composite_inertias, composite_momenta, inward, momenta, velocities
+from linkwise.kinematics.jacobian import blank
+from linkwise.kinematics.joint_transform import joint_transforms
+from linkwise.model.bodies import moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.six_vector import coriolis_times, coriolis_transposed_times, inertia_times, motion_cross
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"C": "nv nv"})
+def coriolis_matrix(tree: Tree, q: Array, qd: Array) -> Array:
+    """C (nv, nv) with C qd the Coriolis and centrifugal efforts, and dM/dt - 2C skew-symmetric.
+
+    For joints it is the matrix of Christoffel symbols. S. Echeandia, P. M. Wensing, "Numerical methods to compute the
+    Coriolis matrix and Christoffel symbols for rigid-body systems", J. Computational and Nonlinear Dynamics 16(9), 2021,
+    algorithm 1, with the momentum matrix W J of the composite bodies in the place of their 6x6 matrices.
+    """
+    made = moving_bodies(tree).regrouped()
+    joints = joint_transforms(made, q)
+    velocity = velocities(made, joints, qd)
+    inertia = composite_inertias(made, joints)
+    momentum = composite_momenta(made, joints, momenta(made, velocity, qd))
+    rates = {f.speed: motion_cross(v, f.screw) for body, v in zip(made.bodies, velocity, strict=True) for f in body.freedoms}
+    matrix = blank(tree.nv, tree.nv)
+    for k, body in enumerate(made.bodies):
+        for freedom in body.freedoms:
+            j, screw = freedom.speed, freedom.screw
+            across = coriolis_times(momentum[k], screw) + inertia_times(inertia[k], rates[j])
+            along = inertia_times(inertia[k], screw)
+            turning = coriolis_transposed_times(momentum[k], screw)
+            for carrier, (column, row, couple) in inward(made, joints, k, [across, along, turning]):
+                for other in made.bodies[carrier].freedoms:
+                    i = other.speed
+                    matrix[i, j] = other.screw @ column
+                    if carrier != k:
+                        matrix[j, i] = row @ rates[i] + couple @ other.angular
+    for rotor in made.rotors:
+        j, turned = rotor.speed, 0.5 * cross(velocity[rotor.body][3:], rotor.spin)
+        for carrier, (spin, couple) in inward(made, joints, rotor.body, [rotor.spin, turned]):
+            for other in made.bodies[carrier].freedoms:
+                i, shared = other.speed, couple @ other.angular
+                matrix[i, j] = matrix[i, j] + shared
+                matrix[j, i] = matrix[j, i] + shared + spin @ rates[i][3:]
+    return matrix

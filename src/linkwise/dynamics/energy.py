@@ -1,0 +1,39 @@
+"""Kinetic and potential energy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.dynamics.center_of_mass import first_moment
+from linkwise.dynamics.motors import reflected_inertias
+from linkwise.dynamics.sweep import velocities
+from linkwise.kinematics.joint_transform import joint_transforms
+from linkwise.model.bodies import moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.six_vector import inertia_times
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"T": ""})
+def kinetic_energy(tree: Tree, q: Array, qd: Array) -> Any:
+    """T (J) of links, payload and rotors: the sum of v' I v / 2 over the bodies (H. Goldstein, *Classical Mechanics*, 5.3)."""
+    made = moving_bodies(tree).regrouped()
+    velocity = velocities(made, joint_transforms(made, q), qd)
+    twice: Any = 0.0
+    for body, v in zip(made.bodies, velocity, strict=True):
+        twice = twice + v @ inertia_times(body.inertia, v)
+    for j, reflected in enumerate(reflected_inertias(tree)):
+        twice = twice + reflected * (qd[j] * qd[j])
+    for rotor in made.rotors:
+        twice = twice + 2.0 * ((rotor.spin @ velocity[rotor.body][3:]) * qd[rotor.speed])
+    return np.asarray(0.5 * twice)
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"U": ""})
+def potential_energy(tree: Tree, q: Array) -> Any:
+    """U (J) in the field of gravity, zero with all mass at the world origin: -m g'c."""
+    made = moving_bodies(tree)
+    return np.asarray(-(np.asarray(tree.gravity) @ first_moment(tree, made, joint_transforms(made, q))[:3]))

@@ -1,0 +1,44 @@
+"""Forward dynamics: how a mechanism accelerates under given efforts."""
+
+from __future__ import annotations
+
+from linkwise.algorithm import algorithm
+from linkwise.dynamics.articulated import articulated_acceleration
+from linkwise.dynamics.factor import Factor, factor
+from linkwise.dynamics.inverse_dynamics import recursion
+from linkwise.dynamics.mass_matrix import composite_mass_matrix
+from linkwise.dynamics.motors import friction
+from linkwise.dynamics.singular import check_inertia
+from linkwise.expr.count import operation_count
+from linkwise.kinematics.jacobian import blank
+from linkwise.kinematics.joint_transform import joint_transforms
+from linkwise.model.bodies import Bodies, moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv"}, outputs={"qdd": "nv"})
+def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
+    """Return qdd (nv,) under the efforts tau of the motors, gravity and friction, by the cheaper of two recursions.
+
+    Short chains: M from composite bodies, M = L' D L, and M qdd = tau - bias - friction solved (M. W. Walker, D. E. Orin,
+    1982; R. Featherstone, 2005). Long ones: articulated bodies (R. Featherstone, 1983). Which takes fewer operations on this
+    mechanism is counted.
+    """
+    check_inertia(tree)
+    made = moving_bodies(tree).regrouped()
+    left = tau - friction(tree, qd)
+    found = [composite_acceleration(tree, made, q, qd, left)]
+    if not any(rotor.inertia for rotor in made.rotors):
+        found.append(articulated_acceleration(tree, made, q, qd, left))
+    return min(found, key=lambda qdd: sum(operation_count(list(qdd)).values()))
+
+
+def composite_acceleration(tree: Tree, made: Bodies, q: Array, qd: Array, left: Array) -> Array:
+    """Return qdd (nv,) from the mass matrix and the efforts that friction leaves."""
+    return factored_mass_matrix(tree, made, q).solve(left - recursion(tree, made, q, qd, blank(tree.nv)))
+
+
+def factored_mass_matrix(tree: Tree, made: Bodies, q: Array) -> Factor:
+    """M = L' D L at q."""
+    return factor(composite_mass_matrix(tree, made, joint_transforms(made, q)))

@@ -1,0 +1,48 @@
+"""Linear and angular momentum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.dynamics.center_of_mass import first_moment
+from linkwise.dynamics.sweep import velocities
+from linkwise.errors import ArgumentError, choices
+from linkwise.kinematics.joint_transform import joint_transforms
+from linkwise.model.bodies import moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.six_vector import inertia_times
+
+POINTS = ("origin", "com")
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"p": "6"})
+def momentum(tree: Tree, q: Array, qd: Array, *, about: str = "origin") -> Array:
+    """Linear (kg m/s) and angular momentum (kg m2/s) (6,) of everything that moves, world axes.
+
+    The angular momentum is about the world origin, or about the centre of mass (D. E. Orin, A. Goswami, S.-H. Lee,
+    "Centroidal dynamics of a humanoid robot", Autonomous Robots 35, 2013). Rotors count with the spin that their carrier
+    feels; a motor without a carrier has no known axis and adds nothing.
+    """
+    if about not in POINTS:
+        raise ArgumentError(f"about is {about!r}; expected {choices(POINTS)}")
+    made = moving_bodies(tree)
+    joints = joint_transforms(made, q)
+    velocity = velocities(made, joints, qd)
+    total: list[Array] = [inertia_times(body.inertia, v) for body, v in zip(made.bodies, velocity, strict=True)]
+    for rotor in made.rotors:
+        total[rotor.body] = total[rotor.body] + np.concatenate([np.zeros(3), rotor.spin * qd[rotor.speed]])
+    whole: Array = np.zeros(6)
+    for k in reversed(range(len(total))):
+        parent, passed = made.bodies[k].parent, joints[k].force_to_parent(total[k])
+        if parent >= 0:
+            total[parent] = total[parent] + passed
+        else:
+            whole = whole + passed
+    if about == "origin":
+        return whole
+    moment = first_moment(tree, made, joints)
+    center = moment[:3] * (1.0 / moment[3]) if moment[3] else np.zeros(3)
+    return np.concatenate([whole[:3], whole[3:] - cross(center, whole[:3])])

@@ -1,0 +1,166 @@
+"""The spatial operators of Rodriguez, Jain and Kreutz-Delgado as arrays, and the factors of the mass matrix and its inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.dynamics.motors import reflected_inertias
+from linkwise.dynamics.singular import check_inertia
+from linkwise.errors import ArgumentError
+from linkwise.kinematics.forward import place
+from linkwise.model.bodies import Body, moving_bodies
+from linkwise.spatial.rotation import skew
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.six_vector import around
+from linkwise.spatial.transform import inverse
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialOperators:
+    """H, phi, M, D, K and psi at one configuration or many, N moving bodies from the base to the tips.
+
+    Six-vectors are (linear, angular), each body's in its own frame: that of the link whose joint moves it, or the floating
+    base's. A force on a body acts on its parent through phi, so phi and psi are upper triangular. With * for the transpose and
+    R the inertia of rotors felt at the joints,
+
+        mass_matrix          = H phi M phi* H* + R = (1 + H phi K) D (1 + H phi K)*
+        inverse(1 + H phi K) = 1 - H psi K
+        inverse(mass_matrix) = (1 - H psi K)* inverse(D) (1 - H psi K).
+
+    G. Rodriguez, A. Jain, K. Kreutz-Delgado, "Spatial operator algebra for multibody system dynamics", J. Astronautical
+    Sciences 40(1), 1992, eq. 22 to 31; rotors by A. Jain, *Robot and Multibody Dynamics*, 2011.
+
+    Attributes
+    ----------
+    H : ndarray (nv, 6N)
+        The joint axes: velocities are phi* H* qd.
+    phi : ndarray (..., 6N, 6N)
+        The force on each body from forces on all: 1, and the transport from j to i where j is beyond i.
+    M : ndarray (6N, 6N)
+        The inertia of each body alone, on the diagonal.
+    D : ndarray (..., nv, nv)
+        The articulated inertia at each joint, on the diagonal (6x6 for a floating base).
+    K : ndarray (..., 6N, nv)
+        What a joint's articulated body shows to its parent per unit of effort left there.
+    psi : ndarray (..., 6N, 6N)
+        Phi with all joints free.
+    R : ndarray (nv, nv)
+        G^2 Jm, on the diagonal.
+    """
+
+    H: FloatArray
+    phi: FloatArray
+    M: FloatArray
+    D: FloatArray
+    K: FloatArray
+    psi: FloatArray
+    R: FloatArray
+
+
+def spatial_operators(mechanism: Any, q: npt.ArrayLike) -> SpatialOperators:
+    """Build the operators of a mechanism at coordinates q (..., nq): see `SpatialOperators`.
+
+    Raises
+    ------
+    ArgumentError
+        Where a link carries a rotor: the operators know links, and rotors on their joints, alone.
+    ModelError
+        Where a joint moves no inertia.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import robots
+    >>> arm, q = robots.planar_3r(), [0.1, 0.2, 0.3]
+    >>> made = spatial_operators(arm, q)
+    >>> half = np.eye(3) + made.H @ made.phi @ made.K
+    >>> np.allclose(half @ made.D @ half.T, arm.mass_matrix(q), rtol=1e-12)
+    True
+    """
+    made = moving_bodies(mechanism)
+    for rotor in made.rotors:
+        if rotor.inertia:
+            drive = mechanism.drives[rotor.drive]
+            raise ArgumentError(
+                f"the motor of joint {mechanism.names[drive.coordinate]!r} is carried by a link; the operators are those of"
+                " links with rotors on their joints alone: take the carrier off, or make the rotor a link"
+            )
+    check_inertia(mechanism)
+    bodies = made.bodies
+    passed = _transports(mechanism, bodies, q)
+    batch = passed[0].shape[:-2]
+    rotors = np.array(reflected_inertias(mechanism))
+    frames = [np.eye(4) if body.free else made.frames[body.link][1] for body in bodies]
+    alone = [_inertia(body, frame) for body, frame in zip(bodies, frames, strict=True)]
+    inertia = [np.broadcast_to(own, (*batch, 6, 6)) for own in alone]
+    speeds = [slice(body.speed, body.speed + len(body.freedoms)) for body in bodies]
+    axes = [_axes(body, frame) for body, frame in zip(bodies, frames, strict=True)]
+    size, count = 6 * len(bodies), mechanism.nv
+    h, m = np.zeros((count, size)), np.zeros((size, size))
+    d, k = np.zeros((*batch, count, count)), np.zeros((*batch, size, count))
+    open_, free = np.zeros((*batch, size, size)), np.zeros((*batch, size, size))
+    for i in reversed(range(len(bodies))):
+        here, own, parent = slice(6 * i, 6 * i + 6), speeds[i], bodies[i].parent
+        h[own, here], m[here, here] = axes[i], alone[i]
+        response = inertia[i] @ axes[i].T
+        d[..., own, own] = axes[i] @ response + np.diag(rotors[own])
+        gain = response @ np.linalg.inv(d[..., own, own])
+        if parent >= 0:
+            there = slice(6 * parent, 6 * parent + 6)
+            through = passed[i] @ (np.eye(6) - gain @ axes[i])
+            open_[..., there, here], free[..., there, here] = passed[i], through
+            k[..., there, own] = passed[i] @ gain
+            left = inertia[i] - gain @ np.swapaxes(response, -1, -2)
+            inertia[parent] = inertia[parent] + passed[i] @ left @ np.swapaxes(passed[i], -1, -2)
+    return SpatialOperators(h, _resolved(open_), m, d, k, _resolved(free), np.diag(rotors))
+
+
+def _axes(body: Body, t_body_link: FloatArray) -> FloatArray:
+    """S' (k, 6): the motions that the joint allows, in the link's frame."""
+    back = np.asarray(inverse(t_body_link), dtype=float)
+    turn, shift = back[:3, :3], back[:3, 3]
+    pairs = [(turn @ f.linear, turn @ f.angular) for f in body.freedoms]
+    return np.array([np.concatenate([linear + np.cross(shift, angular), angular]) for linear, angular in pairs])
+
+
+def _inertia(body: Body, t_body_link: FloatArray) -> FloatArray:
+    """The 6x6 inertia of a body about the origin of a frame on it, in its axes."""
+    back = np.asarray(inverse(t_body_link), dtype=float)
+    pseudo = back @ body.inertia @ back.T
+    first = np.asarray(skew(pseudo[:3, 3]), dtype=float)
+    return np.block([[pseudo[3, 3] * np.eye(3), -first], [first, np.asarray(around(pseudo[:3, :3]), dtype=float)]])
+
+
+def _transports(mechanism: Any, bodies: Sequence[Body], q: npt.ArrayLike) -> list[FloatArray]:
+    """For each body, the matrix (..., 6, 6) that takes a force on it to its parent."""
+    q = np.asarray(q, dtype=float)
+    links = mechanism.link_poses(q)
+    poses = {body.link: links[..., body.link, :, :] for body in bodies if body.link >= 0}
+    for body in bodies:
+        if body.free:
+            poses[-1] = np.apply_along_axis(lambda row: place(body, np.eye(4), row), -1, q)
+    found = []
+    for body in bodies:
+        parent = bodies[body.parent].link if body.parent >= 0 else None
+        relative = poses[body.link] if parent is None else np.linalg.solve(poses[parent], poses[body.link])
+        found.append(_transport(relative))
+    return found
+
+
+def _transport(t: FloatArray) -> FloatArray:
+    """[[R, 0], [p~ R, R]] (..., 6, 6): a force in the inner frame of T, as it is in the outer one."""
+    rotation, p = t[..., :3, :3], t[..., :3, 3]
+    made = np.zeros((*t.shape[:-2], 6, 6))
+    made[..., :3, :3] = made[..., 3:, 3:] = rotation
+    made[..., 3:, :3] = np.swapaxes(np.cross(p[..., None, :], np.swapaxes(rotation, -1, -2)), -1, -2)
+    return made
+
+
+def _resolved(step: FloatArray) -> FloatArray:
+    """The inverse of 1 - E for a strictly block triangular E: every path from body to body, once."""
+    return np.linalg.inv(np.eye(step.shape[-1]) - step)

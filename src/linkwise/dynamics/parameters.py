@@ -1,0 +1,74 @@
+"""The inertial parameters in which the equations of motion are linear: their names, values, and change of frame.
+
+Of each link, about the origin of its frame and in its axes: mass, first moments m c, and the tensor of inertia; of each motor
+its rotor inertia, viscous friction and two-sided Coulomb friction, on the motor's side of the gear.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.model.inertia import Inertia
+from linkwise.model.tree import Tree
+from linkwise.spatial.matrix_method import pseudo_inertia
+from linkwise.spatial.scalar import FloatArray
+
+LINK = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "YZ", "XZ")
+"""Of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, 2002, table 9.1)."""
+
+MOTOR = ("Jm", "B", "Tc+", "Tc-")
+"""Of a motor: see `linkwise.Motor`."""
+
+_PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
+
+
+def parameter_names(tree: Tree) -> tuple[str, ...]:
+    """Names (P,): ``"XX2"`` is of the second link of the list; a prime marks another motor of the same joint."""
+    names = [f"{symbol}{k + 1}" for k in range(len(tree.links)) for symbol in LINK]
+    moving = [k for k, link in enumerate(tree.links) if link.moves]
+    for drive in tree.drives:
+        number = f"{moving[drive.coordinate] + 1}"
+        while f"Jm{number}" in names:
+            number += "'"
+        names += [f"{symbol}{number}" for symbol in MOTOR]
+    return tuple(names)
+
+
+def parameter_values(tree: Tree) -> FloatArray:
+    """Values (P,) that this mechanism has; payload and locked rotors are in those of the link that carries them."""
+    carried = [_pseudo(link.body) for link in tree.links]
+    carried[-1] = carried[-1] + tree.tool @ _pseudo(tree.payload) @ tree.tool.T
+    for drive in tree.drives:
+        if drive.carrier is not None and drive.carrier >= 0:
+            carried[drive.carrier] = carried[drive.carrier] + _pseudo(drive.motor.locked)
+    values = [numbers_of(block) for block in carried]
+    values += [np.array([d.motor.inertia, d.motor.viscous, *d.motor.coulomb]) for d in tree.drives]
+    return np.concatenate(values)
+
+
+def to_body(t_body_link: FloatArray) -> FloatArray:
+    """A (10, 10): the parameters of a link about the frame of the body that carries it are A times its own."""
+    columns = [numbers_of(t_body_link @ _pseudo_of(unit) @ t_body_link.T) for unit in np.eye(len(LINK))]
+    return np.stack(columns, axis=1)
+
+
+def numbers_of(pseudo: FloatArray) -> FloatArray:
+    """The ten parameters of a pseudo-inertia (4, 4)."""
+    block = pseudo[:3, :3]
+    tensor = np.trace(block) * np.eye(3) - block
+    return np.array([pseudo[3, 3], *pseudo[:3, 3], *(tensor[i, j] for i, j in _PAIRS)])
+
+
+def _pseudo_of(numbers: FloatArray) -> FloatArray:
+    """The pseudo-inertia (4, 4) of ten parameters."""
+    tensor, made = np.zeros((3, 3)), np.zeros((4, 4))
+    for value, (i, j) in zip(numbers[4:], _PAIRS, strict=True):
+        tensor[i, j] = tensor[j, i] = value
+    made[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
+    made[:3, 3] = made[3, :3] = numbers[1:4]
+    made[3, 3] = numbers[0]
+    return made
+
+
+def _pseudo(inertia: Inertia) -> FloatArray:
+    return np.asarray(pseudo_inertia(inertia.mass, inertia.com, inertia.tensor), dtype=float)

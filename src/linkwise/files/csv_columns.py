@@ -1,0 +1,53 @@
+"""The columns of a motion as .csv: what each may be called, and the units that its header may state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from linkwise.model.tree import BASE_COORDINATES, BASE_SPEEDS
+
+GROUPS = ("q", "qd", "qdd")
+UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2")}
+"""What a header may say in brackets behind the name of a joint's column; other units are refused, not converted."""
+
+_BASE_UNITS = {
+    "q": ("m", "m", "m", "1", "1", "1", "1"),
+    "qd": ("m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"),
+    "qdd": ("m/s2", "m/s2", "m/s2", "rad/s2", "rad/s2", "rad/s2"),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: the names by which it is known, the usual one first, and its units."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+
+def base_names(group: str) -> tuple[str, ...]:
+    """What a floating base has in a group."""
+    return BASE_COORDINATES if group == "q" else BASE_SPEEDS
+
+
+def columns(group: str, n: int, names: Sequence[str], floating: bool) -> Iterator[Column]:
+    """The columns of a group in order: a floating base, then the joints by number or by name.
+
+    Examples
+    --------
+    >>> [column.names for column in columns("q", 1, ["arm"], False)]
+    [('q1', 'q_arm', 'arm')]
+    """
+    for name, unit in zip(base_names(group), _BASE_UNITS[group], strict=True) if floating else ():
+        yield Column((f"{group}_{name}", *((name,) if group != "qdd" else ())), (unit,))
+    for k in range(n):
+        by_name = (f"{group}_{names[k]}", *((names[k],) if group == "q" else ())) if names else ()
+        yield Column((f"{group}{k + 1}", *by_name), UNITS[group])
+
+
+def header(n: int, names: Sequence[str], floating: bool) -> list[str]:
+    """What a header says that Linkwise writes."""
+    endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(n)]
+    base = {group: [f"_{name}" for name in base_names(group)] if floating else [] for group in GROUPS}
+    return ["t", *(f"{group}{ending}" for group in GROUPS for ending in [*base[group], *endings])]

@@ -1,0 +1,327 @@
+"""The loop of a rollout around the arithmetic of its tapes, as LLVM text: steps inside, rollouts in vector lanes.
+
+``void @rollout(ptr table)`` reads everything from one table of 64-bit words: the `HEAD`, three numbers per stage (`STAGE`),
+then four words (`PORT`) for each array that is read or written. A block of ``width`` rollouts goes through all its instants
+before the next block begins; its state never leaves the work space, of one vector per scalar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from linkwise.kernel.llvm_body import body
+from linkwise.kernel.llvm_reduction import slow
+from linkwise.kernel.llvm_rows import rows_in, rows_out, set_constants
+from linkwise.kernel.llvm_text import Text
+
+if TYPE_CHECKING:
+    from linkwise.kernel.rollout import Program
+
+HEAD = ("count", "steps", "first", "record", "start", "step", "work")
+"""Rollouts; steps; index of the first instant; instants from one record to the next; time of instant 0 and length of a step
+(s, float64); the work space."""
+
+STAGE = ("advance", "weight", "delay")
+"""Of one stage, each times the length of a step (float64): what leads to the next stage, its share of the sum, its time."""
+
+PORT = ("data", "row", "time", "last")
+"""Of one array: its address, bytes from rollout to rollout and from instant to instant, index of its last instant."""
+
+
+class PartText(Text):
+    """Text of one of several bodies in a module: its name is part of the tag of its functions."""
+
+    part: str = ""
+
+    @property
+    def tag(self) -> str:
+        """How its functions are told apart: ``double8_law``."""
+        return f"{super().tag}_{self.part}"
+
+
+@dataclass(frozen=True)
+class Space:
+    """Where things stand in the work space, counted in vectors."""
+
+    state: int
+    stage: int
+    tau: int
+    made: int
+    law: int
+    size: int
+
+    @classmethod
+    def of(cls, program: Program) -> Space:
+        """Lay out the work space of a program: the state, the stage's inputs and outputs, the law's inputs."""
+        whole = program.nq + program.nv
+        made = whole + program.stage.input_count
+        law = made + len(program.stage.results)
+        return cls(0, whole, 4 * whole, made, law, law + (program.law.input_count if program.law else 0))
+
+
+def rollout(program: Program, make: Text) -> list[str]:
+    """Emit the bodies, what moves arrays, and ``@rollout``."""
+    return _Rollout(program, make).parts()
+
+
+class _Rollout:
+    def __init__(self, program: Program, like: Text) -> None:
+        self.program, self.like = program, like
+        self.space = Space.of(program)
+        self.t = self._text("main")
+        self.whole = program.nq + program.nv
+        self.reads = program.reads
+        self.writes = {"q": program.nq, "qd": program.nv, "qdd": program.nv, "tau": program.nv}
+
+    def _text(self, part: str) -> PartText:
+        made = PartText(self.like.scalar, self.like.width, self.like.has_fma)
+        made.part = part
+        return made
+
+    def parts(self) -> list[str]:
+        program = self.program
+        found = []
+        for part, tape in program.tapes.items():
+            found += [slow(self._text(part)), body(tape, self._text(part))]
+        found.append(_MOVE.format(v=self.t.vector, align=self.t.vector_size))
+        sizes = {"q0": program.nq, "qd0": program.nv} | {name: size for name, (size, _) in self.reads.items()}
+        found += [_port(self._text("read"), name, size, inward=True) for name, size in sizes.items()]
+        found += [_port(self._text("write"), name, size, inward=False) for name, size in self.writes.items()]
+        self._main()
+        head = "define void @rollout(ptr %table) #0 {\nentry:\n"
+        return [*found, head + "\n".join(self.t.lines) + "\n}\n"]
+
+    # ── small things ──────────────────────────────────────────────────────────────────────────────
+
+    def _at(self, index: int) -> str:
+        """A place in the work space."""
+        return self.t.emit(f"getelementptr {self.t.vector}, ptr %work, i64 {index}")
+
+    def _word(self, index: int, kind: str = "i64") -> str:
+        address = self.t.emit(f"getelementptr i64, ptr %table, i64 {index}")
+        return self.t.emit(f"load {kind}, ptr {address}")
+
+    def _coefficient(self, stage: int, name: str) -> str:
+        return self._word(len(HEAD) + len(STAGE) * stage + STAGE.index(name), "double")
+
+    def _move(self, to: int, source: int, count: int) -> None:
+        self.t.do(f"call void @move(ptr {self._at(to)}, ptr {self._at(source)}, i64 {count})")
+
+    def _spread(self, number: str, index: int) -> None:
+        """Put one number into all lanes of a place."""
+        t = self.t
+        first = t.emit(f"insertelement {t.vector} poison, double {number}, i32 0")
+        value = t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
+        t.do(f"store {t.vector} {value}, ptr {self._at(index)}, align {t.vector_size}")
+
+    def _body(self, part: str, given: int, made: int) -> None:
+        self.t.do(f"call void @body_{self._text(part).tag}(ptr {self._at(given)}, ptr {self._at(made)})")
+
+    def _transfer(self, name: str, at: int, instant: str, *, inward: bool) -> None:
+        ports = ["q0", "qd0", *self.reads] if inward else list(self.writes)
+        before = 0 if inward else 2 + len(self.reads)
+        word = len(HEAD) + len(STAGE) * len(self.program.coefficients) + len(PORT) * (before + ports.index(name))
+        port = self.t.emit(f"getelementptr i64, ptr %table, i64 {word}")
+        verb = "read" if inward else "write"
+        self.t.do(f"call void @{verb}_{name}(ptr {port}, i64 %begin, i64 %lanes, i64 {instant}, ptr {self._at(at)})")
+
+    # ── the loop ──────────────────────────────────────────────────────────────────────────────────
+
+    def _main(self) -> None:
+        t = self.t
+        for k, name in enumerate(HEAD):
+            kind = {"start": "double", "step": "double", "work": "ptr"}.get(name, "i64")
+            t.do(f"%{name}.at = getelementptr i64, ptr %table, i64 {k}")
+            t.do(f"%{name} = load {kind}, ptr %{name}.at")
+        set_constants(t, self.program.stage, self._at(self.space.made))
+        if self.program.law is not None:
+            set_constants(t, self.program.law, self._at(self.space.tau))
+        t.do("br label %block")
+        t.start("block")
+        t.do("%begin = phi i64 [ 0, %entry ], [ %begin.next, %over ]")
+        t.do("%left = sub i64 %count, %begin")
+        t.do("%more = icmp sgt i64 %left, 0")
+        t.do("br i1 %more, label %load, label %end")
+        t.start("load")
+        t.do(f"%short = icmp slt i64 %left, {t.width}")
+        t.do(f"%lanes = select i1 %short, i64 %left, i64 {t.width}")
+        self._transfer("q0", self.space.state, "0", inward=True)
+        self._transfer("qd0", self.space.state + self.program.nq, "0", inward=True)
+        t.do("br label %instant")
+        t.start("instant")
+        for name, first in (("k", "0"), ("due", "0"), ("slot", "0")):
+            t.do(f"%{name} = phi i64 [ {first}, %load ], [ %{name}.next, %advance ]")
+        t.do("%index = add i64 %first, %k")
+        self._read_inputs()
+        self._first_stage()
+        self._record()
+        t.do("%last = icmp uge i64 %k, %steps")
+        t.do("br i1 %last, label %over, label %advance")
+        t.start("advance")
+        self._advance()
+        t.do("%k.next = add i64 %k, 1")
+        t.do("br label %instant")
+        t.start("over")
+        t.do(f"%begin.next = add i64 %begin, {t.width}")
+        t.do("br label %block")
+        t.start("end")
+        t.do("ret void")
+
+    def _read_inputs(self) -> None:
+        """Read what holds from this instant on; arrays that have no more rows keep their last one."""
+        t, where = self.t, self.space
+        t.do("%fresh = icmp eq i64 %k, 0")
+        word = len(HEAD) + len(STAGE) * len(self.program.coefficients) + len(PORT) * 2 + PORT.index("last")
+        for name, (_, offset) in self.reads.items():
+            last = self._word(word)
+            word += len(PORT)
+            there = t.emit(f"icmp ule i64 %index, {last}")
+            wanted = t.emit(f"or i1 {there}, %fresh")
+            t.do(f"br i1 {wanted}, label %read.{name}, label %has.{name}")
+            t.start(f"read.{name}")
+            self._transfer(name, (where.law if self.program.law else where.tau) + offset, "%index", inward=True)
+            t.do(f"br label %has.{name}")
+            t.start(f"has.{name}")
+
+    def _first_stage(self) -> None:
+        """The state is the first point, and the start of the sum; the law sees it."""
+        t, where = self.t, self.space
+        number = t.emit("uitofp i64 %index to double")
+        passed = t.emit(f"fmul double {number}, %step")
+        t.do(f"%now = fadd double %start, {passed}")
+        self._move(where.stage, where.state, self.whole)
+        self._move(where.stage + self.whole, where.state, self.whole)
+        self._move(where.stage + 2 * self.whole, where.state, self.whole)
+        self._stage(0, "%now", ask=True)
+
+    def _stage(self, k: int, time: str, *, ask: bool) -> None:
+        where = self.space
+        if self.program.law is not None and ask:
+            self._spread(time, where.law)
+            self._move(where.law + 1, where.stage, self.whole)
+            self._body("law", where.law, where.tau)
+        numbers = where.tau + self.program.nv
+        self._spread(self._coefficient(k, "advance"), numbers)
+        self._spread(self._coefficient(k, "weight"), numbers + 1)
+        self._body("stage", where.stage, where.made)
+
+    def _record(self) -> None:
+        t, where = self.t, self.space
+        t.do("%wanted = icmp eq i64 %due, 0")
+        t.do("br i1 %wanted, label %write, label %written")
+        before = t.block
+        t.start("write")
+        places = {
+            "q": where.state,
+            "qd": where.state + self.program.nq,
+            "qdd": where.made + 2 * self.whole,
+            "tau": where.tau,
+        }
+        for name, place in places.items():
+            self._transfer(name, place, "%slot", inward=False)
+        t.do("%slot.more = add i64 %slot, 1")
+        t.do("br label %written")
+        t.start("written")
+        t.do(f"%due.left = phi i64 [ %due, %{before} ], [ %record, %write ]")
+        t.do(f"%slot.next = phi i64 [ %slot, %{before} ], [ %slot.more, %write ]")
+        t.do("%due.next = sub i64 %due.left, 1")
+
+    def _advance(self) -> None:
+        """The stages after the first, then the new state."""
+        t, where, program = self.t, self.space, self.program
+        for k in range(1, len(program.coefficients)):
+            self._move(where.stage, where.made, 2 * self.whole)
+            time = t.emit(f"fadd double %now, {self._coefficient(k, 'delay')}")
+            self._stage(k, time, ask=not program.hold)
+        total = where.made + self.whole
+        if program.finish is None:
+            self._move(where.state, total, self.whole)
+        else:
+            self._body("finish", total, where.state)
+            self._move(where.state + program.nq, total + program.nq, program.nv)
+
+
+def _port(t: Text, name: str, size: int, *, inward: bool) -> str:
+    """Emit ``@read_NAME`` or ``@write_NAME``: the rows of one array at one instant, to or from lanes.
+
+    Spare lanes get the last row, and are not written.
+    """
+    t.do("%row.at = getelementptr i64, ptr %port, i64 1")
+    t.do("%time.at = getelementptr i64, ptr %port, i64 2")
+    t.do("%data = load ptr, ptr %port")
+    t.do("%row = load i64, ptr %row.at")
+    t.do("%time = load i64, ptr %time.at")
+    index = "%k"
+    if inward:
+        t.do("%last.at = getelementptr i64, ptr %port, i64 3")
+        t.do("%last = load i64, ptr %last.at")
+        t.do("%past = icmp ugt i64 %k, %last")
+        index = t.emit("select i1 %past, i64 %last, i64 %k")
+    t.do("%skip = mul i64 %begin, %row")
+    t.do(f"%passed = mul i64 {index}, %time")
+    t.do("%offset = add i64 %skip, %passed")
+    t.do("%here = getelementptr i8, ptr %data, i64 %offset")
+    t.do(f"%all = icmp eq i64 %lanes, {t.width}")
+    t.do("br i1 %all, label %fast, label %slow")
+    t.start("fast")
+    rows = ["%here"]
+    for _ in range(1, t.width):
+        rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 %row"))
+    (rows_in if inward else rows_out)(t, rows, "%block", size)
+    t.do("ret void")
+    t.start("slow")
+    _slowly(t, size, inward=inward)
+    verb = "read" if inward else "write"
+    head = f"define internal void @{verb}_{name}(ptr %port, i64 %begin, i64 %lanes, i64 %k, ptr %block) noinline #0 {{"
+    return "\n".join([head, "entry:", *t.lines, "}"])
+
+
+def _slowly(t: Text, size: int, *, inward: bool) -> None:
+    """One element of one lane after the other."""
+    t.do("%final = sub i64 %lanes, 1")
+    t.do("br label %lane")
+    t.start("lane")
+    t.do("%l = phi i64 [ 0, %slow ], [ %l.next, %done ]")
+    t.do("%beyond = icmp ugt i64 %l, %final")
+    t.do("%real = select i1 %beyond, i64 %final, i64 %l")
+    t.do("%shift = mul i64 %real, %row")
+    t.do("%source = getelementptr i8, ptr %here, i64 %shift")
+    t.do("br label %element")
+    t.start("element")
+    t.do("%e = phi i64 [ 0, %lane ], [ %e.next, %element ]")
+    t.do(f"%far = getelementptr {t.scalar}, ptr %source, i64 %e")
+    t.do(f"%wide = mul i64 %e, {t.width}")
+    t.do("%place = add i64 %wide, %l")
+    t.do(f"%near = getelementptr {t.scalar}, ptr %block, i64 %place")
+    source, target = ("%far", "%near") if inward else ("%near", "%far")
+    t.do(f"%x = load {t.scalar}, ptr {source}, align {t.size}")
+    t.do(f"store {t.scalar} %x, ptr {target}, align {t.size}")
+    t.do("%e.next = add i64 %e, 1")
+    t.do(f"%again = icmp ult i64 %e.next, {size}")
+    t.do("br i1 %again, label %element, label %done")
+    t.start("done")
+    t.do("%l.next = add i64 %l, 1")
+    t.do(f"%further = icmp ult i64 %l.next, {t.width if inward else '%lanes'}")
+    t.do("br i1 %further, label %lane, label %out")
+    t.start("out")
+    t.do("ret void")
+
+
+_MOVE = """
+define internal void @move(ptr %to, ptr %from, i64 %count) noinline nounwind {{
+entry:
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %k1, %loop ]
+  %source = getelementptr {v}, ptr %from, i64 %k
+  %target = getelementptr {v}, ptr %to, i64 %k
+  %x = load {v}, ptr %source, align {align}
+  store {v} %x, ptr %target, align {align}
+  %k1 = add i64 %k, 1
+  %more = icmp ult i64 %k1, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+"""

@@ -1,0 +1,94 @@
+"""A mechanism's masses and motors as tables: what the table of its geometry leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from linkwise.model.table import Cells, Table, as_rows, laid_out, number, plain, vector
+from linkwise.model.tree import Tree
+
+
+def masses(tree: Tree) -> str:
+    """Write the masses in plain aligned text: mass, centre of mass, and inertia about it in the axes of the link.
+
+    Rotors that are bodies of their own have a row each, for they come in addition to the link that carries them.
+    """
+    return laid_out(mass_table(tree))
+
+
+def motors(tree: Tree) -> str:
+    """Write the motors in plain aligned text: rotor inertia, gear ratio and friction, on the motor's side of the gear.
+
+    Where a link carries a rotor, the table names it and the axis of the spin.
+
+    Examples
+    --------
+    >>> from linkwise import Link, Mechanism, Motor
+    >>> motor = Motor(inertia=2e-4, gear_ratio=50, joint="arm", carrier="base", axis=(0, 0, 1))
+    >>> print(motors(Mechanism([Link(name="arm")], motors=[motor], name="crane")))
+    motors of crane: 1 joint
+    all on the motor's side of the gear; gear ratio is motor speed / joint speed
+    a carried rotor spins about its axis, given in the axes of its carrier
+    <BLANKLINE>
+    link  rotor inertia kg m2  gear ratio  viscous N m s/rad  Coulomb + N m  Coulomb - N m  carrier  spin axis
+    arm                0.0002          50                  0              0              0  base     0 0 1
+    """
+    return laid_out(motor_table(tree))
+
+
+def mass_table(tree: Tree) -> Table:
+    """Mass, centre of mass and inertia of each link, of each rotor that is a body of its own, and of the payload."""
+    bodies = [(plain(link.name), link.body) for link in tree.links]
+    for drive in tree.drives:
+        if drive.carrier is not None and not drive.motor.locked.is_zero:
+            label = f"(rotor of {plain(tree.names[drive.coordinate])}, axes of {_carrier_name(tree, drive.carrier)})"
+            bodies.append((label, drive.motor.locked))
+    if not tree.payload.is_zero:
+        bodies.append(("(payload, tool axes)", tree.payload))
+    columns: dict[str, Cells] = {"link": [name for name, _ in bodies]}
+    columns["mass kg"] = [number(body.mass) for _, body in bodies]
+    columns["com x y z m"] = [vector(body.com) for _, body in bodies]
+    for name, (i, j) in {"Ixx": (0, 0), "Iyy": (1, 1), "Izz": (2, 2), "Ixy": (0, 1), "Iyz": (1, 2), "Ixz": (0, 2)}.items():
+        columns[name] = [number(body.tensor[i, j]) for _, body in bodies]
+    lines = (
+        f"masses of {plain(tree.name)}: {number(total_mass(tree))} kg in all",
+        "inertia in kg m2, about the centre of mass, link axes",
+    )
+    return Table(lines, *as_rows(columns))
+
+
+def total_mass(tree: Tree) -> float:
+    """Mass of all links, of the rotors that are bodies of their own, and of the payload, kg."""
+    return sum(link.body.mass for link in tree.links) + sum(d.motor.mass for d in tree.drives) + tree.payload.mass
+
+
+def motor_table(tree: Tree) -> Table:
+    """Rotor inertia, gear ratio, viscous and Coulomb friction of each motor; where its rotor sits, if a link carries it."""
+    found = [drive.motor for drive in tree.drives]
+    columns: dict[str, Cells] = {"link": [plain(tree.names[drive.coordinate]) for drive in tree.drives]}
+    columns["rotor inertia kg m2"] = [number(motor.inertia) for motor in found]
+    columns["gear ratio"] = [number(motor.gear_ratio) for motor in found]
+    columns["viscous N m s/rad"] = [number(motor.viscous) for motor in found]
+    for side, name in enumerate(("Coulomb + N m", "Coulomb - N m")):
+        columns[name] = [number(motor.coulomb[side]) for motor in found]
+    if len({motor.friction_rule for motor in found}) > 1:
+        columns["friction rule"] = [motor.friction_rule for motor in found]
+    if any(drive.carrier is not None for drive in tree.drives):
+        columns["carrier"] = [_carrier_name(tree, drive.carrier) for drive in tree.drives]
+        columns["spin axis"] = ["" if motor.axis is None else vector(motor.axis) for motor in found]
+    return Table(tuple(_motor_lines(tree)), *as_rows(columns))
+
+
+def _motor_lines(tree: Tree) -> Iterable[str]:
+    driven, motors = len({drive.coordinate for drive in tree.drives}), len(tree.drives)
+    joints = f"{driven} joint{'s' if driven != 1 else ''}"
+    yield f"motors of {plain(tree.name)}: " + (joints if driven == motors else f"{motors} on {joints}")
+    yield "all on the motor's side of the gear; gear ratio is motor speed / joint speed"
+    if any(drive.carrier is not None for drive in tree.drives):
+        yield "a carried rotor spins about its axis, given in the axes of its carrier"
+    if any(drive.motor.friction_rule == "toolbox7" for drive in tree.drives):
+        yield "friction rule toolbox7: the gear taken once and with its sign, as in the Robotics Toolbox for MATLAB 7"
+
+
+def _carrier_name(tree: Tree, carrier: int | None) -> str:
+    return "" if carrier is None else "base" if carrier < 0 else plain(tree.link_names[carrier])

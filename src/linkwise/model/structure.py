@@ -1,0 +1,71 @@
+"""Who hangs on whom, which coordinate moves what, and in which order the links come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+from linkwise.errors import Problem, choices
+from linkwise.model.checks import Checker
+from linkwise.model.link import Link
+
+
+def with_names(links: Sequence[Link]) -> tuple[Link, ...]:
+    """The links, with names of their own for those that have none: link1, link2, ... by their place."""
+    taken = {link.name for link in links}
+    made = []
+    for k, link in enumerate(links):
+        name = link.name or next(name for name in (f"link{k + 1}{'_' * more}" for more in count()) if name not in taken)
+        taken.add(name)
+        made.append(link if link.name else link.replace(name=name, dh_row=link.dh_row))
+    return tuple(made)
+
+
+def coordinates_of(links: Sequence[Link]) -> tuple[int, ...]:
+    """The index into q of each link's joint coordinate, -1 for a fixed link."""
+    found, count = [], 0
+    for link in links:
+        found.append(count if link.moves else -1)
+        count += link.moves
+    return tuple(found)
+
+
+def parents_of(check: Checker, links: Sequence[Link]) -> tuple[int, ...]:
+    """Index of each link's parent, -1 for the base."""
+    names = [link.name for link in links]
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            check.report("links", name, "names that differ; this one stands twice")
+    found = []
+    for k, link in enumerate(links):
+        parent = link.parent
+        if parent is not None and parent != "base" and parent not in names:
+            check.problems.append(_unknown_parent(link, names))
+            found.append(-1)
+        else:
+            found.append(k - 1 if parent is None else -1 if parent == "base" else names.index(parent))
+    return tuple(found)
+
+
+def _unknown_parent(link: Link, names: Sequence[str | None]) -> Problem:
+    others = ["base", *(name for name in names if name != link.name)]
+    return Problem(f"link {link.name!r}", "parent", link.parent, choices(others))
+
+
+def order_of(check: Checker, links: Sequence[Link], parents: Sequence[int]) -> tuple[int, ...]:
+    """The links sorted so that each stands after its parent; reports a cycle."""
+    done: list[int] = []
+    placed = {-1}
+    waiting = list(range(len(links)))
+    while waiting:
+        for k in waiting:
+            if parents[k] in placed:
+                done.append(k)
+                placed.add(k)
+        left = [k for k in waiting if k not in placed]
+        if left == waiting:
+            ring = [links[k].name for k in left]
+            check.report("links", ring, "a tree; each of these hangs on another of them (a cycle)")
+            return tuple(range(len(links)))
+        waiting = left
+    return tuple(done)

@@ -1,0 +1,188 @@
+"""Laws of control that are compiled together with the dynamics."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, choices
+from linkwise.kernel import Kernel
+from linkwise.kernel.tape import Tape, trace
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, FloatArray
+
+
+class Sampled:
+    """A parameter of a `Feedback` that changes with time, or from rollout to rollout: one value for each instant.
+
+    Parameters
+    ----------
+    values : (..., T - 1 or T or 1, ...) array_like
+        The last `ndim` axes are one value, the axis before them is time, those before it the batch. A value holds until
+        the next instant, the last one from its instant on; one value alone holds all the time.
+    ndim : int
+        Axes of one value: 1 for a vector, 0 for a number.
+
+    Raises
+    ------
+    ArgumentError
+        Where `values` are not finite real numbers, or have no axis for time.
+
+    Examples
+    --------
+    >>> Sampled(np.zeros((100, 6)))
+    Sampled(values of shape (6,), 100 instants, batch ())
+    """
+
+    def __init__(self, values: npt.ArrayLike, ndim: int = 1) -> None:
+        self.values = numbers("Sampled: values", values)
+        if self.values.ndim <= ndim:
+            raise ArgumentError(
+                f"Sampled: values has the shape {self.values.shape}; expected an axis for time before the {ndim} of a value"
+            )
+        split = self.values.ndim - ndim
+        self.shape = self.values.shape[split:]
+        self.rows = self.values.shape[split - 1]
+        self.batch = self.values.shape[: split - 1]
+
+    def __repr__(self) -> str:
+        return f"Sampled(values of shape {self.shape}, {self.rows} instants, batch {self.batch})"
+
+
+class Feedback:
+    """A law tau = function(t, q, qd, **parameters), traced once and compiled into the steps of `simulate`.
+
+    The function is written like an algorithm of this library: over scalars, for one configuration. It gets t (s), q
+    (nq,), qd (nv,) and the parameters as arrays of expressions, and returns tau (nv,). Arithmetic, ``@``, ``np.sin``,
+    ``np.cos``, ``np.sqrt``, ``abs`` and ``.sign()`` work on them, and so do the functions over scalars in
+    `linkwise.kinematics` and `linkwise.dynamics`; comparisons and ``if`` on them do not.
+
+    Parameters
+    ----------
+    function : callable
+        The law.
+    **parameters
+        Floats, and arrays or lists of numbers, are inputs of the compiled law: other values cost no compilation. A
+        `Sampled` array has a value for each instant. Anything else (an int, a string, a mechanism) is part of the law.
+
+    Raises
+    ------
+    ArgumentError
+        Where the function does not take these parameters.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> arm = lw.robots.planar_2r()
+    >>> law = Feedback(lambda t, q, qd, kp, kd: -kp * q - kd * qd, kp=[90.0, 60.0], kd=9.0)
+    >>> law
+    Feedback(<lambda>, kp, kd)
+    >>> law(arm, 0.0, [0.1, 0.0], [0.0, 1.0])
+    array([-9., -9.])
+    """
+
+    def __init__(self, function: Callable[..., Any], **parameters: Any) -> None:
+        if not callable(function):
+            raise ArgumentError(f"Feedback: function is {function!r}; expected function(t, q, qd, **parameters)")
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+        try:
+            inspect.signature(function).bind(None, None, None, **parameters)
+        except TypeError as error:
+            raise ArgumentError(f"Feedback: {self.name} does not take (t, q, qd, **parameters): {error}") from error
+        except ValueError:
+            pass  # a function without a signature: it will say itself what it misses
+        self.parameters = parameters
+        self.inputs: dict[str, Sampled] = {}
+        self.fixed: dict[str, Any] = {}
+        for name, value in parameters.items():
+            if isinstance(value, Sampled):
+                self.inputs[name] = value
+            elif _is_number(value):
+                array = numbers(f"Feedback: {name}", value)
+                self.inputs[name] = Sampled(array[None], array.ndim)
+            else:
+                self.fixed[name] = value
+        self.made: dict[Any, Any] = {}
+
+    def replace(self, **parameters: Any) -> Feedback:
+        """The same law with other values for some parameters; nothing is compiled again where their shapes are the same.
+
+        Examples
+        --------
+        >>> law = Feedback(lambda t, q, qd, kp: -kp * q, kp=90.0)
+        >>> law.replace(kp=100.0).parameters
+        {'kp': 100.0}
+        """
+        unknown = sorted(parameters.keys() - self.parameters.keys())
+        if unknown:
+            raise ArgumentError(f"Feedback: {self.name} has no parameter {choices(unknown)}; it has {choices(self.parameters)}")
+        other = Feedback(self.function, **{**self.parameters, **parameters})
+        shapes = [{name: value.shape for name, value in law.inputs.items()} for law in (self, other)]
+        alike = self.fixed.keys() == other.fixed.keys() and all(self.fixed[k] is other.fixed[k] for k in self.fixed)
+        if alike and shapes[0] == shapes[1]:
+            other.made = self.made
+        return other
+
+    def __call__(self, mech: Tree, t: npt.ArrayLike, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
+        """The torque (..., nv) at t (s), q (..., nq), qd (..., nv), sampled parameters at their first instant."""
+        first = [value.values[(*[slice(None)] * len(value.batch), 0)] for value in self.inputs.values()]
+        return np.asarray(self.kernel(mech)(t, q, qd, *first))
+
+    def kernel(self, mech: Tree, backend: str | None = None) -> Kernel:
+        """The law alone, as a compiled function of t, q, qd and the parameters."""
+        key = ("law", mech, backend)
+        if key not in self.made:
+            self.made[key] = Kernel(self.tape(mech), backend)
+        made: Kernel = self.made[key]
+        return made
+
+    def tape(self, mech: Tree) -> Tape:
+        """Trace it on the coordinates of a mechanism: inputs t, q, qd and the parameters, output tau."""
+        shapes = {f"given{k}": value.shape for k, value in enumerate(self.inputs.values())}
+        inputs = {"t": (), "q": (mech.nq,), "qd": (mech.nv,), **shapes}
+        return trace(lambda *args: self.scalars(mech, *args), "law", inputs, {"tau": (mech.nv,)})
+
+    def scalars(self, mech: Tree, t: Array, q: Array, qd: Array, *given: Array) -> Array:
+        """The law over scalars, checked."""
+        named = {
+            name: value[()] if value.ndim == 0 else value for name, value in zip(self.inputs, given, strict=True)
+        }
+        made = np.asarray(self.function(t[()], q, qd, **named, **self.fixed), dtype=object)
+        if made.shape != (mech.nv,):
+            raise ArgumentError(f"Feedback: {self.name} gives tau of shape {made.shape}; expected ({mech.nv},)")
+        return made
+
+    def __repr__(self) -> str:
+        return f"Feedback({', '.join([self.name, *self.parameters])})"
+
+
+def numbers(what: str, value: npt.ArrayLike) -> FloatArray:
+    """The value as an array of finite float64; an error says what it is called."""
+    try:
+        found = np.asarray(value)
+    except ValueError as error:
+        raise ArgumentError(f"{what} is not an array; expected real numbers") from error
+    if not np.can_cast(found.dtype, np.float64):
+        raise ArgumentError(f"{what} holds {found.dtype}; expected real numbers")
+    made = found.astype(np.float64)
+    if not np.isfinite(made).all():
+        where = tuple(int(k) for k in np.argwhere(~np.isfinite(made))[0])
+        raise ArgumentError(f"{what} is {made[where]}{f' at {where}' if where else ''}; expected finite numbers")
+    return made
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a parameter is a float, or an array or list of numbers."""
+    if isinstance(value, (float, np.ndarray, np.floating)):
+        return True
+    if not isinstance(value, (list, tuple)):
+        return False
+    try:
+        return np.can_cast(np.asarray(value).dtype, np.float64)
+    except ValueError:
+        return False

@@ -1,0 +1,226 @@
+"""The one function that lets time pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import KernelError, choices
+from linkwise.kernel.kernel import BACKENDS, default_backend
+from linkwise.kernel.rollout import Recorded, Rollout
+from linkwise.kernel.tape import Shape
+from linkwise.mechanism import Mechanism
+from linkwise.simulate import adaptive, arguments
+from linkwise.simulate.error import SimulationError
+from linkwise.simulate.events import find, member
+from linkwise.simulate.loop import Loop
+from linkwise.simulate.scheme import SCHEMES, program
+from linkwise.simulate.torque import Torque, asked
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.trajectory import Event, Trajectory
+
+DIVERGED = ("raise", "mark")
+
+
+def simulate(
+    mech: Mechanism,
+    q0: npt.ArrayLike | None = None,
+    qd0: npt.ArrayLike | None = None,
+    *,
+    torque: Any = None,
+    t: Any = None,
+    method: str = "rk4",
+    record: int = 1,
+    hold: bool | None = None,
+    events: Any = None,
+    energies: bool = False,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    diverged: str = "raise",
+    backend: str | None = None,
+) -> Trajectory:
+    """Integrate the equations of motion in time, for one initial state or for many at once.
+
+    With a fixed-step method the dynamics, the integrator and, if there is one, the law of control are compiled into one
+    loop: a step costs no Python, and the rollouts of a batch run in the lanes of the vector unit. A batch gives the bits of a loop.
+
+    Parameters
+    ----------
+    mech : Mechanism
+        What moves. Friction of its motors counts, as in `Mechanism.forward_dynamics`.
+    q0 : (..., nq) array_like, optional
+        Initial coordinates, rad or m; all zero if not given (needed for a floating base).
+    qd0 : (..., nv) array_like, optional
+        Initial speeds; zero if not given.
+    torque : optional
+        What the motors do, N m or N (and force and moment on a floating base):
+
+        - None: nothing.
+        - (nv,) array_like: constant; (..., T - 1, nv): a row per step, which holds through that step (zero-order hold); a row
+          more for the last instant is only recorded. (..., 1, nv) is constant, one per rollout; (B, nv) means that too if B is
+          the batch and cannot be a number of steps.
+        - `Feedback`: a law that is compiled in.
+        - ``torque(t, q, qd) -> (..., nv)``: a function of Python, called once a step with the whole batch. It is the slowest.
+    t : (T,) array_like or tuple (t_end, dt)
+        Instants, s: ascending, at equal distances for the fixed-step methods. A tuple of two numbers means the instants 0, dt, ... t_end.
+    method : str
+        "rk4" (classical Runge-Kutta, order 4), "semi_implicit_euler" (order 1, symplectic: energy stays bounded), "euler"
+        (order 1): fixed steps, one from instant to instant. "rk23", "rk45", "dop853", "radau", "bdf", "lsoda": SciPy's adaptive
+        ones, one rollout after the other.
+    record : int
+        Every which instant is recorded, from the first on.
+    hold : bool, optional
+        Whether the torque that a law or function gives at an instant holds until the next, as that of a digital controller does; else it is
+        asked at every stage, and the order of the method is kept. True by default for fixed steps, False for adaptive ones.
+        What is `Sampled` holds from instant to instant in either case.
+    events : callable, sequence or dict of them, optional
+        ``g(t, q, qd) -> (...,)`` whose zeros are looked for. It gets t (...,), q (..., nq), qd (..., nv) and is vectorised over
+        ``...``. Attributes as in SciPy: ``terminal`` (True, or after how many times the rollout ends), ``direction`` (1: from
+        negative to positive only, -1: the reverse). What begins at zero is no event.
+    energies : bool
+        Whether kinetic and potential energy are recorded.
+    rtol, atol : float
+        Tolerances of the adaptive methods.
+    diverged : {"raise", "mark"}
+        What happens where a state is not finite any more: an error that names time and rollout, or NaN from there on.
+    backend : {"llvm", "numpy"}, optional
+        How it is computed; LLVM wherever llvmlite is installed.
+
+    Returns
+    -------
+    Trajectory
+        t (R,), q (..., R, nq), qd, qdd, tau (..., R, nv) at recorded instants, R = (T - 1) // record + 1; qdd and tau are
+        those of the step that begins there. After a terminal event all are NaN. `events` has the name, time, state, and index into
+        the batch of each event, rollout by rollout.
+
+    Raises
+    ------
+    ArgumentError
+        For arguments that do not fit.
+    SimulationError
+        Where a state is not finite any more, or an adaptive method gives up.
+    MissingExtraError
+        For an adaptive method, where SciPy is not installed.
+
+    Notes
+    -----
+    With fixed steps an event is found by the change of sign from one recorded instant to the next (two in between cancel out), and
+    located by bisection on the quintic Hermite interpolant of q, qd and qdd: its error is of the sixth power of the recorded interval,
+    of the order of rounding for intervals that integrate well. Where a held torque jumps between recorded instants (record > 1), only
+    the second power is left. The adaptive methods use their own dense output.
+
+    The quaternion of a floating base is brought to unit length after each step.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> arm = lw.robots.planar_2r()
+    >>> fall = simulate(arm, [0.1, 0.2], t=(1.0, 1e-3), energies=True)
+    >>> fall.q.shape
+    (1001, 2)
+    >>> bool(np.ptp(fall.energy) < 1e-9)
+    True
+    >>> many = simulate(arm, np.zeros((100, 2)), np.linspace(0, 1, 100)[:, None] * [1, -1], t=(1.0, 1e-3), record=100)
+    >>> many.qd.shape
+    (100, 11, 2)
+    """
+    method = arguments.one_of("method", method, [*SCHEMES, *adaptive.METHODS])
+    diverged = arguments.one_of("diverged", diverged, DIVERGED)
+    if backend is not None and backend not in BACKENDS:
+        raise KernelError(f"backend is {backend!r}; expected {choices(BACKENDS)}")
+    fixed = method in SCHEMES
+    clock = arguments.clock(t, even=fixed)
+    record = arguments.record(record, clock.steps)
+    states = {name: arguments.state(mech, name, value, size) for name, value, size in _states(mech, q0, qd0)}
+    batches = {name: array.shape[:-1] for name, array in states.items()}
+    source = Torque.of(mech, torque, clock.steps, arguments.together(batches))
+    batch = arguments.together({**batches, **source.batches})
+    start = arguments.start(mech, states["q0"], states["qd0"], batch)
+    watched = arguments.watched(events)
+    hold = fixed if hold is None else bool(hold)
+    instants = clock.t[::record]
+    if fixed:
+        made = _stepped(mech, method, start, source, clock, record, hold, backend)
+        held = source.varies or (hold and source.is_law)
+        found, ends = find(mech, watched, instants, made, batch, held=held)
+    else:
+        solver = {"method": adaptive.METHODS[method]}
+        solver |= {name: arguments.tolerance(name, value) for name, value in (("rtol", rtol), ("atol", atol))}
+        task = adaptive.Task(mech, clock.t, start, source, hold, watched, solver, diverged == "mark", backend)
+        every, found, ends = adaptive.integrate(task)
+        made = Recorded(*(array[:, ::record] for array in (every.q, every.qd, every.qdd, every.tau)))
+    _cut(made, instants, ends, batch, mark=diverged == "mark")
+    return _trajectory(mech, instants, made, batch, found, energies=energies)
+
+
+def _states(mech: Mechanism, q0: Any, qd0: Any) -> tuple[tuple[str, Any, int], ...]:
+    return (("q0", q0, mech.nq), ("qd0", qd0, mech.nv))
+
+
+def _stepped(
+    mech: Mechanism,
+    method: str,
+    start: arguments.Start,
+    source: Torque,
+    clock: arguments.Clock,
+    record: int,
+    hold: bool,
+    backend: str | None,
+) -> Recorded:
+    """Integrate with fixed steps, as far as something is recorded."""
+    integrator = _integrator(mech, method, source, hold or not source.is_law, backend)
+    if source.function is not None:
+        assert isinstance(integrator, Loop)
+        integrator = integrator.asking(asked(source.function, start.batch, mech.nv))
+    steps = clock.steps // record * record
+    timing = {"start": float(clock.t[0]), "step": clock.step}
+    return integrator(start.q, start.qd, source.reads(start.batch), steps=steps, record=record, **timing)
+
+
+def _integrator(mech: Mechanism, method: str, source: Torque, hold: bool, backend: str | None) -> Rollout | Loop:
+    """What was compiled for this mechanism, method and law, or is now."""
+    backend = backend or default_backend()
+    kept = mech.__dict__.setdefault("_rollouts", {}) if source.law is None else source.law.made
+    looped = backend != "llvm" or source.function is not None
+    key = (mech if source.law else None, method, hold, backend, looped)
+    if key not in kept:
+        whole = program(mech, method, source.law, hold)
+        kept[key] = Loop(whole, backend) if looped else Rollout(whole)
+    made: Rollout | Loop = kept[key]
+    return made
+
+
+def _cut(made: Recorded, t: FloatArray, ends: FloatArray, batch: Shape, *, mark: bool) -> None:
+    """Leave NaN after the end of each rollout, and where its state is not finite; the latter is an error unless marked."""
+    arrays = (made.q, made.qd, made.qdd, made.tau)
+    over = t > ends[:, None]
+    lost = ~(np.isfinite(made.q).all(axis=-1) & np.isfinite(made.qd).all(axis=-1)) & ~over
+    if lost.any() and not mark:
+        row = int(np.argmax(lost.any(axis=1)))
+        first = int(np.argmax(lost[row]))
+        place = member(row, batch)
+        others = int(lost.any(axis=1).sum()) - 1
+        which = f" in rollout {place}" if place else ""
+        also = f", and {others} more rollouts" if others > 1 else ", and 1 more rollout" if others else ""
+        raise SimulationError(
+            place,
+            float(t[first]),
+            f"simulate: the state is not finite at t = {t[first]:g} s{which}{also}; shorter steps may help, "
+            'diverged="mark" leaves NaN there',
+        )
+    over |= np.logical_or.accumulate(lost, axis=1)
+    if over.any():
+        for array in arrays:
+            array[over] = np.nan
+
+
+def _trajectory(
+    mech: Mechanism, t: FloatArray, made: Recorded, batch: Shape, events: tuple[Event, ...], *, energies: bool
+) -> Trajectory:
+    arrays = {name: getattr(made, name).reshape(*batch, len(t), -1) for name in ("q", "qd", "qdd", "tau")}
+    if energies:
+        arrays["kinetic"] = mech.kinetic_energy(arrays["q"], arrays["qd"])
+        arrays["potential"] = mech.potential_energy(arrays["q"])
+    return Trajectory(t, **arrays, events=events).of(mech)

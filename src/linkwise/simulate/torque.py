@@ -1,0 +1,83 @@
+"""Where the torque comes from: an array, a function of Python, or a law that is compiled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError
+from linkwise.kernel.tape import Shape
+from linkwise.model.tree import Tree
+from linkwise.simulate.arguments import flat, sampled, torque_rows
+from linkwise.simulate.feedback import Feedback
+from linkwise.simulate.loop import Ask
+from linkwise.spatial.scalar import FloatArray
+
+
+@dataclass(frozen=True)
+class Torque:
+    """A source of torque.
+
+    Attributes
+    ----------
+    arrays : dict of str to ndarray (..., rows, size)
+        What is read at each instant: the torque itself, or the inputs of the law.
+    batches : dict of str to tuple of int
+        The batch shape of each.
+    law : Feedback or None
+        Compiled in.
+    function : callable or None
+        Asked at each step.
+    """
+
+    arrays: dict[str, FloatArray]
+    batches: dict[str, Shape]
+    law: Feedback | None = None
+    function: Callable[..., Any] | None = None
+
+    @classmethod
+    def of(cls, mech: Tree, torque: Any, steps: int, batch: Shape) -> Torque:
+        """From what `simulate` is given; `batch` is the batch shape of the initial states."""
+        if isinstance(torque, Feedback):
+            inputs = sampled(torque, steps)
+            arrays = {name: value.values.reshape(*value.batch, value.rows, -1) for name, value in inputs.items()}
+            return cls(arrays, {name: value.batch for name, value in inputs.items()}, law=torque)
+        if callable(torque):
+            return cls({}, {}, function=torque)
+        rows = torque_rows(mech, torque, steps, batch)
+        return cls({"torque": rows}, {"torque": rows.shape[:-2]})
+
+    @property
+    def is_law(self) -> bool:
+        """Whether it follows from the state."""
+        return self.law is not None or self.function is not None
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is read anew at the instants."""
+        return any(array.shape[-2] > 1 for array in self.arrays.values())
+
+    def reads(self, batch: Shape) -> list[FloatArray]:
+        """The arrays as (B or 1, rows, size)."""
+        return [flat(array, batch, 2) for array in self.arrays.values()]
+
+
+def asked(function: Callable[..., Any], batch: Shape, nv: int) -> Ask:
+    """The user's function for rollouts laid out flat: it sees and gives the batch shape."""
+
+    def ask(t: float, q: FloatArray, qd: FloatArray) -> FloatArray:
+        given = function(t, q.reshape(*batch, -1), qd.reshape(*batch, -1))
+        try:
+            tau = np.broadcast_to(np.asarray(given, dtype=np.float64), (*batch, nv))
+        except (TypeError, ValueError) as error:
+            name = getattr(function, "__name__", type(function).__name__)
+            raise ArgumentError(
+                f"simulate: torque {name!r} gives an array of shape {np.shape(given)}; expected {(*batch, nv)} or what "
+                "broadcasts to it"
+            ) from error
+        return tau.reshape(-1, nv)
+
+    return ask

@@ -1,0 +1,7 @@
+"""Motions in time: quintic, trapezoidal, through way-points, straight lines of a frame, and the class that holds them."""
+
+from linkwise.trajectory.event import Event as Event
+from linkwise.trajectory.quintic import quintic as quintic
+from linkwise.trajectory.through import through as through
+from linkwise.trajectory.trajectory import Trajectory as Trajectory
+from linkwise.trajectory.trapezoidal import trapezoidal as trapezoidal

@@ -1,0 +1,47 @@
+"""How a trajectory function makes its result: evaluated at the instants, checked against the limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.checks import SAMPLES, instants, limited, scalar
+from linkwise.trajectory.state import Evaluator
+from linkwise.trajectory.trajectory import Trajectory
+
+
+def planned(t: FloatArray, evaluate: Evaluator, limits: Any, names: Sequence[str]) -> Trajectory:
+    """Return the trajectory of an evaluator at instants (T,), which must stay within limits (n, 2) if any are given."""
+    made = Trajectory(t, *evaluate(t), names=tuple(names), evaluate=evaluate)
+    limited(limits, made.names, made.t, made.q)
+    return made
+
+
+def schedule(duration: float, t: Any, rate: Any) -> FloatArray:
+    """Instants (T,) of a motion whose duration follows from its limits.
+
+    Parameters
+    ----------
+    duration : float
+        What the motion, or the longest of a batch, takes, s.
+    t : (T,) array_like or None
+        Instants; the motion begins at the first.
+    rate : float or None
+        Instants a second, from 0 to the first at which all is at rest. With neither, 101 instants over the duration.
+    """
+    if t is not None:
+        if rate is not None:
+            raise ArgumentError("t and rate are both given; expected one of them, or neither")
+        made = instants(t)
+        if made[-1] - made[0] < duration * (1.0 - 1e-12):
+            raise ArgumentError(f"t lasts {made[-1] - made[0]:g} s; the motion takes {duration:.9g} s")
+        return made
+    if rate is None:
+        return np.linspace(0.0, duration, SAMPLES if duration else 1)
+    steps = math.ceil(duration * scalar("rate", rate, expected="instants a second, > 0") * (1.0 - 1e-12))
+    return np.asarray(np.arange(steps + 1) / float(rate))

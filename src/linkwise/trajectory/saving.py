@@ -1,0 +1,154 @@
+"""Trajectories as files: everything as .npz, one motion as .csv or .mot."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, FileError, FileProblem, choices
+from linkwise.files import csv_motion, save_motion
+from linkwise.files.atomic import write_text
+from linkwise.files.text import cannot_open
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.event import Event
+
+if TYPE_CHECKING:
+    from linkwise.trajectory.trajectory import Trajectory
+
+SUFFIXES = (".npz", ".csv", ".mot")
+ARRAYS = ("t", "q", "qd", "qdd", "tau", "kinetic", "potential", "poses", "names", "slides")
+EVENTS = tuple(f"events_{field}" for field in Event._fields)
+
+
+def save(trajectory: Trajectory, path: str | Path) -> None:
+    """Write a trajectory; see `Trajectory.save`."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise _refused(path, f"cannot tell the format from the suffix {suffix!r}; expected {choices(SUFFIXES)}")
+    if suffix == ".npz":
+        write_bytes(path, _packed(trajectory))
+        return
+    if trajectory.batch:
+        what = f"a {suffix} file holds one motion, not a batch of shape {trajectory.batch}"
+        raise _refused(path, f"{what}; save as .npz, or one member(...) of it")
+    if trajectory.floating:
+        raise _refused(path, f"a {suffix} file holds the motion of joints, not of a floating base; save as .npz")
+    t, q, qd, qdd = trajectory.t, trajectory.q, trajectory.qd, trajectory.qdd
+    if not all(np.all(np.isfinite(values)) for values in (q, qd, qdd)):
+        raise _refused(path, f"a {suffix} file holds finite numbers only; save as .npz")
+    if suffix == ".mot":
+        save_motion(path, t, q, qd, qdd)
+    else:
+        write_text(path, _table(trajectory))
+
+
+def load(path: str | Path) -> Trajectory:
+    """Read an .npz; see `Trajectory.load`."""
+    from linkwise.trajectory.trajectory import Trajectory
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            held: dict[str, Any] = {name: file[name] for name in file.files}
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    except (ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise _refused(path, "this is not an .npz file of arrays") from error
+    except AttributeError as error:  # a bare .npy array is no archive
+        raise _refused(path, "this is one array, not an .npz file") from error
+    missing = [name for name in ("t", "q", "qd", "qdd") if name not in held]
+    if missing:
+        raise _refused(path, f"there is no array {choices(missing)} in it")
+    fields = {name: held[name] for name in ARRAYS if name in held}
+    fields |= {name: tuple(held[name].tolist()) for name in ("names", "slides") if name in held}
+    try:
+        return Trajectory(**fields, events=_events(held))
+    except ArgumentError as error:
+        raise _refused(path, str(error)) from error
+
+
+def _packed(trajectory: Trajectory) -> bytes:
+    """Everything as the bytes of an .npz."""
+    arrays: dict[str, Any] = {name: np.asarray(value) for name in ARRAYS if (value := getattr(trajectory, name)) is not None}
+    for field, name in zip(Event._fields, EVENTS, strict=True):
+        if trajectory.events:
+            arrays[name] = np.array([getattr(event, field) for event in trajectory.events])
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _events(held: dict[str, Any]) -> tuple[Event, ...]:
+    if not all(name in held for name in EVENTS):
+        return ()
+    names, times, q, qd, members = (held[name] for name in EVENTS)
+    rows = zip(names.tolist(), times.tolist(), q, qd, members.tolist(), strict=True)
+    return tuple(Event(name, time, at, rate, tuple(map(int, member))) for name, time, at, rate, member in rows)
+
+
+def _table(trajectory: Trajectory) -> Iterator[str]:
+    """The lines of a .csv: the motion as everywhere, then what else was recorded."""
+    names = _plain(trajectory.names)
+    columns: list[tuple[str, FloatArray]] = []
+    if trajectory.tau is not None:
+        endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(trajectory.n)]
+        columns += [(f"tau{ending}", trajectory.tau[:, k]) for k, ending in enumerate(endings)]
+    for name in ("kinetic", "potential"):
+        if (values := getattr(trajectory, name)) is not None:
+            columns.append((f"{name}_energy", values))
+    lines = csv_motion.render(trajectory.t, trajectory.q, trajectory.qd, trajectory.qdd, names)
+    yield _joined(next(lines), [name for name, _ in columns])
+    for k, line in enumerate(lines):
+        yield _joined(line, [repr(float(values[k])) for _, values in columns])
+
+
+def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names for the columns; () where they are only numbers, q1, q2, ..., which the columns then are called by."""
+    return () if names == tuple(f"q{k + 1}" for k in range(len(names))) else names
+
+
+def _joined(line: str, more: list[str]) -> str:
+    return ",".join([line.rstrip("\n"), *more]) + "\n"
+
+
+def _refused(path: str | Path, message: str) -> FileError:
+    return FileError(path, [FileProblem(0, message)])
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a file under a temporary name in the same folder, then give it its name."""
+    target = Path(path).resolve()
+    if target.is_dir():
+        raise cannot_open(path, IsADirectoryError())
+    if not target.parent.is_dir():
+        raise _refused(path, f"there is no folder {str(Path(path).parent)!r} to write it in")
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as error:
+        raise _refused(path, f"cannot be written: {error.strerror or error}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
+    except OSError as error:
+        raise _refused(path, f"cannot be written: {error.strerror or error}") from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _mode(target: Path) -> int:
+    try:
+        return target.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

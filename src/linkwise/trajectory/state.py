@@ -1,0 +1,27 @@
+"""What evaluates a motion at any time, and that for one motion of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from linkwise.spatial.scalar import FloatArray
+
+State = tuple[FloatArray, FloatArray, FloatArray]
+"""q, qd, qdd at some instants."""
+
+Evaluator = Callable[[FloatArray], State]
+"""Takes times (K,) within a motion, gives q, qd, qdd (..., K, :)."""
+
+
+@dataclass(frozen=True)
+class OfMember:
+    """The evaluator of one motion of a batch."""
+
+    whole: Evaluator
+    place: tuple[int, ...]
+
+    def __call__(self, time: FloatArray) -> State:
+        """Return what the whole gives, of this one."""
+        q, qd, qdd = self.whole(time)
+        return q[self.place], qd[self.place], qdd[self.place]
