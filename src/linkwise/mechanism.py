@@ -29,10 +29,9 @@ class Mechanism(Tree):
     """Links and joints, and everything that can be computed about them.
 
     All methods take arrays with any leading batch shape ``...``, in float64 or float32, and give the same numbers for
-    a batch as for a loop. n is the number of joints, nq of coordinates, nv of speeds (both n on a fixed base, n + 7 and n + 6 on
-    a floating one), L the number of links. Angles in rad, lengths in m,
-    masses in kg, forces in N, moments in N m. Results are in the world frame, in which the base stands, unless it is said
-    otherwise.
+    a batch as for a loop. n is the number of joints, nq of coordinates, nv of speeds (both n on a fixed base, n + 7 and
+    n + 6 on a floating one), L the number of links. Angles in rad, lengths in m, masses in kg, forces in N, moments in N m.
+    Results are in the world frame, in which the base stands, unless it is said otherwise.
 
     Parameters
     ----------
@@ -199,7 +198,7 @@ class Mechanism(Tree):
 
     @compiled
     def jacobian_dot(self, q: npt.ArrayLike, qd: npt.ArrayLike, link: int | str = -1, frame: str = "base") -> FloatArray:
-        """dJ/dt (..., 6, nv) at coordinates q (..., nq) and speeds qd (..., nv); ``link`` and ``frame`` as for `jacobian`."""
+        """dJ/dt (..., 6, nv) at q (..., nq) and qd (..., nv); ``link`` and ``frame`` as for `jacobian`."""
         return self.kernel("jacobian_dot", link=link, frame=frame)(q, qd)  # type: ignore[no-any-return]
 
     def motion(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -255,7 +254,7 @@ class Mechanism(Tree):
 
     @compiled
     def coriolis_matrix(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
-        """C (..., nv, nv) in Christoffel form: C qd are the Coriolis and centrifugal efforts, dM/dt - 2C is skew-symmetric."""
+        """C (..., nv, nv) in Christoffel form: C qd are the Coriolis and centrifugal efforts, dM/dt - 2C is skew."""
         return self.kernel("coriolis_matrix")(q, qd)  # type: ignore[no-any-return]
 
     @compiled
@@ -288,7 +287,7 @@ class Mechanism(Tree):
     def inverse_dynamics_derivatives(
         self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """d tau/dq, d tau/dqd and d tau/dqdd = M, each (..., nv, nv), exact.
+        """Derivatives d tau/dq, d tau/dqd and d tau/dqdd = M, each (..., nv, nv), exact.
 
         With a floating base dq is a small motion in the base's own axes, as `integrate` takes it. Coulomb friction, which
         jumps, adds nothing.
@@ -299,7 +298,10 @@ class Mechanism(Tree):
     def forward_dynamics_derivatives(
         self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """d qdd/dq, d qdd/dqd and d qdd/dtau = inverse(M), each (..., nv, nv), exact; dq as in `inverse_dynamics_derivatives`."""
+        """Derivatives d qdd/dq, d qdd/dqd and d qdd/dtau = inverse(M), each (..., nv, nv), exact.
+
+        dq is as in `inverse_dynamics_derivatives`.
+        """
         return self.kernel("forward_dynamics_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
 
     @compiled
@@ -342,7 +344,7 @@ class Mechanism(Tree):
         return linkwise.dynamics.inertia_of_mobility(mobility, axes)
 
     def spatial_operators(self, q: npt.ArrayLike) -> SpatialOperators:
-        """The operators H, phi, M, D, K, psi of Rodriguez, Jain and Kreutz-Delgado at q (..., nq): see `SpatialOperators`."""
+        """The operators H, phi, M, D, K, psi of Rodriguez and Jain at q (..., nq): see `SpatialOperators`."""
         return linkwise.dynamics.spatial_operators(self, q)
 
     # ── parameters ────────────────────────────────────────────────────────────────────────────────

@@ -19,8 +19,8 @@ INDEPENDENT = 1e-8
 """A column is new if this part of it is left when the columns before it are taken off."""
 
 _LAST = (("ZZ", "MX", "M"), ("XX", "MY", "M"), ("YY", "MZ", "M"))
-"""Asked last within a link whose joint axis lies nearest to its x, y or z axis, so that they are what is expressed by others, as is
-usual (W. Khalil, E. Dombre, 2002, section 9.4): mass on the axis moves with the parent alike."""
+"""Asked last within a link whose joint axis lies nearest to its x, y or z axis, so that others express them,
+as is usual (W. Khalil, E. Dombre, 2002, section 9.4): mass on the axis moves with the parent alike."""
 
 
 @dataclass(frozen=True, eq=False)

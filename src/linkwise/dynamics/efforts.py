@@ -13,14 +13,14 @@ from linkwise.spatial.scalar import Array
 
 @algorithm(inputs={"q": "nq"}, outputs={"tau": "nv"})
 def gravity_torque(tree: Tree, q: Array) -> Array:
-    """g (nv,): the efforts that hold the mechanism at rest, by the Newton-Euler recursion without speeds."""
+    """Efforts g (nv,) that hold the mechanism at rest, by the Newton-Euler recursion without speeds."""
     made = moving_bodies(tree).regrouped()
     return recursion(tree, made, q, blank(tree.nv), blank(tree.nv))
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"tau": "nv"})
 def bias_torque(tree: Tree, q: Array, qd: Array) -> Array:
-    """C qd + g (nv,): Coriolis, centrifugal and gravity efforts, friction apart, by the Newton-Euler recursion."""
+    """Efforts C qd + g (nv,): Coriolis, centrifugal and gravity efforts, friction apart, by the Newton-Euler recursion."""
     made = moving_bodies(tree).regrouped()
     return recursion(tree, made, q, qd, blank(tree.nv))
 

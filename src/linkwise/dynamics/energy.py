@@ -19,7 +19,10 @@ from linkwise.spatial.six_vector import inertia_times
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"T": ""})
 def kinetic_energy(tree: Tree, q: Array, qd: Array) -> Any:
-    """T (J) of links, payload and rotors: the sum of v' I v / 2 over the bodies (H. Goldstein, *Classical Mechanics*, 5.3)."""
+    """T (J) of links, payload and rotors: the sum of v' I v / 2 over the bodies.
+
+    H. Goldstein, *Classical Mechanics* (1980), section 5.3.
+    """
     made = moving_bodies(tree).regrouped()
     velocity = velocities(made, joint_transforms(made, q), qd)
     twice: Any = 0.0

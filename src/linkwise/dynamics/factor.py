@@ -28,7 +28,7 @@ class Factor:
         for k in reversed(range(len(y))):
             for i in range(k):
                 y[i] = y[i] - self.lower[k, i] * y[k]
-        return y
+        return np.asarray(y)
 
     def solve(self, right: Array) -> Array:
         """X (n,) with M x = right (n,)."""
@@ -36,7 +36,7 @@ class Factor:
         for k in range(len(x)):
             for i in range(k):
                 x[k] = x[k] - self.lower[k, i] * x[i]
-        return x
+        return np.asarray(x)
 
     def inverse(self) -> Array:
         """The inverse (n, n) of M; its lower triangle is computed, the upper one is the same."""

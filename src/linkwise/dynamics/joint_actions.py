@@ -20,8 +20,8 @@ def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
 
     Sum over the links that a joint carries of (H - Hg) J - its transpose, J in the world frame (G. Legnani et al., "A
-    homogeneous matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 2). A carried rotor loads
-    its carrier; what a motor without a carrier does, and friction, act between link and parent and do not show.
+    homogeneous matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 2). A carried rotor
+    loads its carrier; what a motor without a carrier does, and friction, act between link and parent and do not show.
     """
     return actions(tree, q, qd, qdd, np.zeros(6))
 

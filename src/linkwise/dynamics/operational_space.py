@@ -23,8 +23,8 @@ def operational_space_mobility(tree: Tree, q: Array, *, link: int | str = -1, fr
     """J inverse(M) J' (6, 6): the acceleration of a frame per force and moment on it, at rest (see `jacobian`).
 
     The inverse of the operational-space inertia of O. Khatib, "A unified approach for motion and force control of robot
-    manipulators: the operational space formulation", IEEE J. Robotics and Automation 3(1), 1987, eq. 23; it exists at singular
-    positions too. From M = L' D L, as Y' inverse(D) Y with L' Y = J'.
+    manipulators: the operational space formulation", IEEE J. Robotics and Automation 3(1), 1987, eq. 23; it exists at
+    singular positions too. From M = L' D L, as Y' inverse(D) Y with L' Y = J'.
     """
     check_inertia(tree)
     jac = jacobian(tree, q, link=link, frame=frame)

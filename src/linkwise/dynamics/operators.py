@@ -1,9 +1,10 @@
-"""The spatial operators of Rodriguez, Jain and Kreutz-Delgado as arrays, and the factors of the mass matrix and its inverse."""
+"""The spatial operators of Rodriguez, Jain and Kreutz-Delgado, and the factors of the mass matrix and its inverse."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ class SpatialOperators:
     """H, phi, M, D, K and psi at one configuration or many, N moving bodies from the base to the tips.
 
     Six-vectors are (linear, angular), each body's in its own frame: that of the link whose joint moves it, or the floating
-    base's. A force on a body acts on its parent through phi, so phi and psi are upper triangular. With * for the transpose and
-    R the inertia of rotors felt at the joints,
+    base's. A force on a body acts on its parent through phi, so phi and psi are upper triangular. With * for the transpose
+    and R the inertia of rotors felt at the joints,
 
         mass_matrix          = H phi M phi* H* + R = (1 + H phi K) D (1 + H phi K)*
         inverse(1 + H phi K) = 1 - H psi K
@@ -141,9 +142,8 @@ def _transports(mechanism: Any, bodies: Sequence[Body], q: npt.ArrayLike) -> lis
     q = np.asarray(q, dtype=float)
     links = mechanism.link_poses(q)
     poses = {body.link: links[..., body.link, :, :] for body in bodies if body.link >= 0}
-    for body in bodies:
-        if body.free:
-            poses[-1] = np.apply_along_axis(lambda row: place(body, np.eye(4), row), -1, q)
+    if mechanism.floating:
+        poses[-1] = np.apply_along_axis(partial(place, bodies[0], np.eye(4)), -1, q)
     found = []
     for body in bodies:
         parent = bodies[body.parent].link if body.parent >= 0 else None
@@ -163,4 +163,4 @@ def _transport(t: FloatArray) -> FloatArray:
 
 def _resolved(step: FloatArray) -> FloatArray:
     """The inverse of 1 - E for a strictly block triangular E: every path from body to body, once."""
-    return np.linalg.inv(np.eye(step.shape[-1]) - step)
+    return np.asarray(np.linalg.inv(np.eye(step.shape[-1]) - step), dtype=float)

@@ -1,7 +1,7 @@
 """The inertial parameters in which the equations of motion are linear: their names, values, and change of frame.
 
-Of each link, about the origin of its frame and in its axes: mass, first moments m c, and the tensor of inertia; of each motor
-its rotor inertia, viscous friction and two-sided Coulomb friction, on the motor's side of the gear.
+Of each link, about the origin of its frame and in its axes: mass, first moments m c, and the tensor of inertia; of each
+motor its rotor inertia, viscous friction and two-sided Coulomb friction, on the motor's side of the gear.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Configurations and speeds: where a velocity leads, and what velocity leads from one configuration to another.
 
-A floating base is placed by its position and a unit quaternion (x, y, z, qw, qx, qy, qz), and moves with the velocity of its
-origin and its angular velocity, both in its own axes; joints add their coordinates and speeds behind. Without a floating base
-these are sums and differences.
+A floating base is placed by its position and a unit quaternion (x, y, z, qw, qx, qy, qz), and moves with the velocity of
+its origin and its angular velocity, both in its own axes; joints add their coordinates and speeds behind. Without a floating
+base these are sums and differences.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError
-from linkwise.model.tree import BASE_COORDINATES, BASE_SPEEDS, Tree
+from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import quaternion_product, quaternion_rotation
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, cos_sin

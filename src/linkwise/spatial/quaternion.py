@@ -11,7 +11,7 @@ from linkwise.spatial.scalar import Array
 def quaternion_rotation(quaternion: npt.ArrayLike) -> Array:
     """R (3, 3) of a quaternion (w, x, y, z) of any length but zero: it is normalised on the way.
 
-    W. R. Hamilton's product q v q* / |q|^2 written out (J. B. Kuipers, *Quaternions and Rotation Sequences*, 1999, section 7.7).
+    Hamilton's product q v q* / |q|^2 written out (J. B. Kuipers, *Quaternions and Rotation Sequences*, 1999, section 7.7).
 
     Examples
     --------
