@@ -18,7 +18,7 @@ try:
 except ImportError:
     sys.exit("this benchmark needs Pinocchio: pip install '.[peers]'")
 from peers import random_tree, to_pinocchio
-from timing import in_turn, per_call, pin_to_one_core, seconds
+from timing import in_turn, per_call, pin_to_one_core, row, seconds
 
 import linkwise as lw
 
@@ -79,16 +79,6 @@ class Pair:
         columns = [np.asfortranarray(array.T) for array in (self.q, self.qd, self.qdd)]
         out = np.empty_like(columns[0])
         return lambda: pin.rneaInParallel(1, pool, *columns, out)
-
-
-def row(name: str, theirs: float, ours: float, floor: float, aim: float, unit: float = 1e-9, digits: int = 1) -> None:
-    ratio = theirs / ours
-    verdict = "aim reached" if ratio >= aim else "passed" if ratio >= floor else "BELOW"
-    suffix = {1e-9: "ns", 1e-6: "us", 1e-3: "ms"}[unit]
-    print(
-        f"{name:58} {theirs / unit:9.{digits}f} {suffix} {ours / unit:9.{digits}f} {suffix} "
-        f"{ratio:7.1f}x   {floor:g}x / {aim:g}x  {verdict}"
-    )
 
 
 def batches(pair: Pair, label: str, floors: dict[str, tuple[float, float]]) -> None:

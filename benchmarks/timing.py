@@ -44,3 +44,14 @@ def per_call(code: str, names: dict[str, object], calls: int = 10000) -> Callabl
     run = space["run"]
     timed = seconds(run, 0.0)  # type: ignore[arg-type]
     return lambda: timed() / calls
+
+
+def row(name: str, theirs: float, ours: float, floor: float, aim: float, unit: float = 1e-9, digits: int = 1) -> None:
+    """Print one comparison: both times, their ratio, and what it should be at least and at best."""
+    ratio = theirs / ours
+    verdict = "aim reached" if ratio >= aim else "passed" if ratio >= floor else "BELOW"
+    suffix = {1e-9: "ns", 1e-6: "us", 1e-3: "ms"}[unit]
+    print(
+        f"{name:58} {theirs / unit:9.{digits}f} {suffix} {ours / unit:9.{digits}f} {suffix} "
+        f"{ratio:7.1f}x   {floor:g}x / {aim:g}x  {verdict}"
+    )

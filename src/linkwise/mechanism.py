@@ -43,6 +43,12 @@ class Mechanism(Tree):
         Acceleration of free fall in the world frame, m/s2.
     payload : Inertia, optional
         What the tool carries, in tool axes.
+    motors : sequence of Motor
+        Motors beside those of the links, each naming the joint that it drives; see `Motor`.
+    floating : bool
+        Whether the base is a body that moves freely. Links on the base hang on it, and a fixed link on the base gives it its
+        mass. q is then x, y, z, qw, qx, qy, qz, joints (nq), qd the velocity of its origin and its angular velocity, both in
+        its own axes, then the joint speeds (nv); see `Tree`.
     name : str, optional
         How tables and messages call it.
 
@@ -273,15 +279,21 @@ class Mechanism(Tree):
         return self.kernel("friction_torque")(qd)  # type: ignore[no-any-return]
 
     @compiled
-    def forward_dynamics(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike) -> FloatArray:
+    def forward_dynamics(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, external: npt.ArrayLike | None = None
+    ) -> FloatArray:
         """Accelerations qdd (..., nv) under the efforts tau (..., nv) of the motors, gravity and friction.
+
+        ``external`` as for `inverse_dynamics`.
 
         Raises
         ------
         ModelError
             Where a joint can move without moving any inertia: its acceleration is not defined.
         """
-        return self.kernel("forward_dynamics")(q, qd, tau)  # type: ignore[no-any-return]
+        if external is None:
+            return self.kernel("forward_dynamics")(q, qd, tau)  # type: ignore[no-any-return]
+        return self.kernel("forward_dynamics_external")(q, qd, tau, external)  # type: ignore[no-any-return]
 
     @compiled
     def inverse_dynamics_derivatives(

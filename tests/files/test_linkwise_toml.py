@@ -181,6 +181,15 @@ def test_the_documented_example_can_be_read(tmp_path: Path) -> None:
     assert mechanism.link_names == ("shoulder", "finger")
 
 
+def test_the_rover_survives(tmp_path: Path) -> None:
+    rover = load(Path(__file__).parent / "data" / "rover.toml")
+    assert rover.floating
+    assert [(drive.coordinate, drive.carrier) for drive in rover.drives] == [(0, 0), (1, 1), (1, 1)]
+    assert not remarks(Path(__file__).parent / "data" / "rover.toml")
+    save(rover, tmp_path / "a.toml")
+    assert load(tmp_path / "a.toml") == rover
+
+
 def test_motors_are_read_as_they_are_written_by_hand(tmp_path: Path) -> None:
     text = ONE + (
         "name = 'arm'\nmass = 1\n[[link]]\nname = 'hand'\nmotor = {inertia = 1e-3, carrier = 0, axis = [0, 0, 2]}\n"

@@ -16,6 +16,7 @@ DATA = Path(__file__).parent / "data"
 ROBOTS = files("linkwise.robots").joinpath("data")
 DESCRIPTIONS = [
     (DATA / "SCARA.DAT").read_bytes(),
+    (DATA / "rover.toml").read_bytes(),
     *(ROBOTS.joinpath(f"{name}.toml").read_bytes() for name in ("puma560", "elbow", "planar_2r")),
 ]
 CSV = b"t,q1,q2,q3,qd1,qd2,qd3,qdd1,qdd2,qdd3\n0,0,0,0,1,2,0,10,20,0\n0.05,0.1,0.1,0,1.1,2.1,0,11,21,0\n"
@@ -23,7 +24,8 @@ MOTIONS = [(DATA / "SCARA.MOT").read_bytes(), CSV]
 TOKENS = [
     b"", b"0", b"-1", b"1e400", b"nan", b"inf", b"1e308", b"-1e308", b"1e-320", b"9" * 400, b"x", b"1_0", b"0x10", b"1d3",
     b'"', b"'", b"[", b"]", b"[[", b"{", b"}", b"=", b",", b";", b"\0", b"\r", b"\n", b"\n\n", b"#", b"\xff",
-    b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"true", b"1979-05-27", b"[[link]]", b"[base]", b"link = 3",
+    b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"true", b"1979-05-27", b"[[link]]", b"[base]", b"[[motor]]", b"link = 3",
+    b"carrier = 1", b"axis = [1, 0, 0]", b"motor = 3",
     b"name = 'a'", b"parent = 'link2'", b"theta = 1", b"base", b"prismatic", b"modified",
 ]  # fmt: skip
 

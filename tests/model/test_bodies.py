@@ -27,7 +27,7 @@ def efforts(mech: Mechanism, bodies: Bodies, state: tuple[np.ndarray, ...]) -> n
 @given(mechanisms())
 def test_one_body_for_each_coordinate(mech: Mechanism) -> None:
     made = moving_bodies(mech)
-    assert sorted(body.coordinate for body in made.bodies) == list(range(mech.n))
+    assert sorted(body.speed for body in made.bodies) == list(range(mech.n))
     assert all(body.parent < k for k, body in enumerate(made.bodies))
     for k in range(len(made.bodies)):
         path = made.path(k)

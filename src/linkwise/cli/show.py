@@ -59,7 +59,7 @@ def show(
     from linkwise.model import part_tables, table
 
     found = description(mechanism)
-    values, path = _coordinates(q, found.mechanism.n), _picture_path(save, found.mechanism.name)
+    values, path = _coordinates(q, found.mechanism), _picture_path(save, found.mechanism.name)
     click.echo(table.text(found.mechanism))
     driven = len({drive.coordinate for drive in found.mechanism.drives})
     if driven and not motors:
@@ -78,14 +78,14 @@ def show(
         _write_picture(found.mechanism, values, path, asked=save is not None)
 
 
-def _coordinates(text: str | None, n: int) -> list[float] | None:
-    """Read the numbers of --q; each may be in degrees, marked so."""
+def _coordinates(text: str | None, mechanism: Mechanism) -> list[float] | None:
+    """Read the numbers of --q; each may be in degrees, marked so. A floating base stays in its origin."""
     if text is None:
         return None
     words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
-    if len(words) != n:
-        raise click.BadParameter(f"{len(words)} numbers for {n} joints", param_hint="--q")
-    return [_angle(word) for word in words]
+    if len(words) != mechanism.n:
+        raise click.BadParameter(f"{len(words)} numbers for {mechanism.n} joints", param_hint="--q")
+    return [*mechanism.neutral[: mechanism.nq - mechanism.n].tolist(), *map(_angle, words)]
 
 
 def _angle(word: str) -> float:

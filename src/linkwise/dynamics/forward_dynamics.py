@@ -34,9 +34,20 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     return min(found, key=lambda qdd: sum(operation_count(list(qdd)).values()))
 
 
-def composite_acceleration(tree: Tree, made: Bodies, q: Array, qd: Array, left: Array) -> Array:
+@algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv", "external": "6"}, outputs={"qdd": "nv"})
+def forward_dynamics_external(tree: Tree, q: Array, qd: Array, tau: Array, external: Array) -> Array:
+    """Return qdd (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes; by composite bodies."""
+    check_inertia(tree)
+    made = moving_bodies(tree).regrouped()
+    return composite_acceleration(tree, made, q, qd, tau - friction(tree, qd), external)
+
+
+def composite_acceleration(
+    tree: Tree, made: Bodies, q: Array, qd: Array, left: Array, external: Array | None = None
+) -> Array:
     """Return qdd (nv,) from the mass matrix and the efforts that friction leaves."""
-    return factored_mass_matrix(tree, made, q).solve(left - recursion(tree, made, q, qd, blank(tree.nv)))
+    bias = recursion(tree, made, q, qd, blank(tree.nv), external)
+    return factored_mass_matrix(tree, made, q).solve(left - bias)
 
 
 def factored_mass_matrix(tree: Tree, made: Bodies, q: Array) -> Factor:

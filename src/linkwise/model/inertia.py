@@ -13,6 +13,9 @@ from linkwise.spatial.scalar import FloatArray
 SLACK = 1e-9
 """Relative rounding allowed where an inertia is checked (tables carry few digits)."""
 
+LARGEST = 1e300
+"""An element of a tensor beyond this would leave the range of floating-point arithmetic in the checks."""
+
 
 @dataclass(frozen=True, eq=False)
 class Inertia:
@@ -138,11 +141,15 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
         return frozen(np.zeros((3, 3)))
     if np.abs(given - given.T).max() > SLACK * np.abs(given).max():
         check.report(field, inertia, "a symmetric matrix")
+    if np.abs(given).max() > LARGEST:
+        check.report(field, inertia, f"elements up to {LARGEST:g}")
+        return frozen(np.zeros((3, 3)))
     return frozen(0.5 * (given + given.T))
 
 
 def _check_physical(check: Checker, tensor: FloatArray, field: str) -> None:
-    moments = np.linalg.eigvalsh(tensor)
+    size = 2.0 ** float(np.frexp(np.abs(tensor).max())[1])  # a power of two: dividing by it rounds nothing
+    moments = np.linalg.eigvalsh(tensor / size) * size
     slack = SLACK * max(np.abs(moments).max(), 1e-300)
     hint = "; physical=False accepts an identified set of parameters" if field == "inertia" else ""
     if moments[0] < -slack:

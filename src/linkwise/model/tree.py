@@ -163,6 +163,12 @@ class Tree:
         return (BASE_SPEEDS if self.floating else ()) + self.names
 
     @property
+    def neutral(self) -> FloatArray:
+        """The configuration (nq,) with all joints at zero and a floating base upright in its origin."""
+        place = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0] if self.floating else []
+        return frozen(np.array([*place, *[0.0] * self.n]))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the moving links, (n,), in the order of the joint coordinates."""
         return tuple(str(link.name) for link in self.links if link.moves)

@@ -10,8 +10,10 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.model.link import Link
 from linkwise.model.tree import Tree
+from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transform
 
 SMALLEST = 1e-9
 
@@ -70,18 +72,21 @@ class Skeleton:
 
 
 def skeleton(tree: Tree, q: Any = None) -> Skeleton:
-    """Lay out a mechanism at the joint coordinates q (n,), zero where none are given.
+    """Lay out a mechanism at the coordinates q (nq,), the neutral ones where none are given.
 
     Raises
     ------
     ArgumentError
-        Where q is not n finite numbers.
+        Where q is not nq finite numbers.
     """
     values = coordinates(tree, q)
-    frames: dict[int, FloatArray] = {-1: np.asarray(tree.base, dtype=float)}
+    base, joints = np.asarray(tree.base, dtype=float), values[tree.nq - tree.n :]
+    if tree.floating:
+        base = np.asarray(base @ transform(quaternion_rotation(values[3:7]), values[:3]), dtype=float)
+    frames: dict[int, FloatArray] = {-1: base}
     places: dict[int, Place] = {}
     for k in tree.order:
-        places[k] = _place(tree, k, frames[tree.parents[k]], values[tree.coordinates[k]] if tree.links[k].moves else 0.0)
+        places[k] = _place(tree, k, frames[tree.parents[k]], joints[tree.coordinates[k]] if tree.links[k].moves else 0.0)
         frames[k] = places[k].frame
     last = len(tree.links) - 1
     made = Skeleton(frames[-1], tuple(places[k] for k in range(last + 1)), frames[last] @ tree.tool)
@@ -98,10 +103,11 @@ def _symbol_size(made: Skeleton, extent: float) -> float:
 
 
 def coordinates(tree: Tree, q: Any) -> FloatArray:
-    """Return the joint coordinates as an array (n,), zero where none are given."""
-    made = np.zeros(tree.n) if q is None else np.asarray(q, dtype=float)
-    if made.shape != (tree.n,) or not np.all(np.isfinite(made)):
-        raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.n} finite numbers, one for each joint")
+    """Return the coordinates as an array (nq,), the neutral ones where none are given."""
+    made = tree.neutral if q is None else np.asarray(q, dtype=float)
+    if made.shape != (tree.nq,) or not np.all(np.isfinite(made)):
+        each = ", ".join(tree.coordinate_names) if tree.floating else "one for each joint"
+        raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.nq} finite numbers, {each}")
     return made
 
 
