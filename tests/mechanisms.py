@@ -1,8 +1,9 @@
-"""Random mechanisms and motions for the tests: every joint kind, any axes, chains and trees, all constants generic."""
+"""Random mechanisms and motions for the tests: every joint kind, any axes, chains and trees, fixed and floating, motors on
+joints and rotors on any link, all constants generic."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -92,22 +93,78 @@ def random_mechanism(
     return Mechanism(links, name=f"random{seed}", **values)
 
 
+def random_rotor(rng: np.random.Generator, joint: str, carrier: str, *, heavy: bool = True) -> Motor:
+    """A motor whose rotor a link carries: with a body of its own, or (not ``heavy``) with only its spin known."""
+    axis = rng.normal(size=3)
+    axis = axis / np.linalg.norm(axis)
+    along = rng.uniform(1e-3, 4e-3)
+    across = along * rng.uniform(0.6, 1.5)
+    tensor = across * np.eye(3) + (along - across) * np.outer(axis, axis)
+    body = {"mass": rng.uniform(0.2, 1.0), "com": rng.uniform(-0.2, 0.2, 3), "rotor_inertia": tensor}
+    return Motor(
+        gear_ratio=rng.choice([-1, 1]) * rng.uniform(3.0, 30.0),
+        viscous=rng.uniform(1e-4, 1e-3),
+        coulomb=(rng.uniform(0.1, 0.5), -rng.uniform(0.1, 0.5)),
+        carrier=carrier,
+        axis=axis,
+        joint=joint,
+        friction_rule=str(rng.choice(["reflected", "toolbox7"])),
+        **(body if heavy else {"inertia": along}),
+    )
+
+
+def with_rotors(mechanism: Mechanism, seed: int = 0) -> Mechanism:
+    """The same mechanism with rotors on links: each joint driven by none, one or two, each on any link or on the base."""
+    rng = np.random.default_rng([seed, 11])
+    places = ["base", *mechanism.link_names]
+    rotors = [
+        random_rotor(rng, joint, str(rng.choice(places)), heavy=bool(rng.random() < 0.7))
+        for joint in mechanism.names
+        for _ in range(rng.integers(0, 3))
+    ]
+    rotors.append(random_rotor(rng, mechanism.names[-1], mechanism.link_names[-1]))
+    return mechanism.replace(motors=[*mechanism.motors, *rotors])
+
+
+def afloat(mechanism: Mechanism, seed: int = 0) -> Mechanism:
+    """The same mechanism on a floating base that has a mass."""
+    hull = Link(joint="fixed", name="hull", parent="base", **random_body(np.random.default_rng([seed, 13])))
+    return mechanism.replace(links=[hull, *mechanism.links], floating=True)
+
+
 @cache
 def sample(seed: int) -> Mechanism:
     """One of the mechanisms that many tests share, so that each kernel is compiled once."""
     return random_mechanism(seed)
 
 
+@cache
+def variant(name: str) -> Mechanism:
+    """A shared mechanism on a fixed or floating base, with rotors on its links or without: ``"floating rotors 3"``."""
+    seed = int(name.split()[-1])
+    made = sample(seed)
+    made = with_rotors(made, seed) if "rotors" in name else made
+    return afloat(made, seed) if "floating" in name else made
+
+
 SEEDS = tuple(range(10))
 """Of the shared mechanisms: chains and trees of 3 to 6 links with every kind of joint."""
 
+FIXED = (*(f"joints {seed}" for seed in SEEDS[:6]), *(f"rotors {seed}" for seed in SEEDS[:6]))
+FLOATING = (*(f"floating {seed}" for seed in SEEDS[:3]), *(f"floating rotors {seed}" for seed in SEEDS[:4]))
+VARIANTS = (*FIXED, *FLOATING)
+"""For laws that hold for all: motors on joints; with rotors on links; with the base afloat; with both."""
+
 
 def random_state(mechanism: Mechanism, seed: int = 0, batch: tuple[int, ...] = ()) -> tuple[np.ndarray, ...]:
-    """q, qd, qdd (..., n), generic, with speeds away from zero."""
+    """q (..., nq), qd, qdd (..., nv), generic, with speeds away from zero; a floating base has a unit quaternion."""
     rng = np.random.default_rng([seed, 7])
-    shape = (*batch, mechanism.n)
+    shape = (*batch, mechanism.nv)
     speed = rng.choice([-1.0, 1.0], shape) * rng.uniform(0.2, 1.5, shape)
-    return rng.uniform(-2, 2, shape), speed, rng.normal(size=shape)
+    q = rng.uniform(-2, 2, (*batch, mechanism.nq))
+    if mechanism.floating:
+        q[..., 3:7] /= np.linalg.norm(q[..., 3:7], axis=-1, keepdims=True)
+    return q, speed, rng.normal(size=shape)
 
 
 def relative(found: Any, wanted: Any) -> float:
@@ -122,6 +179,28 @@ def relative(found: Any, wanted: Any) -> float:
 def numpy_call(mechanism: Mechanism, name: str, *args: Any, **options: Any) -> Any:
     """An algorithm through the NumPy lowering: nothing to compile, for tests that make many mechanisms."""
     return mechanism.kernel(name, backend="numpy", **options)(*args)
+
+
+def direct(mechanism: Mechanism, name: str, *args: Any, **options: Any) -> Any:
+    """An algorithm on floats, without a graph: for tests that evaluate many mechanisms once or twice."""
+    given = [np.asarray(arg, dtype=float)[()] for arg in args]
+    found = find(name).function(mechanism, *given, **options)
+    made = tuple(np.asarray(array, dtype=float) for array in parts(found))
+    return made if isinstance(found, tuple) else made[0]
+
+
+def column_by_column(function: Callable[[np.ndarray], np.ndarray], size: int, h: float = 1e-3) -> np.ndarray:
+    """The derivative (..., size) of a function of a small vector (size,) at zero.
+
+    Central differences with h and h/2, and h^2 taken off by Richardson: error h^4 f^(5) / 480 + 2 eps |f| / h.
+    """
+    columns = []
+    for direction in np.eye(size):
+        wide, near = (
+            (function(step * direction) - function(-step * direction)) / (2 * step) for step in (h, h / 2)
+        )
+        columns.append((4 * near - wide) / 3)
+    return np.stack(columns, axis=-1)
 
 
 def arguments(mech: Mechanism, name: str, batch: tuple[int, ...] = (), dtype: type = np.float64) -> list[np.ndarray]:

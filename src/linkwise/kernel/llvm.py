@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -81,12 +81,18 @@ def assembly(tape: Tape, dtype: str) -> str:
     plan = Plan(tape, has_fma=host().has_fma)
     parts = [ELEMENT, slow(make()), blocks(tape, make(), plan), copying(make()), sending(make()), loop(tape, make(), plan)]
     if dtype == "float64" and has_entry(tape):
-        narrow = replace(host(), vector_bytes=16)
-        parts += (
-            [] if narrow == host() else [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)]
-        )
-        parts += [whole(tape, narrow.text("double"), plan), entry(tape, narrow.text("double"))]
+        parts += _single(tape, plan, make())
     return module(parts)
+
+
+def _single(tape: Tape, plan: Plan, wide: Text) -> list[str]:
+    """The entry for one configuration, on the shortest vectors; large arithmetic is not compiled twice."""
+    narrow = replace(host(), vector_bytes=16)
+    if plan.together > 1:
+        return [entry(tape, wide, plan)]
+    text = narrow.text("double")
+    parts = [] if narrow == host() else [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)]
+    return [*parts, whole(tape, narrow.text("double"), plan), entry(tape, text, plan)]
 
 
 def module(parts: Sequence[str]) -> str:

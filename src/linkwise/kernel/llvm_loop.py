@@ -20,7 +20,7 @@ STACK = 32768
 """Bytes of a block of configurations that are still taken from the stack."""
 
 STREAM = 1 << 22
-"""Bytes of an output from which on it is written past the caches, which have no room for it: a core's own hold 1 or 2 MiB."""
+"""Bytes of an output from which on it is written past the caches: those of a core itself hold 1 or 2 MiB."""
 
 
 def loop(tape: Tape, t: Text, plan: Plan) -> str:

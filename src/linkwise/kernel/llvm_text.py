@@ -9,15 +9,15 @@ RUNTIME = (
     "array_type",
     "descr",
     "new_array",
+    "new_scalar",
+    "new_tuple",
+    "set_item",
+    "decref",
     "vectorcall",
     "sin",
     "cos",
     "malloc",
     "free",
-    "flags",
-    "pool0",
-    "pool1",
-    "pool2",
 )
 """What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading."""
 

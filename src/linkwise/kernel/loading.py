@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,7 @@ from linkwise.kernel.image import Image, Mapped, link, supported
 from linkwise.kernel.llvm_text import RUNTIME
 from linkwise.kernel.tape import Tape
 
-_NEW_ARRAY = 93
+_NEW_ARRAY, _NEW_SCALAR = 93, 60
 _numbers = itertools.count()
 
 
@@ -58,6 +58,13 @@ def fill_runtime(code: Code, values: Mapping[str, int]) -> None:
         table[RUNTIME.index(name)] = value
 
 
+def fill_pool(code: Code, words: Sequence[int]) -> None:
+    """Write into the table ``pool`` of a kernel the addresses of the arrays that it keeps, and their flags."""
+    table = (ctypes.c_void_p * max(1, len(words))).from_address(code.address("pool"))
+    for k, word in enumerate(words):
+        table[k] = word
+
+
 def cache_key(tape: Tape, dtype: str) -> str:
     """What the machine code of a tape depends on: see `machine_key`."""
     return machine_key(tape.digest, dtype)
@@ -69,7 +76,7 @@ def machine_key(digest: str, dtype: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-SYMBOLS = ("runtime", "call", "loop_double", "loop_float", "rollout")
+SYMBOLS = ("runtime", "pool", "call", "loop_double", "loop_float", "rollout")
 """What kernels may define; each defines ``runtime`` and one loop."""
 
 
@@ -146,6 +153,10 @@ def runtime_pointers() -> dict[str, int]:
         "array_type": id(np.ndarray),
         "descr": id(np.dtype(np.float64)),
         "new_array": int(table[_NEW_ARRAY]),
+        "new_scalar": int(table[_NEW_SCALAR]),
+        "new_tuple": _address(ctypes.pythonapi.PyTuple_New),
+        "set_item": _address(ctypes.pythonapi.PyTuple_SetItem),
+        "decref": _address(ctypes.pythonapi.Py_DecRef),
         "vectorcall": _address(ctypes.pythonapi.PyObject_Vectorcall),
         "sin": _address(library.sin),
         "cos": _address(library.cos),

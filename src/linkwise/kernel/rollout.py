@@ -125,7 +125,15 @@ class Rollout:
         self._code: Code | None = None
 
     def __call__(
-        self, q: FloatArray, qd: FloatArray, reads: Sequence[FloatArray], *, start: float, step: float, steps: int, record: int
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        reads: Sequence[FloatArray],
+        *,
+        start: float,
+        step: float,
+        steps: int,
+        record: int,
     ) -> Recorded:
         """Integrate.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from linkwise.simulate.events import member
 from linkwise.simulate.scheme import accelerations, normalised
 from linkwise.simulate.torque import Torque, asked
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.trajectory.trajectory import Event
+from linkwise.trajectory import Event
 
 METHODS = {"rk23": "RK23", "rk45": "RK45", "dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
 """Our names of SciPy's methods."""
@@ -78,18 +79,9 @@ def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
     made = Recorded.empty(len(task.start.q), len(task.t), task.mech.nq, task.mech.nv)
     events: list[Event] = []
     ends = np.full(len(task.start.q), np.inf)
-    rates = Kernel(
-        trace(
-            lambda q, qd, tau: _rates(task.mech, q, qd, tau),
-            "state_rates",
-            {"q": (task.mech.nq,), "qd": (task.mech.nv,), "tau": (task.mech.nv,)},
-            {"rate": (task.mech.nq + task.mech.nv,)},
-        ),
-        task.backend,
-    )
-    laws = _laws(task)
+    rates, laws = _rates_kernel(task.mech, task.backend), _laws(task)
     for row in range(len(task.start.q)):
-        one = _Rollout(task, rates, lambda k, row=row: laws(row, k), row)
+        one = _Rollout(task, rates, partial(laws, row), row)
         one.run()
         made.q[row], made.qd[row] = one.q, one.qd
         for k in range(len(task.t)):
@@ -98,6 +90,17 @@ def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
         events += one.found
     made.qdd[...] = rates(made.q, made.qd, made.tau)[..., task.mech.nq :]
     return made, tuple(events), ends
+
+
+def _rates_kernel(mech: Tree, backend: str | None) -> Kernel:
+    """The derivative in time of the state, compiled once for a mechanism."""
+    kept = mech.__dict__.setdefault("_rollouts", {})
+    key = ("rates", backend)
+    if key not in kept:
+        inputs = {"q": (mech.nq,), "qd": (mech.nv,), "tau": (mech.nv,)}
+        kept[key] = Kernel(trace(partial(_rates, mech), "rates", inputs, {"rate": (mech.nq + mech.nv,)}), backend)
+    made: Kernel = kept[key]
+    return made
 
 
 def _rates(mech: Tree, q: Array, qd: Array, tau: Array) -> Array:
@@ -114,7 +117,7 @@ def _laws(task: Task) -> Callable[[int, int], Law]:
     reads = torque.reads(task.start.batch)
 
     def read(array: FloatArray, row: int, k: int) -> FloatArray:
-        return array[min(row, len(array) - 1), min(k, array.shape[1] - 1)]
+        return np.asarray(array[min(row, len(array) - 1), min(k, array.shape[1] - 1)])
 
     if torque.law is None:
         return lambda row, k: lambda t, q, qd: read(reads[0], row, k)

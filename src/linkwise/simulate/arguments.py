@@ -45,7 +45,9 @@ class Clock:
 
 def state(mech: Tree, name: str, value: Any, size: int) -> FloatArray:
     """Initial coordinates or speeds (..., size)."""
-    found = numbers(f"simulate: {name}", np.zeros(size) if value is None else value)
+    rest = np.zeros(size)
+    rest[3] = float(mech.floating and name == "q0")
+    found = numbers(f"simulate: {name}", rest if value is None else value)
     if found.ndim == 0 or found.shape[-1] != size:
         raise ArgumentError(f"simulate: {name} has the shape {found.shape}; expected (..., {size}) for {mech.name!r}")
     if mech.floating and name == "q0":
@@ -146,8 +148,8 @@ def torque_rows(mech: Tree, torque: Any, steps: int, batch: tuple[int, ...]) -> 
     per_rollout = 1 < rows == (batch or (0,))[-1] and found.ndim - 1 <= len(batch)
     if per_step and per_rollout:
         raise ArgumentError(
-            f"simulate: torque {found.shape} may mean {rows} instants or {rows} rollouts; say torque[None] for one row per step, "
-            "torque[..., None, :] for one per rollout"
+            f"simulate: torque {found.shape} may mean {rows} instants or {rows} rollouts; say torque[None] for one row per "
+            "step, torque[..., None, :] for one per rollout"
         )
     if per_rollout:
         return found[..., None, :]
@@ -186,7 +188,9 @@ def watched(events: Any) -> dict[str, Any]:
             raise ArgumentError(f"simulate: event {name!r} has the direction {direction!r}; expected -1, 0 or 1")
         terminal = getattr(function, "terminal", False)
         if not isinstance(terminal, (bool, int)) or terminal < 0:
-            raise ArgumentError(f"simulate: event {name!r} has terminal {terminal!r}; expected True, False, or how many times")
+            raise ArgumentError(
+                f"simulate: event {name!r} has terminal {terminal!r}; expected True, False or a number of times"
+            )
     return found
 
 

@@ -13,9 +13,9 @@ from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory import Event
 from linkwise.trajectory.floating import _coordinates, _twists
 from linkwise.trajectory.hermite import quintic_polynomial
-from linkwise.trajectory.trajectory import Event
 
 HALVINGS = 60
 """Bisections of an interval: more than a float64 has bits."""
@@ -106,7 +106,8 @@ def _crossings(value: FloatArray, direction: float) -> tuple[Any, Any]:
     """Rollout and interval of each change of sign of value (B, R); one that begins at zero is none."""
     before, after = value[:, :-1], value[:, 1:]
     up, down = (before < 0) & (after >= 0), (before > 0) & (after <= 0)
-    return np.nonzero(up if direction > 0 else down if direction < 0 else up | down)
+    rows, columns = np.nonzero(up if direction > 0 else down if direction < 0 else up | down)
+    return rows, columns
 
 
 def _span(mech: Tree, t: FloatArray, made: Recorded, rows: Any, columns: Any, *, held: bool) -> Span:

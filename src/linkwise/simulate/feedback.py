@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError, choices, members
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape, trace
 from linkwise.model.tree import Tree
@@ -120,7 +120,9 @@ class Feedback:
         """
         unknown = sorted(parameters.keys() - self.parameters.keys())
         if unknown:
-            raise ArgumentError(f"Feedback: {self.name} has no parameter {choices(unknown)}; it has {choices(self.parameters)}")
+            raise ArgumentError(
+                f"Feedback: {self.name} has no parameter {choices(unknown)}; it has {members(self.parameters)}"
+            )
         other = Feedback(self.function, **{**self.parameters, **parameters})
         shapes = [{name: value.shape for name, value in law.inputs.items()} for law in (self, other)]
         alike = self.fixed.keys() == other.fixed.keys() and all(self.fixed[k] is other.fixed[k] for k in self.fixed)
@@ -130,7 +132,7 @@ class Feedback:
 
     def __call__(self, mech: Tree, t: npt.ArrayLike, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
         """The torque (..., nv) at t (s), q (..., nq), qd (..., nv), sampled parameters at their first instant."""
-        first = [value.values[(*[slice(None)] * len(value.batch), 0)] for value in self.inputs.values()]
+        first = [np.take(value.values, 0, axis=len(value.batch)) for value in self.inputs.values()]
         return np.asarray(self.kernel(mech)(t, q, qd, *first))
 
     def kernel(self, mech: Tree, backend: str | None = None) -> Kernel:
@@ -149,9 +151,7 @@ class Feedback:
 
     def scalars(self, mech: Tree, t: Array, q: Array, qd: Array, *given: Array) -> Array:
         """The law over scalars, checked."""
-        named = {
-            name: value[()] if value.ndim == 0 else value for name, value in zip(self.inputs, given, strict=True)
-        }
+        named = {name: value[()] if value.ndim == 0 else value for name, value in zip(self.inputs, given, strict=True)}
         made = np.asarray(self.function(t[()], q, qd, **named, **self.fixed), dtype=object)
         if made.shape != (mech.nv,):
             raise ArgumentError(f"Feedback: {self.name} gives tau of shape {made.shape}; expected ({mech.nv},)")

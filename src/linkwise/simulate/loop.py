@@ -42,7 +42,15 @@ class Loop:
         return made
 
     def __call__(
-        self, q: FloatArray, qd: FloatArray, reads: Sequence[FloatArray], *, start: float, step: float, steps: int, record: int
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        reads: Sequence[FloatArray],
+        *,
+        start: float,
+        step: float,
+        steps: int,
+        record: int,
     ) -> Recorded:
         """Integrate; all as in `Rollout`."""
         program, coefficients = self.program, self.program.scaled(step)

@@ -19,7 +19,7 @@ from linkwise.simulate.loop import Loop
 from linkwise.simulate.scheme import SCHEMES, program
 from linkwise.simulate.torque import Torque, asked
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.trajectory import Event, Trajectory
+from linkwise.trajectory import Event, Trajectory
 
 DIVERGED = ("raise", "mark")
 
@@ -44,41 +44,45 @@ def simulate(
     """Integrate the equations of motion in time, for one initial state or for many at once.
 
     With a fixed-step method the dynamics, the integrator and, if there is one, the law of control are compiled into one
-    loop: a step costs no Python, and the rollouts of a batch run in the lanes of the vector unit. A batch gives the bits of a loop.
+    loop: a step costs no Python, and the rollouts of a batch run in the lanes of the vector unit. A batch gives the bits
+    of a loop.
 
     Parameters
     ----------
     mech : Mechanism
         What moves. Friction of its motors counts, as in `Mechanism.forward_dynamics`.
     q0 : (..., nq) array_like, optional
-        Initial coordinates, rad or m; all zero if not given (needed for a floating base).
+        Initial coordinates, rad or m; zero if not given, a floating base upright at the origin.
     qd0 : (..., nv) array_like, optional
         Initial speeds; zero if not given.
     torque : optional
         What the motors do, N m or N (and force and moment on a floating base):
 
         - None: nothing.
-        - (nv,) array_like: constant; (..., T - 1, nv): a row per step, which holds through that step (zero-order hold); a row
-          more for the last instant is only recorded. (..., 1, nv) is constant, one per rollout; (B, nv) means that too if B is
-          the batch and cannot be a number of steps.
+        - An array. (nv,) is constant. (..., T - 1, nv) has a row per step, which holds through that step (zero-order
+          hold); one more row, for the last instant, is only recorded. (..., 1, nv) is constant, one per rollout, and so
+          is (B, nv) where B, the batch, cannot be taken for a number of steps.
         - `Feedback`: a law that is compiled in.
-        - ``torque(t, q, qd) -> (..., nv)``: a function of Python, called once a step with the whole batch. It is the slowest.
+        - ``torque(t, q, qd) -> (..., nv)``: a function of Python, called once a step with the whole batch (by adaptive
+          methods with one rollout at a time). It is the slowest.
     t : (T,) array_like or tuple (t_end, dt)
-        Instants, s: ascending, at equal distances for the fixed-step methods. A tuple of two numbers means the instants 0, dt, ... t_end.
+        Instants, s: ascending, at equal distances for the fixed-step methods. A tuple of two numbers means the instants
+        0, dt, ... t_end.
     method : str
-        "rk4" (classical Runge-Kutta, order 4), "semi_implicit_euler" (order 1, symplectic: energy stays bounded), "euler"
-        (order 1): fixed steps, one from instant to instant. "rk23", "rk45", "dop853", "radau", "bdf", "lsoda": SciPy's adaptive
-        ones, one rollout after the other.
+        "rk4" (classical Runge-Kutta, order 4), "semi_implicit_euler" (order 1, symplectic: energy stays bounded) and
+        "euler" (order 1) go by fixed steps, one from instant to instant. "rk23", "rk45", "dop853", "radau", "bdf" and
+        "lsoda" are SciPy's adaptive ones, one rollout after the other; across the jump of Coulomb friction at rest they
+        take ever shorter steps, so give them ``mech.nofriction(viscous=False)``, or integrate with fixed steps.
     record : int
         Every which instant is recorded, from the first on.
     hold : bool, optional
-        Whether the torque that a law or function gives at an instant holds until the next, as that of a digital controller does; else it is
-        asked at every stage, and the order of the method is kept. True by default for fixed steps, False for adaptive ones.
-        What is `Sampled` holds from instant to instant in either case.
+        Whether the torque that a law or function gives at an instant holds until the next, as that of a digital
+        controller does; else it is asked at every stage, and the order of the method is kept. True by default for fixed
+        steps, False for adaptive ones. What is `Sampled` holds from instant to instant in either case.
     events : callable, sequence or dict of them, optional
-        ``g(t, q, qd) -> (...,)`` whose zeros are looked for. It gets t (...,), q (..., nq), qd (..., nv) and is vectorised over
-        ``...``. Attributes as in SciPy: ``terminal`` (True, or after how many times the rollout ends), ``direction`` (1: from
-        negative to positive only, -1: the reverse). What begins at zero is no event.
+        ``g(t, q, qd) -> (...,)`` whose zeros are looked for. It gets t (...,), q (..., nq), qd (..., nv), and is
+        vectorised over ``...``. Attributes as in SciPy: ``terminal`` (True, or after how many times the rollout ends),
+        ``direction`` (1: from negative to positive only, -1: the reverse). What begins at zero is no event.
     energies : bool
         Whether kinetic and potential energy are recorded.
     rtol, atol : float
@@ -92,8 +96,8 @@ def simulate(
     -------
     Trajectory
         t (R,), q (..., R, nq), qd, qdd, tau (..., R, nv) at recorded instants, R = (T - 1) // record + 1; qdd and tau are
-        those of the step that begins there. After a terminal event all are NaN. `events` has the name, time, state, and index into
-        the batch of each event, rollout by rollout.
+        those of the step that begins there. After a terminal event all are NaN. `events` has the name, time, state, and
+        index into the batch of each event, rollout by rollout.
 
     Raises
     ------
@@ -106,10 +110,10 @@ def simulate(
 
     Notes
     -----
-    With fixed steps an event is found by the change of sign from one recorded instant to the next (two in between cancel out), and
-    located by bisection on the quintic Hermite interpolant of q, qd and qdd: its error is of the sixth power of the recorded interval,
-    of the order of rounding for intervals that integrate well. Where a held torque jumps between recorded instants (record > 1), only
-    the second power is left. The adaptive methods use their own dense output.
+    With fixed steps an event is found by the change of sign from one recorded instant to the next (two in between cancel
+    out), and located by bisection on the quintic Hermite interpolant of q, qd and qdd. Its error is of the sixth power of
+    the recorded interval, beside that of the integrator. Where a torque jumps between recorded instants (record > 1), only
+    the third power is left. The adaptive methods use their own dense output.
 
     The quaternion of a floating base is brought to unit length after each step.
 
@@ -140,14 +144,14 @@ def simulate(
     start = arguments.start(mech, states["q0"], states["qd0"], batch)
     watched = arguments.watched(events)
     hold = fixed if hold is None else bool(hold)
-    instants = clock.t[::record]
+    instants = clock.t[::record].copy()
     if fixed:
         made = _stepped(mech, method, start, source, clock, record, hold, backend)
         held = source.varies or (hold and source.is_law)
         found, ends = find(mech, watched, instants, made, batch, held=held)
     else:
-        solver = {"method": adaptive.METHODS[method]}
-        solver |= {name: arguments.tolerance(name, value) for name, value in (("rtol", rtol), ("atol", atol))}
+        tolerances = {name: arguments.tolerance(name, value) for name, value in (("rtol", rtol), ("atol", atol))}
+        solver = {"method": adaptive.METHODS[method], **tolerances}
         task = adaptive.Task(mech, clock.t, start, source, hold, watched, solver, diverged == "mark", backend)
         every, found, ends = adaptive.integrate(task)
         made = Recorded(*(array[:, ::record] for array in (every.q, every.qd, every.qdd, every.tau)))

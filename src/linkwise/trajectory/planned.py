@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.checks import SAMPLES, instants, limited, scalar
+from linkwise.trajectory.checks import ROUNDING, SAMPLES, count, instants, limited, scalar
 from linkwise.trajectory.state import Evaluator
 from linkwise.trajectory.trajectory import Trajectory
 
@@ -45,3 +45,16 @@ def schedule(duration: float, t: Any, rate: Any) -> FloatArray:
         return np.linspace(0.0, duration, SAMPLES if duration else 1)
     steps = math.ceil(duration * scalar("rate", rate, expected="instants a second, > 0") * (1.0 - 1e-12))
     return np.asarray(np.arange(steps + 1) / float(rate))
+
+
+def sampled(due: FloatArray, t: Any, samples: int | None) -> FloatArray:
+    """Instants (T,) of a motion through points that are due at known times (K,): as given, or so many samples."""
+    if t is None:
+        return np.linspace(due[0], due[-1], count(samples)) if due[-1] > due[0] else due[:1].copy()
+    if samples is not None:
+        raise ArgumentError("t and samples are both given; expected one of them, or neither")
+    made = instants(t)
+    room = ROUNDING * (due[-1] - due[0])
+    if made[0] < due[0] - room or made[-1] > due[-1] + room:
+        raise ArgumentError(f"t is from {made[0]:g} to {made[-1]:g} s; the motion lasts from {due[0]:g} to {due[-1]:g} s")
+    return np.clip(made, due[0], due[-1])

@@ -20,6 +20,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.event import Event
 
 if TYPE_CHECKING:
+    from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
     from linkwise.trajectory.trajectory import Trajectory
 
 SUFFIXES = (".npz", ".csv", ".mot")
@@ -47,6 +48,14 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         save_motion(path, t, q, qd, qdd)
     else:
         write_text(path, _table(trajectory))
+
+
+def save_cartesian(trajectory: CartesianTrajectory, path: str | Path) -> None:
+    """Write the motion of a frame; see `CartesianTrajectory.save`."""
+    if Path(path).suffix.lower() != ".npz":
+        raise _refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
+    arrays = {name: getattr(trajectory, name) for name in ("t", "poses", "twist", "acceleration")}
+    write_bytes(path, _archive(arrays))
 
 
 def load(path: str | Path) -> Trajectory:
@@ -79,6 +88,10 @@ def _packed(trajectory: Trajectory) -> bytes:
     for field, name in zip(Event._fields, EVENTS, strict=True):
         if trajectory.events:
             arrays[name] = np.array([getattr(event, field) for event in trajectory.events])
+    return _archive(arrays)
+
+
+def _archive(arrays: dict[str, Any]) -> bytes:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.batch import place_in
 from linkwise.trajectory.checks import instants, within
 from linkwise.trajectory.event import Event
 from linkwise.trajectory.floating import FloatingHermite
@@ -222,13 +223,7 @@ class Trajectory:
         >>> many.member(2)
         <Trajectory: 2 instants from 0 to 1 s, 1 joint>
         """
-        place = index if isinstance(index, tuple) else (index,)
-        sizes = self.batch[: len(place)]
-        if len(sizes) < len(place) or not all(
-            isinstance(k, (int, np.integer)) and -m <= k < m for k, m in zip(place, sizes, strict=True)
-        ):
-            raise ArgumentError(f"there is no member {index!r}; the trajectory has the batch shape {self.batch}")
-        place = tuple(int(k) % m for k, m in zip(place, sizes, strict=True))
+        place = place_in(self.batch, index)
         fields = ("q", "qd", "qdd", "tau", "kinetic", "potential", "poses")
         values: dict[str, Any] = {f: None if getattr(self, f) is None else getattr(self, f)[place] for f in fields}
         chosen = [event for event in self.events if event.member[: len(place)] == place]

@@ -70,7 +70,7 @@ def trapezoidal(
     >>> move.duration  # 2 m at 1 m/s, and 1/2 s to start and stop
     2.5
     >>> move.at(1.25)[1].tolist()
-    [1.0, -0.25...]
+    [1.0, -0.4]
     """
     made = ends(q0=q0, q1=q1)
     n = made["q0"].shape[-1]
@@ -83,7 +83,7 @@ def trapezoidal(
     law = fastest(np.abs(b - a), *most)
     longest = np.max(law.duration, axis=-1, keepdims=True)
     time = schedule(float(np.max(longest, initial=0.0)), t, rate)
-    return planned(time, parabolas(a, b, law.stretched(longest), time[0]), limits, names)
+    return planned(time, parabolas(a, b, law.stretched(longest), time[0], longest), limits, names)
 
 
 class Law(NamedTuple):
@@ -121,11 +121,11 @@ def fastest(distance: FloatArray, speed: FloatArray, acceleration: FloatArray, d
     return Law(peak / a, np.where(peak < speed, 0.0, cruising), peak / b, peak, a, b)
 
 
-def parabolas(q0: FloatArray, q1: FloatArray, law: Law, start: float) -> Parabolas:
-    """Return the motion from q0 to q1 (..., n) by a law, beginning at a time."""
+def parabolas(q0: FloatArray, q1: FloatArray, law: Law, start: npt.ArrayLike, duration: FloatArray) -> Parabolas:
+    """Return the motion from q0 to q1 (..., n) by a law, beginning at times (..., n), all over after the duration."""
     way = np.sign(q1 - q0)
-    end = np.max(law.duration, axis=-1, keepdims=True) + 0.0 * law.starting
-    t = start + np.stack((0.0 * end, law.starting, law.starting + law.cruising, end), axis=-1)
+    parts = (0.0 * way, law.starting, law.starting + law.cruising, duration + 0.0 * way)
+    t = np.asarray(start)[..., None] + np.stack(np.broadcast_arrays(*parts), axis=-1)
     halves = [0.5 * way * law.speed * part for part in (law.starting, law.braking)]
     q = np.stack((q0, q0 + halves[0], q1 - halves[1], q1), axis=-1)
     zero, top = np.zeros_like(way), way * law.speed
