@@ -75,7 +75,7 @@ def scalar(field: str, value: Any, *, above: float = 0.0, expected: str = "a num
 
 def instants(t: Any, field: str = "t", least: int = 1) -> FloatArray:
     """Ascending times (T,), closed to writing."""
-    kind = "instants" if least == 1 else f"{least} instants or more"
+    kind = f"{least} instant{'s' if least > 1 else ''} or more"
     made = numbers(field, t, f"finite times (T,), s, ascending: {kind}")
     if made.ndim != 1 or made.size < least:
         raise ArgumentError(f"{field} has the shape {made.shape}; expected times (T,), s, ascending: {kind}")

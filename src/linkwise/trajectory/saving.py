@@ -15,7 +15,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices
 from linkwise.files import csv_motion, save_motion
 from linkwise.files.atomic import write_text
-from linkwise.files.text import cannot_open
+from linkwise.files.text import cannot_open, read_bytes
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.event import Event
 
@@ -62,15 +62,17 @@ def load(path: str | Path) -> Trajectory:
     """Read an .npz; see `Trajectory.load`."""
     from linkwise.trajectory.trajectory import Trajectory
 
+    data = read_bytes(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
+        file = np.load(io.BytesIO(data), allow_pickle=False)
+        if isinstance(file, np.ndarray):
+            raise _refused(path, "this is one array, not an .npz file")
+        with file:
             held: dict[str, Any] = {name: file[name] for name in file.files}
-    except OSError as error:
-        raise cannot_open(path, error) from error
     except (ValueError, zipfile.BadZipFile, EOFError) as error:
+        if isinstance(error, FileError):
+            raise
         raise _refused(path, "this is not an .npz file of arrays") from error
-    except AttributeError as error:  # a bare .npy array is no archive
-        raise _refused(path, "this is one array, not an .npz file") from error
     missing = [name for name in ("t", "q", "qd", "qdd") if name not in held]
     if missing:
         raise _refused(path, f"there is no array {choices(missing)} in it")

@@ -23,6 +23,7 @@ def trapezoidal(
     speed: npt.ArrayLike,
     acceleration: npt.ArrayLike,
     deceleration: npt.ArrayLike | None = None,
+    straight: bool = False,
     t: npt.ArrayLike | None = None,
     rate: float | None = None,
     limits: npt.ArrayLike | None = None,
@@ -44,6 +45,9 @@ def trapezoidal(
         Greatest speeds, > 0.
     acceleration, deceleration : float or (..., n) array_like
         Greatest accelerations, > 0, of starting and of braking; the same where no deceleration is given.
+    straight : bool
+        All joints proceed in one trapezoid, so that the way is a straight line in joint space and the accelerations jump
+        together. It takes as long or a little longer: each limit is then that of the joint which needs it most.
     t : (T,) array_like, optional
         Instants, s, ascending; the motion begins at the first and must be over by the last.
     rate : float, optional
@@ -80,7 +84,7 @@ def trapezoidal(
         a, b, *most = np.broadcast_arrays(made["q0"], made["q1"], *bounds)
     except ValueError as error:
         raise ArgumentError("the batch axes of speed and acceleration do not broadcast with those of q0 and q1") from error
-    law = fastest(np.abs(b - a), *most)
+    law = _together(np.abs(b - a), *most) if straight else fastest(np.abs(b - a), *most)
     longest = np.max(law.duration, axis=-1, keepdims=True)
     time = schedule(float(np.max(longest, initial=0.0)), t, rate)
     return planned(time, parabolas(a, b, law.stretched(longest), time[0], longest), limits, names)
@@ -119,6 +123,18 @@ def fastest(distance: FloatArray, speed: FloatArray, acceleration: FloatArray, d
     peak = np.minimum(speed, np.sqrt(2.0 * distance * (a / (a + b)) * b))
     cruising = np.maximum(0.0, distance - 0.5 * peak * (peak / a + peak / b)) / speed
     return Law(peak / a, np.where(peak < speed, 0.0, cruising), peak / b, peak, a, b)
+
+
+def _together(distance: FloatArray, *limits: FloatArray) -> Law:
+    """Return the quickest law, the same for all joints but for their distances, under limits (..., n) of each."""
+    moves = distance > 0.0
+    size = np.where(moves, distance, 1.0)
+    tops = [np.min(np.where(moves, limit / size, np.inf), axis=-1, keepdims=True) for limit in limits]
+    law = fastest(
+        np.any(moves, axis=-1, keepdims=True).astype(np.float64), *(np.where(np.isfinite(top), top, 1.0) for top in tops)
+    )
+    rates = (np.minimum(rate * distance, limit) for rate, limit in zip(law[3:], limits, strict=True))
+    return Law(*(time + 0.0 * distance for time in law[:3]), *rates)
 
 
 def parabolas(q0: FloatArray, q1: FloatArray, law: Law, start: npt.ArrayLike, duration: FloatArray) -> Parabolas:
