@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from linkwise import errors as errors
     from linkwise import files as files
     from linkwise import robots as robots
+    from linkwise import trajectory as trajectory
     from linkwise.files import load as load
     from linkwise.files import save as save
     from linkwise.kernel import Kernel as Kernel
@@ -14,22 +15,41 @@ if TYPE_CHECKING:
     from linkwise.model.inertia import Inertia as Inertia
     from linkwise.model.link import Link as Link
     from linkwise.model.motor import Motor as Motor
+    from linkwise.trajectory import CartesianTrajectory as CartesianTrajectory
+    from linkwise.trajectory import Trajectory as Trajectory
 
 __version__ = "0.1.0"
 
-__all__ = ["Inertia", "Kernel", "Link", "Mechanism", "Motor", "errors", "files", "load", "robots", "save"]
+__all__ = [
+    "CartesianTrajectory",
+    "Inertia",
+    "Kernel",
+    "Link",
+    "Mechanism",
+    "Motor",
+    "Trajectory",
+    "errors",
+    "files",
+    "load",
+    "robots",
+    "save",
+    "trajectory",
+]
 
 _HOMES = {
+    "CartesianTrajectory": "linkwise.trajectory",
     "Inertia": "linkwise.model.inertia",
     "Kernel": "linkwise.kernel",
     "Link": "linkwise.model.link",
     "Mechanism": "linkwise.mechanism",
     "Motor": "linkwise.model.motor",
+    "Trajectory": "linkwise.trajectory",
     "errors": "",
     "files": "",
     "load": "linkwise.files",
     "robots": "",
     "save": "linkwise.files",
+    "trajectory": "",
 }
 """Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing
 Linkwise, and the help of its command line, cost next to nothing."""

@@ -72,8 +72,8 @@ def base_parameters(mechanism: Any, *, seed: int = 0) -> BaseParameters:
     Examples
     --------
     >>> from linkwise import robots
-    >>> print(base_parameters(robots.planar_2r().nofriction()).names[0])
-    ZZ1 + M2
+    >>> base_parameters(robots.planar_2r()).names
+    ('MX1 + M1 + M2', 'MY1', 'ZZ1 - M1 - M2', 'MX2 + M2', 'MY2', 'ZZ2 - M2')
     """
     names = parameter_names(mechanism)
     table = _sampled(mechanism, seed, len(names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from linkwise.errors import FileError, FileProblem
@@ -12,7 +12,27 @@ from linkwise.files.text import cannot_open
 
 
 def write_text(path: str | Path, parts: Iterable[str]) -> None:
-    """Write text in UTF-8 under a temporary name in the same folder, then give it its name.
+    """Write text in UTF-8 as `write_bytes` does.
+
+    Raises
+    ------
+    FileError
+        Where the folder or the file may not be written, or the text holds what UTF-8 cannot say.
+    """
+
+    def encoded() -> Iterator[bytes]:
+        try:
+            for part in parts:
+                yield part.encode()
+        except UnicodeEncodeError as error:
+            what = f"the text holds {error.object[error.start]!r}, which UTF-8 cannot say"
+            raise FileError(path, [FileProblem(0, what)]) from error
+
+    write_bytes(path, encoded())
+
+
+def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
+    """Write under a temporary name in the same folder, then give the file its name.
 
     Where anything fails, a file that had the name before stays as it was.
 
@@ -30,7 +50,7 @@ def write_text(path: str | Path, parts: Iterable[str]) -> None:
     except OSError as error:
         raise _cannot_write(path, error) from error
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with os.fdopen(handle, "wb") as file:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
@@ -38,9 +58,6 @@ def write_text(path: str | Path, parts: Iterable[str]) -> None:
         os.replace(temporary, target)
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, UnicodeEncodeError):
-            what = f"the text holds {error.object[error.start]!r}, which UTF-8 cannot say"
-            raise FileError(path, [FileProblem(0, what)]) from error
         if isinstance(error, OSError):
             raise _cannot_write(path, error) from error
         raise

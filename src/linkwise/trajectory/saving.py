@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +12,8 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices
 from linkwise.files import csv_motion, save_motion
-from linkwise.files.atomic import write_text
-from linkwise.files.text import cannot_open, read_bytes
+from linkwise.files.atomic import write_bytes, write_text
+from linkwise.files.text import read_bytes
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.event import Event
 
@@ -34,7 +32,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
     if suffix not in SUFFIXES:
         raise _refused(path, f"cannot tell the format from the suffix {suffix!r}; expected {choices(SUFFIXES)}")
     if suffix == ".npz":
-        write_bytes(path, _packed(trajectory))
+        write_bytes(path, [_packed(trajectory)])
         return
     if trajectory.batch:
         what = f"a {suffix} file holds one motion, not a batch of shape {trajectory.batch}"
@@ -55,7 +53,7 @@ def save_cartesian(trajectory: CartesianTrajectory, path: str | Path) -> None:
     if Path(path).suffix.lower() != ".npz":
         raise _refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
     arrays = {name: getattr(trajectory, name) for name in ("t", "poses", "twist", "acceleration")}
-    write_bytes(path, _archive(arrays))
+    write_bytes(path, [_archive(arrays)])
 
 
 def load(path: str | Path) -> Trajectory:
@@ -134,36 +132,3 @@ def _joined(line: str, more: list[str]) -> str:
 
 def _refused(path: str | Path, message: str) -> FileError:
     return FileError(path, [FileProblem(0, message)])
-
-
-def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write a file under a temporary name in the same folder, then give it its name."""
-    target = Path(path).resolve()
-    if target.is_dir():
-        raise cannot_open(path, IsADirectoryError())
-    if not target.parent.is_dir():
-        raise _refused(path, f"there is no folder {str(Path(path).parent)!r} to write it in")
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    except OSError as error:
-        raise _refused(path, f"cannot be written: {error.strerror or error}") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
-    except OSError as error:
-        raise _refused(path, f"cannot be written: {error.strerror or error}") from error
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-
-
-def _mode(target: Path) -> int:
-    try:
-        return target.stat().st_mode & 0o777
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
