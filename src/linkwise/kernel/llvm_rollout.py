@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from linkwise.kernel.llvm_body import body
-from linkwise.kernel.llvm_ports import moving, port
 from linkwise.kernel.llvm_reduction import slow
+from linkwise.kernel.llvm_rollout_rows import moving, port
 from linkwise.kernel.llvm_rows import set_constants
 from linkwise.kernel.llvm_text import Text
 
@@ -139,8 +139,9 @@ class _Rollout:
         if self.program.law is not None:
             set_constants(t, self.program.law, self._at(self.space.tau))
         t.do("br label %block")
+        before = t.block
         t.start("block")
-        t.do("%begin = phi i64 [ 0, %entry ], [ %begin.next, %over ]")
+        t.do(f"%begin = phi i64 [ 0, %{before} ], [ %begin.next, %over ]")
         t.do("%left = sub i64 %count, %begin")
         t.do("%more = icmp sgt i64 %left, 0")
         t.do("br i1 %more, label %load, label %end")

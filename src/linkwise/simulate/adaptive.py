@@ -85,7 +85,8 @@ def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
         one.run()
         made.q[row], made.qd[row] = one.q, one.qd
         for k in range(len(task.t)):
-            made.tau[row, k] = laws(row, k)(float(task.t[k]), one.q[k], one.qd[k])
+            reached = np.isfinite(one.qd[k]).all()
+            made.tau[row, k] = laws(row, k)(float(task.t[k]), one.q[k], one.qd[k]) if reached else np.nan
         ends[row] = one.end
         events += one.found
     made.qdd[...] = rates(made.q, made.qd, made.tau)[..., task.mech.nq :]

@@ -46,7 +46,8 @@ class Clock:
 def state(mech: Tree, name: str, value: Any, size: int) -> FloatArray:
     """Initial coordinates or speeds (..., size)."""
     rest = np.zeros(size)
-    rest[3] = float(mech.floating and name == "q0")
+    if mech.floating and name == "q0":
+        rest[3] = 1.0
     found = numbers(f"simulate: {name}", rest if value is None else value)
     if found.ndim == 0 or found.shape[-1] != size:
         raise ArgumentError(f"simulate: {name} has the shape {found.shape}; expected (..., {size}) for {mech.name!r}")
@@ -58,7 +59,7 @@ def state(mech: Tree, name: str, value: Any, size: int) -> FloatArray:
                 f"simulate: q0[..., 3:7] has the length {length[..., 0][where]:g}{f' at {where}' if where else ''}; "
                 "expected a unit quaternion (w, x, y, z)"
             )
-        found[..., 3:7] /= length
+        found = np.concatenate([found[..., :3], found[..., 3:7] / length, found[..., 7:]], axis=-1)
     return found
 
 
@@ -76,7 +77,7 @@ def flat(array: FloatArray, batch: tuple[int, ...], behind: int) -> FloatArray:
     own, rest = array.shape[: array.ndim - behind], array.shape[array.ndim - behind :]
     if prod(own) == 1:
         return array.reshape(1, *rest)
-    return np.broadcast_to(array, (*batch, *rest)).reshape(-1, *rest)
+    return np.broadcast_to(array, (*batch, *rest)).reshape(prod(batch), *rest)
 
 
 def start(mech: Tree, q0: FloatArray, qd0: FloatArray, batch: tuple[int, ...]) -> Start:
@@ -108,7 +109,7 @@ def clock(t: Any, *, even: bool) -> Clock:
             f"simulate: t[{k}] to t[{k + 1}] is {gaps[k]:.12g} s, the mean interval {step:.12g} s; "
             "a fixed-step method needs equal intervals"
         )
-    return Clock(found, step)
+    return Clock(found.copy(), step)
 
 
 def _counted(t: tuple[Any, ...]) -> Clock:

@@ -30,7 +30,7 @@ class Sampled:
     Raises
     ------
     ArgumentError
-        Where `values` are not finite real numbers, or have no axis for time.
+        Where `values` are not finite real numbers, are empty, or have no axis for time.
 
     Examples
     --------
@@ -39,11 +39,13 @@ class Sampled:
     """
 
     def __init__(self, values: npt.ArrayLike, ndim: int = 1) -> None:
-        self.values = numbers("Sampled: values", values)
+        self.values = numbers("Sampled: values", values).copy()
         if self.values.ndim <= ndim:
             raise ArgumentError(
                 f"Sampled: values has the shape {self.values.shape}; expected an axis for time before the {ndim} of a value"
             )
+        if not self.values.size:
+            raise ArgumentError(f"Sampled: values has the shape {self.values.shape}; expected one number or more")
         split = self.values.ndim - ndim
         self.shape = self.values.shape[split:]
         self.rows = self.values.shape[split - 1]
@@ -157,8 +159,15 @@ class Feedback:
             raise ArgumentError(f"Feedback: {self.name} gives tau of shape {made.shape}; expected ({mech.nv},)")
         return made
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.function, self.parameters)
+
     def __repr__(self) -> str:
         return f"Feedback({', '.join([self.name, *self.parameters])})"
+
+
+def _rebuilt(function: Callable[..., Any], parameters: dict[str, Any]) -> Feedback:
+    return Feedback(function, **parameters)
 
 
 def numbers(what: str, value: npt.ArrayLike) -> FloatArray:
@@ -169,7 +178,7 @@ def numbers(what: str, value: npt.ArrayLike) -> FloatArray:
         raise ArgumentError(f"{what} is not an array; expected real numbers") from error
     if not np.can_cast(found.dtype, np.float64):
         raise ArgumentError(f"{what} holds {found.dtype}; expected real numbers")
-    made = found.astype(np.float64)
+    made = np.asarray(found, dtype=np.float64)
     if not np.isfinite(made).all():
         where = tuple(int(k) for k in np.argwhere(~np.isfinite(made))[0])
         raise ArgumentError(f"{what} is {made[where]}{f' at {where}' if where else ''}; expected finite numbers")

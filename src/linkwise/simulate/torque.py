@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,8 @@ class Torque:
         """From what `simulate` is given; `batch` is the batch shape of the initial states."""
         if isinstance(torque, Feedback):
             inputs = sampled(torque, steps)
-            arrays = {name: value.values.reshape(*value.batch, value.rows, -1) for name, value in inputs.items()}
+            shapes = {name: (*value.batch, value.rows, prod(value.shape)) for name, value in inputs.items()}
+            arrays = {name: value.values.reshape(shapes[name]) for name, value in inputs.items()}
             return cls(arrays, {name: value.batch for name, value in inputs.items()}, law=torque)
         if callable(torque):
             return cls({}, {}, function=torque)
@@ -69,7 +71,7 @@ def asked(function: Callable[..., Any], batch: Shape, nv: int) -> Ask:
     """The user's function for rollouts laid out flat: it sees and gives the batch shape."""
 
     def ask(t: float, q: FloatArray, qd: FloatArray) -> FloatArray:
-        given = function(t, q.reshape(*batch, -1), qd.reshape(*batch, -1))
+        given = function(t, q.reshape(*batch, q.shape[-1]), qd.reshape(*batch, nv))
         try:
             tau = np.broadcast_to(np.asarray(given, dtype=np.float64), (*batch, nv))
         except (TypeError, ValueError) as error:
@@ -78,6 +80,6 @@ def asked(function: Callable[..., Any], batch: Shape, nv: int) -> Ask:
                 f"simulate: torque {name!r} gives an array of shape {np.shape(given)}; expected {(*batch, nv)} or what "
                 "broadcasts to it"
             ) from error
-        return tau.reshape(-1, nv)
+        return tau.reshape(prod(batch), nv)
 
     return ask

@@ -1,0 +1,230 @@
+"""What is refused, word by word; and what cannot be followed is said, not returned."""
+
+from __future__ import annotations
+
+import builtins
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linkwise import Link, Mechanism, robots
+from linkwise.errors import ArgumentError, KernelError, LinkwiseError, MissingExtraError
+from linkwise.simulate import Feedback, Sampled, SimulationError, simulate
+
+ARM = robots.planar_2r()
+AFLOAT = Mechanism([Link(joint="fixed", mass=1.0, inertia=(1.0, 1.0, 1.0))], floating=True)
+
+
+def watch(**attributes: Any) -> Any:
+    def height(t: Any, q: Any, qd: Any) -> Any:
+        return q[..., 0]
+
+    for name, value in attributes.items():
+        setattr(height, name, value)
+    return height
+
+
+KINDS = "(2,), (..., 10, 2) with one row per step, or (..., 1, 2) for what is constant"
+CLOCKS = "expected (t_end, dt), both > 0, s, t_end a multiple of dt"
+INSTANTS = "expected instants (T,), s, or a tuple (t_end, dt)"
+METHODS = "'rk4', 'semi_implicit_euler', 'euler', 'rk23', 'rk45', 'dop853', 'radau', 'bdf' or 'lsoda'"
+
+TABLE: list[tuple[dict[str, Any], str]] = [
+    ({"q0": [0.0, 0.0, 0.0]}, "q0 has the shape (3,); expected (..., 2) for 'planar_2r'"),
+    ({"q0": 0.0}, "q0 has the shape (); expected (..., 2) for 'planar_2r'"),
+    ({"q0": [0.0, np.nan]}, "q0 is nan at (1,); expected finite numbers"),
+    ({"q0": ["a", "b"]}, "q0 holds <U1; expected real numbers"),
+    ({"q0": [1j, 0]}, "q0 holds complex128; expected real numbers"),
+    ({"q0": [[0.0], [0.0, 1.0]]}, "q0 is not an array; expected real numbers"),
+    ({"qd0": [[0.0, np.inf], [0.0, 0.0]]}, "qd0 is inf at (0, 1); expected finite numbers"),
+    ({"qd0": [1.0]}, "qd0 has the shape (1,); expected (..., 2) for 'planar_2r'"),
+    (
+        {"q0": np.zeros((3, 2)), "qd0": np.zeros((4, 2))},
+        "the batch shapes do not fit each other: q0 (3,), qd0 (4,)",
+    ),
+    (
+        {"q0": np.zeros((3, 2)), "torque": np.zeros((4, 10, 2))},
+        "the batch shapes do not fit each other: q0 (3,), qd0 (), torque (4,)",
+    ),
+    ({"torque": [1.0, 2.0, 3.0]}, f"torque has the shape (3,); expected {KINDS}"),
+    ({"torque": 1.0}, f"torque has the shape (); expected {KINDS}"),
+    ({"torque": np.zeros((7, 2))}, f"torque has the shape (7, 2); expected {KINDS}"),
+    ({"torque": [np.nan, 0.0]}, "torque is nan at (0,); expected finite numbers"),
+    (
+        {"torque": lambda t, q, qd: np.zeros(3)},
+        "torque '<lambda>' gives an array of shape (3,); expected (2,) or what broadcasts to it",
+    ),
+    (
+        {"torque": Feedback(lambda t, q, qd, r: r, r=Sampled(np.zeros((4, 2))))},
+        "r of Feedback(<lambda>, r) has 4 instants; expected 10 (one per step), 11 or 1",
+    ),
+    ({"t": None}, f"t is missing; {INSTANTS}"),
+    ({"t": 1.0}, f"t has the shape (); {INSTANTS}"),
+    ({"t": []}, f"t has the shape (0,); {INSTANTS}"),
+    ({"t": [[0.0, 1.0]]}, f"t has the shape (1, 2); {INSTANTS}"),
+    ({"t": [0.0, 1.0, 1.0]}, "t does not ascend: t[2] is 1 after 1"),
+    ({"t": [0.0, np.nan]}, "t is nan at (1,); expected finite numbers"),
+    (
+        {"t": [0.0, 0.1, 0.3, 0.4]},
+        "t[0] to t[1] is 0.1 s, the mean interval 0.133333333333 s; a fixed-step method needs equal intervals",
+    ),
+    ({"t": (1.0, 0.3)}, f"t is (1.0, 0.3); {CLOCKS}"),
+    ({"t": (1.0, -0.1)}, f"t is (1.0, -0.1); {CLOCKS}"),
+    ({"t": (1.0, np.nan)}, f"t is (1.0, nan); {CLOCKS}"),
+    ({"t": (0.01, 1.0)}, f"t is (0.01, 1.0); {CLOCKS}"),
+    ({"t": (0.0, 0.1, 0.2)}, f"t is (0.0, 0.1, 0.2); {CLOCKS}"),
+    ({"t": (1.0, "a")}, f"t is (1.0, 'a'); {CLOCKS}"),
+    ({"method": "rk5"}, f"method is 'rk5'; expected {METHODS}"),
+    ({"method": None}, f"method is None; expected {METHODS}"),
+    ({"record": 0}, "record is 0; expected a whole number >= 1: every which instant is kept"),
+    ({"record": 1.5}, "record is 1.5; expected a whole number >= 1: every which instant is kept"),
+    ({"record": True}, "record is True; expected a whole number >= 1: every which instant is kept"),
+    ({"record": 11}, "record is 11; there are only 10 steps"),
+    ({"hold": "yes"}, "hold is 'yes'; expected True, False or None"),
+    ({"diverged": "ignore"}, "diverged is 'ignore'; expected 'raise' or 'mark'"),
+    ({"method": "rk45", "rtol": 0.0}, "rtol is 0.0; expected a number > 0"),
+    ({"method": "rk45", "atol": "small"}, "atol is 'small'; expected a number > 0"),
+    ({"events": 3}, "event 'event0' is 3; expected a function g(t, q, qd)"),
+    ({"events": [watch(direction="up")]}, "event 'height' has the direction 'up'; expected -1, 0 or 1"),
+    ({"events": watch(terminal=-1)}, "event 'height' has terminal -1; expected True, False or a number of times"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), TABLE, ids=[f"{k}-{next(iter(row[0]))}" for k, row in enumerate(TABLE)])
+def test_argument_is_refused(changes: dict[str, Any], message: str) -> None:
+    given = {"q0": [0.1, 0.2], "t": (0.1, 0.01), **changes}
+    with pytest.raises(ArgumentError) as caught:
+        simulate(ARM, given.pop("q0"), **given)
+    assert str(caught.value) == f"simulate: {message}"
+
+
+def test_quaternion_of_another_length() -> None:
+    q0 = np.zeros((2, 7))
+    q0[:, 3] = 1.0, 1.1
+    with pytest.raises(ArgumentError) as caught:
+        simulate(AFLOAT, q0, t=(0.1, 0.01))
+    assert str(caught.value) == (
+        "simulate: q0[..., 3:7] has the length 1.1 at (1,); expected a unit quaternion (w, x, y, z)"
+    )
+    q0[1, 3] = 1.0 + 1e-7
+    assert np.array_equal(simulate(AFLOAT, q0, t=(0.1, 0.01)).q[1, 0], [0, 0, 0, 1, 0, 0, 0])
+
+
+def test_what_is_no_mechanism() -> None:
+    with pytest.raises(ArgumentError) as caught:
+        simulate("arm", t=(0.1, 0.01))  # type: ignore[arg-type]
+    assert str(caught.value) == "simulate: mech is 'arm'; expected a Mechanism"
+
+
+def test_what_cannot_move() -> None:
+    with pytest.raises(ArgumentError) as caught:
+        simulate(Mechanism([Link(joint="fixed", mass=1.0)], name="stone"), t=(0.1, 0.01))
+    assert str(caught.value) == "simulate: 'stone' has no joints and does not float: nothing can move"
+
+
+def test_unknown_backend() -> None:
+    with pytest.raises(KernelError) as caught:
+        simulate(ARM, t=(0.1, 0.01), backend="cuda")
+    assert str(caught.value) == "backend is 'cuda'; expected 'llvm' or 'numpy'"
+
+
+def law_of_five(t: Any, q: Any, qd: Any, kp: Any) -> Any:
+    return np.zeros(5)
+
+
+def choosing(t: Any, q: Any, qd: Any) -> Any:
+    return q if q[0] else qd
+
+
+def test_laws_that_cannot_be() -> None:
+    with pytest.raises(ArgumentError) as caught:
+        simulate(ARM, torque=Feedback(law_of_five, kp=1.0), t=(0.1, 0.01))
+    assert str(caught.value) == "Feedback: law_of_five gives tau of shape (5,); expected (2,)"
+    with pytest.raises(ArgumentError) as caught:
+        Feedback(law_of_five)
+    assert str(caught.value) == (
+        "Feedback: law_of_five does not take (t, q, qd, **parameters): missing a required argument: 'kp'"
+    )
+    with pytest.raises(ArgumentError) as caught:
+        Feedback(law_of_five, kp=1.0).replace(kd=1.0)
+    assert str(caught.value) == "Feedback: law_of_five has no parameter 'kd'; it has 'kp'"
+    with pytest.raises(ArgumentError) as caught:
+        Feedback(law_of_five, kp=np.nan)
+    assert str(caught.value) == "Feedback: kp is nan; expected finite numbers"
+    with pytest.raises(ArgumentError) as caught:
+        Feedback(3)  # type: ignore[arg-type]
+    assert str(caught.value) == "Feedback: function is 3; expected function(t, q, qd, **parameters)"
+    with pytest.raises(ArgumentError) as caught:
+        Sampled([1.0, 2.0], ndim=1)
+    assert str(caught.value) == "Sampled: values has the shape (2,); expected an axis for time before the 1 of a value"
+    with pytest.raises(ArgumentError) as caught:
+        Sampled(np.zeros((3, 0)))
+    assert str(caught.value) == "Sampled: values has the shape (3, 0); expected one number or more"
+    with pytest.raises(TypeError, match="is not known when the graph is built"):
+        simulate(ARM, torque=Feedback(choosing), t=(0.1, 0.01))
+
+
+@pytest.mark.parametrize("backend", ["llvm", "numpy"])
+def test_state_that_is_not_finite_is_said(backend: str) -> None:
+    law = Feedback(lambda t, q, qd, k: k * qd, k=3e4)
+    speeds = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    level = ARM.replace(gravity=(0, 0, 0))
+    with pytest.raises(SimulationError) as caught:
+        simulate(level, np.zeros((3, 2)), speeds, torque=law, t=(1.0, 1e-2), backend=backend)
+    error = caught.value
+    assert isinstance(error, LinkwiseError)
+    assert error.rollout == (1,)
+    assert str(error) == (
+        f"simulate: the state is not finite at t = {error.time:g} s in rollout (1,), and 1 more rollout; "
+        'shorter steps may help, diverged="mark" leaves NaN there'
+    )
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    made = simulate(level, np.zeros((3, 2)), speeds, torque=law, t=(1.0, 1e-2), diverged="mark", backend=backend)
+    assert np.array_equal(made.q[0], np.zeros((101, 2)))
+    lost = np.isnan(made.q[1]).all(axis=1)
+    assert np.array_equal(lost, made.t >= error.time)
+    assert np.array_equal(np.isnan(made.tau[1]).all(axis=1), lost)
+    assert np.isfinite(made.q[1, ~lost]).all()
+
+
+def test_terminal_event_before_the_state_is_lost() -> None:
+    law = Feedback(lambda t, q, qd, k: k * qd, k=3e4)
+    level = ARM.replace(gravity=(0, 0, 0))
+
+    def fast(t: Any, q: Any, qd: Any) -> Any:
+        return np.abs(qd).max(axis=-1) - 2.0
+
+    fast.terminal = True  # type: ignore[attr-defined]
+    made = simulate(level, [0.0, 0.0], [1.0, 0.0], torque=law, t=(1.0, 1e-2), events=fast)
+    assert len(made.events) == 1
+    assert np.isnan(made.q[-1]).all()
+
+
+def test_solver_that_gives_up_is_said() -> None:
+    def away(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        return np.full(2, np.nan if t > 0.05 else 0.0)
+
+    with pytest.raises(SimulationError, match="the solver stopped before t = ") as caught:
+        simulate(ARM, torque=away, t=np.linspace(0, 0.1, 11), method="rk45")
+    assert 0.05 <= caught.value.time <= 0.1
+    made = simulate(ARM, torque=away, t=np.linspace(0, 0.1, 11), method="rk45", diverged="mark")
+    assert np.isnan(made.q[-1]).all()
+    assert np.isfinite(made.q[0]).all()
+
+
+def test_scipy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any, **more: Any) -> Any:
+        if name.startswith("scipy"):
+            raise ImportError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtraError) as caught:
+        simulate(ARM, t=(0.1, 0.01), method="rk45")
+    assert str(caught.value) == (
+        "the methods 'rk23', 'rk45', 'dop853', 'radau', 'bdf', 'lsoda' need SciPy: pip install 'linkwise[scipy]'"
+    )
