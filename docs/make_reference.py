@@ -10,8 +10,9 @@ from types import ModuleType
 from typing import Any
 
 import linkwise as lw
-from linkwise import errors, files, robots
+from linkwise import errors, files, robots, trajectory
 from linkwise.algorithm import ALGORITHMS
+from linkwise.dynamics import BaseParameters, SpatialOperators
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -21,10 +22,23 @@ HEAD = """# Reference
 
 Every public name in a line. The whole text, with parameters, errors and sources, is in the docstrings:
 `help(lw.Mechanism.jacobian)`.
-What is not on this page is not public and may change. Shapes: n joint coordinates, L links, `...` any batch axes.
+What is not on this page is not public and may change. Shapes: nq coordinates and nv speeds (both n on a
+fixed base), n joints, L links, P inertial parameters, `...` any batch axes.
 """
 
-CLASSES = (lw.Mechanism, lw.Link, lw.Motor, lw.Inertia, lw.Kernel)
+CLASSES = (
+    lw.Mechanism,
+    lw.Link,
+    lw.Motor,
+    lw.Inertia,
+    lw.Trajectory,
+    lw.CartesianTrajectory,
+    lw.Feedback,
+    lw.Sampled,
+    lw.Kernel,
+    BaseParameters,
+    SpatialOperators,
+)
 """In the order of the page."""
 
 
@@ -77,7 +91,7 @@ def functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
     for name, thing in vars(module).items():
         if name.startswith("_") or isinstance(thing, ModuleType):
             continue
-        if inspect.isfunction(thing) and (thing.__module__ == module.__name__ or module is files):
+        if inspect.isfunction(thing) and thing.__module__.startswith(module.__name__):
             yield name, thing
 
 
@@ -108,6 +122,8 @@ def page() -> str:
         ]
         options = ", ".join(f"`{option}`" for option in algorithm.options)
         lines.append(f"| `{algorithm.name}` | {shapes[0]} | {shapes[1]} | {options} | {first_line(algorithm.function)} |")
+    for module in (trajectory,):
+        lines += ["", f"## `{module.__name__}`", "", first_line(module), "", *rows(functions(module))]
     lines += ["", "## `linkwise.files`", "", first_line(files), "", *rows(functions(files))]
     lines += ["", "## `linkwise.robots`", "", first_line(robots), "", *rows(functions(robots))]
     lines += ["", "## `linkwise.errors`", "", first_line(errors), "", "| name | |", "|---|---|"]
