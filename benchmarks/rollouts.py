@@ -22,7 +22,7 @@ except ImportError:
 from timing import in_turn, pin_to_one_core, seconds
 
 import linkwise as lw
-from linkwise.simulate import simulate
+from linkwise.simulation import simulate
 
 ROLLOUTS, STEPS, STEP = 1_000, 100, 1e-3
 AGREE = 1e-10
@@ -125,7 +125,7 @@ def report(pair: Pair, floor: tuple[float, float], aim: tuple[float, float]) -> 
 def compiling() -> None:
     """Fresh processes, with an empty cache and with a full one: seconds of the first call, and peak memory (on Linux)."""
     code = (
-        "import time; import numpy as np, linkwise as lw; from linkwise.simulate import simulate;"
+        "import time; import numpy as np, linkwise as lw; from linkwise.simulation import simulate;"
         "most = lambda: next(int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('VmHWM'));"
         "mech = lw.robots.puma560(); before = most(); t = time.perf_counter();"
         "simulate(mech, np.zeros(6), t=(1e-3, 1e-3)); print(time.perf_counter() - t, before, most())"

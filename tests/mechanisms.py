@@ -141,7 +141,7 @@ def sample(seed: int) -> Mechanism:
 @cache
 def variant(name: str) -> Mechanism:
     """A shared mechanism on a fixed or floating base, with rotors on its links or without: ``"floating rotors 3"``."""
-    seed = int(name.split()[-1])
+    seed = int(name.rsplit(maxsplit=1)[-1])
     made = sample(seed)
     made = with_rotors(made, seed) if "rotors" in name else made
     return afloat(made, seed) if "floating" in name else made
@@ -189,16 +189,14 @@ def direct(mechanism: Mechanism, name: str, *args: Any, **options: Any) -> Any:
     return made if isinstance(found, tuple) else made[0]
 
 
-def column_by_column(function: Callable[[np.ndarray], np.ndarray], size: int, h: float = 1e-3) -> np.ndarray:
+def column_by_column(function: Callable[[np.ndarray], np.ndarray], size: int, h: float = 2e-3) -> np.ndarray:
     """The derivative (..., size) of a function of a small vector (size,) at zero.
 
     Central differences with h and h/2, and h^2 taken off by Richardson: error h^4 f^(5) / 480 + 2 eps |f| / h.
     """
     columns = []
     for direction in np.eye(size):
-        wide, near = (
-            (function(step * direction) - function(-step * direction)) / (2 * step) for step in (h, h / 2)
-        )
+        wide, near = ((function(step * direction) - function(-step * direction)) / (2 * step) for step in (h, h / 2))
         columns.append((4 * near - wide) / 3)
     return np.stack(columns, axis=-1)
 

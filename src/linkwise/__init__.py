@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from linkwise.model.inertia import Inertia as Inertia
     from linkwise.model.link import Link as Link
     from linkwise.model.motor import Motor as Motor
+    from linkwise.simulation import Feedback as Feedback
+    from linkwise.simulation import Sampled as Sampled
+    from linkwise.simulation import simulate as simulate
     from linkwise.trajectory import CartesianTrajectory as CartesianTrajectory
     from linkwise.trajectory import Trajectory as Trajectory
 
@@ -22,33 +25,39 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CartesianTrajectory",
+    "Feedback",
     "Inertia",
     "Kernel",
     "Link",
     "Mechanism",
     "Motor",
+    "Sampled",
     "Trajectory",
     "errors",
     "files",
     "load",
     "robots",
     "save",
+    "simulate",
     "trajectory",
 ]
 
 _HOMES = {
     "CartesianTrajectory": "linkwise.trajectory",
+    "Feedback": "linkwise.simulation",
     "Inertia": "linkwise.model.inertia",
     "Kernel": "linkwise.kernel",
     "Link": "linkwise.model.link",
     "Mechanism": "linkwise.mechanism",
     "Motor": "linkwise.model.motor",
+    "Sampled": "linkwise.simulation",
     "Trajectory": "linkwise.trajectory",
     "errors": "",
     "files": "",
     "load": "linkwise.files",
     "robots": "",
     "save": "linkwise.files",
+    "simulate": "linkwise.simulation",
     "trajectory": "",
 }
 """Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing

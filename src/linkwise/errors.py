@@ -104,3 +104,22 @@ def members(names: Iterable[object]) -> str:
 def _joined(names: Iterable[object], last: str) -> str:
     quoted = [repr(name) for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}" if quoted else "(none)"
+
+
+class SimulationError(LinkwiseError):
+    """A motion that cannot be followed: which rollout, at which time, and why.
+
+    Attributes
+    ----------
+    rollout : tuple of int
+        Index into the batch, () where there is only one.
+    time : float
+        The first instant with a state that is not finite, or that was not reached, s.
+    """
+
+    def __init__(self, rollout: tuple[int, ...], time: float, message: str) -> None:
+        self.rollout, self.time = rollout, time
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[tuple[int, ...], float, str]]:
+        return type(self), (self.rollout, self.time, str(self))

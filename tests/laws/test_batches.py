@@ -14,7 +14,7 @@ from mechanisms import afloat, arguments, parts, random_mechanism, sample, with_
 find("inverse_dynamics")
 NAMES = sorted(ALGORITHMS)
 METHODS = [name for name in NAMES if hasattr(Mechanism, name)]
-WEIGHTLESS = ["forward_kinematics", "link_poses", "jacobian", "jacobian_dot", "inverse_dynamics", "joint_actions", "integrate"]
+WEIGHTLESS = ["forward_kinematics", "link_poses", "jacobian", "jacobian_dot", "inverse_dynamics", "joint_actions"]
 CRAFT = afloat(with_rotors(random_mechanism(4, ["revolute", "screw"], [-1, 0])))
 """A small floating mechanism with rotors on its links."""
 
@@ -172,13 +172,18 @@ def test_compiled_entry_gufunc_and_batch_agree(which: str) -> None:
 
 
 def test_single_precision_is_near_double(mech: Mechanism, name: str) -> None:
-    """float32 works in float32: relative rounding 6e-8, some hundred operations, sums that cancel one digit."""
+    """float32 works in float32: relative rounding 6e-8, some hundred operations, sums that cancel one digit.
+
+    What solves with the mass matrix may lose its condition number besides (560 for the floating one; seen: 6e-6).
+    """
     args = arguments(mech, name, (50,), np.float32)
     single = parts(mech.kernel(name)(*args))
     double = parts(mech.kernel(name)(*(arg.astype(np.float64) for arg in args)))
     errors = [np.abs(a - b).max() / np.abs(b).max() for a, b in zip(single, double, strict=True)]
     print(errors)
-    assert max(errors) <= 5e-6
+    solves = name in {"forward_dynamics", "forward_dynamics_derivatives", "operational_space_mobility"}
+    condition = np.linalg.cond(mech.mass_matrix(args[0])).max() if solves else 1.0
+    assert max(errors) <= max(5e-6, 6e-8 * condition)
     assert max(errors) > 0 or not mech.kernel(name).operations, "it does work in single precision"
 
 

@@ -1,6 +1,11 @@
-"""What inverse dynamics must obey: power balance, linearity, the mass matrix, forces that joint actions agree with."""
+"""What inverse dynamics must obey, against sums written apart from the library: power balance, linearity, joint actions.
+
+`manual` knows links; the reflected rotors and the friction of motors that no link carries are added here by hand.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,16 +21,22 @@ ROUNDING = 5e-14
 """A few thousand roundings at most, which add up like their square root; seen: 2e-15."""
 
 
-def friction(motor: Motor | None, speed: float) -> float:
+def friction(motor: Motor, speed: float) -> float:
     """Felt at the joint; written out: each constant is on the motor's side of the gear."""
-    if motor is None:
-        return 0.0
     dry = motor.coulomb[0] if speed > 0 else motor.coulomb[1] if speed < 0 else 0.0
     return motor.gear_ratio**2 * motor.viscous * speed + abs(motor.gear_ratio) * dry
 
 
-def rotor(motor: Motor | None) -> float:
-    return 0.0 if motor is None else motor.gear_ratio**2 * motor.inertia
+def felt(mech: Mechanism, function: Callable[[Motor, float], float], values: np.ndarray) -> np.ndarray:
+    """The sum over the motors of each joint (n,)."""
+    total = np.zeros(mech.n)
+    for drive in mech.drives:
+        total[drive.coordinate] += function(drive.motor, values[drive.coordinate])
+    return total
+
+
+def rotor(motor: Motor, acceleration: float) -> float:
+    return motor.gear_ratio**2 * motor.inertia * acceleration
 
 
 @at_each
@@ -40,18 +51,18 @@ def test_power_balance(seed: int) -> None:
 
     def energy(s: float) -> float:
         speed = qd + s * qdd
-        rotors = sum(0.5 * rotor(motor) * v * v for motor, v in zip(mech.motors, speed, strict=True))
+        rotors = 0.5 * felt(mech, rotor, speed) @ speed
         return manual.energy(mech, q + s * qd + 0.5 * s * s * qdd, speed) + rotors
 
     h = 1e-3
     rate = (8 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12 * h)
-    lost = sum(friction(motor, v) * v for motor, v in zip(mech.motors, qd, strict=True))
+    lost = felt(mech, friction, qd) @ qd
     tau = mech.inverse_dynamics(q, qd, qdd)
     size = np.abs(tau * qd).sum()
     error = abs(tau @ qd - rate - lost) / size
     print(f"{error:.1e}")
     assert error <= 1e-10
-    assert lost > 1e3 * 1e-10 * size or not any(mech.motors), "friction is large enough to be missed"
+    assert lost > 1e3 * 1e-10 * size or not mech.drives, "friction is large enough to be missed"
 
 
 @at_each
@@ -68,9 +79,8 @@ def test_linear_in_the_acceleration_with_a_mass_matrix(seed: int) -> None:
         "symmetric": np.abs(mass - mass.T).max() / size,
         "positive": max(0.0, -np.linalg.eigvalsh(0.5 * (mass + mass.T)).min()) / size,
     }
-    rotors = sum(rotor(motor) * v * v for motor, v in zip(mech.motors, qd, strict=True))
     still = mech.replace(gravity=(0, 0, 0))
-    twice = 2 * manual.energy(still, q, qd) + rotors
+    twice = 2 * manual.energy(still, q, qd) + felt(mech, rotor, qd) @ qd
     errors["energy"] = abs(qd @ mass @ qd - twice) / size
     print(errors)
     assert max(errors.values()) <= ROUNDING
@@ -89,8 +99,8 @@ def test_efforts_are_joint_actions_along_the_joint_axes(seed: int) -> None:
             if i >= 0:
                 phi = np.zeros((4, 4))
                 phi[:3, 3], (phi[2, 1], phi[0, 2], phi[1, 0]) = actions[k, :3], actions[k, 3:]
-                motor = mech.links[k].motor
-                tau[i] = manual.pse_dot(found.L[k], phi) + rotor(motor) * qdd[i] + friction(motor, qd[i])
+                tau[i] = manual.pse_dot(found.L[k], phi)
+        tau = tau + felt(mech, rotor, qdd) + felt(mech, friction, qd)
         error = relative(mech.inverse_dynamics(q, qd, qdd, *extra), tau)
         print(f"{error:.1e}")
         assert error <= ROUNDING
@@ -117,9 +127,8 @@ def test_friction_is_added_on_top(mech: Mechanism, seed: int) -> None:
     qd[0] = 0.0
     tau = numpy_call(mech, "inverse_dynamics", q, qd, qdd)
     size = np.abs(tau).max()
-    drives = list(zip(mech.motors, qd, strict=True))
-    dry = np.array([friction(Motor(0, m.gear_ratio, 0, m.coulomb), v) if m else 0.0 for m, v in drives])
-    wet = np.array([m.gear_ratio**2 * m.viscous * v if m else 0.0 for m, v in drives])
+    dry = felt(mech, lambda m, v: friction(Motor(0, m.gear_ratio, 0, m.coulomb), v), qd)
+    wet = felt(mech, lambda m, v: m.gear_ratio**2 * m.viscous * v, qd)
     for options, taken in (({}, dry + wet), ({"coulomb": False}, wet), ({"viscous": False}, dry)):
         without = numpy_call(mech.nofriction(**options), "inverse_dynamics", q, qd, qdd)
         assert np.abs(tau - without - taken).max() <= ROUNDING * max(size, 1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, robots
-from linkwise.simulate import simulate
+from linkwise.simulation import simulate
 from mechanisms import random_mechanism
 
 LENGTH, GRAVITY = 0.7, 9.81

@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.kernel import rollout as machine
-from linkwise.simulate import simulate
+from linkwise.simulation import simulate
 from linkwise.trajectory import Trajectory
 from mechanisms import afloat, random_mechanism
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, robots
-from linkwise.simulate import Feedback, simulate
+from linkwise.simulation import Feedback, simulate
 
 FALL = Mechanism([Link(joint="prismatic", axis=(0, 0, 1), mass=2.0)], gravity=(0, 0, -10.0))
 """A mass on a vertical slide: z(t) = z0 + v0 t - 5 t^2."""

@@ -11,7 +11,7 @@ import pytest
 
 from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError, KernelError, LinkwiseError, MissingExtraError
-from linkwise.simulate import Feedback, Sampled, SimulationError, simulate
+from linkwise.simulation import Feedback, Sampled, SimulationError, simulate
 
 ARM = robots.planar_2r()
 AFLOAT = Mechanism([Link(joint="fixed", mass=1.0, inertia=(1.0, 1.0, 1.0))], floating=True)

@@ -10,7 +10,7 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics
-from linkwise.simulate import Feedback, Sampled, simulate
+from linkwise.simulation import Feedback, Sampled, simulate
 from linkwise.trajectory import Trajectory
 
 ARM = robots.puma560().nofriction()

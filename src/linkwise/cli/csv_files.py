@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from linkwise.cli.columns import QUANTITIES, names, units
 from linkwise.cli.results import Results
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
 NUMBERS = 1 << 17
 """How many numbers are turned into text at a time."""
-
-JOINT_UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2"), "tau": ("N m", "N")}
 
 LINK_COLUMNS = (
     *(f"{axis} [m]" for axis in "xyz"),
@@ -32,14 +31,13 @@ LINK_COLUMNS = (
 
 
 def joints_header(tree: Tree) -> str:
-    """Name the columns of joints.csv, with units."""
-    moving = [link for link in tree.links if link.moves]
-    names = [
-        f"{quantity}_{link.name} [{units[link.joint == 'prismatic']}]"
-        for quantity, units in JOINT_UNITS.items()
-        for link in moving
+    """Name the columns of joints.csv, with units; a floating base comes before the joints."""
+    cells = [
+        quoted(f"{quantity}_{name} [{unit}]")
+        for quantity in QUANTITIES
+        for name, unit in zip(names(tree, quantity), units(tree, quantity), strict=True)
     ]
-    return ",".join(["t [s]", *map(quoted, names)]) + "\n"
+    return ",".join(["t [s]", *cells]) + "\n"
 
 
 def joints_rows(results: Results) -> Iterator[str]:
@@ -59,8 +57,8 @@ def links_rows(tree: Tree, results: Results) -> Iterator[str]:
     time = np.broadcast_to(results.t[:, None, None], (len(results.t), links, 1))
     values = np.concatenate((time, link_values(results)), axis=2)
     row = ",".join(["%r"] * len(LINK_COLUMNS)) + "\n"
-    names = [quoted(name).replace("%", "%%") for name in tree.link_names]
-    yield from _rows(values.reshape(len(values), -1), "".join(f"%r,{name},{row}" for name in names))
+    cells = [quoted(name).replace("%", "%%") for name in tree.link_names]
+    yield from _rows(values.reshape(len(values), -1), "".join(f"%r,{cell},{row}" for cell in cells))
 
 
 def link_values(results: Results) -> FloatArray:

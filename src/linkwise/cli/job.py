@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from linkwise.cli import csv_files
+from linkwise.cli.columns import slides
 from linkwise.cli.output import Folder, TextFile
 from linkwise.cli.results import Results, compute
 from linkwise.cli.summary import Summary
 from linkwise.errors import MissingExtraError
 from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
 from linkwise.view import curves, spacelib_out
 from linkwise.view.figure import rendered
 from linkwise.view.thinned import Thinned
@@ -28,6 +30,9 @@ FEW = 3
 
 MOST_OUT, MOST_LINKS = 1_000, 100_000
 """Up to this many instants the .OUT file and links.csv are written unasked: beyond, they would fill a disk."""
+
+NO_OUT = "SpaceLib's layout has no place for a base that floats"
+"""Why such a mechanism gets no .OUT file."""
 
 LINK_INSTANTS = 8192
 """Links times instants computed at a time."""
@@ -118,9 +123,12 @@ def _pieces(block: Block, size: int) -> Iterator[Block]:
 
 def _writers(tree: Tree, wanted: Wanted, folder: Folder, report: Report, expected: int) -> Iterator[Sink]:
     yield _Writer(_begin(folder, "joints.csv", csv_files.joints_header(tree), report), csv_files.joints_rows)
+    if tree.floating and wanted.out is None:
+        report.notes.append(f"{wanted.name}.OUT left out: {NO_OUT}")
+    out = False if tree.floating else wanted.out
     choices = (
         ("links.csv", wanted.links, MOST_LINKS, "--links", csv_files.links_header(), _links_rows(tree)),
-        (f"{wanted.name}.OUT", wanted.out, MOST_OUT, "--out", "", _out_text(tree)),
+        (f"{wanted.name}.OUT", out, MOST_OUT, "--out", "", _out_text(tree)),
     )
     for name, asked, most, option, header, rows in choices:
         if asked or (asked is None and expected <= most):
@@ -177,7 +185,7 @@ class Drawn:
     """The curves of a run, thinned as they come."""
 
     def __init__(self, tree: Tree) -> None:
-        self.joints = Thinned(4 * tree.n)
+        self.joints = Thinned(tree.nq + 3 * tree.nv)
         self.links = Thinned(2 * len(tree.links))
 
     def add(self, results: Results) -> None:
@@ -199,12 +207,12 @@ def _draw(drawn: Drawn, suffix: str, folder: Folder, report: Report, tree: Tree)
 
 
 def _figures(drawn: Drawn, tree: Tree) -> Iterator[tuple[str, object]]:
-    if tree.n:
+    if tree.nv:
         t, values = drawn.joints.points()
-        slides = [link.joint == "prismatic" for link in tree.links if link.moves]
-        quantities = np.split(values, 4, axis=1)
-        rows = [curves.joint_panels(title, t, v, slides) for title, v in zip(curves.UNITS, quantities, strict=True)]
-        yield "joints", curves.plot(rows, tree.names, f"{tree.name}: the joints")
+        quantities = np.split(values, tree.nq + tree.nv * np.arange(3), axis=1)
+        rows = [_panels(tree, title, t, v) for title, v in zip(curves.UNITS, quantities, strict=True)]
+        also = "the base and " if tree.floating else ""
+        yield "joints", curves.plot(rows, [*tree.names, *curves.BASE_LABELS], f"{tree.name}: {also}the joints")
     t, values = drawn.links.points()
     force, moment = np.split(values, 2, axis=1)
     every = range(len(tree.links))
@@ -214,3 +222,10 @@ def _figures(drawn: Drawn, tree: Tree) -> Iterator[tuple[str, object]]:
     ]
     title = f"{tree.name}: magnitude of what each link receives from its parent"
     yield "joint_forces", curves.plot(rows, tree.link_names, title)
+
+
+def _panels(tree: Tree, title: str, t: FloatArray, values: FloatArray) -> list[curves.Curves]:
+    """Make the panels of one quantity: a floating base, joints that turn, joints that slide."""
+    first = values.shape[1] - tree.n
+    base = curves.base_panels(title, t, values[:, :first], tree.n) if first else []
+    return base + curves.joint_panels(title, t, values[:, first:], slides(tree))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwise.model.tree import Tree
+from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -15,14 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Results:
-    """The results at k instants, for n joints and L links; all vectors in the axes of the world frame.
+    """The results at k instants, for n joints and L links; all vectors of links in the axes of the world frame.
 
     Attributes
     ----------
     t : ndarray (k,)
         Time, s.
-    q, qd, qdd, tau : ndarray (k, n)
-        Joint coordinates, rates, accelerations and motor efforts.
+    q : ndarray (k, nq)
+        Joint coordinates, those of a floating base before them; see `Tree`.
+    qd, qdd, tau : ndarray (k, nv)
+        Rates, accelerations and motor efforts; of a floating base in its own axes.
     T, W, H : ndarray (k, L, 4, 4)
         Pose, velocity and acceleration matrices.
     actions : ndarray (k, L, 6)
@@ -89,16 +93,27 @@ class Results:
 
 
 def compute(found: Description, t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> Results:
-    """Compute the results at the instants t (k,) of a motion q, qd, qdd (k, n)."""
+    """Compute the results at the instants t (k,) of a motion q (k, nq), qd, qdd (k, nv)."""
     mechanism = found.mechanism
     external = found.external if found.external.any() else None
     T, W, H = mechanism.motion(q, qd, qdd)
     actions = mechanism.joint_actions(q, qd, qdd, external)
     tau = mechanism.inverse_dynamics(q, qd, qdd, external)
-    carriers = [T[:, k] if k >= 0 else np.broadcast_to(mechanism.base, T[:, 0].shape) for k in mechanism.parents]
+    ground = base_poses(mechanism, q)
+    carriers = [T[:, k] if k >= 0 else ground for k in mechanism.parents]
     starts = [link.before[:, 3] for link in mechanism.links]
     points = np.stack([(carrier @ start)[:, :3] for carrier, start in zip(carriers, starts, strict=True)], axis=1)
     return Results(t, q, qd, qdd, tau, T, W, H, actions, points)
+
+
+def base_poses(tree: Tree, q: FloatArray) -> FloatArray:
+    """Pose of the base (k, 4, 4) at the coordinates q (k, nq): always the same, or wherever it floats."""
+    if not tree.floating:
+        return np.broadcast_to(tree.base, (len(q), 4, 4))
+    made = np.zeros((len(q), 4, 4))
+    made[:, :3, :3] = np.moveaxis(quaternion_rotation(q[:, 3:7].T), -1, 0)
+    made[:, :3, 3], made[:, 3, 3] = q[:, :3], 1.0
+    return np.asarray(tree.base @ made)
 
 
 def quaternions(R: FloatArray) -> FloatArray:

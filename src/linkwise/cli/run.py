@@ -48,7 +48,8 @@ def run(
 ) -> None:
     """Move a MECHANISM as the file MOTION says; compute where every link goes and what that takes.
 
-    MOTION is a SpaceLib .MOT or a .csv with the columns t, q1, ..., qd1, ..., qdd1, ... in s, rad and m.
+    MOTION is a SpaceLib .MOT or a .csv with the columns t, q1, ..., qd1, ..., qdd1, ... in s, rad and m. Where the base
+    floats it is a .csv, with q_base_x, ..., qd_base_vx, ..., qdd_base_vx, ... too.
 
     \b
     Printed: positions, velocities, accelerations, joint actions and efforts
@@ -69,11 +70,13 @@ def run(
       linkwise run puma560 long.csv --no-figures --links -q
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import files
-    from linkwise.cli.job import Wanted, execute
+    from linkwise.cli.job import NO_OUT, Wanted, execute
     from linkwise.cli.show import file_name
 
     found = description(mechanism)
-    opened = files.open_motion(motion, found.mechanism.n, found.mechanism.names)
+    if out and found.mechanism.floating:
+        raise click.ClickException(f"--out: {NO_OUT}")
+    opened = files.open_motion(motion, found.mechanism.n, found.mechanism.names, floating=found.mechanism.floating)
     name = file_name(Path(motion).stem)
     folder = Path(output) if output is not None else Path("out") / name
     wanted = Wanted(folder, name, suffix if figures else None, links, out)

@@ -53,8 +53,10 @@ class Summary:
 
     Attributes
     ----------
-    q, qd, qdd, tau : Extremes
-        Of the joints (n,).
+    q : Extremes
+        Of the coordinates (nq,).
+    qd, qdd, tau : Extremes
+        Of rates, accelerations and efforts (nv,).
     force, moment : Extremes
         Magnitudes for each link (L,), the moment about the joint.
     beyond : ndarray (n,)
@@ -67,7 +69,8 @@ class Summary:
 
     def __init__(self, tree: Tree) -> None:
         n, links = tree.n, len(tree.links)
-        self.q, self.qd, self.qdd, self.tau = (Extremes(n) for _ in range(4))
+        self.q = Extremes(tree.nq)
+        self.qd, self.qdd, self.tau = (Extremes(tree.nv) for _ in range(3))
         self.force, self.moment = Extremes(links), Extremes(links)
         self.beyond = np.zeros(n, dtype=int)
         self.start = self.end = np.nan
@@ -82,7 +85,8 @@ class Summary:
         self.force.add(t, np.linalg.norm(results.forces, axis=2))
         self.moment.add(t, np.linalg.norm(results.joint_moments, axis=2))
         low, high = self._limits.T
-        self.beyond += ((results.q < low) | (results.q > high)).sum(axis=0)
+        joints = results.q[:, results.q.shape[1] - len(low) :]
+        self.beyond += ((joints < low) | (joints > high)).sum(axis=0)
         self.start = t[0] if np.isnan(self.start) else self.start
         self.end = t[-1]
         self.finite = self.finite and bool(np.isfinite(results.tau).all())

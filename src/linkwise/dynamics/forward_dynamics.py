@@ -36,7 +36,7 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv", "external": "6"}, outputs={"qdd": "nv"})
 def forward_dynamics_external(tree: Tree, q: Array, qd: Array, tau: Array, external: Array) -> Array:
-    """Return qdd (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes; by composite bodies."""
+    """Return qdd (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
     check_inertia(tree)
     made = moving_bodies(tree).regrouped()
     return composite_acceleration(tree, made, q, qd, tau - friction(tree, qd), external)

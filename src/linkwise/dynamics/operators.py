@@ -69,7 +69,7 @@ def spatial_operators(mechanism: Any, q: npt.ArrayLike) -> SpatialOperators:
     Raises
     ------
     ArgumentError
-        Where a link carries a rotor: the operators know links, and rotors on their joints, alone.
+        Where a link carries a rotor: the operators know links, and rotors on their joints, alone. Where q does not fit.
     ModelError
         Where a joint moves no inertia.
 
@@ -92,6 +92,8 @@ def spatial_operators(mechanism: Any, q: npt.ArrayLike) -> SpatialOperators:
                 " links with rotors on their joints alone: take the carrier off, or make the rotor a link"
             )
     check_inertia(mechanism)
+    if np.shape(q)[-1:] != (mechanism.nq,):
+        raise ArgumentError(f"spatial_operators: q has the shape {np.shape(q)}; expected (..., {mechanism.nq})")
     bodies = made.bodies
     passed = _transports(mechanism, bodies, q)
     batch = passed[0].shape[:-2]

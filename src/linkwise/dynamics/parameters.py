@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkwise.errors import ModelError, Problem
+from linkwise.model.bodies import moving_bodies
+from linkwise.model.drive import Drive
 from linkwise.model.inertia import Inertia
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import inverse
 
 LINK = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "YZ", "XZ")
 """Of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, 2002, table 9.1)."""
@@ -35,15 +39,33 @@ def parameter_names(tree: Tree) -> tuple[str, ...]:
 
 
 def parameter_values(tree: Tree) -> FloatArray:
-    """Values (P,) that this mechanism has; payload and locked rotors are in those of the link that carries them."""
+    """Values (P,) that this mechanism has; payload and locked rotors are in those of the link that carries them.
+
+    A rotor on a floating base itself is in those of the first link that is fixed to it.
+
+    Raises
+    ------
+    ModelError
+        Where a floating base carries a rotor with a mass, and no link is fixed to it.
+    """
     carried = [_pseudo(link.body) for link in tree.links]
     carried[-1] = carried[-1] + tree.tool @ _pseudo(tree.payload) @ tree.tool.T
     for drive in tree.drives:
-        if drive.carrier is not None and drive.carrier >= 0:
-            carried[drive.carrier] = carried[drive.carrier] + _pseudo(drive.motor.locked)
+        if drive.carrier is not None and (drive.carrier >= 0 or tree.floating) and not drive.motor.locked.is_zero:
+            link, t_link_carrier = (drive.carrier, np.eye(4)) if drive.carrier >= 0 else _on_base(tree, drive)
+            carried[link] = carried[link] + t_link_carrier @ _pseudo(drive.motor.locked) @ t_link_carrier.T
     values = [numbers_of(block) for block in carried]
     values += [np.array([d.motor.inertia, d.motor.viscous, *d.motor.coulomb]) for d in tree.drives]
     return np.concatenate(values)
+
+
+def _on_base(tree: Tree, drive: Drive) -> tuple[int, FloatArray]:
+    """The first link that is fixed to a floating base, and T_link_base."""
+    for link, (body, t_base_link) in enumerate(moving_bodies(tree).frames):
+        if body == 0:
+            return link, np.asarray(inverse(t_base_link), dtype=float)
+    expected = "a link that is fixed to the base, for inertial parameters are those of links"
+    raise ModelError([Problem(f"motor of joint {tree.names[drive.coordinate]!r}", "carrier", "base", expected)])
 
 
 def to_body(t_body_link: FloatArray) -> FloatArray:

@@ -27,8 +27,9 @@ def check_inertia(tree: Tree) -> None:
         for k in reversed(range(len(matrix))):
             pivot = matrix[k, k]
             whole = float(np.abs(matrix[k]).max())
-            if not pivot > LEAST * max(whole, _rounding(matrix)):
-                raise ModelError([_lacking(tree, k, float(pivot))])
+            least = LEAST * max(whole, _rounding(matrix))
+            if not pivot > least:
+                raise ModelError([_lacking(tree, k, 0.0 if abs(pivot) <= least else float(pivot))])
             matrix[:k, :k] -= np.outer(matrix[:k, k], matrix[k, :k]) / pivot
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from linkwise.expr.order import schedule
+from linkwise.expr.order import operations_needed
 
 _COUNTED_AS = {"sub": "add"}
 
@@ -21,7 +21,7 @@ def operation_count(outputs: Sequence[Any]) -> dict[str, int]:
     >>> operation_count([x * x + x.sin()])
     {'mul': 1, 'add': 1, 'sin': 1}
     """
-    return counted(node.op for node in schedule(outputs) if node.args)
+    return counted(node.op for node in operations_needed(outputs))
 
 
 def counted(operations: Iterable[str]) -> dict[str, int]:

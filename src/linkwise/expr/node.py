@@ -148,7 +148,9 @@ class _Entry(weakref.ref[Expr]):
 def _forget(entry: weakref.ref[Expr]) -> None:
     assert isinstance(entry, _Entry)
     if _table.get(entry.key) is entry:
-        del _table[entry.key]
+        found = _table.pop(entry.key, None)
+        if found is not None and found is not entry:  # another thread has put a new node there in between
+            _table.setdefault(entry.key, found)
 
 
 def symbol(name: str) -> Expr:

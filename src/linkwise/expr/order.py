@@ -31,7 +31,7 @@ def schedule(outputs: Sequence[Any]) -> list[Expr]:
         Numbers are skipped.
     """
     roots = [node for node in outputs if isinstance(node, Expr)]
-    nodes = _operations(roots)
+    nodes = operations_needed(roots)
     place = {node: k for k, node in enumerate(nodes)}
     args = [[place[arg] for arg in dict.fromkeys(node.args) if arg.args] for node in nodes]
     symbols = [sum(arg.op == "symbol" for arg in node.args) for node in nodes]
@@ -96,10 +96,10 @@ def _next_uses(order: Sequence[int], args: Args) -> tuple[list[list[int]], list[
     return following, upcoming
 
 
-def _operations(roots: Iterable[Expr]) -> list[Expr]:
-    """The operations that the roots need, oldest first, so operands first."""
+def operations_needed(outputs: Iterable[Any]) -> list[Expr]:
+    """The operations that the outputs need, each once, oldest first, so operands first. Numbers are skipped."""
     found: set[Expr] = set()
-    waiting = [root for root in roots if root.args]
+    waiting = [node for node in outputs if isinstance(node, Expr) and node.args]
     while waiting:
         node = waiting.pop()
         if node not in found:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import stat
 import tempfile
@@ -82,10 +83,11 @@ def store(key: str, code: bytes) -> None:
 
 def limit() -> float:
     """How many bytes may be kept."""
-    try:
-        return 1e6 * max(0.0, float(os.environ.get(LIMIT_VARIABLE, LIMIT_MB)))
-    except ValueError:
-        return 1e6 * LIMIT_MB
+    with contextlib.suppress(ValueError):
+        chosen = float(os.environ.get(LIMIT_VARIABLE, LIMIT_MB))
+        if not math.isnan(chosen):
+            return 1e6 * max(0.0, chosen)
+    return 1e6 * LIMIT_MB
 
 
 def prune(place: Path, newest: str = "") -> None:

@@ -80,7 +80,9 @@ define internal void @send_{t.tag}(ptr noalias %to, ptr noalias %from, i64 %byte
 entry:
   %start = ptrtoint ptr %to to i64
   %minus = sub i64 0, %start
-  %head = and i64 %minus, 63
+  %gap = and i64 %minus, 63
+  %short = icmp ult i64 %bytes, %gap
+  %head = select i1 %short, i64 %bytes, i64 %gap
   %lines.end = sub i64 %bytes, 63
   br label %begin
 begin:

@@ -27,6 +27,9 @@ tell."""
 MOST_SCALARS = 4000
 """Scalars in and out of a kernel that still gets an entry."""
 
+MOST_STORES = 1000
+"""Outputs up to which constants among them are stored one by one, which is fastest, and slow to compile for many."""
+
 FLAGS = 0x101
 """C contiguous and aligned."""
 
@@ -131,7 +134,7 @@ class _Entry:
             buffer = t.emit(f"getelementptr {t.vector}, ptr %in, i64 {first}")
             broadcast_row(t, f"%data{k}", buffer, size)
             first += size
-        set_constants(t, self.tape, "%out", looped=True)
+        set_constants(t, self.tape, "%out", looped=len(self.tape.results) > MOST_STORES)
         if self.large:
             t.do(f"call void @blocks_{t.tag}(ptr %in, ptr %out, ptr %space, i64 1)")
         else:

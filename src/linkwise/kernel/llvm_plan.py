@@ -13,8 +13,8 @@ from heapq import heappop, heappush
 
 from linkwise.kernel.tape import Tape
 
-PART = 800
-"""Greatest number of instructions of a part, but for a step that is longer by itself."""
+PART, LARGE_PART = 2000, 800
+"""Greatest number of instructions of a part, but for a step that is longer by itself; of a part of large arithmetic."""
 
 ANGLES = 24
 """Greatest number of angles whose sines and cosines are computed together."""
@@ -64,11 +64,11 @@ class Plan:
         for k, slot in enumerate(tape.results):
             if tape.constant(slot) is None:
                 self.outputs.setdefault(slot, []).append(k)
+        self.together = 2 if len(tape.code) > LARGE else 1
         self.parts = self._parts()
         self.places: dict[int, int] = {}
         self.space = 0
         self._find_places()
-        self.together = 2 if len(tape.code) > LARGE else 1
 
     def reads(self, step: Step) -> list[int]:
         """The slots that a step reads, constants among them."""
@@ -139,7 +139,7 @@ class Plan:
         steps = [step for step in self._steps() if step not in self.absorbed]
         sizes = [_ANGLE * len(step) if isinstance(step, tuple) else 1 for step in steps]
         total = sum(sizes)
-        count = max(1, -(-total // PART))
+        count = max(1, -(-total // (PART if self.together == 1 else LARGE_PART)))
         parts: list[list[Step]] = [[] for _ in range(count)]
         passed = 0
         for step, size in zip(steps, sizes, strict=True):

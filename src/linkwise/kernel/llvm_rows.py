@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from linkwise.kernel.llvm_text import Text, scalar
+from linkwise.kernel.llvm_text import Text
 from linkwise.kernel.tape import Tape
+
+if TYPE_CHECKING:
+    from linkwise.kernel.llvm_columns import Columns
 
 UNROLLED = 32
 """Elements up to which code is written out for each; more are moved in a loop."""
@@ -40,12 +44,28 @@ def each(t: Text, count: int, act: Callable[[str], None], unrolled: int = UNROLL
     before, label = t.block, f"each{t.names}"
     t.do(f"br label %{label}")
     t.start(label)
-    t.do(f"%{label}.k = phi i64 [ 0, %{before} ], [ %{label}.next, %{label} ]")
+    t.do(f"%{label}.k = phi i64 [ 0, %{before} ], [ %{label}.next, %{label}.end ]")
     act(f"%{label}.k")
+    t.do(f"br label %{label}.end")
+    t.start(f"{label}.end")
     t.do(f"%{label}.next = add i64 %{label}.k, {step}")
     t.do(f"%{label}.more = icmp ult i64 %{label}.next, {count}")
     t.do(f"br i1 %{label}.more, label %{label}, label %{label}.done")
     t.start(f"{label}.done")
+
+
+def each_in_turn(t: Text, count: int, act: Callable[[str, int], None]) -> None:
+    """Emit: act for 0, 1, ... below count, as a start and an offset; eight to a turn of a loop if there are many."""
+    turns = 8 if count > UNROLLED else 1
+    whole = count // turns * turns
+
+    def some(k: str) -> None:
+        for offset in range(turns):
+            act(k, offset)
+
+    each(t, whole, some, UNROLLED // turns, turns)
+    for k in range(whole, count):
+        act(str(k), 0)
 
 
 def rows_in(t: Text, rows: list[str], buffer: str, size: int) -> None:
@@ -77,48 +97,16 @@ def rows_out(t: Text, rows: list[str], buffer: str, size: int, columns: Columns 
     """Transpose lanes to rows in registers, four columns at a time where vectors are long enough, else two."""
     length = group_length(t)
     whole = size // length * length
-    if columns is None:
-        each(t, whole, lambda column: _group_out(t, rows, buffer, column), UNROLLED // length, length)
-    else:
-        each(t, columns.computed, lambda k: _group_out(t, rows, buffer, columns.at(t, k)), UNROLLED // length)
-        each(t, columns.constant, lambda k: columns.write(t, rows, columns.at(t, k, columns.computed)), UNROLLED // length)
+
+    def move(column: str) -> None:
+        if columns is None:
+            _group_out(t, rows, buffer, column)
+        else:
+            columns.choose(t, column, rows, lambda: _group_out(t, rows, buffer, column))
+
+    each(t, whole, move, UNROLLED // length, length)
     for column in range(whole, size, 2):
         _group_out(t, rows, buffer, str(column), min(2, size - column))
-
-
-class Columns:
-    """Which groups of columns of an output are constant: tables behind the code, for outputs with many."""
-
-    def __init__(self, t: Text, name: str, numbers: Sequence[float | None]) -> None:
-        self.name, self.length, self.numbers = name, group_length(t), numbers
-        starts = range(0, len(numbers) // self.length * self.length, self.length)
-        constant = [k for k in starts if all(number is not None for number in numbers[k : k + self.length])]
-        computed = [k for k in starts if k not in set(constant)]
-        self.order = computed + constant
-        self.computed, self.constant = len(computed), len(constant)
-
-    def tables(self, t: Text) -> str:
-        """Emit the tables: first columns of groups, computed ones first, and one row of numbers."""
-        firsts = ", ".join(f"i64 {k}" for k in self.order)
-        row = ", ".join(scalar(0.0 if number is None else number, t.scalar) for number in self.numbers)
-        return (
-            f"@{self.name}_groups = internal constant [{len(self.order)} x i64] [{firsts}]\n"
-            f"@{self.name}_row = internal constant [{len(self.numbers)} x {t.scalar}] [{row}]"
-        )
-
-    def at(self, t: Text, k: str, before: int = 0) -> str:
-        """The first column of a group."""
-        table = t.emit(f"getelementptr i64, ptr @{self.name}_groups, i64 {before}")
-        place = t.emit(f"getelementptr i64, ptr {table}, i64 {k}")
-        return t.emit(f"load i64, ptr {place}")
-
-    def write(self, t: Text, rows: list[str], column: str) -> None:
-        """Write a group of constants to all rows."""
-        kind = f"<{self.length} x {t.scalar}>"
-        place = t.emit(f"getelementptr {t.scalar}, ptr @{self.name}_row, i64 {column}")
-        numbers = t.emit(f"load {kind}, ptr {place}, align {t.size}")
-        for row in rows:
-            _put(t, numbers, kind, row, column)
 
 
 def group_length(t: Text) -> int:
@@ -135,7 +123,7 @@ def _group_out(t: Text, rows: list[str], buffer: str, column: str, length: int =
         return
     for lane, row in enumerate(rows):
         number = t.emit(f"extractelement {t.vector} {values[0]}, i32 {lane}")
-        _put(t, number, t.scalar, row, column)
+        put(t, number, t.scalar, row, column)
 
 
 def _put_pieces(t: Text, rows: list[str], column: str, vectors: list[list[str]], length: int) -> None:
@@ -146,10 +134,11 @@ def _put_pieces(t: Text, rows: list[str], column: str, vectors: list[list[str]],
         at = lane // 2 % per_vector * length
         mask = ", ".join(f"i32 {at + k}" for k in range(length))
         piece = t.emit(f"shufflevector {t.vector} {vector}, {t.vector} poison, <{length} x i32> <{mask}>")
-        _put(t, piece, f"<{length} x {t.scalar}>", row, column)
+        put(t, piece, f"<{length} x {t.scalar}>", row, column)
 
 
-def _put(t: Text, value: str, kind: str, row: str, column: str) -> None:
+def put(t: Text, value: str, kind: str, row: str, column: str) -> None:
+    """Store a piece of a row."""
     address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
     t.do(f"store {kind} {value}, ptr {address}, align {t.size}")
 
@@ -157,27 +146,29 @@ def _put(t: Text, value: str, kind: str, row: str, column: str) -> None:
 def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
     """Emit: every lane gets the one row."""
 
-    def move(k: str) -> None:
-        address = t.emit(f"getelementptr {t.scalar}, ptr {source}, i64 {k}")
-        number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
+    def move(k: str, offset: int) -> None:
+        number = t.emit(f"load {t.scalar}, ptr {_behind(t, t.scalar, source, k, offset)}, align {t.size}")
         first = t.emit(f"insertelement {t.vector} poison, {t.scalar} {number}, i32 0")
         value = t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
-        place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {k}")
-        t.do(f"store {t.vector} {value}, ptr {place}, align {t.vector_size}")
+        t.do(f"store {t.vector} {value}, ptr {_behind(t, t.vector, buffer, k, offset)}, align {t.vector_size}")
 
-    each(t, size, move)
+    each_in_turn(t, size, move)
 
 
 def first_lane(t: Text, target: str, buffer: str, size: int) -> None:
     """Emit: the one row is lane 0."""
 
-    def move(k: str) -> None:
-        place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {k}")
-        number = t.emit(f"load {t.scalar}, ptr {place}, align {t.size}")
-        address = t.emit(f"getelementptr {t.scalar}, ptr {target}, i64 {k}")
-        t.do(f"store {t.scalar} {number}, ptr {address}, align {t.size}")
+    def move(k: str, offset: int) -> None:
+        number = t.emit(f"load {t.scalar}, ptr {_behind(t, t.vector, buffer, k, offset)}, align {t.size}")
+        t.do(f"store {t.scalar} {number}, ptr {_behind(t, t.scalar, target, k, offset)}, align {t.size}")
 
-    each(t, size, move)
+    each_in_turn(t, size, move)
+
+
+def _behind(t: Text, kind: str, start: str, k: str, offset: int) -> str:
+    """The place of element k + offset."""
+    place = t.emit(f"getelementptr {kind}, ptr {start}, i64 {k}")
+    return t.emit(f"getelementptr {kind}, ptr {place}, i64 {offset}") if offset else place
 
 
 def _zipped(width: int, offset: int) -> list[int]:

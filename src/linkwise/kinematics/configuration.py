@@ -65,10 +65,14 @@ def difference(tree: Tree, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
     Raises
     ------
     ArgumentError
-        Where the shapes do not fit the mechanism.
+        Where the shapes do not fit the mechanism or each other, or what is given is no real number.
     """
     start, end = (_configuration(tree, name, value) for name, value in (("q0", q0), ("q1", q1)))
-    start, end = np.broadcast_arrays(start, end)
+    try:
+        start, end = np.broadcast_arrays(start, end)
+    except ValueError as error:
+        found = f"q0 {start.shape[:-1]}, q1 {end.shape[:-1]}"
+        raise ArgumentError(f"difference: the batch shapes do not fit each other: {found}") from error
     if not tree.floating:
         return np.asarray(end - start)
     rotation = np.moveaxis(np.asarray(quaternion_rotation(np.moveaxis(start[..., 3:7], -1, 0))), (0, 1), (-2, -1))
@@ -94,10 +98,15 @@ def _second(angle: FloatArray) -> FloatArray:
 
 
 def _configuration(tree: Tree, name: str, value: npt.ArrayLike) -> FloatArray:
-    given = np.asarray(value, dtype=float)
+    try:
+        given = np.asarray(value)
+    except ValueError as error:
+        raise ArgumentError(f"difference: {name} is not an array; expected (..., {tree.nq})") from error
+    if not np.can_cast(given.dtype, np.float64):
+        raise ArgumentError(f"difference: {name} holds {given.dtype}; expected real numbers (..., {tree.nq})")
     if given.shape[-1:] != (tree.nq,):
         raise ArgumentError(f"difference: {name} has the shape {given.shape}; expected (..., {tree.nq})")
-    return given
+    return given.astype(float)
 
 
 def _normalised(quaternion: Array) -> Array:

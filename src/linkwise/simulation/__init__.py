@@ -1,6 +1,6 @@
 """Motion in time: integrators and rollouts."""
 
-from linkwise.simulate.error import SimulationError as SimulationError
-from linkwise.simulate.feedback import Feedback as Feedback
-from linkwise.simulate.feedback import Sampled as Sampled
-from linkwise.simulate.run import simulate as simulate
+from linkwise.errors import SimulationError as SimulationError
+from linkwise.simulation.feedback import Feedback as Feedback
+from linkwise.simulation.feedback import Sampled as Sampled
+from linkwise.simulation.run import simulate as simulate

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import MissingExtraError
+from linkwise.errors import MissingExtraError, SimulationError
 from linkwise.kernel import Kernel
 from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import Shape, trace
 from linkwise.kinematics.configuration import configuration_rate
 from linkwise.model.tree import Tree
-from linkwise.simulate.arguments import Start
-from linkwise.simulate.error import SimulationError
-from linkwise.simulate.events import member
-from linkwise.simulate.scheme import accelerations, normalised
-from linkwise.simulate.torque import Torque, asked
+from linkwise.simulation.arguments import Start
+from linkwise.simulation.events import member
+from linkwise.simulation.scheme import accelerations, normalised
+from linkwise.simulation.torque import Torque, asked
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.trajectory import Event
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.model.tree import Tree
-from linkwise.simulate.feedback import Feedback, Sampled, numbers
+from linkwise.simulation.feedback import Feedback, Sampled, numbers
 from linkwise.spatial.scalar import FloatArray
 
 EVEN = 1e-9

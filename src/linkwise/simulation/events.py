@@ -14,7 +14,7 @@ from linkwise.kernel.tape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Event
-from linkwise.trajectory.floating import _coordinates, _twists
+from linkwise.trajectory.floating import coordinates, twists
 from linkwise.trajectory.hermite import quintic_polynomial
 
 HALVINGS = 60
@@ -37,9 +37,9 @@ class Span:
             q, qd, _ = quintic_polynomial(t - self.begin, self.end - self.begin, *self.near, *self.far)
             return q, qd
         pairs = (np.stack(pair, axis=-2) for pair in zip(self.near, self.far, strict=True))
-        ends = [(values[:, 0], values[:, 1]) for values in _coordinates(*pairs)]
+        ends = [(values[:, 0], values[:, 1]) for values in coordinates(*pairs)]
         near, far = (tuple(end[side] for end in ends) for side in (0, 1))
-        q, qd, _ = _twists(*quintic_polynomial(t - self.begin, self.end - self.begin, *near, *far))
+        q, qd, _ = twists(*quintic_polynomial(t - self.begin, self.end - self.begin, *near, *far))
         return q, qd
 
 

@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, KernelError, choices, shown
+from linkwise.errors import ArgumentError, KernelError, SimulationError, choices, shown
 from linkwise.kernel.kernel import BACKENDS, default_backend
 from linkwise.kernel.rollout import Recorded, Rollout
 from linkwise.kernel.tape import Shape
 from linkwise.mechanism import Mechanism
-from linkwise.simulate import adaptive, arguments
-from linkwise.simulate.error import SimulationError
-from linkwise.simulate.events import find, member
-from linkwise.simulate.loop import Loop
-from linkwise.simulate.scheme import SCHEMES, program
-from linkwise.simulate.torque import Torque, asked
+from linkwise.simulation import adaptive, arguments
+from linkwise.simulation.events import find, member
+from linkwise.simulation.loop import Loop
+from linkwise.simulation.scheme import SCHEMES, program
+from linkwise.simulation.torque import Torque, asked
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Event, Trajectory
 

@@ -12,7 +12,7 @@ from linkwise.kernel.rollout import Program
 from linkwise.kernel.tape import trace
 from linkwise.kinematics.configuration import configuration_rate, integrate
 from linkwise.model.tree import Tree
-from linkwise.simulate.feedback import Feedback
+from linkwise.simulation.feedback import Feedback
 from linkwise.spatial.scalar import Array
 
 Stage = Callable[..., tuple[Array, ...]]

@@ -12,9 +12,9 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.kernel.tape import Shape
 from linkwise.model.tree import Tree
-from linkwise.simulate.arguments import flat, sampled, torque_rows
-from linkwise.simulate.feedback import Feedback
-from linkwise.simulate.loop import Ask
+from linkwise.simulation.arguments import flat, sampled, torque_rows
+from linkwise.simulation.feedback import Feedback
+from linkwise.simulation.loop import Ask
 from linkwise.spatial.scalar import FloatArray
 
 

@@ -34,15 +34,15 @@ class FloatingHermite:
     qdd: FloatArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_inner", Hermite(self.t, *_coordinates(self.q, self.qd, self.qdd)))
+        object.__setattr__(self, "_inner", Hermite(self.t, *coordinates(self.q, self.qd, self.qdd)))
 
     def __call__(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return q (..., K, nq), qd and qdd (..., K, nv) at times (K,) within the nodes."""
         inner: Hermite = self.__dict__["_inner"]
-        return _twists(*inner(time))
+        return twists(*inner(time))
 
 
-def _coordinates(q: FloatArray, qd: FloatArray, qdd: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def coordinates(q: FloatArray, qd: FloatArray, qdd: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Derivatives of the coordinates themselves, each (..., m, nq); neighbouring quaternions on the same side."""
     u = _same_side(q[..., 3:7] / np.linalg.norm(q[..., 3:7], axis=-1, keepdims=True))
     v, w, a, alpha = qd[..., :3], qd[..., 3:6], qdd[..., :3], qdd[..., 3:6]
@@ -57,7 +57,7 @@ def _coordinates(q: FloatArray, qd: FloatArray, qdd: FloatArray) -> tuple[FloatA
     )
 
 
-def _twists(x: FloatArray, xd: FloatArray, xdd: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def twists(x: FloatArray, xd: FloatArray, xdd: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """From coordinates and their derivatives back to q, qd, qdd."""
     u, ud, udd = x[..., 3:7], xd[..., 3:7], xdd[..., 3:7]
     square = np.sum(u * u, axis=-1, keepdims=True)

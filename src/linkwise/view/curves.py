@@ -20,6 +20,17 @@ UNITS = {
 }
 """Units of what a turning and of what a sliding joint shows."""
 
+BASE_UNITS = {
+    "position": ("base position", "m", "base orientation", "quaternion"),
+    "speed": ("base speed", "m/s", "base angular speed", "rad/s"),
+    "acceleration": ("base acceleration", "m/s²", "base angular\nacceleration", "rad/s²"),
+    "effort": ("force on base", "N", "moment on base", "N m"),
+}
+"""Title and unit of the two panels that a floating base adds to each quantity."""
+
+BASE_LABELS = ("base x", "base y", "base z", "base w")
+"""What the legend calls the curves of a floating base."""
+
 MARKED = 40
 """Up to this many instants, each is marked."""
 
@@ -64,6 +75,21 @@ def joint_panels(title: str, t: FloatArray, values: FloatArray, slides: Sequence
         if chosen:
             found.append(Curves(title, unit, t, values[:, chosen], chosen))
     return found
+
+
+def base_panels(title: str, t: FloatArray, values: FloatArray, first: int) -> list[Curves]:
+    """Make the two panels of one quantity of a floating base, linear and angular.
+
+    ``values`` are (k, 6), or (k, 7) with the quaternion of its orientation; `BASE_LABELS` begin at the place ``first`` of
+    the legend.
+    """
+    linear, linear_unit, angular, angular_unit = BASE_UNITS[title]
+    x, y, z, w = range(first, first + 4)
+    turned = [w, x, y, z] if values.shape[1] == 7 else [x, y, z]
+    return [
+        Curves(linear, linear_unit, t, values[:, :3], [x, y, z]),
+        Curves(angular, angular_unit, t, values[:, 3:], turned),
+    ]
 
 
 def plot(rows: Sequence[Sequence[Curves]], names: Sequence[str], title: str) -> Any:

@@ -1,0 +1,141 @@
+"""From recorded motions and efforts to base parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.identification.equations import Equations, equations
+from linkwise.identification.estimate import condition, estimate
+from linkwise.identification.excited import check_excited
+from linkwise.identification.result import Identification
+from linkwise.identification.unknowns import unknowns
+from linkwise.mechanism import Mechanism
+from linkwise.spatial.scalar import FloatArray
+
+
+def identify(
+    mech: Mechanism,
+    q: npt.ArrayLike,
+    qd: npt.ArrayLike,
+    qdd: npt.ArrayLike,
+    tau: npt.ArrayLike,
+    *,
+    known: str | Iterable[str] = (),
+    effort_std: npt.ArrayLike | None = None,
+    essential: float | None = None,
+    decimate: int = 1,
+    least_speed: npt.ArrayLike = 0.0,
+) -> Identification:
+    """Estimate the base parameters of a mechanism from motions and the efforts that they took, by weighted least squares.
+
+    Each joint's equations are weighted by the scatter of its efforts, found from the residuals (M. Gautier, "Dynamic
+    identification of robots with power model", ICRA 1997). The deviations that come with the values hold if what is wrong
+    with `tau` is independent from sample to sample, and what is wrong with q, qd and qdd matters little beside it.
+
+    Parameters
+    ----------
+    mech : Mechanism
+        Its geometry, gravity, gear ratios, and which joints have motors count; its masses, inertias and frictions
+        count only where they are `known`.
+    q : (..., T, nq) array_like
+        Coordinates, rad or m: one motion of T samples, or several.
+    qd, qdd : (..., T, nv) array_like
+        Speeds and accelerations; `differentiate` finds them from measured positions.
+    tau : (..., T, nv) array_like
+        Efforts of the motors at the joints, N m or N (motor torque times gear ratio).
+    known : str or sequence of str
+        Parameters that are as `mech` says and are not to be found: names from ``mech.parameter_names`` (``"M2"``), kinds
+        (``"Tc+"``), ``"friction"`` (B, Tc+ and Tc-) or ``"rotors"`` (Jm). With ``mech.nofriction()`` and
+        ``known="friction"`` there is none.
+    effort_std : float or (nv,) array_like, optional
+        Standard deviation of the measured efforts, where it is known; it then says the weights and the deviations.
+    essential : float, optional
+        Leave out, one after another, the parameters whose deviation is above this share of their value (0.3, say).
+    decimate : int
+        Filter efforts and regressor alike, and keep every so many samples (needs SciPy): removes from measured
+        efforts what is faster than the motion.
+    least_speed : float or (n,) array_like
+        Leave out the equation of a joint wherever it is slower than this, rad/s or m/s: near zero, where Coulomb friction
+        jumps, a small error of the speed is a large one of the effort.
+
+    Returns
+    -------
+    Identification
+
+    Raises
+    ------
+    ArgumentError
+        Where shapes or values do not fit; where samples are too few; where the motion does not tell all base parameters
+        apart, naming those that it does not.
+    MissingExtraError
+        Where `decimate` is asked for and SciPy is not installed.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> q, qd, qdd = np.random.default_rng(0).normal(size=(3, 200, 2))
+    >>> found = identify(arm, q, qd, qdd, arm.inverse_dynamics(q, qd, qdd))
+    >>> [(name, abs(round(float(value), 9))) for name, value in zip(found.names, found.values)][:2]
+    [('MX1 + M1 + M2', 1.5), ('MY1', 0.0)]
+    """
+    motion = _checked(mech, q=q, qd=qd, qdd=qdd, tau=tau)
+    wanted = unknowns(mech, known)
+    share = None if essential is None else float(_number("essential", essential, ()))
+    deviation = None if effort_std is None else np.broadcast_to(_number("effort_std", effort_std, (mech.nv,)), mech.nv)
+    if isinstance(decimate, bool) or not isinstance(decimate, (int, np.integer)) or decimate < 1:
+        raise ArgumentError(f"decimate is {decimate!r}; expected a whole number from 1")
+    slowest = np.zeros(mech.nv)
+    slowest[mech.nv - mech.n :] = _number("least_speed", least_speed, (mech.n,), zero=True)
+    made = equations(mech, wanted, motion, int(decimate), slowest)
+    check_excited(made.table.reshape(-1, len(wanted.base)), wanted.labels)
+    found = estimate(made, deviation, share)
+    size, following = _remaining(made, found.values)
+    return Identification(mech, wanted, found, *condition(made.table), made.counts, size, following)
+
+
+def _checked(mech: Mechanism, **given: Any) -> dict[str, FloatArray]:
+    """The four arrays, broadcast against each other but for their last axis."""
+    if not mech.nv:
+        raise ArgumentError(f"{mech.name!r} has no joints, and so nothing that could be identified")
+    made = {}
+    for field, value in given.items():
+        size = mech.nq if field == "q" else mech.nv
+        try:
+            made[field] = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{field} is {shown(value)}; expected numbers (..., T, {size})") from None
+        if made[field].ndim < 2 or made[field].shape[-1] != size:
+            raise ArgumentError(f"{field} has the shape {made[field].shape}; expected (..., T, {size}), T samples")
+        if not np.all(np.isfinite(made[field])):
+            place = tuple(int(k) for k in np.argwhere(~np.isfinite(made[field]))[0])
+            raise ArgumentError(f"{field}{list(place)} is {made[field][place]}; expected finite numbers")
+    if len({array.shape[:-1] for array in made.values()}) > 1:
+        shapes = ", ".join(f"{field} {array.shape}" for field, array in made.items())
+        raise ArgumentError(f"the shapes are {shapes}; expected the same samples in each")
+    return made
+
+
+def _number(field: str, value: Any, shape: tuple[int, ...], *, zero: bool = False) -> FloatArray:
+    """A positive number, or as many as a shape says."""
+    expected = f"a number {'>=' if zero else '>'} 0" + (f", or {shape[0]} of them" if shape else "")
+    try:
+        made = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        made = np.array(np.nan)
+    if made.shape not in {(), shape} or not np.all((made > 0) | (zero & (made == 0))) or not np.all(np.isfinite(made)):
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return made
+
+
+def _remaining(made: Equations, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Root mean square (nv,) of what is left of each effort, and its correlation with the next in time."""
+    left = made.residual(values)
+    squares, products = (left**2).sum(axis=0), (left[1:] * left[:-1]).sum(axis=0)
+    safe = np.where(squares > 0, squares, 1.0)
+    return np.asarray(np.sqrt(squares / np.maximum(made.counts, 1))), np.asarray(products / safe)

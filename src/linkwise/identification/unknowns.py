@@ -1,0 +1,104 @@
+"""What is to be found: the base parameters that are left when some parameters are known already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.dynamics.base_parameters import INDEPENDENT, BaseParameters, _name
+from linkwise.dynamics.parameters import LINK, MOTOR
+from linkwise.errors import ArgumentError, choices
+from linkwise.mechanism import Mechanism
+from linkwise.spatial.scalar import FloatArray
+
+GROUPS = {"friction": ("B", "Tc+", "Tc-"), "rotors": ("Jm",)}
+"""Words for several kinds of parameters."""
+
+REGROUPED = "R"
+"""Stands behind a parameter that others are grouped with (W. Khalil, E. Dombre, 2002, section 9.4)."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """The base parameters to be found, and what is known beside them.
+
+    Attributes
+    ----------
+    base : BaseParameters
+        The b combinations of the parameters that are not known; `matrix` is zero at the others.
+    labels : tuple of str
+        A short name of each (b,): that of its own parameter, with an R where others are grouped with it.
+    given : ndarray (P,)
+        The parameters that are known, zero elsewhere.
+    """
+
+    base: BaseParameters
+    labels: tuple[str, ...]
+    given: FloatArray
+
+
+def unknowns(mechanism: Mechanism, known: str | Iterable[str]) -> Unknowns:
+    """Find the base parameters of a mechanism of which some parameters are known; see `identify` for `known`."""
+    names, base = mechanism.parameter_names, mechanism.base_parameters()
+    fixed = np.array([name in _named(names, known) for name in names], dtype=bool)
+    if np.any(fixed):
+        base = _without(base, fixed, names, mechanism.parameters)
+    several = np.count_nonzero(base.matrix, axis=1) > 1
+    labels = [names[c] + REGROUPED * int(more) for c, more in zip(base.columns, several, strict=True)]
+    return Unknowns(base, tuple(labels), np.where(fixed, mechanism.parameters, 0.0))
+
+
+def symbol(name: str) -> str:
+    """Return the kind of a parameter: ``"XX"`` of ``"XX2"``."""
+    return name.rstrip("0123456789'")
+
+
+def _named(names: tuple[str, ...], known: str | Iterable[str]) -> set[str]:
+    """The parameters that some words mean."""
+    found: set[str] = set()
+    for word in (known,) if isinstance(known, str) else tuple(known):
+        kinds = GROUPS.get(word, (word,))
+        meant = [name for name in names if name == word or symbol(name) in kinds]
+        if not meant and word not in {*GROUPS, *LINK, *MOTOR}:
+            raise ArgumentError(
+                f"known names {word!r}; expected {choices(GROUPS)}, a kind such as 'M' or 'Tc+', or parameters of "
+                f"mech.parameter_names, {names[0]!r} to {names[-1]!r}"
+            )
+        found.update(meant)
+    return found
+
+
+def _without(base: BaseParameters, fixed: Flags, names: tuple[str, ...], values: FloatArray) -> BaseParameters:
+    """The base parameters of those that are not fixed: a smaller set of columns spans what is left."""
+    left = np.where(fixed, 0.0, base.matrix)
+    kept = [int(c) for c in base.columns if not fixed[c]]
+    span = np.zeros((len(base), 0))
+    for c in [*kept, *(int(c) for c in np.flatnonzero(left.any(axis=0)) if c not in kept)]:
+        column = left[:, c] / np.linalg.norm(left[:, c])
+        for _ in range(2):  # once more for the rounding
+            column = column - span @ (span.T @ column)
+        size = float(np.linalg.norm(column))
+        if size > INDEPENDENT:
+            span = np.concatenate([span, column[:, None] / size], axis=1)
+            if c not in kept:
+                kept.append(c)
+    columns = np.array(sorted(kept), dtype=np.int64)
+    matrix = _tidy(np.linalg.lstsq(left[:, columns], left, rcond=None)[0]) if len(columns) else np.zeros((0, len(names)))
+    return BaseParameters(
+        tuple(_name(row, column, names) for row, column in zip(matrix, columns, strict=True)),
+        matrix @ values,
+        columns,
+        matrix,
+        tuple(name for name, there in zip(names, np.any(matrix, axis=0).tolist(), strict=True) if not there),
+    )
+
+
+def _tidy(matrix: FloatArray) -> FloatArray:
+    """The same numbers, those that are whole but for rounding made whole."""
+    near = np.round(matrix)
+    return np.asarray(np.where(np.abs(matrix - near) < 1e-9, near, matrix))

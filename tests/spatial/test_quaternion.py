@@ -1,0 +1,52 @@
+"""Unit quaternions, scalar first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwise.spatial.quaternion import quaternion_product, quaternion_rotation
+from linkwise.spatial.rotation import rotation_x, rotation_y, rotation_z
+
+EPS = np.finfo(float).eps
+
+
+def rotation(q: np.ndarray) -> np.ndarray:
+    return np.asarray(quaternion_rotation(q), dtype=float)
+
+
+def random_quaternions(count: int = 20) -> np.ndarray:
+    q = np.random.default_rng(1).normal(size=(count, 4))
+    return q / np.linalg.norm(q, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(("k", "about"), [(1, rotation_x), (2, rotation_y), (3, rotation_z)])
+def test_about_one_axis(k: int, about: object) -> None:
+    for angle in (0.3, -2.0, 3.1):
+        q = np.zeros(4)
+        q[0], q[k] = np.cos(angle / 2), np.sin(angle / 2)
+        assert np.abs(rotation(q) - np.asarray(about(angle), dtype=float)).max() <= 2 * EPS  # type: ignore[operator]
+
+
+def test_it_is_a_rotation_whatever_the_length() -> None:
+    for q in random_quaternions():
+        for scale in (1.0, -1.0, 1e-100, 7.0):
+            r = rotation(scale * q)
+            assert np.abs(r @ r.T - np.eye(3)).max() <= 8 * EPS
+            assert abs(np.linalg.det(r) - 1) <= 8 * EPS
+            assert np.abs(r - rotation(q)).max() <= 8 * EPS
+
+
+def test_the_product_is_the_product_of_rotations() -> None:
+    for a, b in zip(random_quaternions(), random_quaternions()[::-1], strict=True):
+        ab = np.asarray(quaternion_product(a, b), dtype=float)
+        assert np.abs(rotation(ab) - rotation(a) @ rotation(b)).max() <= 8 * EPS
+        assert abs(np.linalg.norm(ab) - 1) <= 4 * EPS
+
+
+def test_it_turns_vectors_as_hamilton_says() -> None:
+    """(0, R v) = q (0, v) q*."""
+    for q in random_quaternions():
+        v = np.array([0.3, -1.0, 2.0])
+        turned = quaternion_product(quaternion_product(q, [0.0, *v]), q * [1, -1, -1, -1])
+        assert np.abs(np.asarray(turned, dtype=float) - [0, *(rotation(q) @ v)]).max() <= 10 * EPS
