@@ -30,9 +30,8 @@ print(found)
 
 true = puma.base_parameters().values
 share = np.abs(found.values - true) / found.deviations
-print(
-    f"{(share < 3).mean():.0%} of {len(true)} parameters lie within 3 deviations of what they are, all within {share.max():.1f}"
-)
+near = (share < 3).mean()
+print(f"{near:.0%} of {len(true)} parameters lie within 3 deviations of the truth, all within {share.max():.1f}")
 
 # Does it predict another motion? One it has not seen, against the torques of the true arm.
 start, end = np.radians([-60, 30, -120, 0, 30, 0]), np.radians([60, 75, -60, 90, -45, 120])
@@ -46,7 +45,7 @@ for name, wrong, size in zip(names, error, np.sqrt((wanted**2).mean(axis=0)), st
 # A model with these parameters, for everything else that can be computed.
 model = found.to_mechanism()
 assert np.allclose(model.inverse_dynamics(other.q, other.qd, other.qdd), predicted, rtol=1e-9, atol=1e-9)
-assert (share < 3).mean() >= 0.95
+assert near >= 0.95
 assert np.all(error < 0.05 * np.abs(wanted).max(axis=0))
 
 measured = wanted + rng.normal(size=wanted.shape) * torque_noise

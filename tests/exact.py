@@ -35,6 +35,17 @@ def gradients(mech: Mechanism, name: str, args: tuple[Any, ...], over: int, **op
     return made
 
 
+def along(mech: Mechanism, name: str, args: tuple[Any, ...], steps: tuple[Any, ...], **options: Any) -> np.ndarray:
+    """The derivative of the first output as each argument moves by its step in a unit of time."""
+    time = symbol("time")
+    given = [
+        np.asarray(arg, dtype=object) + np.asarray(step, dtype=object) * time for arg, step in zip(args, steps, strict=True)
+    ]
+    found = np.asarray(parts(find(name).function(mech, *given, **options))[0], dtype=object)
+    table = derivative(list(found.ravel()), [time])
+    return np.array(evaluate(list(table.ravel()), {time: 0.0})).reshape(found.shape)
+
+
 def rates(mech: Mechanism, q: np.ndarray) -> np.ndarray:
     """E (nq, nv) with dq/dt = E qd."""
     return np.stack([direct(mech, "configuration_rate", q, unit) for unit in np.eye(mech.nv)], axis=1)

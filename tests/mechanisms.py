@@ -147,6 +147,12 @@ def variant(name: str) -> Mechanism:
     return afloat(made, seed) if "floating" in name else made
 
 
+@cache
+def craft() -> Mechanism:
+    """A small floating mechanism with rotors on its links, for what is asked of every algorithm."""
+    return afloat(with_rotors(random_mechanism(4, ["revolute", "screw"], [-1, 0])))
+
+
 SEEDS = tuple(range(10))
 """Of the shared mechanisms: chains and trees of 3 to 6 links with every kind of joint."""
 

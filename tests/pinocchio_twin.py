@@ -15,7 +15,8 @@ class Twin:
 
     Its quaternion has the scalar last, and its coordinates count an offset. Joints are numbered branch by branch, for
     several of Pinocchio's algorithms (`crba`, the derivatives) count on it and are silently wrong otherwise; ``place`` has
-    the index of each of our speeds there. It knows rotors by their inertia at the joint ("armature") alone, and is given no friction.
+    the index of each of our speeds there. It knows rotors by their inertia at the joint ("armature") alone, and is given
+    no friction.
     """
 
     def __init__(self, mech: Mechanism) -> None:

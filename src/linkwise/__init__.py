@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwise import errors as errors
     from linkwise import files as files
+    from linkwise import identification as identification
     from linkwise import robots as robots
     from linkwise import trajectory as trajectory
     from linkwise.files import load as load
@@ -35,6 +36,7 @@ __all__ = [
     "Trajectory",
     "errors",
     "files",
+    "identification",
     "load",
     "robots",
     "save",
@@ -54,6 +56,7 @@ _HOMES = {
     "Trajectory": "linkwise.trajectory",
     "errors": "",
     "files": "",
+    "identification": "",
     "load": "linkwise.files",
     "robots": "",
     "save": "linkwise.files",

@@ -207,6 +207,7 @@ class Mechanism(Tree):
         """dJ/dt (..., 6, nv) at q (..., nq) and qd (..., nv); ``link`` and ``frame`` as for `jacobian`."""
         return self.kernel("jacobian_dot", link=link, frame=frame)(q, qd)  # type: ignore[no-any-return]
 
+    @compiled
     def motion(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Pose T, velocity matrix W and acceleration matrix H of every link, each (..., L, 4, 4), absolute, world frame.
 

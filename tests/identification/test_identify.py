@@ -25,6 +25,10 @@ def identified(mech: Mechanism, **options: object) -> Identification:
 
 
 MECHANISMS = [lw.robots.puma560(), lw.robots.panda(), lw.robots.scara_icomatic(), FLOATING, *map(sample, SEEDS)]
+ROUGH = {"scara_icomatic": 1e-9}
+"""Its last angle is 5e-3 degrees from 180, as in its table: parameters whose part in the efforts is the square of that,
+1e-8, count as dependent (`linkwise.dynamics.base_parameters.INDEPENDENT`), and show in the last digits."""
+
 BARE = [
     mech.replace(links=[link.replace(mass=0, inertia=0, motor=link.motor) for link in mech.links]) for mech in MECHANISMS
 ]
@@ -39,7 +43,8 @@ def test_without_noise_all_base_parameters_are_recovered(mech: Mechanism, bare: 
     assert found.names == true.names
     error = relative(found.values, true.values)
     print(f"{mech.name}: {len(true)} parameters, condition {found.condition:.3g}, error {error:.1e}")
-    assert error < 1e-15 * 100 * found.condition  # rounding, a hundred times over, that the condition number enlarges
+    # Rounding, a hundred times over, that the condition number enlarges.
+    assert error < ROUGH.get(mech.name, 1e-15 * 100 * found.condition)
     assert error < 1e-9
     other = motion(mech, 50, seed=2)
     assert relative(found.predict(*other), mech.inverse_dynamics(*other)) < 1e-9
@@ -53,14 +58,15 @@ def test_rebuilt_mechanism_takes_the_identified_efforts(mech: Mechanism) -> None
     error = relative(rebuilt.inverse_dynamics(*state), found.predict(*state))
     again = relative(rebuilt.base_parameters().values, found.values)
     print(f"efforts {error:.1e}, base parameters {again:.1e}")
-    assert error < 1e-12  # rounding in Steiner's terms there and back, masses of 1 kg among small numbers
+    # Rounding in Steiner's terms there and back, masses of 1 kg among small numbers.
+    assert error < ROUGH.get(mech.name, 1e-12)
     assert again < 1e-11
 
 
 def test_rebuilt_from_another_mechanism_with_payload_and_carried_rotor() -> None:
     """What the base parameters leave open is taken from the mechanism that was identified, whose own numbers are wrong."""
-    rotor = lw.Motor(gear_ratio=80, viscous=1e-4, coulomb=0.02, carrier="link1", mass=0.3, com=(0, 0.1, 0), axis=(0, 0, 1))
-    rotor = rotor.replace(rotor_inertia=(2e-4, 2e-4, 1e-4))
+    body = {"carrier": "link1", "mass": 0.3, "com": (0, 0.1, 0), "rotor_inertia": (2e-4, 2e-4, 1e-4), "axis": (0, 0, 1)}
+    rotor = lw.Motor(gear_ratio=80, viscous=1e-4, coulomb=0.02, **body)
     puma = lw.robots.puma560()
     true = puma.replace_link("link2", motor=rotor).with_payload(2.0, (0, 0, 0.1), (0.01, 0.01, 0.02))
     guess = true.perturb(0.4, seed=1)
@@ -212,7 +218,7 @@ def test_filtering_effort_and_regressor_alike_changes_no_equation() -> None:
     mech = sample(6)
     found = identify(mech, *(state := motion(mech, 2000)), mech.inverse_dynamics(*state), decimate=5)
     assert relative(found.values, mech.base_parameters().values) < 1e-9
-    assert found.counts[0] == 2000 // 5 - 4
+    assert found.counts[0] == 2000 // 5 - 8
 
 
 def test_deviations_after_decimation_are_honest() -> None:

@@ -9,14 +9,12 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.algorithm import ALGORITHMS, find
-from mechanisms import afloat, arguments, parts, random_mechanism, sample, with_rotors
+from mechanisms import arguments, craft, parts, sample
 
 find("inverse_dynamics")
 NAMES = sorted(ALGORITHMS)
 METHODS = [name for name in NAMES if hasattr(Mechanism, name)]
 WEIGHTLESS = ["forward_kinematics", "link_poses", "jacobian", "jacobian_dot", "inverse_dynamics", "joint_actions"]
-CRAFT = afloat(with_rotors(random_mechanism(4, ["revolute", "screw"], [-1, 0])))
-"""A small floating mechanism with rotors on its links."""
 
 
 def arm() -> Mechanism:
@@ -25,7 +23,7 @@ def arm() -> Mechanism:
 
 @pytest.fixture(params=["arm", "craft"])
 def mech(request: pytest.FixtureRequest) -> Mechanism:
-    return arm() if request.param == "arm" else CRAFT
+    return arm() if request.param == "arm" else craft()
 
 
 def looped(function: Callable[..., object], args: list[np.ndarray], batch: tuple[int, ...]) -> list[np.ndarray]:
@@ -152,7 +150,7 @@ def test_a_result_may_overwrite_an_argument() -> None:
 @pytest.mark.parametrize("which", ["puma560", "seven_joint", "stanford", "planar_2r", "craft"])
 def test_compiled_entry_gufunc_and_batch_agree(which: str) -> None:
     """A method called with plain vectors, which goes straight to machine code, against its gufunc and a batch."""
-    mech = CRAFT if which == "craft" else robots.load(which)
+    mech = craft() if which == "craft" else robots.load(which)
     for name in METHODS if which in {"puma560", "planar_2r", "craft"} else WEIGHTLESS:
         args = arguments(mech, name, (3,))
         single = [arg[0] for arg in args]

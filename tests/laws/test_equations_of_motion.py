@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact import by_motion, gradients
+from exact import along, by_motion, gradients, rates
 from linkwise.dynamics.articulated import articulated_acceleration
 from linkwise.dynamics.forward_dynamics import composite_acceleration
 from linkwise.dynamics.motors import friction
@@ -78,7 +78,7 @@ def test_mass_matrix_is_the_hessian_of_kinetic_energy(name: str) -> None:
 def test_mass_rate_less_twice_coriolis_is_skew(name: str) -> None:
     mech = variant(name)
     q, qd, _ = random_state(mech, 4)
-    rate = by_motion(mech, "mass_matrix", q) @ qd
+    rate = along(mech, "mass_matrix", (q,), (rates(mech, q) @ qd,))
     coriolis = direct(mech, "coriolis_matrix", q, qd)
     left = rate - 2 * coriolis
     error = np.abs(left + left.T).max() / np.abs(coriolis).max()
@@ -148,8 +148,9 @@ def test_power_balance(name: str) -> None:
     mech = variant(name)
     q, qd, qdd = random_state(mech, 9)
     tau, rubbing = direct(mech, "inverse_dynamics", q, qd, qdd), direct(mech, "friction_torque", qd)
-    kinetic = by_motion(mech, "kinetic_energy", q, qd) @ qd + gradients(mech, "kinetic_energy", (q, qd), 1)[0] @ qdd
-    potential = by_motion(mech, "potential_energy", q) @ qd
+    moving = rates(mech, q) @ qd
+    kinetic = along(mech, "kinetic_energy", (q, qd), (moving, qdd))
+    potential = along(mech, "potential_energy", (q,), (moving,))
     size = np.abs(tau * qd).sum()
     error = abs(tau @ qd - kinetic - potential - rubbing @ qd) / size
     print(f"{error:.1e} of {size:.0f} W, friction {rubbing @ qd:.1f} W")
@@ -166,5 +167,5 @@ def test_teeth() -> None:
     assert relative(direct(off, "bias_torque", q, qd), direct(mech, "bias_torque", q, qd)) > 100 * ROUNDING
     coriolis = direct(mech, "coriolis_matrix", q, qd)
     other = np.outer(coriolis @ qd, qd) / (qd @ qd)  # the same C qd
-    left = by_motion(mech, "mass_matrix", q) @ qd - 2 * other
+    left = along(mech, "mass_matrix", (q,), (qd,)) - 2 * other
     assert np.abs(left + left.T).max() > 1e3 * ROUNDING * np.abs(coriolis).max()

@@ -7,11 +7,10 @@ import pytest
 
 from linkwise.algorithm import ALGORITHMS, find
 from linkwise.kernel import Tape
-from mechanisms import afloat, arguments, parts, random_mechanism, sample, with_rotors
+from mechanisms import arguments, craft, parts, sample
 
 find("inverse_dynamics")
 ROWS = 11
-CRAFT = afloat(with_rotors(random_mechanism(4, ["revolute", "screw"], [-1, 0])))
 
 
 def dependence(tape: Tape, slot: int, value: float) -> np.ndarray:
@@ -36,7 +35,7 @@ in_each_backend = pytest.mark.parametrize("backend", ["llvm", "numpy"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("which", ["arm", "craft"])
 def test_only_what_depends_on_it(which: str, name: str, value: float, backend: str) -> None:
-    mech = sample(6) if which == "arm" else CRAFT
+    mech = sample(6) if which == "arm" else craft()
     kernel = mech.kernel(name, backend=backend)
     args = arguments(mech, name, (ROWS,))
     clean = flat(kernel(*args))

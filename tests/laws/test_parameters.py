@@ -49,7 +49,7 @@ def test_base_parameters_give_the_same_efforts(name: str) -> None:
     """On motions other than those that found them; the combinations come from least squares: condition times rounding."""
     mech = variant(name)
     base = mech.base_parameters()
-    state = random_state(mech, 3, (40,))
+    state = random_state(mech, 3, (15,))
     table = np.array([direct(mech, "regressor", *row) for row in zip(*state, strict=True)])
     tau = np.array([direct(mech, "inverse_dynamics", *row) for row in zip(*state, strict=True)])
     kept = table[..., base.columns].reshape(-1, len(base))

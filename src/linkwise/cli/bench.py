@@ -50,7 +50,7 @@ def bench(mechanism: str, configurations: int) -> None:
       linkwise bench
       linkwise bench my_robot.toml --configurations 10000
     """  # noqa: D301  (\b keeps click from filling the lines)
-    from linkwise.cli.tables import console
+    from linkwise.cli.layout import console
     from linkwise.model.table import plain
 
     found = description(mechanism).mechanism

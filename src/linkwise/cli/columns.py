@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from linkwise.files.csv_columns import GROUPS, columns
+from linkwise.model.table import plain
 from linkwise.model.tree import Tree
 
 BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz")
@@ -18,6 +21,12 @@ QUANTITIES = (*GROUPS, "tau")
 def slides(tree: Tree) -> list[bool]:
     """Which joints slide (n,), and so are in m."""
     return [link.joint == "prismatic" for link in tree.links if link.moves]
+
+
+def joint_columns(tree: Tree) -> Iterator[tuple[str, bool, int, int]]:
+    """Name of each joint, whether it slides, its place among the coordinates and its place among the speeds."""
+    for k, (name, slide) in enumerate(zip(tree.names, slides(tree), strict=True)):
+        yield plain(name), slide, k + tree.nq - tree.n, k + tree.nv - tree.n
 
 
 def names(tree: Tree, quantity: str) -> tuple[str, ...]:

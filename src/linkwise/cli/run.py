@@ -94,7 +94,7 @@ def _progress(motion: Motion, quiet: bool) -> Iterator[Callable[[], None]]:
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from linkwise.cli.tables import console
+    from linkwise.cli.layout import console
 
     columns = (TextColumn("running"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
@@ -105,12 +105,13 @@ def _progress(motion: Motion, quiet: bool) -> Iterator[Callable[[], None]]:
 def _tell(found: Description, report: Report) -> None:
     """Print the tables, what deserves a remark, and the files."""
     from linkwise.cli import tables
+    from linkwise.cli.layout import console
     from linkwise.model.table import action, plain
 
     mechanism = found.mechanism
     if found.external.any():
         click.echo(f"on the tool: {action(found.external)} (from the file)")
-    screen = tables.console()
+    screen = console()
     few = report.few
     for title, table in tables.of_instants(mechanism, few) if few else tables.of_motion(mechanism, report.summary):
         screen.print(title, style="bold")

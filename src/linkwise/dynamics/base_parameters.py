@@ -92,7 +92,7 @@ def base_parameters(mechanism: Any, *, seed: int = 0) -> BaseParameters:
     columns = np.array(sorted(kept), dtype=np.int64)
     matrix = _combinations(table, sizes, columns, seen)
     return BaseParameters(
-        tuple(_name(row, column, names) for row, column in zip(matrix, columns, strict=True)),
+        tuple(combination_name(row, column, names) for row, column in zip(matrix, columns, strict=True)),
         matrix @ parameter_values(mechanism),
         columns,
         matrix,
@@ -134,7 +134,8 @@ def _combinations(
     return matrix
 
 
-def _name(row: FloatArray, column: int, names: tuple[str, ...]) -> str:
+def combination_name(row: FloatArray, column: int, names: tuple[str, ...]) -> str:
+    """Write a combination (P,) of parameters as a sum, the one whose column it takes first."""
     text = names[column]
     for k in np.flatnonzero(row):
         if k != column:

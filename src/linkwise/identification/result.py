@@ -144,6 +144,16 @@ class Identification:
         ArgumentError
             Where a rotor inertia or a friction was found with the wrong sign, which no motor can have: by noise, if its
             deviation is as large. Leave such parameters out with `essential`, or make them `known`.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> from linkwise.identification import identify
+        >>> arm = robots.planar_2r()
+        >>> motion = np.random.default_rng(0).normal(size=(3, 100, 2))
+        >>> model = identify(arm, *motion, 2 * arm.inverse_dynamics(*motion)).to_mechanism()
+        >>> model.gravity_torque([0.0, 0.0]).round(6)
+        array([39.24,  9.81])
         """
         return rebuilt(self.mechanism, self.wanted, self.values, self.deviations)
 
@@ -167,6 +177,18 @@ class Identification:
             Where the record has no tau, or is of another mechanism.
         MissingExtraError
             Where matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from linkwise import robots, trajectory
+        >>> from linkwise.identification import identify
+        >>> arm = robots.planar_2r()
+        >>> motion = np.random.default_rng(0).normal(size=(3, 100, 2))
+        >>> found = identify(arm, *motion, arm.inverse_dynamics(*motion))
+        >>> move = trajectory.quintic([0.0, 0.0], [1.0, 1.0], 1.0)
+        >>> record = move.with_records(tau=arm.inverse_dynamics(move.q, move.qd, move.qdd))
+        >>> len(found.plot(record).axes)  # doctest: +SKIP
+        4
         """
         from linkwise.identification.drawing import draw
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.dynamics.base_parameters import INDEPENDENT, BaseParameters, _name
+from linkwise.dynamics.base_parameters import INDEPENDENT, BaseParameters, combination_name
 from linkwise.dynamics.parameters import LINK, MOTOR
 from linkwise.errors import ArgumentError, choices
 from linkwise.mechanism import Mechanism
@@ -90,7 +90,7 @@ def _without(base: BaseParameters, fixed: Flags, names: tuple[str, ...], values:
     columns = np.array(sorted(kept), dtype=np.int64)
     matrix = _tidy(np.linalg.lstsq(left[:, columns], left, rcond=None)[0]) if len(columns) else np.zeros((0, len(names)))
     return BaseParameters(
-        tuple(_name(row, column, names) for row, column in zip(matrix, columns, strict=True)),
+        tuple(combination_name(row, column, names) for row, column in zip(matrix, columns, strict=True)),
         matrix @ values,
         columns,
         matrix,

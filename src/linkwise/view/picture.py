@@ -11,23 +11,21 @@ import numpy as np
 
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
-from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
+from linkwise.view import frames
 from linkwise.view.figure import colour, figure, literal, shortened
+from linkwise.view.frames import FREE, GROUND, TRIAD
 from linkwise.view.skeleton import Place, Skeleton, skeleton
 from linkwise.view.solids import Solids, helix
 
-ROD, JOINT, TRIAD, GROUND = 0.014, 0.030, 0.095, 0.13
-"""Radii of rods and joints, length of frame axes and half side of the ground, as shares of the mechanism's size."""
+ROD, JOINT = 0.014, 0.030
+"""Radii of rods and joints, as shares of the mechanism's size."""
 
 SQUARE, FILLED, BORDER, HEAD = 7.0, 0.82, 1.6, 0.35
 """Side of the square into which space is projected and the share to be filled; room for edges and title; in inches."""
 
 MANY = 12
 """Beyond this many links they are numbered, as in the list of links, not named."""
-
-AXES = ("#d62728", "#2ca02c", "#1f77ff")
-"""Colours of x, y and z."""
 
 
 def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
@@ -37,8 +35,8 @@ def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
     ----------
     mechanism : Mechanism
         What to draw; chains and trees alike.
-    q : (n,) array_like, optional
-        Joint coordinates, rad or m; zero by default.
+    q : (nq,) array_like, optional
+        Coordinates, rad or m; by default joints at zero and a floating base in its origin.
     into : matplotlib.figure.Figure, optional
         An empty figure to draw into; a new one by default.
 
@@ -51,7 +49,7 @@ def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
     MissingExtraError
         Where matplotlib is not installed.
     ArgumentError
-        Where q is not n finite numbers.
+        Where q is not nq finite numbers.
     """
     laid = skeleton(mechanism, q)
     made = figure(SQUARE, SQUARE) if into is None else into
@@ -59,14 +57,17 @@ def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
     import mpl_toolkits.mplot3d  # noqa: F401  (makes the projection known)
 
     axes = made.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
-    _solids(axes, laid)
-    _ground(axes, laid)
+    _solids(axes, mechanism, laid)
+    if mechanism.floating:
+        frames.free_body(axes, laid)
+    else:
+        frames.ground(axes, laid)
+        frames.triad(axes, laid.base, laid.size * TRIAD)
     for place in laid.places:
-        _triad(axes, place.frame, laid.size * TRIAD)
-    _triad(axes, laid.base, laid.size * TRIAD)
-    _tool(axes, mechanism, laid)
-    _labels(axes, laid)
-    shares = _view(axes, laid)
+        frames.triad(axes, place.frame, laid.size * TRIAD)
+    frames.tool(axes, mechanism, laid)
+    _labels(axes, mechanism, laid)
+    shares = _view(axes, mechanism, laid)
     if into is None:
         _trim(made, axes, shares)
     literal(made.suptitle(" ", fontsize=11), plain(mechanism.name))
@@ -76,7 +77,7 @@ def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
 # ── links and joints ──────────────────────────────────────────────────────────────────────────────
 
 
-def _solids(axes: Any, laid: Skeleton) -> None:
+def _solids(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     solids = Solids()
@@ -87,10 +88,23 @@ def _solids(axes: Any, laid: Skeleton) -> None:
         _rods(solids, place.arm, laid.size * ROD, carried)
         _rods(solids, place.body, laid.size * ROD, _rgb(colour(k)))
         _joint(solids, axes, place, laid.size * 0.84 ** nested[k], _rgb(colour(k)))
+    _rotors(solids, mechanism, laid)
     axes.add_collection3d(
         Poly3DCollection(solids.faces, facecolors=solids.colours, edgecolors=solids.colours, linewidths=0.3, zorder=2),
         autolim=False,
     )
+
+
+def _rotors(solids: Solids, mechanism: Tree, laid: Skeleton) -> None:
+    """Draw each rotor that is a body of its own: a flat cylinder where a link carries it, coloured as the link it moves."""
+    moving = [k for k, link in enumerate(mechanism.links) if link.moves]
+    r = laid.size * JOINT
+    for drive in mechanism.drives:
+        if drive.carrier is None or drive.motor.axis is None or not drive.motor.mass:
+            continue
+        frame = laid.base if drive.carrier < 0 else laid.places[drive.carrier].frame
+        at, along = frame[:3, :3] @ drive.motor.com + frame[:3, 3], frame[:3, :3] @ drive.motor.axis
+        solids.cylinder(at - along * r * 0.5, at + along * r * 0.5, r * 1.25, _rgb(colour(moving[drive.coordinate])) * 0.86)
 
 
 def _nesting(laid: Skeleton) -> list[int]:
@@ -124,52 +138,10 @@ def _joint(solids: Solids, axes: Any, place: Place, size: float, rgb: FloatArray
         axes.plot(*helix(at - along * r * 1.6, at + along * r * 1.6, r * 0.95).T, color="black", linewidth=1.2, zorder=4)
 
 
-# ── frames, ground, tool ──────────────────────────────────────────────────────────────────────────
-
-
-def _triad(axes: Any, frame: FloatArray, length: float) -> None:
-    origin = frame[:3, 3]
-    for k, one in enumerate(AXES):
-        tip = origin + frame[:3, k] * length
-        axes.plot(*np.array([origin, tip]).T, color=one, linewidth=1.6, solid_capstyle="round", zorder=3)
-
-
-def _ground(axes: Any, laid: Skeleton) -> None:
-    """Draw a square under the base, at a right angle to the axis of the first joint or level, hatched as ground."""
-    side, origin = laid.size * GROUND, laid.base[:3, 3]
-    turned = laid.base[:3, :3]
-    first = laid.places[0]
-    if first.parent < 0 and first.link.joint == "revolute" and float(np.linalg.norm(first.joint[:3, 3] - origin)) < side:
-        turned = rotation_between((0.0, 0.0, 1.0), first.joint[:3, 2] * _sense(first.joint[:3, 2], laid))
-    u, v, w = turned.T * side
-    square = origin + np.array([u + v, u - v, -u - v, -u + v, u + v])
-    axes.plot(*square.T, color="0.45", linewidth=1.2, zorder=1)
-    for share in np.linspace(-0.9, 0.9, 9):
-        for edge, across in ((v, u), (u, v)):
-            start = origin + across * share - edge
-            axes.plot(*np.array([start, start - w * 0.22 - across * 0.18]).T, color="0.55", linewidth=0.9, zorder=1)
-
-
-def _sense(axis: FloatArray, laid: Skeleton) -> float:
-    """Return the sign that makes the axis point away from the ground, towards the mechanism."""
-    centre = laid.points.mean(axis=0) - laid.base[:3, 3]
-    along = float(axis @ centre)
-    return -1.0 if along < -0.15 * laid.size else 1.0
-
-
-def _tool(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
-    """Draw the tool's frame longer than the others, joined to its link by a line where it is away from it."""
-    last = laid.places[-1].frame[:3, 3]
-    if not np.array_equal(mechanism.tool, np.eye(4)):
-        axes.plot(*np.array([last, laid.tool[:3, 3]]).T, color="0.3", linewidth=2.2, zorder=2.5)
-        _triad(axes, laid.tool, laid.size * TRIAD * 1.3)
-    axes.plot(*laid.tool[:3, 3, None], color="black", marker="o", markersize=4, zorder=4)
-
-
 # ── words and view ────────────────────────────────────────────────────────────────────────────────
 
 
-def _labels(axes: Any, laid: Skeleton) -> None:
+def _labels(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
     """Write the names beside the joints (of fixed links beside their frames), those that stand together in one label."""
     from matplotlib.patheffects import withStroke
 
@@ -179,6 +151,11 @@ def _labels(axes: Any, laid: Skeleton) -> None:
         key = tuple(np.round(at / (laid.size * 0.04)).astype(int))
         label = str(k + 1) if len(laid.places) > MANY else plain(place.link.name)
         together.setdefault(key, (at, []))[1].append(label)
+    if mechanism.floating:
+        origin = laid.base[:3, 3]
+        together.setdefault(tuple(np.round(origin / (laid.size * 0.04)).astype(int)), (origin, []))[1].insert(
+            0, "floating base"
+        )
     tool = laid.tool[:3, 3]
     together.setdefault(tuple(np.round(tool / (laid.size * 0.04)).astype(int)), (tool, []))[1].append("tool")
     halo = [withStroke(linewidth=2.5, foreground="white")]
@@ -192,11 +169,12 @@ def _few(names: list[str]) -> Iterable[str]:
     return short if len(short) <= 4 else [*short[:3], f"{len(short) - 3} more"]
 
 
-def _view(axes: Any, laid: Skeleton) -> FloatArray:
+def _view(axes: Any, mechanism: Tree, laid: Skeleton) -> FloatArray:
     """Set equal scales and a point of view from which the mechanism spreads out; return the shares (2,) that are filled."""
     points = laid.points
     room = laid.size * 0.11 + laid.extent * 0.02
-    floor = laid.base[:3, 3] + laid.size * GROUND * np.array([[1, 1, 0], [-1, -1, 0]])
+    below = laid.size * np.array([[1, 1, 1], [-1, -1, -1]]) * (FREE if mechanism.floating else (GROUND, GROUND, 0.0))
+    floor = laid.base[:3, 3] + below
     low = np.minimum(points.min(axis=0) - room, floor.min(axis=0))
     high = np.maximum(points.max(axis=0) + room, floor.max(axis=0))
     for name, start, end in zip("xyz", low, high, strict=True):

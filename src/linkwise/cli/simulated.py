@@ -1,0 +1,100 @@
+"""What a simulation tells: the state at its ends, and where the energy went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwise.cli.base_tables import state_lines
+from linkwise.cli.columns import joint_columns
+from linkwise.cli.layout import new_table, short
+from linkwise.cli.tables import Titled
+from linkwise.mechanism import Mechanism
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Where the energy of a motion went, J.
+
+    Attributes
+    ----------
+    kinetic, potential : tuple of float
+        At the first instant and at the last.
+    work : float or None
+        Done by the efforts of the motors; None where there were none.
+    lost : float or None
+        In friction; None where there is none.
+    """
+
+    kinetic: tuple[float, float]
+    potential: tuple[float, float]
+    work: float | None
+    lost: float | None
+
+    @property
+    def drift(self) -> float:
+        """What the integration made (or lost, where negative): gain of energy, less work, and what friction took."""
+        gain = self.kinetic[1] - self.kinetic[0] + self.potential[1] - self.potential[0]
+        return gain - (self.work or 0.0) + (self.lost or 0.0)
+
+
+def balance(mechanism: Mechanism, motion: Trajectory, record: int) -> Balance:
+    """Add up where the energy of a simulated motion went.
+
+    Speeds are integrated over each recorded interval by Simpson's rule. An effort that was recorded at every step holds
+    through the step; between instants recorded less often its mean is taken.
+    """
+    assert motion.kinetic is not None and motion.potential is not None and motion.tau is not None
+    ends = [(float(energy[0]), float(energy[-1])) for energy in (motion.kinetic, motion.potential)]
+    steps = np.diff(motion.t)[:, None]
+    between = motion.at(0.5 * (motion.t[1:] + motion.t[:-1]))[1]
+    tau = motion.tau[:-1] if record == 1 else 0.5 * (motion.tau[:-1] + motion.tau[1:])
+    work = float(np.sum(tau * _simpson(motion.qd, between, steps))) if motion.tau.any() else None
+    lost = None
+    if any(drive.motor.viscous or any(drive.motor.coulomb) for drive in mechanism.drives):
+        power = [np.sum(mechanism.friction_torque(qd) * qd, axis=1, keepdims=True) for qd in (motion.qd, between)]
+        lost = float(np.sum(_simpson(power[0], power[1], steps)))
+    return Balance(ends[0], ends[1], work, lost)
+
+
+def _simpson(values: FloatArray, between: FloatArray, steps: FloatArray) -> FloatArray:
+    """Integrals over the intervals (k - 1, m) of what is known at their ends (k, m) and in their middle (k - 1, m)."""
+    return np.asarray(steps / 6.0 * (values[:-1] + 4.0 * between + values[1:]))
+
+
+def tables(mechanism: Mechanism, motion: Trajectory, balanced: Balance) -> Iterator[Titled]:
+    """Make the tables: a base that floats, the joints, the energy."""
+    end = f"at the end, t = {short(float(motion.t[-1]))} s"
+    if mechanism.floating:
+        base = new_table("", "x", "y", "z", "unit", left=(0, 4))
+        for what, values, unit in state_lines(motion.q[-1], motion.qd[-1]):
+            base.add_row(what, *map(short, values), unit)
+        yield f"floating base {end}: its pose in the base frame, all else in its own axes", base
+    if mechanism.n:
+        yield f"joints from the start to the end, t = {short(float(motion.t[-1]))} s", _joints(mechanism, motion)
+    energy = new_table("energy [J]", "kinetic", "potential", "sum")
+    for what, k in (("at the start", 0), ("at the end", 1)):
+        each = balanced.kinetic[k], balanced.potential[k]
+        energy.add_row(what, *map(_six, each), _six(sum(each)), end_section=k == 1)
+    for what, value in (("work of the motors", balanced.work), ("lost in friction", balanced.lost)):
+        if value is not None:
+            energy.add_row(what, "", "", _six(value))
+    energy.add_row("drift", "", "", f"{balanced.drift:.1e}")
+    yield "energy; drift is the gain that nothing explains, the error of the integration", energy
+
+
+def _joints(mechanism: Mechanism, motion: Trajectory) -> object:
+    table = new_table("joint", "from", "to", "least .. greatest", "", "speed from", "to", "peak speed", "")
+    for name, slide, k, v in joint_columns(mechanism):
+        q, qd, unit = motion.q[:, k], motion.qd[:, v], "m" if slide else "rad"
+        place = (*map(short, (q[0], q[-1])), f"{short(q.min())} .. {short(q.max())}", unit)
+        table.add_row(name, *place, *map(short, (qd[0], qd[-1], np.abs(qd).max())), f"{unit}/s")
+    return table
+
+
+def _six(value: float) -> str:
+    return f"{value + 0.0:.6g}"
