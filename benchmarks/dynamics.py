@@ -1,8 +1,8 @@
 """Mass matrix, forward dynamics and derivatives beside Pinocchio in one process: ``python benchmarks/dynamics.py``.
 
-Both must agree to 1e-9 before anything is timed. Each row is a ratio of medians measured in turn, on one core; both sides write
-into arrays that are there already. Behind each mechanism stand, from fresh processes, the time that tracing and compiling take
-with an empty cache and the greatest memory that the process has held.
+Both must agree to 1e-9 before anything is timed. Each row is a ratio of medians measured in turn, on one core; both sides
+write into arrays that are there already. At the end stand, from fresh processes, the time of a first call with an empty
+cache, with a full one, and the greatest memory that the process has held.
 """
 
 from __future__ import annotations
@@ -112,10 +112,9 @@ def compiling(label: str, make: str) -> None:
     for name in NAMES:
         arguments = "z" if name == "mass_matrix" else "z, z, z"
         code = (
-            f"import resource, sys, time; sys.path.insert(0, {here!r}); import numpy as np; import linkwise as lw; mech = {make};"
-            "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; z = np.zeros(mech.n); t = time.perf_counter();"
-            f"mech.{name}({arguments}); t = time.perf_counter() - t;"
-            "print(t, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+            f"import sys, time; sys.path.insert(0, {here!r}); import numpy as np; import linkwise as lw;"
+            f"from timing import peak_memory; mech = {make}; before = peak_memory(); z = np.zeros(mech.n); t = time.perf_counter();"
+            f"mech.{name}({arguments}); print(time.perf_counter() - t, before, peak_memory())"
         )
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "LINKWISE_CACHE_DIR": folder}
@@ -128,7 +127,7 @@ def compiling(label: str, make: str) -> None:
         (cold, before, most), (warm, _, _) = runs
         print(
             f"{label}: {name:30} first call {cold:6.2f} s, from the cache {warm * 1e3:6.0f} ms;"
-            f" peak memory {most / 1024:4.0f} MiB, {before / 1024:.0f} before"
+            f" peak memory {most:4.0f} MiB, {before:.0f} before"
         )
 
 

@@ -22,7 +22,6 @@ except ImportError:
 from timing import in_turn, pin_to_one_core, seconds
 
 import linkwise as lw
-from linkwise.simulation import simulate
 
 ROLLOUTS, STEPS, STEP = 1_000, 100, 1e-3
 AGREE = 1e-10
@@ -99,7 +98,7 @@ class Pair:
         )
 
     def ours(self, record: int = 1) -> lw.trajectory.Trajectory:
-        return simulate(self.mech, self.q, self.qd, torque=self.torque, t=(STEPS * STEP, STEP), record=record)
+        return lw.simulate(self.mech, self.q, self.qd, torque=self.torque, t=(STEPS * STEP, STEP), record=record)
 
     def agree(self) -> float:
         self.theirs()
@@ -125,10 +124,10 @@ def report(pair: Pair, floor: tuple[float, float], aim: tuple[float, float]) -> 
 def compiling() -> None:
     """Fresh processes, with an empty cache and with a full one: seconds of the first call, and peak memory (on Linux)."""
     code = (
-        "import time; import numpy as np, linkwise as lw; from linkwise.simulation import simulate;"
-        "most = lambda: next(int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('VmHWM'));"
-        "mech = lw.robots.puma560(); before = most(); t = time.perf_counter();"
-        "simulate(mech, np.zeros(6), t=(1e-3, 1e-3)); print(time.perf_counter() - t, before, most())"
+        f"import sys, time; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r}); import numpy as np;"
+        "import linkwise as lw; from timing import peak_memory;"
+        "mech = lw.robots.puma560(); before = peak_memory(); t = time.perf_counter();"
+        "lw.simulate(mech, np.zeros(6), t=(1e-3, 1e-3)); print(time.perf_counter() - t, before, peak_memory())"
     )
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "LINKWISE_CACHE_DIR": folder}
@@ -139,7 +138,7 @@ def compiling() -> None:
     (cold, before, most), (warm, _, _) = runs
     print(
         f"puma560: first call {cold:.2f} s, from the cache {warm * 1e3:.0f} ms;"
-        f" peak memory {most / 1024:.0f} MiB, {before / 1024:.0f} before"
+        f" peak memory {most:.0f} MiB, {before:.0f} before"
     )
 
 

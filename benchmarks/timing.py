@@ -55,3 +55,12 @@ def row(name: str, theirs: float, ours: float, floor: float, aim: float, unit: f
         f"{name:58} {theirs / unit:9.{digits}f} {suffix} {ours / unit:9.{digits}f} {suffix} "
         f"{ratio:7.1f}x   {floor:g}x / {aim:g}x  {verdict}"
     )
+
+
+def peak_memory() -> float:
+    """MiB of memory that this process has held at most; NaN where the system does not say."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        return float("nan")
