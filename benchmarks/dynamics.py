@@ -113,8 +113,8 @@ def compiling(label: str, make: str) -> None:
         arguments = "z" if name == "mass_matrix" else "z, z, z"
         code = (
             f"import sys, time; sys.path.insert(0, {here!r}); import numpy as np; import linkwise as lw;"
-            f"from timing import peak_memory; mech = {make}; before = peak_memory(); z = np.zeros(mech.n); t = time.perf_counter();"
-            f"mech.{name}({arguments}); print(time.perf_counter() - t, before, peak_memory())"
+            f"from timing import peak_memory; mech = {make}; before = peak_memory(); z = np.zeros(mech.n);"
+            f"t = time.perf_counter(); mech.{name}({arguments}); print(time.perf_counter() - t, before, peak_memory())"
         )
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "LINKWISE_CACHE_DIR": folder}
