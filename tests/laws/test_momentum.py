@@ -58,22 +58,24 @@ def base_pose(mech: Mechanism, q: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", FLOATING)
 def test_momentum_is_constant_where_nothing_acts(name: str) -> None:
-    """A floating mechanism without gravity and without a wrench on its base, its motors doing what they like."""
+    """A floating mechanism without gravity and without a wrench on its base, its motors doing what they like.
+
+    Solving for the accelerations loses the condition of M.
+    """
     mech = variant(name).replace(gravity=(0, 0, 0))
     q, qd, tau = random_state(mech, 2)
     tau[:6] = 0.0
     qdd = direct(mech, "forward_dynamics", q, qd, tau)
-    condition, units = np.linalg.cond(direct(mech, "mass_matrix", q)), np.eye(mech.nv)
+    loss = 10 * np.finfo(float).eps * np.linalg.cond(direct(mech, "mass_matrix", q))
     for about in ("origin", "com"):
-        size = max(
-            np.abs(direct(mech, "momentum", q, unit, about=about) * a).max() for unit, a in zip(units, qdd, strict=True)
-        )
+        columns = np.stack([direct(mech, "momentum", q, unit, about=about) for unit in np.eye(mech.nv)], axis=1)
+        size = np.abs(columns * qdd).max()
         error = np.abs(rate(mech, q, qd, qdd, about)).max() / size
         print(f"{error:.1e}")
-        assert error <= np.finfo(float).eps * condition
+        assert error <= loss
     falling = mech.replace(gravity=(1.0, 2.0, -9.0))
     down = rate(falling, q, qd, direct(falling, "forward_dynamics", q, qd, tau), "com")
-    assert np.abs(down - [*(total_mass(mech) * falling.gravity), 0, 0, 0]).max() <= np.finfo(float).eps * condition * size
+    assert np.abs(down - [*(total_mass(mech) * falling.gravity), 0, 0, 0]).max() <= loss * size
 
 
 @at_each

@@ -11,7 +11,7 @@ import click
 
 from linkwise.errors import LinkwiseError
 
-COMMANDS = ("run", "show", "check", "convert", "bench", "completion")
+COMMANDS = ("run", "simulate", "show", "check", "convert", "bench", "completion")
 """In the order in which help lists them; each is the function of that name in the file of that name."""
 
 FAILED, STOPPED = 2, 130
@@ -27,6 +27,8 @@ What to type first:
                                      positions, velocities, accelerations,
                                      joint forces and motor efforts, as
                                      tables, files and figures
+  linkwise simulate my_robot.toml --q 30deg,0 --time 2
+                                     how it moves by itself, or driven
 
 A MECHANISM is a description file (Linkwise .toml, SpaceLib .DAT) or the name of a bundled robot.
 Ask any command for more: linkwise run --help

@@ -15,11 +15,22 @@ import click
 from linkwise.cli.mechanism import description, mechanism_argument
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+    from rich.table import Table
+
     from linkwise.mechanism import Mechanism
     from linkwise.spatial.scalar import FloatArray
 
-INPUTS = {"inverse_dynamics": 3, "forward_kinematics": 1, "jacobian": 1}
-"""What is measured, and how many joint vectors each takes: q, or q, qd and qdd."""
+USUAL = (
+    "inverse_dynamics",
+    "forward_kinematics",
+    "jacobian",
+    "mass_matrix",
+    "forward_dynamics",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+)
+"""What is measured unless something is named."""
 
 ROUNDS = 15
 """A figure is the median of so many measurements."""
@@ -36,10 +47,28 @@ class Measured:
     operations: dict[str, int]
 
 
+def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the algorithms whose names begin so."""
+    from click.shell_completion import CompletionItem
+
+    import linkwise.mechanism  # noqa: F401  (the algorithms declare themselves)
+    from linkwise.algorithm import ALGORITHMS
+
+    return [CompletionItem(name) for name in sorted(ALGORITHMS) if name.startswith(incomplete)]
+
+
 @click.command(short_help="How fast the compiled functions are on this machine.")
 @mechanism_argument(default="puma560", required=False)
 @click.option("--configurations", type=click.IntRange(1), default=100_000, show_default=True, help="Size of the batch.")
-def bench(mechanism: str, configurations: int) -> None:
+@click.option(
+    "--algorithm",
+    "algorithms",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=complete_algorithm,
+    help="What to measure, by name; may be given many times. Default: seven of kinematics and dynamics.",
+)
+def bench(mechanism: str, configurations: int, algorithms: tuple[str, ...]) -> None:
     """Measure how fast the functions of a MECHANISM (puma560 unless named) run on this machine.
 
     The first call compiles, or takes the machine code from the cache on disk; the others are medians of 15 measurements,
@@ -49,14 +78,21 @@ def bench(mechanism: str, configurations: int) -> None:
     Examples:
       linkwise bench
       linkwise bench my_robot.toml --configurations 10000
+      linkwise bench puma560 --algorithm regressor --algorithm coriolis_matrix
     """  # noqa: D301  (\b keeps click from filling the lines)
+    from linkwise.algorithm import find
     from linkwise.cli.layout import console
     from linkwise.model.table import plain
 
     found = description(mechanism).mechanism
     screen = console()
-    measured = [measure(found, name, configurations) for name in INPUTS]
-    screen.print(f"{plain(found.name)}, {found.n} joints, batch of {configurations:,}", style="bold")
+    named = algorithms or USUAL
+    for name in named:
+        find(name)  # before anything is measured
+    measured = [measure(found, name, configurations) for name in named]
+    base = " on a floating base" if found.floating else ""
+    joints = f"{found.n} joint{'' if found.n == 1 else 's'}{base}"
+    screen.print(f"{plain(found.name)}, {joints}, batch of {configurations:,}", style="bold")
     screen.print(_table(measured))
 
 
@@ -64,16 +100,25 @@ def measure(mechanism: Mechanism, name: str, configurations: int) -> Measured:
     """Measure one function: its first call, a single call, and a configuration of a batch."""
     import numpy as np
 
+    from linkwise.algorithm import find
+
     draw = np.random.default_rng(0)
-    one: list[FloatArray] = [draw.uniform(-1, 1, mechanism.n) for _ in range(INPUTS[name])]
-    many: list[FloatArray] = [draw.uniform(-1, 1, (configurations, mechanism.n)) for _ in range(INPUTS[name])]
+    shapes = find(name).shapes(mechanism, find(name).inputs).values()
+    one: list[FloatArray] = [draw.uniform(-1, 1, shape) for shape in shapes]
+    many: list[FloatArray] = [draw.uniform(-1, 1, (configurations, *shape)) for shape in shapes]
     start = time.perf_counter()
-    getattr(mechanism, name)(*one)
+    _function(mechanism, name)(*one)
     first = time.perf_counter() - start
-    method: Callable[..., Any] = getattr(mechanism, name)  # looked up now: the first call put machine code in its place
+    method = _function(mechanism, name)  # looked up now: the first call put machine code in its place
     single = median_time(partial(method, *one))
     batch = median_time(partial(method, *many))
     return Measured(name, first, single, batch / configurations, dict(mechanism.kernel(name).operations))
+
+
+def _function(mechanism: Mechanism, name: str) -> Callable[..., Any]:
+    """Find the mechanism's method of that name, or the kernel where it has none."""
+    found = getattr(mechanism, name, None)
+    return found if callable(found) else mechanism.kernel(name)
 
 
 def median_time(call: Callable[[], Any], shortest: float = 2e-3) -> float:
@@ -92,32 +137,24 @@ def _timed(call: Callable[[], Any], repeats: int) -> float:
     return time.perf_counter() - start
 
 
-def _table(measured: list[Measured]) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def _table(measured: list[Measured]) -> Table:
+    from linkwise.cli.layout import new_table, time_text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("function")
-    for column in ("first call", "one call", "in a batch, each", "operations each"):
-        table.add_column(column, justify="right")
+    columns = ("first call", "one call", "in a batch, each", "operations each")
+    table = new_table("function", *columns)
     for row in measured:
-        table.add_row(row.name, _time(row.first), _time(row.single), _time(row.each), _count(row.operations))
+        table.add_row(row.name, time_text(row.first), time_text(row.single), time_text(row.each), _count(row.operations))
     return table
 
 
 def _count(operations: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in operations.items() if count)
-
-
-def _time(seconds: float) -> str:
-    """Write a time with a unit that suits it.
+    """Write how many operations there are; those that cost next to nothing together.
 
     Examples
     --------
-    >>> _time(0.25), _time(6.6e-7), _time(1.5e-8)
-    ('250 ms', '660 ns', '15 ns')
+    >>> _count({"mul": 3, "add": 2, "sin": 0, "neg": 1, "abs": 1})
+    '3 mul, 2 add, 2 other'
     """
-    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+    cheap = {name: count for name, count in operations.items() if name in {"neg", "abs", "sign"}}
+    told = {**{name: count for name, count in operations.items() if name not in cheap}, "other": sum(cheap.values())}
+    return ", ".join(f"{count} {name}" for name, count in told.items() if count)

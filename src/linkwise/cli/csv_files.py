@@ -1,4 +1,4 @@
-"""The .csv files of a run: joints.csv with a row an instant, links.csv with a row an instant and link.
+"""The .csv files: joints.csv with a row an instant, links.csv with a row an instant and link, trajectory.csv.
 
 Numbers are written in the fewest digits that read back as the very same double.
 """
@@ -11,8 +11,10 @@ import numpy as np
 
 from linkwise.cli.columns import QUANTITIES, names, units
 from linkwise.cli.results import Results
+from linkwise.cli.simulated import recorded
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory import Trajectory
 
 NUMBERS = 1 << 17
 """How many numbers are turned into text at a time."""
@@ -42,8 +44,18 @@ def joints_header(tree: Tree) -> str:
 
 def joints_rows(results: Results) -> Iterator[str]:
     """Write the rows of joints.csv, in parts."""
-    values = np.column_stack((results.t, results.q, results.qd, results.qdd, results.tau))
-    yield from _rows(values, ",".join(["%r"] * values.shape[1]) + "\n")
+    yield from _table(results.t, results.q, results.qd, results.qdd, results.tau)
+
+
+def simulated_header(tree: Tree) -> str:
+    """Name the columns of trajectory.csv: those of joints.csv, and the energies."""
+    return joints_header(tree).rstrip("\n") + ",kinetic_energy [J],potential_energy [J]\n"
+
+
+def simulated_rows(motion: Trajectory) -> Iterator[str]:
+    """Write the rows of trajectory.csv, in parts."""
+    kinetic, potential, tau = recorded(motion)
+    yield from _table(motion.t, motion.q, motion.qd, motion.qdd, tau, kinetic, potential)
 
 
 def links_header() -> str:
@@ -88,6 +100,11 @@ def quoted(name: str) -> str:
     if any(c in name for c in ',"\r\n;'):
         return '"' + name.replace('"', '""') + '"'
     return name
+
+
+def _table(*columns: FloatArray) -> Iterator[str]:
+    values = np.column_stack(columns)
+    yield from _rows(values, ",".join(["%r"] * values.shape[1]) + "\n")
 
 
 def _rows(values: FloatArray, template: str) -> Iterator[str]:

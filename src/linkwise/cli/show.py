@@ -25,23 +25,29 @@ FORMATS = ("png", "svg", "pdf")
     "--q",
     "q",
     metavar="Q1,Q2,...",
-    help="Joint coordinates of the picture, rad or m, or degrees as in 90deg; zero unless given.",
+    help="Coordinates of the picture and of --dynamics, rad or m, or degrees as in 90deg; zero unless given.",
 )
+@click.option("--qd", "qd", metavar="V1,V2,...", help="Speeds for --dynamics, rad/s or m/s, or 90deg; zero unless given.")
 @click.option(
     "--save", type=click.Path(dir_okay=False), help="File of the picture: .png, .svg or .pdf. Default: NAME.png here."
 )
 @click.option("--picture/--no-picture", default=True, help="Whether to draw at all.")
 @click.option("--masses", is_flag=True, help="Print masses, centres of mass and inertias too.")
 @click.option("--motors", is_flag=True, help="Print rotor inertias, gear ratios and friction too.")
+@click.option("--dynamics", is_flag=True, help="Print mass matrix, Coriolis, gravity and friction efforts at --q, --qd.")
+@click.option("--base-parameters", is_flag=True, help="Print the combinations of parameters that the efforts tell.")
 @click.option("--sources", is_flag=True, help="Print where the numbers come from.")
 @click.option("--window", is_flag=True, help="Show the picture in a window that can be turned, instead of writing a file.")
 def show(
     mechanism: str,
     q: str | None,
+    qd: str | None,
     save: str | None,
     picture: bool,
     masses: bool,
     motors: bool,
+    dynamics: bool,
+    base_parameters: bool,
     sources: bool,
     window: bool,
 ) -> None:
@@ -55,11 +61,16 @@ def show(
       linkwise show puma560
       linkwise show puma560 --q 0,45deg,-90deg,0,30deg,0 --save bent.svg
       linkwise show my_robot.toml --masses --motors --no-picture
+      linkwise show puma560 --dynamics --q 0,45deg,-90deg,0,0,0 --no-picture
     """  # noqa: D301  (\b keeps click from filling the lines)
+    from linkwise.cli import state
     from linkwise.model import part_tables, table
 
     found = description(mechanism)
-    values, path = _coordinates(q, found.mechanism), _picture_path(save, found.mechanism.name)
+    values, speeds = state.coordinates(q, found.mechanism), state.speeds(qd, found.mechanism)
+    if speeds is not None and not dynamics:
+        raise click.UsageError("--qd is for --dynamics, which is not asked for")
+    path = _picture_path(save, found.mechanism.name)
     click.echo(table.text(found.mechanism))
     driven = len({drive.coordinate for drive in found.mechanism.drives})
     if driven and not motors:
@@ -68,6 +79,14 @@ def show(
         click.echo("\n" + part_tables.masses(found.mechanism))
     if motors:
         click.echo("\n" + (part_tables.motors(found.mechanism) if driven else "no joint has a motor"))
+    if dynamics:
+        from linkwise.cli.dynamics_text import at
+
+        click.echo("\n" + at(found.mechanism, values, speeds))
+    if base_parameters:
+        from linkwise.cli.dynamics_text import base_parameters as told
+
+        click.echo("\n" + told(found.mechanism))
     if found.external.any():
         click.echo(f"\non the tool, in its axes: {table.action(found.external)}")
     for line in found.source if sources else ():
@@ -76,29 +95,6 @@ def show(
         _open_window(found.mechanism, values)
     elif picture:
         _write_picture(found.mechanism, values, path, asked=save is not None)
-
-
-def _coordinates(text: str | None, mechanism: Mechanism) -> list[float] | None:
-    """Read the numbers of --q; each may be in degrees, marked so. A floating base stays in its origin."""
-    if text is None:
-        return None
-    words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
-    if len(words) != mechanism.n:
-        raise click.BadParameter(f"{len(words)} numbers for {mechanism.n} joints", param_hint="--q")
-    return [*mechanism.neutral[: mechanism.nq - mechanism.n].tolist(), *map(_angle, words)]
-
-
-def _angle(word: str) -> float:
-    import math
-
-    bare = word.removesuffix("deg").removesuffix("°")
-    try:
-        value = float(bare)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise click.BadParameter(f"{word!r} is not a number (1.57, 90deg)", param_hint="--q")
-    return value if bare == word else math.radians(value)
 
 
 def _picture_path(save: str | None, name: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +12,17 @@ from linkwise.cli.base_tables import state_lines
 from linkwise.cli.columns import joint_columns
 from linkwise.cli.layout import new_table, short
 from linkwise.cli.tables import Titled
+from linkwise.errors import ArgumentError
 from linkwise.mechanism import Mechanism
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+UNEXPLAINED = 0.01
+"""Share of the loss in friction that may be left unexplained."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +57,39 @@ def balance(mechanism: Mechanism, motion: Trajectory, record: int) -> Balance:
     Speeds are integrated over each recorded interval by Simpson's rule. An effort that was recorded at every step holds
     through the step; between instants recorded less often its mean is taken.
     """
-    assert motion.kinetic is not None and motion.potential is not None and motion.tau is not None
-    ends = [(float(energy[0]), float(energy[-1])) for energy in (motion.kinetic, motion.potential)]
+    kinetic, potential, tau = recorded(motion)
+    ends = [(float(energy[0]), float(energy[-1])) for energy in (kinetic, potential)]
     steps = np.diff(motion.t)[:, None]
     between = motion.at(0.5 * (motion.t[1:] + motion.t[:-1]))[1]
-    tau = motion.tau[:-1] if record == 1 else 0.5 * (motion.tau[:-1] + motion.tau[1:])
-    work = float(np.sum(tau * _simpson(motion.qd, between, steps))) if motion.tau.any() else None
+    held = tau[:-1] if record == 1 else 0.5 * (tau[:-1] + tau[1:])
+    work = float(np.sum(held * _simpson(motion.qd, between, steps))) if tau.any() else None
     lost = None
-    if any(drive.motor.viscous or any(drive.motor.coulomb) for drive in mechanism.drives):
+    if rubs(mechanism):
         power = [np.sum(mechanism.friction_torque(qd) * qd, axis=1, keepdims=True) for qd in (motion.qd, between)]
         lost = float(np.sum(_simpson(power[0], power[1], steps)))
     return Balance(ends[0], ends[1], work, lost)
+
+
+def recorded(motion: Trajectory) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return kinetic and potential energy (k,) and efforts (k, nv) of a motion that was simulated with energies."""
+    if motion.kinetic is None or motion.potential is None or motion.tau is None:
+        raise ArgumentError(f"{motion!r} has no record of its efforts and energies")
+    return motion.kinetic, motion.potential, motion.tau
+
+
+def rubs(mechanism: Tree) -> bool:
+    """Whether any motor has friction."""
+    return any(drive.motor.viscous or any(drive.motor.coulomb) for drive in mechanism.drives)
+
+
+def remark(mechanism: Tree, balanced: Balance) -> str | None:
+    """Say it where the energies do not add up because Coulomb friction was not followed."""
+    jumps = any(any(drive.motor.coulomb) for drive in mechanism.drives)
+    if not jumps or balanced.lost is None or abs(balanced.drift) < UNEXPLAINED * abs(balanced.lost):
+        return None
+    size = short(abs(balanced.drift))
+    why = "Coulomb friction jumps where a joint comes to rest, and a step does not see it"
+    return f"remark: the energies do not add up to {size} J: {why}; a shorter --dt may help"
 
 
 def _simpson(values: FloatArray, between: FloatArray, steps: FloatArray) -> FloatArray:
@@ -79,15 +110,15 @@ def tables(mechanism: Mechanism, motion: Trajectory, balanced: Balance) -> Itera
     energy = new_table("energy [J]", "kinetic", "potential", "sum")
     for what, k in (("at the start", 0), ("at the end", 1)):
         each = balanced.kinetic[k], balanced.potential[k]
-        energy.add_row(what, *map(_six, each), _six(sum(each)), end_section=k == 1)
+        energy.add_row(what, *map(_joules, each), _joules(sum(each)), end_section=k == 1)
     for what, value in (("work of the motors", balanced.work), ("lost in friction", balanced.lost)):
         if value is not None:
-            energy.add_row(what, "", "", _six(value))
-    energy.add_row("drift", "", "", f"{balanced.drift:.1e}")
+            energy.add_row(what, "", "", _joules(value))
+    energy.add_row("drift", "", "", f"{balanced.drift:.2g}")
     yield "energy; drift is the gain that nothing explains, the error of the integration", energy
 
 
-def _joints(mechanism: Mechanism, motion: Trajectory) -> object:
+def _joints(mechanism: Mechanism, motion: Trajectory) -> Table:
     table = new_table("joint", "from", "to", "least .. greatest", "", "speed from", "to", "peak speed", "")
     for name, slide, k, v in joint_columns(mechanism):
         q, qd, unit = motion.q[:, k], motion.qd[:, v], "m" if slide else "rad"
@@ -96,5 +127,5 @@ def _joints(mechanism: Mechanism, motion: Trajectory) -> object:
     return table
 
 
-def _six(value: float) -> str:
-    return f"{value + 0.0:.6g}"
+def _joules(value: float) -> str:
+    return f"{value + 0.0:.8g}"

@@ -1,0 +1,58 @@
+"""The dynamics of a mechanism as tables: its matrices at a configuration, and its base parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwise.cli import columns
+from linkwise.model.table import Table, as_rows, laid_out, number, plain
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+ROUNDING = 1e-13
+"""What is smaller than this share of the largest number beside it is printed as zero."""
+
+
+def at(mechanism: Mechanism, q: Sequence[float] | None, qd: Sequence[float] | None) -> str:
+    """Write the mass matrix, and the efforts that speed, gravity and friction take, at q (nq,) and qd (nv,).
+
+    Where they are not given all joints stand at zero and rest.
+    """
+    there = mechanism.neutral if q is None else np.asarray(q, dtype=float)
+    speeds = np.zeros(mechanism.nv) if qd is None else np.asarray(qd, dtype=float)
+    M, C = mechanism.mass_matrix(there), mechanism.coriolis_matrix(there, speeds)
+    names = [plain(name) for name in columns.names(mechanism, "qd")]
+    cells = {"M": names} | {name: _cells(M[:, k]) for k, name in enumerate(names)}
+    matrix = Table((f"mass matrix of {plain(mechanism.name)}, kg m2, kg m, kg; q {_listed(there)}",), *as_rows(cells))
+    parts: dict[str, list[str]] = {"effort": [plain(name) for name in columns.names(mechanism, "tau")]}
+    parts |= {"C qd": _cells(C @ speeds), "gravity": _cells(mechanism.gravity_torque(there))}
+    parts |= {"friction": _cells(mechanism.friction_torque(speeds)), "unit": columns.units(mechanism, "tau")}
+    efforts = Table((f"tau = M qdd + C qd + gravity + friction; qd {_listed(speeds)}",), *as_rows(parts))
+    return f"{laid_out(matrix)}\n\n{laid_out(efforts)}"
+
+
+def base_parameters(mechanism: Mechanism) -> str:
+    """Write the base parameters, with what each one is on this mechanism."""
+    found = mechanism.base_parameters()
+    lines = [f"{len(found)} base parameters of {found.matrix.shape[1]}: the fewest combinations that give all efforts"]
+    lines.append(
+        "XX..ZZ inertia about the link's origin, MX MY MZ mass times centre of mass, M mass, of the link so numbered"
+    )
+    if found.absent:
+        lines.append(f"without any effect: {', '.join(map(plain, found.absent))}")
+    cells = {"base parameter": [plain(name) for name in found.names], "value": [number(value) for value in found.values]}
+    return laid_out(Table(tuple(lines), *as_rows(cells)))
+
+
+def _cells(values: FloatArray) -> list[str]:
+    small = ROUNDING * float(np.abs(values).max(initial=0.0))
+    return [number(0.0 if abs(value) <= small else value) for value in values.tolist()]
+
+
+def _listed(values: FloatArray) -> str:
+    return " ".join(number(value) for value in values.tolist())

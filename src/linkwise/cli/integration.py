@@ -1,0 +1,147 @@
+"""The work of ``linkwise simulate``: initial state, efforts and instants as the options say, and the motion they give."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from linkwise.cli.torque_file import Recorded
+    from linkwise.errors import SimulationError
+    from linkwise.mechanism import Mechanism
+    from linkwise.spatial.scalar import FloatArray
+    from linkwise.trajectory import Trajectory
+
+STEPPED = ("rk4", "semi_implicit_euler", "euler")
+"""The methods of `linkwise.simulate` that go by fixed steps."""
+
+METHODS = (*STEPPED, "rk23", "rk45", "dop853", "radau", "bdf", "lsoda")
+"""All of them."""
+
+LAWS = ("zero", "hold", "gravity")
+"""What --torque takes beside a file."""
+
+DURATION = 5.0
+"""How long a simulation lasts where nothing says it, s."""
+
+MOST_STEPS, MOST_RECORDED = 100_000_000, 1_000_000
+"""Beyond these the instants would fill the memory."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A motion, and how long it took, s: to compile or load, and to integrate."""
+
+    motion: Trajectory
+    steps: int
+    compiled: float
+    took: float
+
+
+def integrated(mechanism: Mechanism, options: dict[str, Any]) -> Simulated:
+    """Integrate what the options say; the first step of all is taken apart, for it compiles."""
+    import linkwise
+    from linkwise.cli import state, torque_file
+    from linkwise.errors import SimulationError
+
+    q0, qd0 = state.coordinates(options["q"], mechanism), state.speeds(options["qd"], mechanism)
+    named = options["torque"]
+    recorded = None if named in LAWS else torque_file.read(named, mechanism)
+    t = _instants(options, recorded)
+    torque = _torque(mechanism, named, q0, t, recorded)
+    settings: dict[str, Any] = {"method": options["method"]}
+    try:
+        start = clock.perf_counter()
+        linkwise.simulate(mechanism, q0, qd0, torque=_at_first(torque), t=t[:2], energies=True, **settings)
+        compiled = clock.perf_counter()
+        settings |= {"record": options["record"], "energies": True}
+        motion = linkwise.simulate(mechanism, q0, qd0, torque=torque, t=t, **settings)
+        done = clock.perf_counter()
+    except SimulationError as error:
+        raise click.ClickException(_lost(error, options["method"])) from error
+    _check_finite(motion)
+    return Simulated(motion, len(t) - 1, compiled - start, done - compiled)
+
+
+def moved(mechanism: Mechanism, options: dict[str, Any]) -> Mechanism:
+    """Return what is simulated: without friction, if that is asked for."""
+    return mechanism if options["friction"] else mechanism.nofriction()
+
+
+def _instants(options: dict[str, Any], recorded: Recorded | None) -> FloatArray:
+    """Instants of all steps, s; they begin where the recorded efforts do."""
+    import numpy as np
+
+    dt, time = options["dt"], options["time"]
+    for option, value in (("--dt", dt), ("--time", time)):
+        if value is not None and not 0 < value < np.inf:
+            raise click.BadParameter(f"{value:g} is no time; expected a number > 0, s", param_hint=option)
+    first, last = (0.0, np.inf) if recorded is None else (float(recorded.t[0]), float(recorded.t[-1]))
+    if time is None and recorded is not None:
+        time = int((last - first) / dt + 1e-6) * dt
+    time = DURATION if time is None else time
+    if recorded is not None and (not time or time > (last - first) * (1 + 1e-9)):
+        span = f"efforts from {first:g} to {last:g} s"
+        raise click.BadParameter(f"{recorded.path} holds {span}, not for {time or dt:g} s", param_hint="--time")
+    if time / dt > MOST_STEPS:
+        raise click.BadParameter(f"{time / dt:.3g} steps; expected {MOST_STEPS:,} at most", param_hint="--dt")
+    steps = round(time / dt)
+    if not steps or abs(steps * dt - time) > 1e-9 * time:
+        raise click.BadParameter(f"{time:g} s is no multiple of the step --dt {dt:g} s", param_hint="--time")
+    if steps // options["record"] > MOST_RECORDED:
+        few = -(-steps // MOST_RECORDED)
+        what = f"{steps // options['record']:,} instants to record; expected {MOST_RECORDED:,} at most: --record {few}"
+        raise click.BadParameter(what, param_hint="--record")
+    if options["record"] > steps:
+        raise click.BadParameter(f"{options['record']} is more than the {steps:,} steps there are", param_hint="--record")
+    return np.asarray(first + np.linspace(0.0, time, steps + 1))
+
+
+def _torque(mechanism: Mechanism, named: str, q0: Any, t: FloatArray, recorded: Recorded | None) -> Any:
+    """What `linkwise.simulate` takes for it; motors act on joints only."""
+    import numpy as np
+
+    from linkwise.dynamics import gravity_torque
+    from linkwise.simulation import Feedback
+
+    if recorded is not None:
+        return recorded.at(t)
+    first = mechanism.nv - mechanism.n
+    if named == "hold":
+        held = np.array(mechanism.gravity_torque(mechanism.neutral if q0 is None else q0))
+        held[:first] = 0.0
+        return held
+
+    def compensation(_: Any, q: Any, __: Any) -> Any:
+        efforts = np.array(gravity_torque(mechanism, q), dtype=object)
+        efforts[:first] = 0.0
+        return efforts
+
+    return Feedback(compensation) if named == "gravity" else None
+
+
+def _at_first(torque: Any) -> Any:
+    """The same torque for the first step alone."""
+    return torque[:2] if getattr(torque, "ndim", 0) == 2 else torque
+
+
+def _lost(error: SimulationError, method: str) -> str:
+    """Say where the state was lost, and what may help."""
+    if method in STEPPED:
+        return f"the state is not finite at t = {error.time:g} s; a shorter --dt may help, or --method dop853"
+    reason = str(error).partition(": ")[2] or str(error)
+    return f"{reason}; --no-friction may help, for Coulomb friction jumps at rest, or --method rk4"
+
+
+def _check_finite(motion: Trajectory) -> None:
+    """Leave where the state is finite and what follows from it no more."""
+    import numpy as np
+
+    known = [motion.qdd, motion.energy[:, None] if motion.energy is not None else motion.qdd]
+    wrong = ~np.all([np.isfinite(values).all(axis=1) for values in known], axis=0)
+    if wrong.any():
+        at = float(motion.t[int(np.argmax(wrong))])
+        raise click.ClickException(f"accelerations or energies are not finite at t = {at:g} s; a shorter --dt may help")
