@@ -13,13 +13,12 @@ from typing import Any
 
 from linkwise.errors import ArgumentError, members
 from linkwise.kernel.tape import Shape
+from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import Tree
 
 ALGORITHMS: dict[str, Algorithm] = {}
 """Every algorithm there is, by name."""
 
-LINK_PARAMETERS, MOTOR_PARAMETERS = 10, 4
-"""How many inertial parameters a link, and a motor, has; see `linkwise.dynamics.parameters`."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Algorithm:
     def shapes(self, tree: Tree, which: Mapping[str, str]) -> dict[str, Shape]:
         """The shapes in numbers, for one mechanism."""
         links, drives = len(tree.links), len(tree.drives)
-        parameters = LINK_PARAMETERS * links + MOTOR_PARAMETERS * drives
+        parameters = len(LINK) * links + len(MOTOR) * drives
         letters = {"n": tree.n, "nq": tree.nq, "nv": tree.nv, "L": links, "P": parameters}
         return {
             name: tuple(letters[letter] if letter in letters else int(letter) for letter in shape.split())

@@ -351,10 +351,10 @@ class Mechanism(Tree):
         """Inertia (..., k, k) that a frame shows to a force and moment on it: inverse(J inverse(M) J').
 
         ``link`` and ``frame`` as for `jacobian`, ``axes`` as for `manipulability`; see
-        `linkwise.dynamics.inertia_of_mobility` for what it is at a singular position.
+        `linkwise.dynamics.operational_space_inertia` for what it is at a singular position.
         """
-        mobility = self.kernel("operational_space_mobility", link=link, frame=frame)(q)
-        return linkwise.dynamics.inertia_of_mobility(mobility, axes)
+        mobility = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
+        return linkwise.dynamics.operational_space_inertia(mobility, axes)
 
     def spatial_operators(self, q: npt.ArrayLike) -> SpatialOperators:
         """The operators H, phi, M, D, K, psi of Rodriguez and Jain at q (..., nq): see `SpatialOperators`."""
@@ -364,7 +364,7 @@ class Mechanism(Tree):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names (P,) of the inertial parameters, ``"XX2"`` that of the second link: see `linkwise.dynamics.parameters`."""
+        """Names (P,) of the inertial parameters, ``"XX2"`` that of the second link: see `linkwise.model.parameters`."""
         return linkwise.dynamics.parameter_names(self)
 
     @property

@@ -1,20 +1,51 @@
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+import linkwise as lw
+from linkwise import files
 
 bench = importlib.import_module("linkwise.cli.bench")
 
 
-def test_the_table_says_times_and_operations(linkwise: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "ROUNDS", 2)
+
+
+def test_the_table_says_times_and_operations(linkwise: Callable) -> None:
     told = linkwise("bench", "planar_2r", "--configurations", "100")
     assert told.status == 0
-    assert "batch of 100" in told.out
-    for name in ("inverse_dynamics", "forward_kinematics", "jacobian"):
-        row = next(line for line in told.out.splitlines() if name in line)
+    assert "planar_2r, 2 joints, batch of 100" in told.out
+    for name in bench.USUAL:
+        row = next(line for line in told.out.splitlines() if line.split()[:1] == [name])
         assert "mul" in row
         assert "ns" in row
+
+
+def test_algorithms_by_name(linkwise: Callable) -> None:
+    named = ("--algorithm", "regressor", "--algorithm", "inverse_dynamics_external")
+    told = linkwise("bench", "planar_2r", "--configurations", "10", *named)
+    assert told.status == 0, told.err
+    assert "regressor" in told.out
+    assert "inverse_dynamics_external" in told.out  # has no method of its own
+    assert "jacobian" not in told.out
+
+
+def test_an_unknown_algorithm_is_told_before_anything_is_measured(linkwise: Callable) -> None:
+    told = linkwise("bench", "planar_2r", "--algorithm", "jacobian", "--algorithm", "dynamics")
+    assert (told.status, told.out) == (2, "")
+    assert "no algorithm 'dynamics'; there is 'bias_torque'" in told.err
+
+
+def test_a_floating_base(linkwise: Callable, tmp_path: Path) -> None:
+    body = lw.Link(joint="fixed", name="body", mass=1.0, inertia=(1, 1, 1))
+    files.save(lw.Mechanism([body], floating=True, name="body"), tmp_path / "body.toml")
+    told = linkwise("bench", "body.toml", "--configurations", "10", "--algorithm", "forward_dynamics")
+    assert told.status == 0, told.err
+    assert "body, 0 joints on a floating base" in told.out
 
 
 def test_the_median_is_per_call() -> None:

@@ -2,8 +2,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import linkwise as lw
+from linkwise import files
 from linkwise.cli.show import file_name
 
 PNG = b"\x89PNG\r\n"
@@ -82,3 +85,38 @@ def test_motors_are_told_of_and_printed_on_demand(linkwise: Callable, arm_file: 
     assert "-0.435" in told.out
     assert "motor" not in linkwise("show", arm_file, "--no-picture").out
     assert "no joint has a motor" in linkwise("show", arm_file, "--no-picture", "--motors").out
+
+
+def test_dynamics_at_a_configuration(linkwise: Callable) -> None:
+    told = linkwise("show", "puma560", "--no-picture", "--dynamics", "--q", "0,45deg,-90deg,0,0,0", "--qd", "1,0,0,0,0,0")
+    assert told.status == 0, told.err
+    arm = lw.robots.puma560()
+    q, qd = np.radians([0, 45, -90, 0, 0, 0]), [1.0, 0, 0, 0, 0, 0]
+    M, C = arm.mass_matrix(q), arm.coriolis_matrix(q, qd)
+    lines = told.out.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("M "))
+    printed = np.array([line.split()[1:] for line in lines[start + 1 : start + 7]], dtype=float)
+    assert np.allclose(printed, M, rtol=5e-6, atol=1e-12)  # six digits, and what is printed as zero
+    start = next(k for k, line in enumerate(lines) if line.startswith("effort"))
+    printed = np.array([line.split()[1:4] for line in lines[start + 1 : start + 7]], dtype=float)
+    expected = np.stack([C @ qd, arm.gravity_torque(q), arm.friction_torque(qd)], axis=1)
+    assert np.allclose(printed, expected, rtol=5e-6, atol=1e-11)
+    assert "qd 1 0 0 0 0 0" in told.out
+
+
+def test_speeds_alone_are_for_nothing(linkwise: Callable) -> None:
+    told = linkwise("show", "planar_2r", "--qd", "1,2", "--no-picture")
+    assert told.status == 2
+    assert "--qd is for --dynamics" in told.err
+
+
+def test_base_parameters(linkwise: Callable) -> None:
+    told = linkwise("show", "planar_2r", "--no-picture", "--base-parameters")
+    assert "6 base parameters of 20" in told.out
+    found = lw.robots.planar_2r().base_parameters()
+    rows = told.out[told.out.index("value") :].splitlines()[1:]
+    assert [row.split(maxsplit=1)[1] for row in rows] == list(found.names)
+    assert np.allclose([float(row.split()[0]) for row in rows], found.values, rtol=5e-6)
+    nothing = lw.Mechanism([lw.Link(joint="fixed", name="post")], name="post")
+    files.save(nothing, "post.toml")
+    assert "0 base parameters of 10" in linkwise("show", "post.toml", "--no-picture", "--base-parameters").out

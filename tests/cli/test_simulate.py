@@ -31,7 +31,7 @@ def brick(**rest: object) -> lw.Mechanism:
 
 def rubbing(viscous: float = 0.0, coulomb: float = 0.0) -> lw.Mechanism:
     motor = lw.Motor(viscous=viscous, coulomb=coulomb)
-    link = lw.Link(name="wheel", mass=1.0, inertia=(0.1, 0.1, 0.5), motor=motor)
+    link = lw.Link(name="wheel", mass=1.0, inertia=(0.3, 0.3, 0.5), motor=motor)
     return lw.Mechanism([link], name="wheel", gravity=(0, 0, 0))
 
 
@@ -92,7 +92,7 @@ def test_methods(linkwise: Callable, tmp_path: Path, method: str) -> None:
 
 
 def test_the_methods_are_those_of_the_library() -> None:
-    assert integration.METHODS == (*SCHEMES, *adaptive.METHODS)
+    assert (*SCHEMES, *adaptive.METHODS) == integration.METHODS
     assert tuple(SCHEMES) == integration.STEPPED
 
 
@@ -125,8 +125,9 @@ def test_recorded_efforts_of_a_run_bring_the_motion_back(linkwise: Callable, mot
     assert found["t [s]"][-1] == 2.0
     off = max(np.abs(ran[name] - found[name]).max() for name in ("q_link1 [rad]", "q_link2 [rad]"))
     print(f"off by {off:.1e} rad")
-    # efforts that hold through a step of h = 1 ms come h/2 late: h/2 times the speeds of order 1, grown over 2 s
-    assert off < 5e-3
+    # a straight line leaves h^2 / 12 of the second derivative of the effort, some 100 N m/s2, on average: with h = 1 ms
+    # 1e-5 N m, which moves some 0.1 kg m2 by 2e-4 rad in 2 s; this arm, held up against its weight, makes it a little more
+    assert off < 1e-3
 
 
 def test_floating_from_rest_it_falls(linkwise: Callable, tmp_path: Path) -> None:
@@ -152,14 +153,14 @@ def test_a_floating_base_starts_where_q_says(linkwise: Callable, tmp_path: Path)
 def test_the_balance_adds_up() -> None:
     wheel = rubbing(viscous=0.7)
     motion = lw.simulate(wheel, [0.0], [2.0], torque=[0.3], t=(1.0, 1e-3), energies=True)
-    found = balance(wheel, motion, 1)
+    found = balance(wheel, motion)
     # I dw/dt = 0.3 - 0.7 w, by hand
     w = 0.3 / 0.7 + (2.0 - 0.3 / 0.7) * np.exp(-0.7 / 0.5 * motion.t)
     angle = 0.3 / 0.7 * 1.0 + (2.0 - 0.3 / 0.7) * 0.5 / 0.7 * (1 - np.exp(-0.7 / 0.5))
     assert found.work == pytest.approx(0.3 * angle, abs=1e-11)
     assert found.lost == pytest.approx(0.25 * (2.0**2 - w[-1] ** 2) + 0.3 * angle, abs=1e-11)
     print(f"drift {found.drift:.1e} J")
-    assert abs(found.drift) < 1e-11  # Simpson's rule and rk4: h^4 times derivatives of order 10
+    assert abs(found.drift) < 1e-12  # Simpson's rule and rk4: h^4 times derivatives of order 1, and rounding
 
 
 def test_energies_that_do_not_add_up_are_remarked(linkwise: Callable, tmp_path: Path) -> None:
@@ -210,7 +211,7 @@ def test_options_that_cannot_be(linkwise: Callable, tmp_path: Path, options: lis
         ("t,tau1,tau2\n", "there is no instant"),
         ("t,tau1\n0,1\n", "line 1: the header has no column 'tau2' (or 'tau_link1' and so on, by name)"),
         ("t,tau1,tau2,tau3\n0,1,1,1\n", "line 1: column 'tau3' is of no joint of 'planar_2r'"),
-        ("t,tau1,tau2,tau_link2\n0,1,1,1\n", "line 1: column 'tau_link2'"),
+        ("t,tau1,tau2,tau_link2\n0,1,1,1\n", "line 1: the header names a column twice"),
         ("t,tau1,tau2,tau2\n0,1,1,1\n", "line 1: the header names a column twice"),
         ("t,tau1 [N],tau2\n0,1,1\n", "line 1: column 'tau1' is in 'N'; expected 'N m'"),
         ("t,tau1,tau2\n0,1,one\n", "line 2: column 'tau2': 'one' is not a number"),

@@ -66,7 +66,7 @@ SHAPES: list[tuple[str, tuple[Any, ...], str]] = [
     (
         "operational_space_inertia",
         (np.zeros(3),),
-        "operational_space_mobility: q has the shape (3,); expected (..., 2)",
+        "inverse_operational_space_inertia: q has the shape (3,); expected (..., 2)",
     ),
 ]
 

@@ -12,7 +12,7 @@ from exact import along, by_motion, gradients, rates
 from linkwise.dynamics.articulated import articulated_acceleration
 from linkwise.dynamics.forward_dynamics import composite_acceleration
 from linkwise.dynamics.motors import friction
-from linkwise.model.bodies import moving_bodies
+from linkwise.model.reduction import moving_bodies
 from mechanisms import FIXED, VARIANTS, direct, random_state, relative, variant
 
 at_each = pytest.mark.parametrize("name", VARIANTS)

@@ -77,7 +77,7 @@ def test_all_ways_agree(which: str, library: Any, name: str) -> None:
         way: max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(result, wanted, strict=True))
         for way, result in found.items()
     }
-    solves = name in {"forward_dynamics", "forward_dynamics_derivatives", "operational_space_mobility"}
+    solves = name in {"forward_dynamics", "forward_dynamics_derivatives", "inverse_operational_space_inertia"}
     condition = np.linalg.cond(mech.mass_matrix(args[0])) if solves else 1.0
     print(errors)
     assert max(errors.values()) <= max(BOUND, 10 * np.finfo(float).eps * condition)

@@ -109,7 +109,7 @@ def test_six_joints_without_mass_are_a_floating_base(name: str) -> None:
         "energy": relative(direct(chain, "kinetic_energy", q, qd), direct(mech, "kinetic_energy", there, speeds)),
         "height": relative(direct(chain, "potential_energy", q), direct(mech, "potential_energy", there)),
         "operational space": relative(
-            direct(chain, "operational_space_mobility", q), direct(mech, "operational_space_mobility", there)
+            direct(chain, "inverse_operational_space_inertia", q), direct(mech, "inverse_operational_space_inertia", there)
         )
         / np.linalg.cond(direct(chain, "mass_matrix", q)),
     }

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, Motor, robots
-from linkwise.dynamics.parameters import LINK, MOTOR
 from linkwise.errors import ModelError
+from linkwise.model.parameters import LINK, MOTOR
 from mechanisms import FIXED, FLOATING, direct, random_body, random_mechanism, random_state, relative, variant
 
 BOUND = 5e-14

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
-from linkwise.dynamics.parameters import to_body
 from linkwise.errors import ModelError
+from linkwise.model.parameters import to_body
 from mechanisms import FLOATING, SEEDS, afloat, direct, random_mechanism, random_state, relative, sample, variant
 from rotors import anywhere, freed
 

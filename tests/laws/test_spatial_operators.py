@@ -10,7 +10,7 @@ import pytest
 
 from linkwise import Link, Mechanism
 from linkwise.dynamics.inverse_dynamics import recursion
-from linkwise.model.bodies import moving_bodies
+from linkwise.model.reduction import moving_bodies
 from mechanisms import VARIANTS, direct, random_state, relative, variant
 
 PLAIN = [name for name in VARIANTS if "rotors" not in name]
@@ -97,7 +97,7 @@ def test_operational_space_inertia(name: str) -> None:
     mass = direct(mech, "mass_matrix", q)
     for link, frame in ((-1, "base"), (-1, "body"), (1, "base")):
         jacobian = direct(mech, "jacobian", q, link=link, frame=frame)
-        found = direct(mech, "operational_space_mobility", q, link=link, frame=frame)
+        found = direct(mech, "inverse_operational_space_inertia", q, link=link, frame=frame)
         wanted = jacobian @ np.linalg.solve(mass, jacobian.T)
         error = np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-300)
         print(f"{error:.1e}")

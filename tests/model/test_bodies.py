@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from linkwise import Mechanism, robots
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.kinematics.forward import body_poses
-from linkwise.model.bodies import Bodies, moving_bodies
+from linkwise.model.bodies import Bodies
+from linkwise.model.reduction import moving_bodies
 from mechanisms import mechanisms, random_mechanism, random_pose, random_state, relative
 
 

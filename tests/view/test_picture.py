@@ -104,3 +104,46 @@ def test_a_helix_winds_about_its_line() -> None:
     points = helix(np.zeros(3), np.array([0.0, 0.0, -2.0]), 0.5)
     assert np.allclose(np.hypot(points[:, 0], points[:, 1]), 0.5)
     assert points[:, 2].min() == pytest.approx(-2)
+
+
+def lines_of(made: object) -> list[np.ndarray]:
+    return [np.array(line.get_data_3d()) for line in made.axes[0].lines]  # type: ignore[attr-defined]
+
+
+def test_under_a_floating_base_there_is_no_ground() -> None:
+    fixed = tree()
+    free = fixed.replace(floating=True)
+    assert "floating base" in words(draw(free))
+    assert "floating base" not in words(draw(fixed))
+    square = [line for line in lines_of(draw(fixed)) if line.shape[1] == 5]  # only the ground is a closed square
+    assert len(square) == 1
+    assert not [line for line in lines_of(draw(free)) if line.shape[1] == 5]
+
+
+def test_a_floating_base_is_drawn_where_it_is() -> None:
+    free = tree().replace(floating=True)
+    q = [1.0, -2.0, 3.0, 0.5, 0.5, 0.5, 0.5, 0.1, 0.2, 0.3]
+    ring = [line for line in lines_of(draw(free, q)) if np.allclose(line.T, [[1.0, -2.0, 3.0]])]
+    assert ring
+    axes = [line for line in lines_of(draw(free, q)) if line.shape[1] == 2 and np.allclose(line[:, 0], [1, -2, 3])]
+    along = np.array([line[:, 1] - line[:, 0] for line in axes[:3]])
+    turned = np.roll(np.eye(3), 1, axis=1)  # x to y, y to z, z to x
+    assert np.allclose(along / np.linalg.norm(along, axis=1)[:, None], turned, atol=1e-12)
+    rendered(draw(free, q), "png")
+
+
+def test_a_carried_rotor_with_a_body_is_drawn_on_its_carrier(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Solids] = []
+    monkeypatch.setattr("linkwise.view.picture.Solids", lambda: drawn.append(Solids()) or drawn[-1])
+
+    def corners(**motor: object) -> np.ndarray:
+        fields = {"axis": (0, 0, 1), "carrier": "torso", "joint": "slide", **motor}
+        draw(tree().replace(motors=[lw.Motor(**fields)]))  # type: ignore[arg-type]
+        return np.concatenate(drawn[-1].faces)
+
+    bare = corners(inertia=1e-4)  # its mass is in the torso's: nobody knows where it sits
+    heavy = corners(mass=0.3, com=(0.0, 5.0, 0.0), rotor_inertia=(1e-4, 1e-4, 1e-4))
+    assert bare[:, 1].max() < 4.0
+    rotor = heavy[heavy[:, 1] > 4.0]
+    middle = 0.5 * (rotor.min(axis=0) + rotor.max(axis=0))
+    assert np.allclose(middle, [0.0, 5.0, 0.5], atol=1e-12)  # the torso's frame is at z = 0.5

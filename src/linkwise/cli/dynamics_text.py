@@ -40,12 +40,13 @@ def base_parameters(mechanism: Mechanism) -> str:
     """Write the base parameters, with what each one is on this mechanism."""
     found = mechanism.base_parameters()
     lines = [f"{len(found)} base parameters of {found.matrix.shape[1]}: the fewest combinations that give all efforts"]
-    lines.append(
-        "XX..ZZ inertia about the link's origin, MX MY MZ mass times centre of mass, M mass, of the link so numbered"
-    )
+    lines.append("numbered as the links: inertia XX .. XZ about the origin, mass times centre of mass MX .. MZ, mass M;")
+    lines.append("of motors Jm, viscous B, Coulomb Tc+ and Tc-; SI units")
     if found.absent:
         lines.append(f"without any effect: {', '.join(map(plain, found.absent))}")
-    cells = {"base parameter": [plain(name) for name in found.names], "value": [number(value) for value in found.values]}
+    if not len(found):
+        return "\n".join(lines)
+    cells = {"value": _cells(found.values), "base parameter": [plain(name) for name in found.names]}
     return laid_out(Table(tuple(lines), *as_rows(cells)))
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from linkwise.cli.torque_file import Recorded
     from linkwise.errors import SimulationError
     from linkwise.mechanism import Mechanism
+    from linkwise.simulation import Feedback
     from linkwise.spatial.scalar import FloatArray
     from linkwise.trajectory import Trajectory
 
@@ -52,7 +53,7 @@ def integrated(mechanism: Mechanism, options: dict[str, Any]) -> Simulated:
     recorded = None if named in LAWS else torque_file.read(named, mechanism)
     t = _instants(options, recorded)
     torque = _torque(mechanism, named, q0, t, recorded)
-    settings: dict[str, Any] = {"method": options["method"]}
+    settings: dict[str, Any] = {"method": options["method"], "hold": False}
     try:
         start = clock.perf_counter()
         linkwise.simulate(mechanism, q0, qd0, torque=_at_first(torque), t=t[:2], energies=True, **settings)
@@ -108,7 +109,7 @@ def _torque(mechanism: Mechanism, named: str, q0: Any, t: FloatArray, recorded: 
     from linkwise.simulation import Feedback
 
     if recorded is not None:
-        return recorded.at(t)
+        return _linear(recorded, t)
     first = mechanism.nv - mechanism.n
     if named == "hold":
         held = np.array(mechanism.gravity_torque(mechanism.neutral if q0 is None else q0))
@@ -123,9 +124,28 @@ def _torque(mechanism: Mechanism, named: str, q0: Any, t: FloatArray, recorded: 
     return Feedback(compensation) if named == "gravity" else None
 
 
+def _linear(recorded: Recorded, t: FloatArray) -> Feedback:
+    """Make the law that goes in a straight line from the effort of each instant to the next."""
+    import numpy as np
+
+    from linkwise.simulation import Feedback, Sampled
+
+    efforts = recorded.at(t)
+    slopes = np.diff(efforts, axis=0, append=efforts[-1:]) / np.diff(t, append=2 * t[-1] - t[-2])[:, None]
+    return Feedback(_on_the_line, effort=Sampled(efforts), slope=Sampled(slopes), since=Sampled(t, 0))
+
+
+def _on_the_line(t: Any, q: Any, qd: Any, effort: Any, slope: Any, since: Any) -> Any:
+    return effort + slope * (t - since)
+
+
 def _at_first(torque: Any) -> Any:
-    """The same torque for the first step alone."""
-    return torque[:2] if getattr(torque, "ndim", 0) == 2 else torque
+    """The same torque for the first step alone, with the same machine code."""
+    from linkwise.simulation import Sampled
+
+    sampled = getattr(torque, "inputs", {})
+    first = {name: Sampled(value.values[:2], len(value.shape)) for name, value in sampled.items()}
+    return torque.replace(**first) if first else torque
 
 
 def _lost(error: SimulationError, method: str) -> str:

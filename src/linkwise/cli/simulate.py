@@ -81,7 +81,7 @@ def simulate(mechanism: str, output: str | None, quiet: bool, **options: Any) ->
 
     found = moved(description(mechanism).mechanism, options)
     made = integrated(found, options)
-    balanced = balance(found, made.motion, options["record"])
+    balanced = balance(found, made.motion)
     folder = Path(output) if output is not None else Path("out") / file_name(found.name)
     written, notes = write(found, made.motion, folder, options["suffix"] if options["figures"] else None)
     if not quiet:

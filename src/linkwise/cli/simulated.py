@@ -51,23 +51,21 @@ class Balance:
         return gain - (self.work or 0.0) + (self.lost or 0.0)
 
 
-def balance(mechanism: Mechanism, motion: Trajectory, record: int) -> Balance:
+def balance(mechanism: Mechanism, motion: Trajectory) -> Balance:
     """Add up where the energy of a simulated motion went.
 
-    Speeds are integrated over each recorded interval by Simpson's rule. An effort that was recorded at every step holds
-    through the step; between instants recorded less often its mean is taken.
+    Powers are integrated over each recorded interval by Simpson's rule, efforts taken as linear there.
     """
     kinetic, potential, tau = recorded(motion)
     ends = [(float(energy[0]), float(energy[-1])) for energy in (kinetic, potential)]
-    steps = np.diff(motion.t)[:, None]
+    steps = np.diff(motion.t)
     between = motion.at(0.5 * (motion.t[1:] + motion.t[:-1]))[1]
-    held = tau[:-1] if record == 1 else 0.5 * (tau[:-1] + tau[1:])
-    work = float(np.sum(held * _simpson(motion.qd, between, steps))) if tau.any() else None
+    work = float(np.sum(_simpson(_power(tau, motion.qd), _power(0.5 * (tau[1:] + tau[:-1]), between), steps)))
     lost = None
     if rubs(mechanism):
-        power = [np.sum(mechanism.friction_torque(qd) * qd, axis=1, keepdims=True) for qd in (motion.qd, between)]
-        lost = float(np.sum(_simpson(power[0], power[1], steps)))
-    return Balance(ends[0], ends[1], work, lost)
+        at, mid = (_power(mechanism.friction_torque(qd), qd) for qd in (motion.qd, between))
+        lost = float(np.sum(_simpson(at, mid, steps)))
+    return Balance(ends[0], ends[1], work if tau.any() else None, lost)
 
 
 def recorded(motion: Trajectory) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -92,8 +90,12 @@ def remark(mechanism: Tree, balanced: Balance) -> str | None:
     return f"remark: the energies do not add up to {size} J: {why}; a shorter --dt may help"
 
 
+def _power(efforts: FloatArray, speeds: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("ij,ij->i", efforts, speeds))
+
+
 def _simpson(values: FloatArray, between: FloatArray, steps: FloatArray) -> FloatArray:
-    """Integrals over the intervals (k - 1, m) of what is known at their ends (k, m) and in their middle (k - 1, m)."""
+    """Integrals over the intervals (k - 1,) of what is known at their ends (k,) and in their middle (k - 1,)."""
     return np.asarray(steps / 6.0 * (values[:-1] + 4.0 * between + values[1:]))
 
 

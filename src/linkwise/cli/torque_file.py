@@ -47,7 +47,10 @@ def read(path: str | Path, tree: Tree) -> Recorded:
     text = read_text(path)
     separator = next((one for one in ";\t," if one in text.partition("\n")[0]), ",")
     reader = csv.reader(io.StringIO(text), delimiter=separator)
-    rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    try:
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        _refuse(path, reader.line_num, f"{error}; this is not a table of numbers")
     if len(rows) < 2:
         _refuse(path, 0, "there is no instant; expected a header t, tau1, ... and a line for each instant")
     header = [_name_and_unit(cell) for cell in rows[0][1]]
@@ -74,9 +77,7 @@ def _places(path: str | Path, found: Sequence[str], tree: Tree) -> list[int]:
     strange = [name for name in found if re.match(r"tau(_|\d+$)", name) and name not in known]
     if strange:
         _refuse(path, 1, f"column {strange[0]!r} is of no joint of {tree.name!r}")
-    twice = [name for name in found if name in known and found.count(name) > 1]
-    used = [at for at in places if at >= 0]
-    if twice or len(set(used)) < len(used):
+    if any(sum(found.count(name) for name in set(one)) > 1 for one in wanted):
         _refuse(path, 1, "the header names a column twice")
     return places
 

@@ -17,10 +17,10 @@ from linkwise.dynamics.inverse_dynamics import inverse_dynamics as inverse_dynam
 from linkwise.dynamics.joint_actions import joint_actions as joint_actions
 from linkwise.dynamics.mass_matrix import mass_matrix as mass_matrix
 from linkwise.dynamics.momentum import momentum as momentum
-from linkwise.dynamics.operational_space import inertia_of_mobility as inertia_of_mobility
-from linkwise.dynamics.operational_space import operational_space_mobility as operational_space_mobility
+from linkwise.dynamics.operational_space import inverse_operational_space_inertia as inverse_operational_space_inertia
+from linkwise.dynamics.operational_space import operational_space_inertia as operational_space_inertia
 from linkwise.dynamics.operators import SpatialOperators as SpatialOperators
 from linkwise.dynamics.operators import spatial_operators as spatial_operators
-from linkwise.dynamics.parameters import parameter_names as parameter_names
-from linkwise.dynamics.parameters import parameter_values as parameter_values
 from linkwise.dynamics.regressor import regressor as regressor
+from linkwise.model.parameters import parameter_names as parameter_names
+from linkwise.model.parameters import parameter_values as parameter_values

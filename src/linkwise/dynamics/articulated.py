@@ -10,12 +10,11 @@ import numpy as np
 from linkwise.dynamics.factor import Factor, factor
 from linkwise.dynamics.motors import reflected_inertias
 from linkwise.dynamics.sweep import momenta, velocities
-from linkwise.kinematics.jacobian import blank
 from linkwise.kinematics.joint_transform import JointTransform, joint_rate, joint_transforms
 from linkwise.model.bodies import Bodies, Body
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import skew
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.six_vector import around, coriolis_times, motion_cross
 
 

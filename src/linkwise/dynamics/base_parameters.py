@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.dynamics.parameters import LINK, MOTOR, parameter_names, parameter_values
+from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 

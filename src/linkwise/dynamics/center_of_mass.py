@@ -9,13 +9,13 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.errors import ModelError, Problem
 from linkwise.kinematics.forward import body_poses
-from linkwise.kinematics.jacobian import blank
 from linkwise.kinematics.joint_transform import JointTransform, joint_transforms
-from linkwise.model.bodies import Bodies, moving_bodies
+from linkwise.model.bodies import Bodies
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.scalar import Array, FloatArray, blank
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"c": "3"})

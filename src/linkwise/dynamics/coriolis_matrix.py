@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.sweep import composite_inertias, composite_momenta, inward, momenta, velocities
-from linkwise.kinematics.jacobian import blank
 from linkwise.kinematics.joint_transform import joint_transforms
-from linkwise.model.bodies import moving_bodies
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.six_vector import coriolis_times, coriolis_transposed_times, inertia_times, motion_cross
 
 

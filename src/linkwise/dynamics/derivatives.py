@@ -16,12 +16,12 @@ from linkwise.algorithm import algorithm
 from linkwise.dynamics.mass_matrix import add_rotors
 from linkwise.dynamics.motors import viscous
 from linkwise.dynamics.sweep import BodyMotion, composite_inertias, composite_momenta, inward, momenta, motions
-from linkwise.kinematics.jacobian import blank
 from linkwise.kinematics.joint_transform import JointTransform, joint_transforms
-from linkwise.model.bodies import Bodies, Freedom, moving_bodies
+from linkwise.model.bodies import Bodies, Freedom
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.six_vector import (
     coriolis_times,
     coriolis_transposed_times,

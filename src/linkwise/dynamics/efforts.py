@@ -5,10 +5,9 @@ from __future__ import annotations
 from linkwise.algorithm import algorithm
 from linkwise.dynamics import motors
 from linkwise.dynamics.inverse_dynamics import recursion
-from linkwise.kinematics.jacobian import blank
-from linkwise.model.bodies import moving_bodies
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"tau": "nv"})

@@ -11,7 +11,7 @@ from linkwise.dynamics.center_of_mass import first_moment
 from linkwise.dynamics.motors import reflected_inertias
 from linkwise.dynamics.sweep import velocities
 from linkwise.kinematics.joint_transform import joint_transforms
-from linkwise.model.bodies import moving_bodies
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.six_vector import inertia_times

@@ -11,11 +11,10 @@ from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix
 from linkwise.dynamics.motors import friction
 from linkwise.dynamics.singular import check_inertia
-from linkwise.kinematics.jacobian import blank
 from linkwise.kinematics.joint_transform import joint_transforms
-from linkwise.model.bodies import moving_bodies
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 
 SHAPES = {"dqdd_dq": "nv nv", "dqdd_dqd": "nv nv", "dqdd_dtau": "nv nv"}
 

@@ -10,11 +10,11 @@ from linkwise.dynamics.mass_matrix import composite_mass_matrix
 from linkwise.dynamics.motors import friction
 from linkwise.dynamics.singular import check_inertia
 from linkwise.expr.count import operation_count
-from linkwise.kinematics.jacobian import blank
 from linkwise.kinematics.joint_transform import joint_transforms
-from linkwise.model.bodies import Bodies, moving_bodies
+from linkwise.model.bodies import Bodies
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv"}, outputs={"qdd": "nv"})

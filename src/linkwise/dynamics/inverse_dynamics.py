@@ -8,12 +8,12 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.motors import motor_effort
-from linkwise.kinematics.jacobian import blank
 from linkwise.kinematics.joint_transform import JointTransform, joint_rate, joint_transform
-from linkwise.model.bodies import Bodies, Body, moving_bodies
+from linkwise.model.bodies import Bodies, Body
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.scalar import Array, FloatArray, blank
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"tau": "nv"})

@@ -7,8 +7,8 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward import body_poses
 from linkwise.kinematics.motion import body_motion
-from linkwise.model.bodies import moving_bodies
 from linkwise.model.inertia import Inertia
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import gravity_matrix, pseudo_inertia, skew_part, tensor_to_frame
 from linkwise.spatial.rotation import cross

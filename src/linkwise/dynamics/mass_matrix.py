@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.motors import reflected_inertias
 from linkwise.dynamics.sweep import composite_inertias, inward
-from linkwise.kinematics.jacobian import blank
 from linkwise.kinematics.joint_transform import JointTransform, joint_transforms
-from linkwise.model.bodies import Bodies, moving_bodies
+from linkwise.model.bodies import Bodies
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.six_vector import inertia_times
 
 

@@ -9,7 +9,7 @@ from linkwise.dynamics.center_of_mass import first_moment
 from linkwise.dynamics.sweep import velocities
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.joint_transform import joint_transforms
-from linkwise.model.bodies import moving_bodies
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.kinematics.jacobian import blank
 from linkwise.model.motor import Motor
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 
 
 def motor_effort(tree: Tree, qd: Array, qdd: Array) -> Array:

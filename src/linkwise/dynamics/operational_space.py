@@ -19,7 +19,7 @@ from linkwise.spatial.scalar import Array, FloatArray
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"mobility": "6 6"})
-def operational_space_mobility(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base") -> Array:
+def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base") -> Array:
     """J inverse(M) J' (6, 6): the acceleration of a frame per force and moment on it, at rest (see `jacobian`).
 
     The inverse of the operational-space inertia of O. Khatib, "A unified approach for motion and force control of robot
@@ -38,7 +38,7 @@ def operational_space_mobility(tree: Tree, q: Array, *, link: int | str = -1, fr
     return made
 
 
-def inertia_of_mobility(mobility: npt.ArrayLike, axes: str = "all") -> FloatArray:
+def operational_space_inertia(mobility: npt.ArrayLike, axes: str = "all") -> FloatArray:
     """Return the operational-space inertia (..., k, k), the inverse of the mobility (..., 6, 6) on the axes asked for.
 
     In a direction in which the frame cannot accelerate, at a singular position, its inertia is unbounded; there the
@@ -47,7 +47,7 @@ def inertia_of_mobility(mobility: npt.ArrayLike, axes: str = "all") -> FloatArra
     Parameters
     ----------
     mobility : (..., 6, 6) array_like
-        From `operational_space_mobility`.
+        From `inverse_operational_space_inertia`.
     axes : {"all", "translation", "rotation"}
         Which rows and columns count, before the inverse is taken.
 
@@ -59,7 +59,7 @@ def inertia_of_mobility(mobility: npt.ArrayLike, axes: str = "all") -> FloatArra
     Examples
     --------
     >>> import numpy as np
-    >>> inertia_of_mobility(np.diag([2.0, 2.0, 0.0, 1.0, 1.0, 1.0]), "translation").tolist()
+    >>> operational_space_inertia(np.diag([2.0, 2.0, 0.0, 1.0, 1.0, 1.0]), "translation").tolist()
     [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]]
     """
     if axes not in AXES:

@@ -14,7 +14,8 @@ from linkwise.dynamics.motors import reflected_inertias
 from linkwise.dynamics.singular import check_inertia
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward import place
-from linkwise.model.bodies import Body, moving_bodies
+from linkwise.model.bodies import Body
+from linkwise.model.reduction import moving_bodies
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.six_vector import around

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm import LINK_PARAMETERS, MOTOR_PARAMETERS, algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.motors import joint_friction
-from linkwise.dynamics.parameters import to_body
 from linkwise.dynamics.sweep import BodyMotion, inward, motions
-from linkwise.kinematics.jacobian import blank
 from linkwise.kinematics.joint_transform import joint_transforms
-from linkwise.model.bodies import moving_bodies
 from linkwise.model.drive import Drive
 from linkwise.model.motor import Motor
+from linkwise.model.parameters import LINK, MOTOR, to_body
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"Y": "nv P"})
@@ -25,17 +24,17 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Y (nv, P), with tau = Y @ parameters: ten columns for each link, then four for each motor.
 
     C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J.
-    Robotics Research 5(3), 1986, eq. 9 to 12. The columns stand in the order of `linkwise.dynamics.parameters`.
+    Robotics Research 5(3), 1986, eq. 9 to 12. The columns stand in the order of `linkwise.model.parameters`.
     """
     made = moving_bodies(tree)
     joints = joint_transforms(made, q)
     moved = motions(made, joints, qd, qdd, tree.gravity)
-    of_bodies = [blank(tree.nv, LINK_PARAMETERS) for _ in made.bodies]
+    of_bodies = [blank(tree.nv, len(LINK)) for _ in made.bodies]
     for k, table in enumerate(of_bodies):
         for carrier, forces in inward(made, joints, k, list(_forces(moved[k]).T)):
             for freedom in made.bodies[carrier].freedoms:
                 table[freedom.speed] = [freedom.screw @ force for force in forces]
-    columns = [blank(tree.nv, LINK_PARAMETERS) if b < 0 else of_bodies[b] @ to_body(t) for b, t in made.frames]
+    columns = [blank(tree.nv, len(LINK)) if b < 0 else of_bodies[b] @ to_body(t) for b, t in made.frames]
     motors = [_motor(tree, drive, qd, qdd) for drive in tree.drives]
     for rotor in made.rotors:
         i, state = rotor.speed, moved[rotor.body]
@@ -53,7 +52,7 @@ def _forces(moved: BodyMotion) -> Array:
     linear, angular = moved.velocity[:3], moved.velocity[3:]
     acceleration = moved.acceleration[:3] + cross(angular, linear)
     turning, spin = moved.acceleration[3:], skew(angular)
-    made = blank(6, LINK_PARAMETERS)
+    made = blank(6, len(LINK))
     made[:3, 0] = acceleration
     made[:3, 1:4] = skew(turning) + spin @ spin
     made[3:, 1:4] = -skew(acceleration)
@@ -70,7 +69,7 @@ def _of_tensor(x: Array) -> Array:
 
 def _motor(tree: Tree, drive: Drive, qd: Array, qdd: Array) -> Array:
     """The columns (nv, 4) of a motor, as if no link carried it."""
-    made, i = blank(tree.nv, MOTOR_PARAMETERS), tree.nv - tree.n + drive.coordinate
+    made, i = blank(tree.nv, len(MOTOR)), tree.nv - tree.n + drive.coordinate
     motor = drive.motor
     shared: dict[str, Any] = {"gear_ratio": motor.gear_ratio, "friction_rule": motor.friction_rule}
     units = ({"viscous": 1.0}, {"coulomb": (1.0, 0.0)}, {"coulomb": (0.0, -1.0)})

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from linkwise.dynamics.parameters import LINK, MOTOR, numbers_of
 from linkwise.errors import ArgumentError
 from linkwise.identification.unknowns import Unknowns
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
+from linkwise.model.parameters import LINK, MOTOR, numbers_of
 from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import FloatArray
 

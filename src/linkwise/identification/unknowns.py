@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.dynamics.base_parameters import INDEPENDENT, BaseParameters, combination_name
-from linkwise.dynamics.parameters import LINK, MOTOR
 from linkwise.errors import ArgumentError, choices
 from linkwise.mechanism import Mechanism
+from linkwise.model.parameters import LINK, MOTOR
 from linkwise.spatial.scalar import FloatArray
 
 GROUPS = {"friction": ("B", "Tc+", "Tc-"), "rotors": ("Jm",)}

@@ -17,7 +17,7 @@ from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import quaternion_product, quaternion_rotation
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray, cos_sin
+from linkwise.spatial.scalar import Array, FloatArray, cos_sin, root
 
 _LEAST = 1e-30
 """Added to the square of an angle, so that sin(x)/x is 1 at zero; without effect on any angle above 1e-7 rad."""
@@ -112,7 +112,3 @@ def _configuration(tree: Tree, name: str, value: npt.ArrayLike) -> FloatArray:
 def _normalised(quaternion: Array) -> Array:
     return np.asarray(quaternion * (1.0 / root(quaternion @ quaternion)))
 
-
-def root(square: Any) -> Any:
-    """The square root of a scalar of any kind."""
-    return square.sqrt() if hasattr(square, "sqrt") else np.sqrt(float(square))

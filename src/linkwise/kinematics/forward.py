@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.model.bodies import Bodies, Body, moving_bodies
+from linkwise.model.bodies import Bodies, Body
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import Array, FloatArray

@@ -7,10 +7,11 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.forward import body_poses, frame_of
-from linkwise.model.bodies import Freedom, moving_bodies
+from linkwise.model.bodies import Freedom
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 
 FRAMES = ("base", "body")
 
@@ -33,13 +34,6 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base")
         for freedom in made.bodies[k].freedoms:
             jac[:, freedom.speed] = column(freedom, poses[k], tip[:3, 3])
     return jac if frame == "base" else in_body_axes(tip[:3, :3], jac)
-
-
-def blank(*shape: int) -> Array:
-    """Zeros to be filled with scalars of any kind."""
-    made = np.zeros(shape, dtype=object)
-    made[...] = 0.0
-    return made
 
 
 def column(freedom: Freedom, pose: Array, point: Array) -> Array:

@@ -6,11 +6,11 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward import body_poses, frame_of
-from linkwise.kinematics.jacobian import blank, check_frame, column, in_body_axes
-from linkwise.model.bodies import moving_bodies
+from linkwise.kinematics.jacobian import check_frame, column, in_body_axes
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, blank
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"Jd": "6 nv"})

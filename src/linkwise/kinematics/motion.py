@@ -6,7 +6,8 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward import body_poses
-from linkwise.model.bodies import Bodies, Freedom, moving_bodies
+from linkwise.model.bodies import Bodies, Freedom
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import compose_acceleration, velocity_matrix
 from linkwise.spatial.rotation import cross

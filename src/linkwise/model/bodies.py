@@ -1,12 +1,4 @@
-"""A mechanism reduced to what moves: one body per moving joint, in frames chosen so that few numbers remain.
-
-Fixed links are merged into the body that carries them. The first body of a floating mechanism is its base, in the base's
-own frame. Each other body's frame has z along its joint axis; where on that
-axis its origin lies, and how it is turned about it, is free, and is chosen so that the constant placement of the next
-joint is Rx(alpha) Tx(a) wherever the geometry allows it (the common normal: J. Denavit, R. S. Hartenberg, 1955; for
-trees W. Khalil, J. F. Kleinfinger, "A new geometric notation for open and closed-loop robots", ICRA 1986). Algorithms
-that run over bodies therefore cost the same whatever form the mechanism was described in.
-"""
+"""The moving bodies of a mechanism: what algorithms run over. See `linkwise.model.reduction` for how they are made."""
 
 from __future__ import annotations
 
@@ -16,17 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.model.tree import Tree
-from linkwise.spatial.matrix_method import pseudo_inertia
-from linkwise.spatial.rotation import rotation_between, rotation_z
 from linkwise.spatial.scalar import FloatArray, cos_sin
-from linkwise.spatial.transform import inverse, transform, translation
-
-TINY = 1e-15
-"""Below this a computed direction cosine is rounding of zero."""
-
-FAR = 3.0
-"""How far along its axis a frame may be moved, in distances to the next joint: inertia there grows with the square."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +96,7 @@ class Rotor:
     Attributes
     ----------
     body : int
-        Index of the carrier, -1 for the ground.
+        Index of the carrier, -1 for the ground (whose axes are the world's).
     speed : int
         Index into qd of the joint that it drives.
     drive : int
@@ -151,12 +133,15 @@ class Bodies:
         The same for the tool.
     rotors : tuple of Rotor
         The rotors whose spin the carrier feels; of the others only G^2 Jm on the joint is known.
+    ground_rotors : tuple of Rotor
+        Those that are carried by the ground: they have momentum, and load the link that is fixed there, if any.
     """
 
     bodies: tuple[Body, ...]
     frames: tuple[tuple[int, FloatArray], ...]
     tool: tuple[int, FloatArray]
     rotors: tuple[Rotor, ...] = ()
+    ground_rotors: tuple[Rotor, ...] = ()
 
     def path(self, body: int) -> tuple[int, ...]:
         """Indices of the bodies from the ground to a body, itself included."""
@@ -184,135 +169,6 @@ class Bodies:
                 inertias[body.parent] = inertias[body.parent] + there @ moved @ there.T
         pairs = zip(self.bodies, inertias, strict=True)
         return replace(self, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
-
-
-def moving_bodies(tree: Tree) -> Bodies:
-    """Reduce a mechanism to its moving bodies (see the module's text)."""
-    joints, frames = _raw_bodies(tree)
-    reframing = [_reframing(k, joints) for k in range(len(joints))]
-    back = [np.asarray(inverse(g)) for g in reframing]
-    made = []
-    for joint, g in zip(joints, reframing, strict=True):
-        pre = joint.placement if joint.parent < 0 else back[joint.parent] @ joint.placement
-        made.append(_placed(joint, pre, g))
-    moved = [(body, t if body < 0 else cleaned(back[body] @ t)) for body, t in frames]
-    last, on_last = moved[len(tree.links) - 1]
-    result = Bodies(tuple(made), tuple(moved), (last, cleaned(on_last @ tree.tool)))
-    return _with_rotors(tree, _with_inertias(tree, result))
-
-
-def cleaned(t: FloatArray) -> FloatArray:
-    """A constant transform with the rounding of exact zeros and ones taken off its rotation."""
-    made = np.array(t, dtype=float)
-    block = made[:3, :3]
-    block[np.abs(block) < TINY] = 0.0
-    near_one = np.abs(np.abs(block) - 1.0) < TINY
-    block[near_one] = np.round(block[near_one])
-    size = max(1.0, float(np.abs(made[:3, 3]).max()))
-    made[:3, 3][np.abs(made[:3, 3]) < TINY * size] = 0.0
-    return made
-
-
-def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
-    """Bodies with frames as described, z along the joint axis: the placement of each, and of each link."""
-    joints: list[Body] = []
-    frames: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.asarray(tree.base, dtype=float))}
-    if tree.floating:
-        joints.append(Body(-1, -1, 0, 0, True, True, frames[-1][1], 0.0, 1.0, np.zeros((4, 4)), free=True))
-        frames[-1] = (0, np.eye(4))
-    for k in tree.order:
-        link, (body, t) = tree.links[k], frames[tree.parents[k]]
-        if not link.moves:
-            frames[k] = (body, t @ link.before @ link.after)
-            continue
-        upright = transform(rotation_between((0.0, 0.0, 1.0), link.axis), None)
-        slides, turns = link.joint in {"prismatic", "screw"}, link.joint in {"revolute", "screw"}
-        pitch = 1.0 if link.joint == "prismatic" else link.pitch
-        shift = translation(0.0, 0.0, pitch * link.offset) if slides else np.eye(4)
-        placement = cleaned(np.asarray(t @ link.before @ upright @ shift, dtype=float))
-        angle = link.offset if turns else 0.0
-        place, speed = tree.nq - tree.n + tree.coordinates[k], tree.nv - tree.n + tree.coordinates[k]
-        joints.append(Body(body, k, place, speed, turns, slides, placement, angle, pitch, np.zeros((4, 4))))
-        frames[k] = (len(joints) - 1, cleaned(np.asarray(upright.T @ link.after, dtype=float)))
-    return joints, [frames[k] for k in range(len(tree.links))]
-
-
-def _reframing(k: int, joints: list[Body]) -> FloatArray:
-    """Rz(gamma) Tz(delta): from the frame of body k to one with x along the common normal to the next axis.
-
-    Where the axes are so nearly parallel that the normal would be far away, lengths would cancel: then the frame stands
-    beside the next joint, as for parallel axes.
-    """
-    child = next((joint for joint in joints if joint.parent == k), None)
-    if child is None or joints[k].free:
-        return np.eye(4)
-    axis, origin = child.placement[:3, 2], child.placement[:3, 3]
-    normal, delta = origin[:2], origin[2]
-    sine = math.hypot(axis[0], axis[1])
-    if sine > 1e-9:
-        foot = origin[2] - axis[2] * float(axis[:2] @ origin[:2]) / sine**2
-        if abs(foot) <= FAR * float(np.linalg.norm(origin)):
-            normal, delta = np.array([-axis[1], axis[0]]) / sine, foot
-    if float(np.hypot(*normal)) < 1e-9:
-        return np.eye(4)
-    if normal[0] < -TINY or (abs(normal[0]) <= TINY and normal[1] < 0):
-        normal = -normal
-    gamma = math.atan2(normal[1], normal[0])
-    return cleaned(np.asarray(transform(rotation_z(gamma), (0.0, 0.0, delta)), dtype=float))
-
-
-def _placed(joint: Body, pre: FloatArray, g: FloatArray) -> Body:
-    """The body in its new frames: pre = C Rz(theta) Tz(d), then the motion, then g, all about and along one axis."""
-    if joint.free:
-        return joint
-    gamma = math.atan2(g[1, 0], g[0, 0])
-    theta = _free_angle(pre) if joint.turns else 0.0
-    turned = np.asarray(transform(rotation_z(-theta), None), dtype=float)
-    placement = cleaned(pre @ turned @ translation(0.0, 0.0, g[2, 3]))
-    if joint.turns:
-        return replace(joint, placement=placement, angle=_wrapped(joint.angle + theta + gamma))
-    return replace(joint, placement=cleaned(placement @ transform(rotation_z(gamma), None)))
-
-
-def _free_angle(pre: FloatArray) -> float:
-    """The angle theta for which row 0 of the rotation pre Rz(-theta) has no y element, and its x element is not negative."""
-    if math.hypot(pre[0, 0], pre[0, 1]) < 1e-9:
-        return 0.0
-    return math.atan2(-pre[0, 1], pre[0, 0])
-
-
-def _wrapped(angle: float) -> float:
-    return math.remainder(angle, 2 * math.pi)
-
-
-def _with_inertias(tree: Tree, made: Bodies) -> Bodies:
-    inertias = [np.zeros((4, 4)) for _ in made.bodies]
-    carried = [(frame, link.body) for frame, link in zip(made.frames, tree.links, strict=True)]
-    locked = [(_carrier_frame(tree, made, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
-    for (body, t), inertia in [*carried, *locked, (made.tool, tree.payload)]:
-        if body >= 0 and not inertia.is_zero:
-            local = np.asarray(pseudo_inertia(inertia.mass, inertia.com, inertia.tensor), dtype=float)
-            inertias[body] = inertias[body] + t @ local @ t.T
-    pairs = zip(made.bodies, inertias, strict=True)
-    return replace(made, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
-
-
-def _carrier_frame(tree: Tree, made: Bodies, carrier: int) -> tuple[int, FloatArray]:
-    """The body that carries a link's frame, and T_body_link; carrier -1 is the base."""
-    if carrier >= 0:
-        return made.frames[carrier]
-    return (0, np.eye(4)) if tree.floating else (-1, np.asarray(tree.base, dtype=float))
-
-
-def _with_rotors(tree: Tree, made: Bodies) -> Bodies:
-    rotors = []
-    for k, drive in enumerate(tree.drives):
-        if drive.carrier is not None:
-            motor, (body, t) = drive.motor, _carrier_frame(tree, made, drive.carrier)
-            turning = motor.gear_ratio * (t[:3, :3] @ np.asarray(motor.axis))
-            if body >= 0:
-                rotors.append(Rotor(body, tree.nv - tree.n + drive.coordinate, k, turning, motor.inertia))
-    return replace(made, rotors=tuple(rotors))
 
 
 def _unseen(body: Body, inertia: FloatArray) -> FloatArray:

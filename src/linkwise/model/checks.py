@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ModelError, Problem, choices
+from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
 
@@ -36,14 +37,13 @@ class Checker:
         """A finite float, at least ``least`` if that is given."""
         expected = "a finite number" if least is None else f"a finite number >= {least:g}"
         try:
-            made = float(value)
-        except (TypeError, ValueError):
+            made = real(value)
+        except TypeError:
+            made = np.empty(0)
+        if made.ndim or isinstance(value, (bool, np.bool_)) or not np.isfinite(made) or (least is not None and made < least):
             self.report(field, value, expected)
             return default
-        if not np.isfinite(made) or isinstance(value, (str, bool)) or (least is not None and made < least):
-            self.report(field, value, expected)
-            return default
-        return made
+        return float(made)
 
     def vector(self, field: str, value: Any, size: int = 3) -> FloatArray:
         """A finite vector of the given size, read-only."""
@@ -52,8 +52,8 @@ class Checker:
     def finite(self, field: str, value: Any, shape: tuple[int, ...], expected: str) -> FloatArray:
         """A finite array of the given shape, a read-only copy; zeros where it is not one."""
         try:
-            made = np.array(value, dtype=np.float64)
-        except (TypeError, ValueError):
+            made = real(value).copy()
+        except TypeError:
             made = np.empty(0)
         if made.shape != shape or not np.all(np.isfinite(made)):
             self.report(field, value, expected)

@@ -48,3 +48,15 @@ def array(rows: Any) -> Array:
         return made.astype(np.float64)
     except (TypeError, ValueError):
         return made
+
+
+def blank(*shape: int) -> Array:
+    """Zeros to be filled with scalars of any kind."""
+    made = np.zeros(shape, dtype=object)
+    made[...] = 0.0
+    return made
+
+
+def root(square: Any) -> Any:
+    """The square root of a scalar of any kind."""
+    return square.sqrt() if hasattr(square, "sqrt") else np.sqrt(float(square))

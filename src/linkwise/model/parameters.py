@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.errors import ModelError, Problem
-from linkwise.model.bodies import moving_bodies
 from linkwise.model.drive import Drive
 from linkwise.model.inertia import Inertia
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import FloatArray

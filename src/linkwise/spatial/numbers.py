@@ -1,0 +1,93 @@
+"""What a caller gives as numbers, as an array of float64: real numbers only, nothing cut off and no text read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.scalar import FloatArray
+
+
+def real(value: Any) -> FloatArray:
+    """The value as an array of float64; one that is such already is given back as it is.
+
+    Complex numbers, text, dates and None are no real numbers, whatever they could be cut down to.
+
+    Raises
+    ------
+    TypeError
+        Where it holds something else, or its rows differ in length; says which.
+
+    Examples
+    --------
+    >>> real([1, 2.5]).tolist()
+    [1.0, 2.5]
+    >>> real([1.0, 2.0j])
+    Traceback (most recent call last):
+    TypeError: holds complex128
+    """
+    try:
+        found = np.asarray(value)
+    except ValueError as error:
+        raise TypeError("is not an array") from error
+    if found.dtype == object:  # fractions, decimals, symbols that are numbers: each says what it is as a float
+        return _converted(found)
+    if found.dtype.kind not in "biuf":
+        raise TypeError(f"holds {found.dtype}")
+    return np.asarray(found, dtype=np.float64)
+
+
+def numbers(
+    what: str, value: Any, expected: str = "finite real numbers", *, finite: bool = True, copy: bool = True
+) -> FloatArray:
+    """The value as an array of finite float64; an error says what it is called.
+
+    Parameters
+    ----------
+    what : str
+        How messages call it, such as ``"simulate: torque"``.
+    value : array_like
+        Real numbers of any shape.
+    expected : str
+        What the message says would have been accepted.
+    finite : bool
+        Whether infinity and NaN are refused.
+    copy : bool
+        Whether the array is the caller's no more. Without it, float64 is given back as it is.
+
+    Raises
+    ------
+    ArgumentError
+        Saying what it holds instead, or where the first number is that is not finite.
+
+    Examples
+    --------
+    >>> numbers("q", [1, 2]).tolist()
+    [1.0, 2.0]
+    >>> numbers("q", [0.0, np.nan])
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: q is nan at (1,); expected finite real numbers
+    """
+    try:
+        made = real(value)
+    except TypeError as error:
+        raise ArgumentError(f"{what} {error}; expected {expected}") from error
+    if finite and not np.isfinite(made).all():
+        where = tuple(int(k) for k in np.argwhere(~np.isfinite(made))[0])
+        raise ArgumentError(f"{what} is {made[where]}{f' at {where}' if where else ''}; expected {expected}")
+    return made.copy() if copy else made
+
+
+def _converted(found: Any) -> FloatArray:
+    made = np.empty(found.shape)
+    for place in np.ndindex(found.shape):
+        item = found[place]
+        try:
+            if isinstance(item, (str, bytes)) or np.iscomplexobj(item):
+                raise TypeError
+            made[place] = float(item)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise TypeError(f"holds {shown(item, 40)}") from error
+    return made
