@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 
 import linkwise.dynamics
@@ -14,7 +15,7 @@ import linkwise.kinematics  # (the algorithms declare themselves)
 from linkwise.algorithm import Algorithm, find
 from linkwise.dynamics.base_parameters import BaseParameters
 from linkwise.dynamics.operators import SpatialOperators
-from linkwise.errors import ArgumentError, choices, members
+from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel import Kernel, trace
 from linkwise.method import compiled
 from linkwise.model.link import Link
@@ -161,8 +162,10 @@ class Mechanism(Tree):
         chosen = {}
         for name, default in declared.options.items():
             value = options.get(name, default)
+            if not isinstance(value, (str, int, np.integer)):
+                raise ArgumentError(f"{declared.name}: {name} is {shown(value)}; expected a word or a whole number")
             if name == "link" and (isinstance(value, bool) or value != default):
-                value = self.link_index(value)
+                value = self.link_index(value if isinstance(value, str) else int(value))
             if value != default:
                 chosen[name] = value
         return chosen
@@ -353,8 +356,9 @@ class Mechanism(Tree):
         ``link`` and ``frame`` as for `jacobian`, ``axes`` as for `manipulability`; see
         `linkwise.dynamics.operational_space_inertia` for what it is at a singular position.
         """
-        mobility = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
-        return linkwise.dynamics.operational_space_inertia(mobility, axes)
+        linkwise.kinematics.rows_of(axes)
+        inverse = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
+        return linkwise.dynamics.operational_space_inertia(inverse, axes)
 
     def spatial_operators(self, q: npt.ArrayLike) -> SpatialOperators:
         """The operators H, phi, M, D, K, psi of Rodriguez and Jain at q (..., nq): see `SpatialOperators`."""

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, Motor, robots
+from linkwise.dynamics import base_parameters, operational_space_inertia
 from linkwise.errors import ArgumentError, LinkwiseError, ModelError
+from linkwise.kinematics import manipulability
 
 ARM = robots.load("planar_2r")
 BODY = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
@@ -56,7 +58,7 @@ SHAPES: list[tuple[str, tuple[Any, ...], str]] = [
     ),
     ("difference", (np.zeros(5), Z2), "difference: q0 has the shape (5,); expected (..., 2)"),
     ("difference", (Z2, ["a", "b"]), "difference: q1 holds <U1; expected real numbers (..., 2)"),
-    ("difference", (Z2, [[1.0], [1.0, 2.0]]), "difference: q1 is not an array; expected (..., 2)"),
+    ("difference", (Z2, [[1.0], [1.0, 2.0]]), "difference: q1 is not an array; expected real numbers (..., 2)"),
     (
         "difference",
         (np.zeros((2, 2)), np.zeros((3, 2))),
@@ -100,7 +102,13 @@ def test_a_floating_base_has_seven_coordinates_and_six_speeds_more(
 
 OPTIONS: list[tuple[Callable[[], object], str]] = [
     (lambda: ARM.momentum(Z2, Z2, about="tip"), "about is 'tip'; expected 'origin' or 'com'"),
-    (lambda: ARM.momentum(Z2, Z2, about=None), "about is None; expected 'origin' or 'com'"),  # type: ignore[arg-type]
+    (lambda: ARM.momentum(Z2, Z2, about=None), "momentum: about is None; expected a word or a whole number"),  # type: ignore[arg-type]
+    (lambda: ARM.momentum(Z2, Z2, about=["com"]), "momentum: about is ['com']; expected a word or a whole number"),  # type: ignore[arg-type]
+    (lambda: ARM.jacobian(Z2, frame=["base"]), "jacobian: frame is ['base']; expected a word or a whole number"),  # type: ignore[arg-type]
+    (lambda: ARM.operational_space_inertia(Z2, axes=[1]), "axes is [1]; expected 'all', 'translation' or 'rotation'"),  # type: ignore[arg-type]
+    (lambda: base_parameters(ARM, seed=-1), "seed is -1; expected a whole number, 0 or more"),
+    (lambda: operational_space_inertia(np.eye(3)), "inverse has the shape (3, 3); expected (..., 6, 6)"),
+    (lambda: manipulability(np.eye(3)), "jacobian has the shape (3, 3); expected (..., 6, n)"),
     (
         lambda: ARM.operational_space_inertia(Z2, axes="linear"),
         "axes is 'linear'; expected 'all', 'translation' or 'rotation'",

@@ -7,6 +7,7 @@ import pytest
 
 from linkwise import Link, Mechanism, Motor, robots
 from linkwise.errors import ModelError
+from mechanisms import direct, random_body, random_pose
 
 ENDING = "expected a mass, an inertia or a motor's inertia that this joint moves, for else its acceleration is not defined"
 TILTED = np.array([[1.0, 0, 0, 0.1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
@@ -92,7 +93,9 @@ def test_no_mass_at_all_has_no_centre() -> None:
         with pytest.raises(ModelError) as caught:
             getattr(arm, method)(np.zeros(6))
         assert str(caught.value) == "mechanism 'elbow': mass is 0.0; expected a mass on one link at least"
-    assert not arm.momentum(np.zeros(6), np.ones(6), about="com").any()
+    with pytest.raises(ModelError):
+        arm.momentum(np.zeros(6), np.ones(6), about="com")
+    assert not arm.momentum(np.zeros(6), np.ones(6)).any()
     assert arm.kinetic_energy(np.zeros(6), np.ones(6)) == 0
     assert len(arm.base_parameters()) == 36, "what there would be to know does not depend on what is known"
 
@@ -103,3 +106,21 @@ def test_a_singular_position_is_no_lack_of_inertia() -> None:
     assert np.isfinite(mech.forward_dynamics([0.0, 0.7], [0.0, 0.0], [0.0, 0.0])).all()
     with np.errstate(all="ignore"):
         assert not np.isfinite(mech.forward_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 1.0])).all()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_joint_that_moves_nothing_whatever_its_axis(seed: int) -> None:
+    """The last link has a mass on its own oblique axis: what is left of its inertia is rounding, and no inertia."""
+    rng = np.random.default_rng(seed)
+    arm = [Link(before=random_pose(rng), axis=rng.normal(size=3), **random_body(rng)) for _ in range(4)]
+    axis = rng.normal(size=3)
+    on_axis = Link(before=random_pose(rng), axis=axis, name="idle", mass=2.0, com=rng.uniform(-1, 1) * axis)
+    with pytest.raises(ModelError, match="joint 'idle': inertia is 0.0"):
+        direct(Mechanism([*arm, on_axis]), "forward_dynamics", np.zeros(5), np.zeros(5), np.zeros(5))
+
+
+def test_a_small_wrist_on_a_heavy_gantry_is_no_lack_of_inertia() -> None:
+    gantry = Link(joint="prismatic", axis=(1, 0, 0), mass=1e4)
+    wrist = Link(axis=(0, 0, 1), mass=1e-3, inertia=(1e-9, 1e-9, 1e-9))
+    qdd = direct(Mechanism([gantry, wrist]), "forward_dynamics", np.zeros(2), np.zeros(2), np.array([0.0, 1e-9]))
+    assert qdd[1] == pytest.approx(1.0, rel=1e-9)

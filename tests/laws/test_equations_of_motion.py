@@ -169,3 +169,18 @@ def test_teeth() -> None:
     other = np.outer(coriolis @ qd, qd) / (qd @ qd)  # the same C qd
     left = along(mech, "mass_matrix", (q,), (qd,)) - 2 * other
     assert np.abs(left + left.T).max() > 1e3 * ROUNDING * np.abs(coriolis).max()
+
+
+def test_a_long_chain_goes_by_articulated_bodies_also_under_a_wrench() -> None:
+    """Which recursion takes fewer operations is counted, and the wrench on the tool changes little."""
+    chain = random_mechanism(1, ["revolute"] * 20, range(-1, 19), ["general"] * 20, motors=False)
+    plain, pushed = (chain.kernel(name, backend="numpy") for name in ("forward_dynamics", "forward_dynamics_external"))
+    counts = [sum(kernel.operations.values()) for kernel in (plain, pushed)]
+    print(counts)
+    assert counts[0] < counts[1] <= counts[0] + 100
+    q, qd, tau = random_state(chain, 1)
+    push = np.arange(6.0)
+    back = direct(
+        chain, "inverse_dynamics_external", q, qd, direct(chain, "forward_dynamics_external", q, qd, tau, push), push
+    )
+    assert relative(back, tau) <= 1e-9, "the condition of M times rounding"

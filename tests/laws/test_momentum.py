@@ -15,9 +15,8 @@ BOUND = 5e-14
 
 
 def total_mass(mech: Mechanism) -> float:
-    """Of links, payload and the rotors that something which may move carries."""
-    least = -1 if mech.floating else 0
-    rotors = [d.motor.mass for d in mech.drives if d.carrier is not None and d.carrier >= least]
+    """Of links, payload and carried rotors."""
+    rotors = [d.motor.mass for d in mech.drives if d.carrier is not None]
     return sum(link.body.mass for link in mech.links) + mech.payload.mass + sum(rotors)
 
 
@@ -44,6 +43,11 @@ def test_momentum_changes_by_weight_and_by_what_the_ground_gives(name: str) -> N
     else:
         actions = direct(mech, "joint_actions", q, qd, qdd)
         given = np.sum([actions[k] for k, parent in enumerate(mech.parents) if parent < 0], axis=0)
+        for drive in mech.drives:
+            if drive.carrier == -1:  # what stands on the base itself is no link: the ground holds and turns it
+                motor = drive.motor
+                given += about_origin(-motor.mass * mech.gravity, (mech.base @ np.append(motor.com, 1.0))[:3])
+                given[3:] += motor.gear_ratio * motor.inertia * qdd[drive.coordinate] * (mech.base[:3, :3] @ motor.axis)
     found = rate(mech, q, qd, qdd)
     error = np.abs(found - weight - given).max() / (np.abs(weight).max() + np.abs(given).max())
     print(f"{error:.1e}")

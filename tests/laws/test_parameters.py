@@ -50,6 +50,7 @@ def test_base_parameters_give_the_same_efforts(name: str) -> None:
     mech = variant(name)
     base = mech.base_parameters()
     state = random_state(mech, 3, (15,))
+    state[1][::3, -mech.n :] = 0.0  # at rest Coulomb friction is no constant load
     table = np.array([direct(mech, "regressor", *row) for row in zip(*state, strict=True)])
     tau = np.array([direct(mech, "inverse_dynamics", *row) for row in zip(*state, strict=True)])
     kept = table[..., base.columns].reshape(-1, len(base))
@@ -165,3 +166,24 @@ def test_teeth() -> None:
     seen = np.abs(direct(mech, "regressor", *state)).sum(axis=0)
     moved[int(np.argmax(seen))] *= 1 + 1e-6
     assert relative(direct(mech, "regressor", *state) @ moved, direct(mech, "inverse_dynamics", *state)) > 100 * BOUND
+
+
+def test_friction_of_a_lift_is_not_its_weight() -> None:
+    """Moving, the weight of a vertical slide and its Coulomb friction differ by signs only; at rest one of them is gone."""
+    lift = Mechanism([Link(joint="prismatic", mass=2.0, motor=Motor(coulomb=(3.0, -4.0), viscous=0.1))])
+    base = lift.base_parameters()
+    for speed in (0.0, 0.5, -0.5):
+        row = direct(lift, "regressor", np.zeros(1), np.array([speed]), np.ones(1))
+        wanted = direct(lift, "inverse_dynamics", np.zeros(1), np.array([speed]), np.ones(1))
+        assert row[:, base.columns] @ base.values == pytest.approx(wanted, rel=1e-14)
+
+
+@pytest.mark.parametrize("ratio", [1256.0, 6283.0, 1e5])
+def test_a_high_gear_hides_no_mass(ratio: float) -> None:
+    """A small SCARA whose slide is driven by a ball screw: as many base parameters of links as without a motor."""
+    arms = [Link.dh(a=0.05, convention="standard", mass=1.0, inertia=(1e-3, 1e-3, 1e-3)) for _ in range(2)]
+    plain = Link.dh(convention="standard", joint="prismatic", mass=1.0)
+    screw = plain.replace(motor=Motor(inertia=1e-5, gear_ratio=ratio))
+    few, many = (Mechanism([*arms, slide]).base_parameters() for slide in (plain, screw))
+    assert set(many.absent) - {"Jm3"} == set(few.absent)
+    assert len(many) == len(few) + 3, "B, Tc+ and Tc-; Jm is felt as the mass that slides is"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism
+from linkwise.dynamics import operational_space_inertia
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.model.reduction import moving_bodies
 from mechanisms import VARIANTS, direct, random_state, relative, variant
@@ -132,3 +133,17 @@ def test_teeth() -> None:
     o, bare = mech.spatial_operators(q), mech.replace(links=[link.replace(motor=None) for link in mech.links])
     half = np.eye(mech.n) + o.H @ o.phi @ bare.spatial_operators(q).K
     assert relative(half @ o.D @ half.T, direct(mech, "mass_matrix", q)) > 1e6 * BOUND
+
+
+@pytest.mark.parametrize(("heavy", "light"), [(43.0, 1e-3), (5000.0, 1e-4), (1e4, 1e-6)])
+def test_operational_space_inertia_of_a_light_link_on_a_heavy_body(heavy: float, light: float) -> None:
+    """Its inverse mixes 1/kg and 1/(kg m2) of very different sizes, and has full rank all the same."""
+    hull = Link(joint="fixed", mass=heavy, inertia=(heavy, heavy, 0.8 * heavy))
+    flap = Link(axis=(0, 1, 0), mass=light, com=(0.1, 0, 0), inertia=(light, light, light))
+    craft = Mechanism([hull, flap], floating=True)
+    inverse = direct(craft, "inverse_operational_space_inertia", craft.neutral)
+    found = operational_space_inertia(inverse)
+    size = np.sqrt(np.outer(np.diag(inverse), np.diag(found)))
+    error = np.abs(inverse @ found - np.eye(6)) / (1 + size)
+    print(f"{error.max():.1e}")
+    assert error.max() <= 1e-9, "the condition of the scaled matrix, at most 1e6 here, times rounding"

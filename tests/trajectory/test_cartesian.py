@@ -5,7 +5,7 @@ from linkwise.errors import ArgumentError
 from linkwise.spatial.rotation import rotation_about, rotation_x, rotation_z
 from linkwise.spatial.transform import is_rigid, transform
 from linkwise.trajectory import cartesian, cartesian_through
-from linkwise.trajectory.turn import axis_and_angle, quaternion, turned
+from linkwise.trajectory.turn import turned
 
 from .conftest import EPS, random_poses, slope
 

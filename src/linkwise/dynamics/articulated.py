@@ -15,7 +15,7 @@ from linkwise.model.bodies import Bodies, Body
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, blank
-from linkwise.spatial.six_vector import around, coriolis_times, motion_cross
+from linkwise.spatial.six_vector import coriolis_times, motion_cross, on_body, spatial_inertia
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,10 @@ class ArticulatedJoint:
     effort: Array
 
 
-def articulated_acceleration(tree: Tree, made: Bodies, q: Array, qd: Array, left: Array) -> Array:
-    """Return qdd (nv,) under the efforts that friction leaves, without carried rotors.
+def articulated_acceleration(
+    tree: Tree, made: Bodies, q: Array, qd: Array, left: Array, external: Array | None = None
+) -> Array:
+    """Return qdd (nv,) under the efforts that friction leaves and a wrench on the tool, without carried rotors.
 
     R. Featherstone, "The calculation of robot dynamics using articulated-body inertias", Int. J. Robotics Research 2(1),
     1983, in body axes.
@@ -48,7 +50,9 @@ def articulated_acceleration(tree: Tree, made: Bodies, q: Array, qd: Array, left
     pairs = list(zip(made.bodies, velocity, strict=True))
     across = [motion_cross(v, joint_rate(body, qd)) for body, v in pairs]
     held = [coriolis_times(p, v) for p, v in zip(momenta(made, velocity, qd), velocity, strict=True)]
-    inertia = [spatial_inertia(body) for body in made.bodies]
+    if external is not None and made.tool[0] >= 0:
+        held[made.tool[0]] = held[made.tool[0]] - on_body(external, made.tool[1])
+    inertia = [spatial_inertia(body.inertia) for body in made.bodies]
     reflected = reflected_inertias(tree)
     kept: list[ArticulatedJoint] = []
     for k in reversed(range(len(made.bodies))):
@@ -77,13 +81,6 @@ def _outward(
             qdd[freedom.speed] = value
         acceleration.append(carried + joint_rate(body, qdd))
     return qdd
-
-
-def spatial_inertia(body: Body) -> Array:
-    """The 6x6 inertia of a body about its origin, from its pseudo-inertia."""
-    first = skew(body.inertia[:3, 3])
-    upper = np.concatenate([body.inertia[3, 3] * np.eye(3), -first], axis=1)
-    return np.concatenate([upper, np.concatenate([first, around(body.inertia[:3, :3])], axis=1)])
 
 
 def articulated_joint(body: Body, inertia: Array, reflected: Sequence[float], left: Array, held: Array) -> ArticulatedJoint:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.errors import ArgumentError
 from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
 SAMPLES = 4
 """Rows of the sampled regressor for each parameter; in a generic motion one would do."""
+
+RESTING = 0.25
+"""Share of joints that rest in a sample: only there Coulomb friction differs from a constant load."""
 
 INDEPENDENT = 1e-8
 """A column is new if this part of it is left when the columns before it are taken off."""
@@ -56,7 +63,7 @@ class BaseParameters:
         return "\n".join([f"{len(self.names)} base parameters of {self.matrix.shape[1]}", *rows])
 
 
-def base_parameters(mechanism: Any, *, seed: int = 0) -> BaseParameters:
+def base_parameters(mechanism: Mechanism, *, seed: int = 0) -> BaseParameters:
     """Find the base parameters of a mechanism by the rank of its regressor on random motions.
 
     Columns are taken from the base to the tips; one that depends on those before it is grouped with them (M. Gautier,
@@ -67,7 +74,12 @@ def base_parameters(mechanism: Any, *, seed: int = 0) -> BaseParameters:
     mechanism : Mechanism
         Its masses and inertias may be unknown (zero); what counts is its geometry, its gravity and which joints have motors.
     seed : int
-        Of the random motions.
+        Of the random motions, not negative.
+
+    Raises
+    ------
+    ArgumentError
+        For another seed.
 
     Examples
     --------
@@ -75,10 +87,12 @@ def base_parameters(mechanism: Any, *, seed: int = 0) -> BaseParameters:
     >>> base_parameters(robots.planar_2r()).names
     ('MX1 + M1 + M2', 'MY1', 'ZZ1 - M1 - M2', 'MX2 + M2', 'MY2', 'ZZ2 - M2')
     """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ArgumentError(f"seed is {seed!r}; expected a whole number, 0 or more")
     names = parameter_names(mechanism)
     table = _sampled(mechanism, seed, len(names))
     sizes = np.linalg.norm(table, axis=0)
-    seen = sizes > INDEPENDENT * sizes.max(initial=0.0)
+    seen = sizes > INDEPENDENT * _size_of_kind(mechanism, sizes)
     kept, basis = [], np.zeros((len(table), 0))
     for column in _asked(mechanism):
         if seen[column]:
@@ -100,12 +114,21 @@ def base_parameters(mechanism: Any, *, seed: int = 0) -> BaseParameters:
     )
 
 
-def _sampled(mechanism: Any, seed: int, count: int) -> FloatArray:
+def _sampled(mechanism: Mechanism, seed: int, count: int) -> FloatArray:
     """Rows of the regressor on random motions."""
     rng = np.random.default_rng(seed)
     times = -(-SAMPLES * count // max(mechanism.nv, 1))
     q, qd, qdd = (rng.uniform(-2.0, 2.0, (times, size)) for size in (mechanism.nq, mechanism.nv, mechanism.nv))
+    qd[rng.random(qd.shape) < RESTING] = 0.0
     return np.asarray(mechanism.kernel("regressor")(q, qd, qdd)).reshape(-1, count)
+
+
+def _size_of_kind(tree: Tree, sizes: FloatArray) -> FloatArray:
+    """For each column the largest of its kind (P,): all links are of one, each motor is of its own."""
+    largest, start = np.zeros(len(sizes)), len(LINK) * len(tree.links)
+    for first, last in [(0, start), *((k, k + len(MOTOR)) for k in range(start, len(sizes), len(MOTOR)))]:
+        largest[first:last] = sizes[first:last].max(initial=0.0)
+    return largest
 
 
 def _asked(tree: Tree) -> list[int]:
@@ -130,7 +153,7 @@ def _combinations(
         solved = np.linalg.lstsq(table[:, columns] / scale, table[:, seen], rcond=None)[0] / scale[:, None]
         solved[np.abs(solved) * scale[:, None] < 1e-9 * sizes[seen]] = 0.0
         near = np.round(solved)
-        matrix[:, seen] = np.where(np.abs(solved - near) < 1e-9, near, solved)
+        matrix[:, seen] = np.where((near != 0) & (np.abs(solved - near) < 1e-9), near, solved)
     return matrix
 
 

@@ -11,7 +11,7 @@ from linkwise.errors import ModelError, Problem
 from linkwise.kinematics.forward import body_poses
 from linkwise.kinematics.joint_transform import JointTransform, joint_transforms
 from linkwise.model.bodies import Bodies
-from linkwise.model.reduction import moving_bodies
+from linkwise.model.reduction import carrier_frame, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.rotation import cross
@@ -20,10 +20,10 @@ from linkwise.spatial.scalar import Array, FloatArray, blank
 
 @algorithm(inputs={"q": "nq"}, outputs={"c": "3"})
 def center_of_mass(tree: Tree, q: Array) -> Array:
-    """Centre of mass (3,) of all links and the payload, world frame: the first moment over the mass."""
+    """Centre of mass (3,) of all links, rotors and the payload, world frame: the first moment over the mass."""
     made = moving_bodies(tree)
     total = first_moment(tree, made, joint_transforms(made, q))
-    return np.asarray(total[:3] * (1.0 / _some_mass(tree, total[3])))
+    return np.asarray(total[:3] * (1.0 / some_mass(tree, total[3])))
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"J": "3 nv"})
@@ -31,12 +31,13 @@ def center_of_mass_jacobian(tree: Tree, q: Array) -> Array:
     """Velocity of the centre of mass per speed (3, nv), world axes.
 
     Joint i moves the mass that it carries as one body: column i is (m_i s + w x h_i) / m, with m_i and h_i the mass and the
-    first moment beyond it (S. Sugano, I. Kato, in: M. Vukobratovic, *Biped Locomotion*, 1990, uses the same sums).
+    first moment beyond it (T. Sugihara, Y. Nakamura, H. Inoue, "Realtime humanoid motion generation through ZMP
+    manipulation based on inverted pendulum control", ICRA 2002).
     """
     made = moving_bodies(tree)
     joints, poses = joint_transforms(made, q), body_poses(made, q)
     carried = _carried_moments(made, joints)
-    mass = _some_mass(tree, first_moment(tree, made, joints)[3])
+    mass = some_mass(tree, first_moment(tree, made, joints)[3])
     jac = blank(3, tree.nv)
     for k, body in enumerate(made.bodies):
         for freedom in body.freedoms:
@@ -70,17 +71,19 @@ def _to_parent(joint: JointTransform, moment: Array) -> Array:
 
 
 def _at_rest(tree: Tree, made: Bodies) -> FloatArray:
-    """First moment and mass (4,) of the links that are fixed to the ground."""
+    """First moment and mass (4,) of links, rotors and payload that are fixed to the ground."""
     total = np.zeros(4)
     carried = [(frame, link.body) for frame, link in zip(made.frames, tree.links, strict=True)]
-    for (body, t), inertia in [*carried, (made.tool, tree.payload)]:
+    locked = [(carrier_frame(tree, made, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
+    for (body, t), inertia in [*carried, *locked, (made.tool, tree.payload)]:
         if body < 0:
             local = np.asarray(pseudo_inertia(inertia.mass, inertia.com, inertia.tensor), dtype=float)
             total = total + t @ local[:, 3]
     return total
 
 
-def _some_mass(tree: Tree, mass: float) -> float:
+def some_mass(tree: Tree, mass: float) -> float:
+    """The mass, or a `ModelError` where there is none."""
     if not mass > 0:
         raise ModelError([Problem(f"mechanism {tree.name!r}", "mass", float(mass), "a mass on one link at least")])
     return mass

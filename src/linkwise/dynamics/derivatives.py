@@ -38,7 +38,7 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
     """Return d tau/dq, d tau/dqd and d tau/dqdd = M, each (nv, nv); row i is joint i's effort.
 
     S. Singh, R. P. Russell, P. M. Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
-    algebra", IEEE Robotics and Automation Letters 7(2), 2022, eq. 30 to 33, in body axes, with the momentum matrix W J in
+    algebra", IEEE Robotics and Automation Letters 7(2), 2022, in body axes, with the momentum matrix W J in
     the place of the 6x6 Coriolis matrix. With a floating base dq is a small motion in the base's own axes. Coulomb
     friction, which jumps, adds nothing.
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.derivatives import effort_derivatives
 from linkwise.dynamics.factor import factor
@@ -24,7 +22,7 @@ def forward_dynamics_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) ->
     """Return d qdd/dq, d qdd/dqd and d qdd/dtau = inverse(M), each (nv, nv).
 
     M d(qdd) = d(tau) - d(tau of the inverse dynamics) at the acceleration there is (J. Carpentier, N. Mansard, "Analytical
-    derivatives of rigid body dynamics algorithms", RSS 2018, eq. 8), with M = L' D L.
+    derivatives of rigid body dynamics algorithms", RSS 2018), with M = L' D L.
     """
     check_inertia(tree)
     made = moving_bodies(tree).regrouped()
@@ -32,5 +30,7 @@ def forward_dynamics_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) ->
     solver = factor(composite_mass_matrix(tree, made, joints))
     qdd = solver.solve(tau - friction(tree, qd) - recursion(tree, made, q, qd, blank(tree.nv)))
     by_q, by_qd, _ = effort_derivatives(tree, made, joints, qd, qdd)
-    solved = [np.stack([-solver.solve(column) for column in table.T], axis=1) for table in (by_q, by_qd)]
-    return solved[0], solved[1], solver.inverse()
+    for table in (by_q, by_qd):
+        for j in range(tree.nv):
+            table[:, j] = -solver.solve(table[:, j])
+    return by_q, by_qd, solver.inverse()

@@ -25,21 +25,24 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     1982; R. Featherstone, 2005). Long ones: articulated bodies (R. Featherstone, 1983). Which takes fewer operations on this
     mechanism is counted.
     """
-    check_inertia(tree)
-    made = moving_bodies(tree).regrouped()
-    left = tau - friction(tree, qd)
-    found = [composite_acceleration(tree, made, q, qd, left)]
-    if not any(rotor.inertia for rotor in made.rotors):
-        found.append(articulated_acceleration(tree, made, q, qd, left))
-    return min(found, key=lambda qdd: sum(operation_count(list(qdd)).values()))
+    return cheapest(tree, q, qd, tau)
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv", "external": "6"}, outputs={"qdd": "nv"})
 def forward_dynamics_external(tree: Tree, q: Array, qd: Array, tau: Array, external: Array) -> Array:
     """Return qdd (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
+    return cheapest(tree, q, qd, tau, external)
+
+
+def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None) -> Array:
+    """Return qdd (nv,) by the recursion that takes fewer operations."""
     check_inertia(tree)
     made = moving_bodies(tree).regrouped()
-    return composite_acceleration(tree, made, q, qd, tau - friction(tree, qd), external)
+    left = tau - friction(tree, qd)
+    found = [composite_acceleration(tree, made, q, qd, left, external)]
+    if not any(rotor.inertia for rotor in made.rotors):
+        found.append(articulated_acceleration(tree, made, q, qd, left, external))
+    return min(found, key=lambda qdd: sum(operation_count(list(qdd)).values()))
 
 
 def composite_acceleration(

@@ -14,6 +14,7 @@ from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
+from linkwise.spatial.six_vector import on_body
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"tau": "nv"})
@@ -63,7 +64,8 @@ def recursion(tree: Tree, made: Bodies, q: Array, qd: Array, qdd: Array, externa
         parent = states[body.parent] if body.parent >= 0 else ground
         states.append((_outward_free if body.free else _outward)(body, parent, q, qd, qdd))
     if external is not None and made.tool[0] >= 0:
-        _apply_external(states[made.tool[0]], made.tool[1], external)
+        state, push = states[made.tool[0]], on_body(external, made.tool[1])
+        state.force, state.moment = state.force - push[:3], state.moment - push[3:]
     tau = blank(tree.nv)
     for rotor in made.rotors:
         state = states[rotor.body]
@@ -129,14 +131,6 @@ def _inertial(inertia: FloatArray, accel: Array, spin: Array) -> tuple[Array, Ar
     product = spin @ block
     turning = np.array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
     return mass * accel + spin @ first, turning + cross(first, accel)
-
-
-def _apply_external(state: State, t_body_tool: FloatArray, external: Array) -> None:
-    """Take a wrench that acts on the tool off what the body must receive from its parent."""
-    rotation = t_body_tool[:3, :3]
-    force = rotation @ external[:3]
-    state.force = state.force - force
-    state.moment = state.moment - rotation @ external[3:] - cross(t_body_tool[:3, 3], force)
 
 
 def _inward(state: State, parent: State) -> None:

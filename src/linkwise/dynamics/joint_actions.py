@@ -46,7 +46,7 @@ def actions(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Arr
         if drive.carrier is not None and drive.carrier >= 0:
             body, t = made.frames[drive.carrier]
             wrench[drive.carrier] = wrench[drive.carrier] + _needed(drive.motor.locked, poses[body] @ t, h[body] - gravity)
-    for rotor in made.rotors:
+    for rotor in (*made.rotors, *made.ground_rotors):
         carrier = tree.drives[rotor.drive].carrier
         if carrier is not None and carrier >= 0:
             spin = poses[rotor.body][:3, :3] @ rotor.spin

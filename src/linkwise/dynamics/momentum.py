@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.center_of_mass import first_moment
+from linkwise.dynamics.center_of_mass import first_moment, some_mass
 from linkwise.dynamics.sweep import velocities
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.joint_transform import joint_transforms
@@ -35,6 +35,8 @@ def momentum(tree: Tree, q: Array, qd: Array, *, about: str = "origin") -> Array
     for rotor in made.rotors:
         total[rotor.body] = total[rotor.body] + np.concatenate([np.zeros(3), rotor.spin * qd[rotor.speed]])
     whole: Array = np.zeros(6)
+    for rotor in made.ground_rotors:
+        whole = whole + np.concatenate([np.zeros(3), rotor.spin * qd[rotor.speed]])
     for k in reversed(range(len(total))):
         parent, passed = made.bodies[k].parent, joints[k].force_to_parent(total[k])
         if parent >= 0:
@@ -44,5 +46,5 @@ def momentum(tree: Tree, q: Array, qd: Array, *, about: str = "origin") -> Array
     if about == "origin":
         return whole
     moment = first_moment(tree, made, joints)
-    center = moment[:3] * (1.0 / moment[3]) if moment[3] else np.zeros(3)
+    center = moment[:3] * (1.0 / some_mass(tree, moment[3]))
     return np.concatenate([whole[:3], whole[3:] - cross(center, whole[:3])])

@@ -11,20 +11,23 @@ from linkwise.algorithm import algorithm
 from linkwise.dynamics.factor import factor
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.dynamics.singular import check_inertia
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError
 from linkwise.kinematics.jacobian import jacobian
-from linkwise.kinematics.manipulability import AXES
+from linkwise.kinematics.manipulability import rows_of
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 
+SINGULAR = 1e-10
+"""A direction in which the scaled inverse inertia is less than this is one in which the frame cannot accelerate."""
 
-@algorithm(inputs={"q": "nq"}, outputs={"mobility": "6 6"})
+
+@algorithm(inputs={"q": "nq"}, outputs={"inverse": "6 6"})
 def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base") -> Array:
     """J inverse(M) J' (6, 6): the acceleration of a frame per force and moment on it, at rest (see `jacobian`).
 
     The inverse of the operational-space inertia of O. Khatib, "A unified approach for motion and force control of robot
-    manipulators: the operational space formulation", IEEE J. Robotics and Automation 3(1), 1987, eq. 23; it exists at
-    singular positions too. From M = L' D L, as Y' inverse(D) Y with L' Y = J'.
+    manipulators: the operational space formulation", IEEE J. Robotics and Automation 3(1), 1987; it exists at singular
+    positions too. From M = L' D L, as Y' inverse(D) Y with L' Y = J'.
     """
     check_inertia(tree)
     jac = jacobian(tree, q, link=link, frame=frame)
@@ -38,15 +41,16 @@ def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str =
     return made
 
 
-def operational_space_inertia(mobility: npt.ArrayLike, axes: str = "all") -> FloatArray:
-    """Return the operational-space inertia (..., k, k), the inverse of the mobility (..., 6, 6) on the axes asked for.
+def operational_space_inertia(inverse: npt.ArrayLike, axes: str = "all") -> FloatArray:
+    """Return the operational-space inertia (..., k, k) from its inverse (..., 6, 6), on the axes asked for.
 
     In a direction in which the frame cannot accelerate, at a singular position, its inertia is unbounded; there the
-    pseudo-inverse has zero, as O. Khatib (1987, section V) and the spatial operator algebra take it.
+    result is the pseudo-inverse and has zero. What is singular is decided with each row and column scaled to one, so that
+    heavy bodies with light links, and m beside rad, do not matter.
 
     Parameters
     ----------
-    mobility : (..., 6, 6) array_like
+    inverse : (..., 6, 6) array_like
         From `inverse_operational_space_inertia`.
     axes : {"all", "translation", "rotation"}
         Which rows and columns count, before the inverse is taken.
@@ -54,7 +58,7 @@ def operational_space_inertia(mobility: npt.ArrayLike, axes: str = "all") -> Flo
     Raises
     ------
     ArgumentError
-        For other axes.
+        For other axes, or another shape.
 
     Examples
     --------
@@ -62,9 +66,27 @@ def operational_space_inertia(mobility: npt.ArrayLike, axes: str = "all") -> Flo
     >>> operational_space_inertia(np.diag([2.0, 2.0, 0.0, 1.0, 1.0, 1.0]), "translation").tolist()
     [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]]
     """
-    if axes not in AXES:
-        raise ArgumentError(f"axes is {axes!r}; expected {choices(AXES)}")
-    rows: Any = np.asarray(mobility, dtype=float)[..., AXES[axes], AXES[axes]]
+    given = np.asarray(inverse)
+    if given.shape[-2:] != (6, 6):
+        raise ArgumentError(f"inverse has the shape {given.shape}; expected (..., 6, 6)")
+    chosen = rows_of(axes)
+    rows: Any = given[..., chosen, chosen].astype(float)
     known = np.isfinite(rows).all(axis=(-2, -1), keepdims=True)
-    made = np.linalg.pinv(np.where(known, rows, 0.0), rcond=1e-10, hermitian=True)
-    return np.where(known, made, np.nan)
+    made = np.where(known, _inverted(np.where(known, rows, 0.0)), np.nan)
+    return made.astype(np.result_type(given.dtype, np.float32), copy=False)
+
+
+def _inverted(matrix: FloatArray) -> FloatArray:
+    """The inverse of positive semidefinite matrices (..., k, k) where they have one, else the pseudo-inverse."""
+    size = np.sqrt(np.maximum(np.diagonal(matrix, axis1=-2, axis2=-1), 0.0))
+    scale = np.where(size > 0, size, 1.0)
+    scales = scale[..., :, None] * scale[..., None, :]
+    values, vectors = np.linalg.eigh(matrix / scales)
+    there = values > SINGULAR
+    whole = np.einsum("...ik,...k,...jk->...ij", vectors, np.where(there, 1.0 / np.where(there, values, 1.0), 0.0), vectors)
+    rank = there.sum(axis=-1, keepdims=True)
+    count = matrix.shape[-1]
+    plain, axes = np.linalg.eigh(matrix)
+    kept = (np.arange(count) >= count - rank) & (plain > 0)
+    part = np.einsum("...ik,...k,...jk->...ij", axes, np.where(kept, 1.0 / np.where(kept, plain, 1.0), 0.0), axes)
+    return np.asarray(np.where(rank[..., None] == count, whole / scales, part))

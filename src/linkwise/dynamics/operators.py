@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,13 @@ from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward import place
 from linkwise.model.bodies import Body
 from linkwise.model.reduction import moving_bodies
-from linkwise.spatial.rotation import skew
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.six_vector import around
+from linkwise.spatial.six_vector import spatial_inertia
 from linkwise.spatial.transform import inverse
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,7 @@ class SpatialOperators:
         inverse(mass_matrix) = (1 - H psi K)* inverse(D) (1 - H psi K).
 
     G. Rodriguez, A. Jain, K. Kreutz-Delgado, "Spatial operator algebra for multibody system dynamics", J. Astronautical
-    Sciences 40(1), 1992, eq. 22 to 31; rotors by A. Jain, *Robot and Multibody Dynamics*, 2011.
+    Sciences 40(1), 1992; rotors by A. Jain, *Robot and Multibody Dynamics*, 2011.
 
     Attributes
     ----------
@@ -64,7 +67,7 @@ class SpatialOperators:
     R: FloatArray
 
 
-def spatial_operators(mechanism: Any, q: npt.ArrayLike) -> SpatialOperators:
+def spatial_operators(mechanism: Mechanism, q: npt.ArrayLike) -> SpatialOperators:
     """Build the operators of a mechanism at coordinates q (..., nq): see `SpatialOperators`.
 
     Raises
@@ -93,11 +96,11 @@ def spatial_operators(mechanism: Any, q: npt.ArrayLike) -> SpatialOperators:
                 " links with rotors on their joints alone: take the carrier off, or make the rotor a link"
             )
     check_inertia(mechanism)
-    if np.shape(q)[-1:] != (mechanism.nq,):
-        raise ArgumentError(f"spatial_operators: q has the shape {np.shape(q)}; expected (..., {mechanism.nq})")
-    bodies = made.bodies
-    passed = _transports(mechanism, bodies, q)
-    batch = passed[0].shape[:-2]
+    at = numbers("spatial_operators: q", q)
+    if at.shape[-1:] != (mechanism.nq,):
+        raise ArgumentError(f"spatial_operators: q has the shape {at.shape}; expected (..., {mechanism.nq})")
+    bodies, batch = made.bodies, at.shape[:-1]
+    passed = _transports(mechanism, bodies, at)
     rotors = np.array(reflected_inertias(mechanism))
     frames = [np.eye(4) if body.free else made.frames[body.link][1] for body in bodies]
     alone = [_inertia(body, frame) for body, frame in zip(bodies, frames, strict=True)]
@@ -135,14 +138,11 @@ def _axes(body: Body, t_body_link: FloatArray) -> FloatArray:
 def _inertia(body: Body, t_body_link: FloatArray) -> FloatArray:
     """The 6x6 inertia of a body about the origin of a frame on it, in its axes."""
     back = np.asarray(inverse(t_body_link), dtype=float)
-    pseudo = back @ body.inertia @ back.T
-    first = np.asarray(skew(pseudo[:3, 3]), dtype=float)
-    return np.block([[pseudo[3, 3] * np.eye(3), -first], [first, np.asarray(around(pseudo[:3, :3]), dtype=float)]])
+    return np.asarray(spatial_inertia(back @ body.inertia @ back.T), dtype=float)
 
 
-def _transports(mechanism: Any, bodies: Sequence[Body], q: npt.ArrayLike) -> list[FloatArray]:
+def _transports(mechanism: Mechanism, bodies: Sequence[Body], q: FloatArray) -> list[FloatArray]:
     """For each body, the matrix (..., 6, 6) that takes a force on it to its parent."""
-    q = np.asarray(q, dtype=float)
     links = mechanism.link_poses(q)
     poses = {body.link: links[..., body.link, :, :] for body in bodies if body.link >= 0}
     if mechanism.floating:
@@ -150,7 +150,7 @@ def _transports(mechanism: Any, bodies: Sequence[Body], q: npt.ArrayLike) -> lis
     found = []
     for body in bodies:
         parent = bodies[body.parent].link if body.parent >= 0 else None
-        relative = poses[body.link] if parent is None else np.linalg.solve(poses[parent], poses[body.link])
+        relative: Any = poses[body.link] if parent is None else np.linalg.solve(poses[parent], poses[body.link])
         found.append(_transport(relative))
     return found
 

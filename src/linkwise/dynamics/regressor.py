@@ -24,7 +24,7 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Y (nv, P), with tau = Y @ parameters: ten columns for each link, then four for each motor.
 
     C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J.
-    Robotics Research 5(3), 1986, eq. 9 to 12. The columns stand in the order of `linkwise.model.parameters`.
+    Robotics Research 5(3), 1986. The columns stand in the order of `linkwise.model.parameters`.
     """
     made = moving_bodies(tree)
     joints = joint_transforms(made, q)

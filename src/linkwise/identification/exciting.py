@@ -16,6 +16,7 @@ from linkwise.identification.exciting_trajectory import ExcitingTrajectory
 from linkwise.identification.family import Family
 from linkwise.identification.unknowns import unknowns
 from linkwise.mechanism import Mechanism
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.checks import count, positive, scalar
 
@@ -155,12 +156,10 @@ def _whole(**given: tuple[Any, int]) -> None:
 
 def _limits(mech: Mechanism, limits: Any) -> FloatArray:
     """Finite position limits (n, 2)."""
-    try:
-        made = np.array(mech.limits if limits is None else limits, dtype=np.float64)
-    except (TypeError, ValueError):
-        made = np.empty(0)
+    expected = f"({mech.n}, 2): least and greatest of each joint"
+    made = numbers("limits", mech.limits if limits is None else limits, expected, finite=False)
     if made.shape != (mech.n, 2) or not np.all(made[:, 0] < made[:, 1]):
-        raise ArgumentError(f"limits is {shown(limits)}; expected ({mech.n}, 2): least and greatest of each joint")
+        raise ArgumentError(f"limits is {shown(limits)}; expected {expected}")
     moving = [link for link in mech.links if link.moves]
     open_ended = [
         link.name for link, row in zip(moving, made, strict=True) if link.joint == "prismatic" and np.any(np.isinf(row))

@@ -15,6 +15,7 @@ from linkwise.identification.excited import check_excited
 from linkwise.identification.result import Identification
 from linkwise.identification.unknowns import unknowns
 from linkwise.mechanism import Mechanism
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -106,15 +107,9 @@ def _checked(mech: Mechanism, **given: Any) -> dict[str, FloatArray]:
     made = {}
     for field, value in given.items():
         size = mech.nq if field == "q" else mech.nv
-        try:
-            made[field] = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ArgumentError(f"{field} is {shown(value)}; expected numbers (..., T, {size})") from None
+        made[field] = numbers(field, value, f"finite real numbers (..., T, {size})", copy=False)
         if made[field].ndim < 2 or made[field].shape[-1] != size:
             raise ArgumentError(f"{field} has the shape {made[field].shape}; expected (..., T, {size}), T samples")
-        if not np.all(np.isfinite(made[field])):
-            place = tuple(int(k) for k in np.argwhere(~np.isfinite(made[field]))[0])
-            raise ArgumentError(f"{field}{list(place)} is {made[field][place]}; expected finite numbers")
     if len({array.shape[:-1] for array in made.values()}) > 1:
         shapes = ", ".join(f"{field} {array.shape}" for field, array in made.items())
         raise ArgumentError(f"the shapes are {shapes}; expected the same samples in each")
@@ -124,11 +119,8 @@ def _checked(mech: Mechanism, **given: Any) -> dict[str, FloatArray]:
 def _number(field: str, value: Any, shape: tuple[int, ...], *, zero: bool = False) -> FloatArray:
     """A positive number, or as many as a shape says."""
     expected = f"a number {'>=' if zero else '>'} 0" + (f", or {shape[0]} of them" if shape else "")
-    try:
-        made = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        made = np.array(np.nan)
-    if made.shape not in {(), shape} or not np.all((made > 0) | (zero & (made == 0))) or not np.all(np.isfinite(made)):
+    made = numbers(field, value, expected)
+    if made.shape not in {(), shape} or not np.all((made > 0) | (zero & (made == 0))):
         raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
     return made
 

@@ -8,4 +8,5 @@ from linkwise.kinematics.forward import link_poses as link_poses
 from linkwise.kinematics.jacobian import jacobian as jacobian
 from linkwise.kinematics.jacobian_dot import jacobian_dot as jacobian_dot
 from linkwise.kinematics.manipulability import manipulability as manipulability
+from linkwise.kinematics.manipulability import rows_of as rows_of
 from linkwise.kinematics.motion import motion as motion

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.quaternion import quaternion_product, quaternion_rotation
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, cos_sin, root
@@ -49,7 +50,7 @@ def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
 def configuration_rate(tree: Tree, q: Array, qd: Array) -> Array:
     """dq/dt (nq,) at the speeds qd: R v, half the quaternion times the angular velocity, and the joint speeds.
 
-    J. B. Kuipers, *Quaternions and Rotation Sequences* (1999), eq. 11.21.
+    J. B. Kuipers, *Quaternions and Rotation Sequences* (1999), chapter 11.
     """
     if not tree.floating:
         return np.asarray(qd)
@@ -73,6 +74,12 @@ def difference(tree: Tree, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
     except ValueError as error:
         found = f"q0 {start.shape[:-1]}, q1 {end.shape[:-1]}"
         raise ArgumentError(f"difference: the batch shapes do not fit each other: {found}") from error
+    kind = np.result_type(np.asarray(q0).dtype, np.asarray(q1).dtype, np.float32)
+    return _led(tree, start, end).astype(kind, copy=False)
+
+
+def _led(tree: Tree, start: FloatArray, end: FloatArray) -> FloatArray:
+    """The speeds (..., nv) from start to end, in float64."""
     if not tree.floating:
         return np.asarray(end - start)
     rotation = np.moveaxis(np.asarray(quaternion_rotation(np.moveaxis(start[..., 3:7], -1, 0))), (0, 1), (-2, -1))
@@ -98,17 +105,11 @@ def _second(angle: FloatArray) -> FloatArray:
 
 
 def _configuration(tree: Tree, name: str, value: npt.ArrayLike) -> FloatArray:
-    try:
-        given = np.asarray(value)
-    except ValueError as error:
-        raise ArgumentError(f"difference: {name} is not an array; expected (..., {tree.nq})") from error
-    if not np.can_cast(given.dtype, np.float64):
-        raise ArgumentError(f"difference: {name} holds {given.dtype}; expected real numbers (..., {tree.nq})")
+    given = numbers(f"difference: {name}", value, f"real numbers (..., {tree.nq})", finite=False)
     if given.shape[-1:] != (tree.nq,):
         raise ArgumentError(f"difference: {name} has the shape {given.shape}; expected (..., {tree.nq})")
-    return given.astype(float)
+    return given
 
 
 def _normalised(quaternion: Array) -> Array:
     return np.asarray(quaternion * (1.0 / root(quaternion @ quaternion)))
-

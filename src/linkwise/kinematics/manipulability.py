@@ -27,7 +27,7 @@ def manipulability(jacobian: npt.ArrayLike, axes: str = "all") -> FloatArray:
     Raises
     ------
     ArgumentError
-        For other axes.
+        For other axes, or another shape.
 
     Examples
     --------
@@ -35,9 +35,17 @@ def manipulability(jacobian: npt.ArrayLike, axes: str = "all") -> FloatArray:
     >>> float(manipulability(2 * np.eye(6)))
     64.0
     """
-    if axes not in AXES:
-        raise ArgumentError(f"axes is {axes!r}; expected {choices(AXES)}")
-    rows = np.asarray(jacobian)[..., AXES[axes], :]
+    chosen, given = rows_of(axes), np.asarray(jacobian)
+    if given.ndim < 2 or given.shape[-2] != 6:
+        raise ArgumentError(f"jacobian has the shape {given.shape}; expected (..., 6, n)")
+    rows = given[..., chosen, :]
     known = np.isfinite(rows).all(axis=(-2, -1))
     values = np.linalg.svd(np.where(known[..., None, None], rows, 0.0), compute_uv=False)
     return np.where(known, np.prod(values, axis=-1), np.nan)
+
+
+def rows_of(axes: str) -> slice:
+    """The rows of a Jacobian that are asked for."""
+    if not isinstance(axes, str) or axes not in AXES:
+        raise ArgumentError(f"axes is {axes!r}; expected {choices(AXES)}")
+    return AXES[axes]

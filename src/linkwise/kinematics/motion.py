@@ -46,7 +46,7 @@ def body_motion(made: Bodies, poses: dict[int, Array], qd: Array, qdd: Array) ->
         if body.free:
             h_joint = h_joint + w_joint @ w_joint
         else:
-            rate = qd[body.speed]
+            screw, rate = joint_screw(body.freedoms[0], poses[k]), qd[body.speed]
             h_joint = h_joint + (screw @ screw) * (rate * rate)
         w[k] = w[body.parent] + w_joint
         h[k] = compose_acceleration(h[body.parent], h_joint, w[body.parent], w_joint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ class Motor:
         for field, value in values.items():
             object.__setattr__(self, field, value)
 
-    @property
+    @cached_property
     def locked(self) -> Inertia:
         """The rotor's body in the carrier's frame, as the carrier feels it while the joint rests; zero without one."""
         return Inertia(self.mass, self.com, self.rotor_inertia)
@@ -157,7 +158,7 @@ class Motor:
     def replace(self, **changes: Any) -> Motor:
         """The same motor with other values for some fields (any argument of `Motor`); checked again.
 
-        A `rotor_inertia` without an `inertia` brings its own.
+        A `rotor_inertia` without an `inertia` brings its own, where the motor had none or had it from a tensor.
 
         Raises
         ------
@@ -173,7 +174,7 @@ class Motor:
         unknown = sorted(changes.keys() - values.keys())
         if unknown:
             raise ArgumentError(f"a motor has no field {choices(unknown)}; it has {members(values)}")
-        if "rotor_inertia" in changes and self.rotor_inertia.any():
+        if "rotor_inertia" in changes and (self.rotor_inertia.any() or self.inertia == 0):
             values["inertia"] = None
         return Motor(**{**values, **changes})
 

@@ -1,11 +1,11 @@
 """How a mechanism is reduced to what moves: one body per moving joint, in frames chosen so that few numbers remain.
 
 Fixed links are merged into the body that carries them. The first body of a floating mechanism is its base, in the base's
-own frame. Each other body's frame has z along its joint axis; where on that axis its origin lies, and how it is turned about
-it, is free, and is chosen so that the constant placement of the next joint is Rx(alpha) Tx(a) wherever the geometry allows it
-(the common normal: J. Denavit, R. S. Hartenberg, 1955; for trees W. Khalil, J. F. Kleinfinger, "A new geometric notation for
-open and closed-loop robots", ICRA 1986). Algorithms that run over bodies therefore cost the same whatever form the mechanism
-was described in.
+own frame. Each other body's frame has z along its joint axis; where on that axis its origin lies, and how it is turned
+about it, is free, and is chosen so that the constant placement of the next joint is Rx(alpha) Tx(a) wherever the geometry
+allows it (the common normal: J. Denavit, R. S. Hartenberg, 1955; for trees W. Khalil, J. F. Kleinfinger, "A new geometric
+notation for open and closed-loop robots", ICRA 1986). Algorithms that run over bodies therefore cost the same whatever form
+the mechanism was described in.
 """
 
 from __future__ import annotations

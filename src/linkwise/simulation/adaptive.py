@@ -16,7 +16,7 @@ from linkwise.kernel.tape import Shape, trace
 from linkwise.kinematics.configuration import configuration_rate
 from linkwise.model.tree import Tree
 from linkwise.simulation.arguments import Start
-from linkwise.simulation.events import member
+from linkwise.simulation.events import member, watch
 from linkwise.simulation.scheme import accelerations, normalised
 from linkwise.simulation.torque import Torque, asked
 from linkwise.spatial.scalar import Array, FloatArray
@@ -188,16 +188,15 @@ class _Rollout:
 
         return derivative
 
-    def _watches(self, begin: float) -> list[Callable[[float, FloatArray], float]]:
+    def _watches(self, begin: float) -> list[Any]:
         """The events as SciPy wants them; one that begins at zero does not count as a crossing there."""
-        made = []
+        made: list[Any] = []
         for name, function in self.task.events.items():
-            watch = _watch(function, self.nq, begin)
+            made.append(_watch(name, function, self.nq, begin))
             needed = int(getattr(function, "terminal", False))
             left = needed - self.seen[name]
-            watch.terminal = False if not needed else True if left <= 1 else left  # type: ignore[attr-defined]
-            watch.direction = getattr(function, "direction", 0)  # type: ignore[attr-defined]
-            made.append(watch)
+            made[-1].terminal = False if not needed else True if left <= 1 else left
+            made[-1].direction = getattr(function, "direction", 0)
         return made
 
     def _note(self, made: Any) -> None:
@@ -212,12 +211,12 @@ class _Rollout:
             self.end = max(event.time for event in fresh)
 
 
-def _watch(function: Any, nq: int, begin: float) -> Callable[[float, FloatArray], float]:
-    def watch(t: float, y: FloatArray) -> float:
-        value = float(function(t, y[:nq], y[nq:]))
-        return np.nan if t == begin and value == 0.0 else value
+def _watch(name: str, function: Any, nq: int, begin: float) -> Callable[[float, FloatArray], float]:
+    def value(t: float, y: FloatArray) -> float:
+        found = float(watch(name, function, t, y[:nq], y[nq:], finite=t == begin))
+        return np.nan if t == begin and found == 0.0 else found
 
-    return watch
+    return value
 
 
 def _constant(tau: FloatArray) -> Law:

@@ -11,7 +11,8 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.model.tree import Tree
-from linkwise.simulation.feedback import Feedback, Sampled, numbers
+from linkwise.simulation.feedback import Feedback, Sampled
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
 EVEN = 1e-9
@@ -48,7 +49,7 @@ def state(mech: Tree, name: str, value: Any, size: int) -> FloatArray:
     rest = np.zeros(size)
     if mech.floating and name == "q0":
         rest[3] = 1.0
-    found = numbers(f"simulate: {name}", rest if value is None else value)
+    found = numbers(f"simulate: {name}", rest if value is None else value, copy=False)
     if found.ndim == 0 or found.shape[-1] != size:
         raise ArgumentError(f"simulate: {name} has the shape {found.shape}; expected (..., {size}) for {mech.name!r}")
     if mech.floating and name == "q0":
@@ -109,7 +110,7 @@ def clock(t: Any, *, even: bool) -> Clock:
             f"simulate: t[{k}] to t[{k + 1}] is {gaps[k]:.12g} s, the mean interval {step:.12g} s; "
             "a fixed-step method needs equal intervals"
         )
-    return Clock(found.copy(), step)
+    return Clock(found, step)
 
 
 def _counted(t: tuple[Any, ...]) -> Clock:
@@ -138,7 +139,7 @@ def torque_rows(mech: Tree, torque: Any, steps: int, batch: tuple[int, ...]) -> 
     """Torques as (..., rows, nv), rows 1 or one per instant."""
     if torque is None:
         return np.zeros((1, mech.nv))
-    found, nv = numbers("simulate: torque", torque), mech.nv
+    found, nv = numbers("simulate: torque", torque, copy=False), mech.nv
     kinds = f"({nv},), (..., {steps}, {nv}) with one row per step, or (..., 1, {nv}) for what is constant"
     if found.ndim == 0 or found.shape[-1] != nv:
         raise ArgumentError(f"simulate: torque has the shape {found.shape}; expected {kinds}")
@@ -159,7 +160,7 @@ def torque_rows(mech: Tree, torque: Any, steps: int, batch: tuple[int, ...]) -> 
     return found
 
 
-def sampled(law: Feedback, steps: int) -> dict[str, Sampled]:
+def inputs_of(law: Feedback, steps: int) -> dict[str, Sampled]:
     """The inputs of a law, each with one value per instant, or one."""
     for name, value in law.inputs.items():
         if value.rows not in {1, steps, steps + 1}:
@@ -185,10 +186,10 @@ def watched(events: Any) -> dict[str, Any]:
         if not callable(function):
             raise ArgumentError(f"simulate: event {name!r} is {shown(function)}; expected a function g(t, q, qd)")
         direction = getattr(function, "direction", 0)
-        if not isinstance(direction, (int, float)) or np.isnan(direction):
+        if not isinstance(direction, (int, float, np.integer, np.floating)) or np.isnan(direction):
             raise ArgumentError(f"simulate: event {name!r} has the direction {direction!r}; expected -1, 0 or 1")
         terminal = getattr(function, "terminal", False)
-        if not isinstance(terminal, (bool, int)) or terminal < 0:
+        if not isinstance(terminal, (bool, np.bool_, int, np.integer)) or terminal < 0:
             raise ArgumentError(
                 f"simulate: event {name!r} has terminal {terminal!r}; expected True, False or a number of times"
             )

@@ -12,6 +12,8 @@ from linkwise.errors import ArgumentError
 from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import Shape
 from linkwise.model.tree import Tree
+from linkwise.simulation.held import before_jumps
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Event
 from linkwise.trajectory.floating import coordinates, twists
@@ -66,7 +68,7 @@ def find(
     found: list[tuple[int, float, Event]] = []
     ends = np.full(len(made.q), np.inf)
     for name, function in events.items():
-        value = _values(name, function, t, made.q, made.qd)
+        value = watch(name, function, t, made.q, made.qd, finite=True)
         rows, columns = _crossings(value, getattr(function, "direction", 0))
         if not len(rows):
             continue
@@ -90,15 +92,19 @@ def member(row: int, batch: Shape) -> tuple[int, ...]:
     return tuple(int(k) for k in np.unravel_index(row, batch)) if batch else ()
 
 
-def _values(name: str, function: Any, t: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
-    """The watched function at states (..., nq), (..., nv), checked."""
+def watch(name: str, function: Any, t: Any, q: FloatArray, qd: FloatArray, *, finite: bool = False) -> FloatArray:
+    """The watched function at states (..., nq), (..., nv), checked; finite, if that is asked, wherever the state is."""
     wanted = q.shape[:-1]
-    value = np.asarray(function(np.broadcast_to(t, wanted), q, qd), dtype=np.float64)
+    what = f"simulate: what event {name!r} gives"
+    expected = f"real numbers of the shape {wanted}, one for each state"
+    value = numbers(what, function(np.broadcast_to(t, wanted) if wanted else t, q, qd), expected, finite=False, copy=False)
     if value.shape != wanted:
-        raise ArgumentError(
-            f"simulate: event {name!r} gives the shape {value.shape} for states q {q.shape}; expected {wanted}, "
-            "one number for each state"
-        )
+        raise ArgumentError(f"{what} has the shape {value.shape} for states q {q.shape}; expected {expected}")
+    lost = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1) & ~np.isfinite(value) if finite else np.array(False)
+    if lost.any():
+        place = tuple(np.argwhere(lost)[0])
+        when = float(np.broadcast_to(t, wanted)[place])
+        raise ArgumentError(f"{what} is {value[place]} at t = {when:g} s; expected finite numbers")
     return value
 
 
@@ -114,7 +120,7 @@ def _span(mech: Tree, t: FloatArray, made: Recorded, rows: Any, columns: Any, *,
     near = (made.q[rows, columns], made.qd[rows, columns], made.qdd[rows, columns])
     q, qd, qdd = (array[rows, columns + 1] for array in (made.q, made.qd, made.qdd))
     if held:  # under the torque of the interval that ends here
-        qdd = mech.kernel("forward_dynamics")(q, qd, made.tau[rows, columns])  # type: ignore[attr-defined]
+        qdd = before_jumps(mech, q, qd, made.tau[rows, columns])
     return Span(t[columns], t[columns + 1], near, (q, qd, qdd), mech.floating)
 
 
@@ -123,6 +129,6 @@ def _located(name: str, function: Any, span: Span, first: FloatArray) -> FloatAr
     low, high = span.begin.copy(), span.end.copy()
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        before = np.sign(_values(name, function, middle, *span.at(middle))) == np.sign(first)
+        before = np.sign(watch(name, function, middle, *span.at(middle))) == np.sign(first)
         low, high = np.where(before, middle, low), np.where(before, high, middle)
     return high

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from linkwise.errors import ArgumentError, choices, members
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape, trace
 from linkwise.model.tree import Tree
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import Array, FloatArray
 
 
@@ -39,7 +41,7 @@ class Sampled:
     """
 
     def __init__(self, values: npt.ArrayLike, ndim: int = 1) -> None:
-        self.values = numbers("Sampled: values", values).copy()
+        self.values = numbers("Sampled: values", values)
         if self.values.ndim <= ndim:
             raise ArgumentError(
                 f"Sampled: values has the shape {self.values.shape}; expected an axis for time before the {ndim} of a value"
@@ -68,13 +70,15 @@ class Feedback:
     function : callable
         The law.
     **parameters
-        Floats, and arrays or lists of numbers, are inputs of the compiled law: other values cost no compilation. A
-        `Sampled` array has a value for each instant. Anything else (an int, a string, a mechanism) is part of the law.
+        Numbers (floats or ints), and arrays or lists of them, are inputs of the compiled law: other values cost no
+        compilation. A `Sampled` array has a value for each instant. Anything else (True or False, a string, a mechanism)
+        is part of the law. To make a number part of the law (a count of repetitions, an exponent, an index), bind it with
+        ``functools.partial`` or give it as a default value of the function's own.
 
     Raises
     ------
     ArgumentError
-        Where the function does not take these parameters.
+        Where the function does not take these parameters, or one of them holds numbers that are not real and finite.
 
     Examples
     --------
@@ -109,7 +113,7 @@ class Feedback:
                 self.inputs[name] = Sampled(array[None], array.ndim)
             else:
                 self.fixed[name] = value
-        self.made: dict[Any, Any] = {}
+        self._family = _Family()
 
     def replace(self, **parameters: Any) -> Feedback:
         """The same law with other values for some parameters; nothing is compiled again where their shapes are the same.
@@ -117,8 +121,8 @@ class Feedback:
         Examples
         --------
         >>> law = Feedback(lambda t, q, qd, kp: -kp * q, kp=90.0)
-        >>> law.replace(kp=100.0).parameters
-        {'kp': 100.0}
+        >>> law.replace(kp=100).parameters
+        {'kp': 100}
         """
         unknown = sorted(parameters.keys() - self.parameters.keys())
         if unknown:
@@ -129,7 +133,7 @@ class Feedback:
         shapes = [{name: value.shape for name, value in law.inputs.items()} for law in (self, other)]
         alike = self.fixed.keys() == other.fixed.keys() and all(self.fixed[k] is other.fixed[k] for k in self.fixed)
         if alike and shapes[0] == shapes[1]:
-            other.made = self.made
+            other._family = self._family
         return other
 
     def __call__(self, mech: Tree, t: npt.ArrayLike, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
@@ -139,10 +143,19 @@ class Feedback:
 
     def kernel(self, mech: Tree, backend: str | None = None) -> Kernel:
         """The law alone, as a compiled function of t, q, qd and the parameters."""
-        key = ("law", mech, backend)
-        if key not in self.made:
-            self.made[key] = Kernel(self.tape(mech), backend)
-        made: Kernel = self.made[key]
+        kept, key = self.compiled(mech), ("law", backend)
+        if key not in kept:
+            kept[key] = Kernel(self.tape(mech), backend)
+        made: Kernel = kept[key]
+        return made
+
+    def compiled(self, mech: Tree) -> dict[Any, Any]:
+        """What was compiled for this law and a mechanism, and for all that `replace` made of it without compiling.
+
+        The mechanism keeps it, as long as one of these laws is alive: neither keeps the other.
+        """
+        laws = mech.__dict__.setdefault("_rollouts", {}).setdefault("laws", WeakKeyDictionary())
+        made: dict[Any, Any] = laws.setdefault(self._family, {})
         return made
 
     def tape(self, mech: Tree) -> Tape:
@@ -166,32 +179,25 @@ class Feedback:
         return f"Feedback({', '.join([self.name, *self.parameters])})"
 
 
+class _Family:
+    """Stands for a law and those that `replace` makes of it without compiling."""
+
+
 def _rebuilt(function: Callable[..., Any], parameters: dict[str, Any]) -> Feedback:
     return Feedback(function, **parameters)
 
 
-def numbers(what: str, value: npt.ArrayLike) -> FloatArray:
-    """The value as an array of finite float64; an error says what it is called."""
-    try:
-        found = np.asarray(value)
-    except ValueError as error:
-        raise ArgumentError(f"{what} is not an array; expected real numbers") from error
-    if not np.can_cast(found.dtype, np.float64):
-        raise ArgumentError(f"{what} holds {found.dtype}; expected real numbers")
-    made = np.asarray(found, dtype=np.float64)
-    if not np.isfinite(made).all():
-        where = tuple(int(k) for k in np.argwhere(~np.isfinite(made))[0])
-        raise ArgumentError(f"{what} is {made[where]}{f' at {where}' if where else ''}; expected finite numbers")
-    return made
-
-
 def _is_number(value: Any) -> bool:
-    """Whether a parameter is a float, or an array or list of numbers."""
-    if isinstance(value, (float, np.ndarray, np.floating)):
+    """Whether a parameter is a number, or an array or list of numbers; True and False are not."""
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if isinstance(value, (int, float, np.number)):
         return True
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype.kind != "b")
     if not isinstance(value, (list, tuple)):
         return False
     try:
-        return np.can_cast(np.asarray(value).dtype, np.float64)
+        return np.asarray(value).dtype.kind in {*"iuf"}
     except ValueError:
         return False

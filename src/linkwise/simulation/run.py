@@ -14,11 +14,13 @@ from linkwise.kernel.tape import Shape
 from linkwise.mechanism import Mechanism
 from linkwise.simulation import adaptive, arguments
 from linkwise.simulation.events import find, member
+from linkwise.simulation.held import Held
 from linkwise.simulation.loop import Loop
 from linkwise.simulation.scheme import SCHEMES, program
 from linkwise.simulation.torque import Torque, asked
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Event, Trajectory
+from linkwise.trajectory.checks import closed, flag
 
 DIVERGED = ("raise", "mark")
 
@@ -114,6 +116,11 @@ def simulate(
     the recorded interval, beside that of the integrator. Where a torque jumps between recorded instants (record > 1), only
     the third power is left. The adaptive methods use their own dense output.
 
+    Between the instants ``at`` of the result interpolates alike. Where a torque is held, the acceleration at the end of each
+    interval is taken under the torque of that interval, not under the next one that is recorded there; it is computed when
+    ``at`` is first called, and lost in a file. Where the torque jumps between recorded instants (record > 1), the error of q
+    is of the second power of the recorded interval, times the jumps.
+
     The quaternion of a floating base is brought to unit length after each step.
 
     Examples
@@ -137,10 +144,9 @@ def simulate(
     diverged = arguments.one_of("diverged", diverged, DIVERGED)
     if backend is not None and backend not in BACKENDS:
         raise KernelError(f"backend is {backend!r}; expected {choices(BACKENDS)}")
-    if hold not in (None, True, False):
-        raise ArgumentError(f"simulate: hold is {shown(hold)}; expected True, False or None")
+    energies = flag("simulate: energies", energies)
     fixed = method in SCHEMES
-    hold = fixed if hold is None else bool(hold)
+    hold = fixed if hold is None else flag("simulate: hold", hold, "True, False or None")
     clock = arguments.clock(t, even=fixed)
     record = arguments.record(record, clock.steps)
     states = {name: arguments.state(mech, name, value, size) for name, value, size in _states(mech, q0, qd0)}
@@ -148,11 +154,11 @@ def simulate(
     source = Torque.of(mech, torque, clock.steps, arguments.together(batches))
     batch = arguments.together({**batches, **source.batches})
     start = arguments.start(mech, states["q0"], states["qd0"], batch)
+    held = source.varies or (hold and source.is_law)
     watched = arguments.watched(events)
     instants = np.ascontiguousarray(clock.t[::record])
     if fixed:
         made = _stepped(mech, method, start, source, clock, record, hold, backend)
-        held = source.varies or (hold and source.is_law)
         found, ends = find(mech, watched, instants, made, batch, held=held)
     else:
         tolerances = {name: arguments.tolerance(name, value) for name, value in (("rtol", rtol), ("atol", atol))}
@@ -161,7 +167,7 @@ def simulate(
         every, found, ends = adaptive.integrate(task)
         made = Recorded(*(array[:, ::record] for array in (every.q, every.qd, every.qdd, every.tau)))
     _cut(made, instants, ends, batch, mark=diverged == "mark")
-    return _trajectory(mech, instants, made, batch, found, energies=energies)
+    return _trajectory(mech, instants, made, batch, found, held=held, energies=energies)
 
 
 def _states(mech: Mechanism, q0: Any, qd0: Any) -> tuple[tuple[str, Any, int], ...]:
@@ -191,9 +197,9 @@ def _stepped(
 def _integrator(mech: Mechanism, method: str, source: Torque, hold: bool, backend: str | None) -> Rollout | Loop:
     """What was compiled for this mechanism, method and law, or is now."""
     backend = backend or default_backend()
-    kept = mech.__dict__.setdefault("_rollouts", {}) if source.law is None else source.law.made
+    kept = mech.__dict__.setdefault("_rollouts", {}) if source.law is None else source.law.compiled(mech)
     looped = backend != "llvm" or source.function is not None
-    key = (mech if source.law else None, method, hold, backend, looped)
+    key = (method, hold, backend, looped)
     if key not in kept:
         whole = program(mech, method, source.law, hold)
         kept[key] = Loop(whole, backend) if looped else Rollout(whole)
@@ -228,11 +234,13 @@ def _cut(made: Recorded, t: FloatArray, ends: FloatArray, batch: Shape, *, mark:
 
 
 def _trajectory(
-    mech: Mechanism, t: FloatArray, made: Recorded, batch: Shape, events: tuple[Event, ...], *, energies: bool
+    mech: Mechanism, t: FloatArray, made: Recorded, batch: Shape, events: tuple[Event, ...], *, held: bool, energies: bool
 ) -> Trajectory:
     records = {"q": made.q, "qd": made.qd, "qdd": made.qdd, "tau": made.tau}
     arrays: dict[str, Any] = {name: array.reshape(*batch, *array.shape[1:]) for name, array in records.items()}
     if energies:
         arrays["kinetic"] = mech.kinetic_energy(arrays["q"], arrays["qd"])
         arrays["potential"] = mech.potential_energy(arrays["q"])
-    return Trajectory(t, **arrays, events=events).of(mech)
+    closed(*map(np.asarray, arrays.values()))
+    exact = Held(mech, t, *(arrays[name] for name in records)) if held and len(t) > 1 else None
+    return Trajectory(t, **arrays, events=events, evaluate=exact).of(mech)

@@ -13,6 +13,7 @@ from linkwise.kernel.tape import trace
 from linkwise.kinematics.configuration import configuration_rate, integrate
 from linkwise.model.tree import Tree
 from linkwise.simulation.feedback import Feedback
+from linkwise.spatial.quaternion import unit_quaternion
 from linkwise.spatial.scalar import Array
 
 Stage = Callable[..., tuple[Array, ...]]
@@ -85,7 +86,5 @@ def program(tree: Tree, method: str, law: Feedback | None, hold: bool) -> Progra
 
 
 def normalised(q: Array) -> Array:
-    """The configuration (nq,) of a floating mechanism with its quaternion made a unit quaternion."""
-    w, x, y, z = q[3:7]
-    scale = 1.0 / np.sqrt(w * w + x * x + y * y + z * z)
-    return np.concatenate([q[:3], scale * q[3:7], q[7:]])
+    """The configuration (nq,) of a floating mechanism, or many (nq, ...), with its quaternion made a unit quaternion."""
+    return np.concatenate([q[:3], unit_quaternion(q[3:7]), q[7:]])

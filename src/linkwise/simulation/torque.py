@@ -12,9 +12,10 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.kernel.tape import Shape
 from linkwise.model.tree import Tree
-from linkwise.simulation.arguments import flat, sampled, torque_rows
+from linkwise.simulation.arguments import flat, inputs_of, torque_rows
 from linkwise.simulation.feedback import Feedback
 from linkwise.simulation.loop import Ask
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -43,7 +44,7 @@ class Torque:
     def of(cls, mech: Tree, torque: Any, steps: int, batch: Shape) -> Torque:
         """From what `simulate` is given; `batch` is the batch shape of the initial states."""
         if isinstance(torque, Feedback):
-            inputs = sampled(torque, steps)
+            inputs = inputs_of(torque, steps)
             shapes = {name: (*value.batch, value.rows, prod(value.shape)) for name, value in inputs.items()}
             arrays = {name: value.values.reshape(shapes[name]) for name, value in inputs.items()}
             return cls(arrays, {name: value.batch for name, value in inputs.items()}, law=torque)
@@ -68,18 +69,23 @@ class Torque:
 
 
 def asked(function: Callable[..., Any], batch: Shape, nv: int) -> Ask:
-    """The user's function for rollouts laid out flat: it sees and gives the batch shape."""
+    """The user's function for rollouts laid out flat: it sees and gives the batch shape.
+
+    What it gives is checked: real numbers of a shape that fits, at each call; finite ones at the first, where the state
+    surely is finite.
+    """
+    name = f"simulate: what torque {getattr(function, '__name__', type(function).__name__)!r} gives"
+    first = True
 
     def ask(t: float, q: FloatArray, qd: FloatArray) -> FloatArray:
+        nonlocal first
         given = function(t, q.reshape(*batch, q.shape[-1]), qd.reshape(*batch, nv))
+        expected = f"real numbers of the shape {(*batch, nv)}, or of one that broadcasts to it"
+        made = numbers(name, given, expected, finite=first, copy=False)
+        first = False
         try:
-            tau = np.broadcast_to(np.asarray(given, dtype=np.float64), (*batch, nv))
-        except (TypeError, ValueError) as error:
-            name = getattr(function, "__name__", type(function).__name__)
-            raise ArgumentError(
-                f"simulate: torque {name!r} gives an array of shape {np.shape(given)}; expected {(*batch, nv)} or what "
-                "broadcasts to it"
-            ) from error
-        return tau.reshape(prod(batch), nv)
+            return np.broadcast_to(made, (*batch, nv)).reshape(prod(batch), nv)
+        except ValueError as error:
+            raise ArgumentError(f"{name} has the shape {made.shape}; expected {expected}") from error
 
     return ask

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.spatial.rotation import cross, skew
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, FloatArray
 
 
 def motion_cross(v: Array, u: Array) -> Array:
@@ -22,6 +22,13 @@ def force_cross(v: Array, f: Array) -> Array:
     """V x* f (6,): the rate of a force f that is carried along with v."""
     moment = cross(v[3:], f[3:]) + cross(v[:3], f[:3])
     return np.concatenate([cross(v[3:], f[:3]), moment])
+
+
+def on_body(wrench: Array, t_body_frame: FloatArray) -> Array:
+    """A force (6,) at the origin of a frame on a body, in that frame's axes, as a force about the body's origin."""
+    rotation = t_body_frame[:3, :3]
+    force = rotation @ wrench[:3]
+    return np.concatenate([force, rotation @ wrench[3:] + cross(t_body_frame[:3, 3], force)])
 
 
 def inertia_times(inertia: Array, u: Array) -> Array:
@@ -40,6 +47,13 @@ def around(block: Array) -> Array:
     return made
 
 
+def spatial_inertia(inertia: Array) -> Array:
+    """The 6x6 inertia, linear part first, of a pseudo-inertia (4, 4)."""
+    first = skew(inertia[:3, 3])
+    upper = np.concatenate([inertia[3, 3] * np.eye(3), -first], axis=1)
+    return np.concatenate([upper, np.concatenate([first, around(inertia[:3, :3])], axis=1)])
+
+
 def momentum_matrix(inertia: Array, v: Array) -> Array:
     """The upper half (3, 4) of W J: the sum of the velocity of each point times (r, 1) dm."""
     block, first, mass = inertia[:3, :3], inertia[:3, 3], inertia[3, 3]
@@ -53,7 +67,7 @@ def coriolis_times(momentum: Array, u: Array) -> Array:
 
     Each point of mass dm and velocity v receives dm (w x v), w the angular part of u: the matrix that S. Echeandia and
     P. M. Wensing ("Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body systems", J.
-    Computational and Nonlinear Dynamics 16(9), 2021, eq. 13) build from 6x6 products needs no more than W J.
+    Computational and Nonlinear Dynamics 16(9), 2021) build from 6x6 products needs no more than W J.
     """
     angular = u[3:]
     return np.concatenate([cross(angular, momentum[:, 3]), around(momentum[:, :3]) @ angular])

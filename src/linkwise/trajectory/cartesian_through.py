@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
-from linkwise.trajectory.checks import instants, rigid
+from linkwise.trajectory.checks import instants, rigid, scalar
 from linkwise.trajectory.legs import Ways
-from linkwise.trajectory.planned import sampled
+from linkwise.trajectory.planned import instants_of
 from linkwise.trajectory.profiles import along, known, law_of, thirds
-from linkwise.trajectory.trapezoidal import Law
+from linkwise.trajectory.trapezoid import Law
 
 
 def cartesian_through(
@@ -89,14 +89,12 @@ def cartesian_through(
             raise ArgumentError(f"there are {due.size} times for {given.shape[-3]} poses")
     early, late = _overlap(due, blend, times is None)
     law = law or thirds(late - early)
-    return along(ways, sampled(due, t, samples), profile, law, early)
+    return along(ways, instants_of(due, t, samples), profile, law, early)
 
 
 def _overlap(due: FloatArray, blend: Any, limited: bool) -> tuple[FloatArray, FloatArray]:
     """When each leg begins and ends, each (K - 1,)."""
-    half = 0.5 * float(blend) if np.ndim(blend) == 0 and isinstance(blend, (int, float, np.number)) else -1.0
-    if not 0.0 <= half < np.inf:
-        raise ArgumentError(f"blend is {shown(blend)}; expected a time >= 0, s")
+    half = 0.5 * scalar("blend", blend, above=-1e-300, expected="a time >= 0, s")
     shortest = float(np.min(np.diff(due)))
     if half and limited:
         raise ArgumentError("blend goes with times; under limits of speed and acceleration the motion stops at each pose")

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.batch import place_in
-from linkwise.trajectory.checks import within
-from linkwise.trajectory.state import OfMember, State
+from linkwise.trajectory.cartesian_record import PosesHermite
+from linkwise.trajectory.checks import closed, instants, record, within
+from linkwise.trajectory.state import Evaluator, State, of_member
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CartesianTrajectory:
     """Poses, twists and accelerations of a frame at T instants, and between them.
 
-    `cartesian` and `cartesian_through` make them.
+    `cartesian` and `cartesian_through` make them, `load` reads one.
 
     Attributes
     ----------
@@ -33,23 +35,51 @@ class CartesianTrajectory:
         Jacobian (``frame="base"``) and the joint speeds.
     acceleration : ndarray (..., T, 6)
         The derivative of the twist: of the origin (m/s2), then angular (rad/s2).
-    evaluate : callable
-        Takes times (K,) within those of t and returns the three (..., K, ...); what `at` uses.
+    evaluate : callable, optional
+        Takes times (K,) within those of t and returns the three (..., K, ...); what `at` uses. Where there is none, the
+        quintic Hermite interpolant of the samples, in position and quaternion, takes its place.
+
+    Raises
+    ------
+    ArgumentError
+        Where the shapes do not fit, or the times do not ascend.
+
+    Notes
+    -----
+    Arrays are copied, but for those that are closed to writing together with what they are views of; those of the
+    trajectory are closed to writing.
+
+    Examples
+    --------
+    >>> still = CartesianTrajectory([0.0, 1.0], [np.eye(4)] * 2, np.zeros((2, 6)), np.zeros((2, 6)))
+    >>> still.at(0.5)[0].tolist() == np.eye(4).tolist()
+    True
     """
 
     t: FloatArray
     poses: FloatArray
     twist: FloatArray
     acceleration: FloatArray
-    evaluate: Callable[[FloatArray], State]
+    evaluate: Evaluator | None = None
+
+    def __post_init__(self) -> None:
+        values = {"t": instants(self.t)}
+        values |= {field: record(field, getattr(self, field)) for field in ("poses", "twist", "acceleration")}
+        shapes = [values[field].shape for field in ("poses", "twist", "acceleration")]
+        count = values["t"].size
+        if shapes[0][-3:] != (count, 4, 4) or not shapes[1] == shapes[2] == (*shapes[0][:-2], 6):
+            raise ArgumentError(
+                f"poses, twist and acceleration have the shapes {shapes[0]}, {shapes[1]} and {shapes[2]}; expected "
+                f"(..., {count}, 4, 4), and (..., {count}, 6) for the other two"
+            )
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
 
     @classmethod
-    def made(cls, t: FloatArray, evaluate: Callable[[FloatArray], State]) -> CartesianTrajectory:
+    def made(cls, t: FloatArray, evaluate: Evaluator) -> CartesianTrajectory:
         """Evaluate at instants (T,)."""
-        arrays = (np.asarray(t, dtype=np.float64), *evaluate(t))
-        for array in arrays:
-            array.setflags(write=False)
-        return cls(*arrays, evaluate)
+        poses, twist, acceleration = closed(*evaluate(t))
+        return cls(t, poses, twist, acceleration, evaluate)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -69,9 +99,11 @@ class CartesianTrajectory:
         return f"<CartesianTrajectory: {span}{f', batch {self.batch}' if self.batch else ''}>"
 
     def at(self, time: npt.ArrayLike) -> State:
-        """Return pose (..., 4, 4), twist and acceleration (..., 6) at any time of the motion, exactly.
+        """Return pose (..., 4, 4), twist and acceleration (..., 6) at any time of the motion.
 
-        With times (K,) instead of one the shapes are (..., K, 4, 4) and (..., K, 6).
+        A planned trajectory is evaluated exactly, a recorded one interpolated, with an error of the poses that falls as the
+        sixth power of the interval, as in `Trajectory.at`. With times (K,) instead of one the shapes are (..., K, 4, 4) and
+        (..., K, 6).
 
         Raises
         ------
@@ -87,10 +119,14 @@ class CartesianTrajectory:
         ([1.0, 0.0, 0.0], [3.75, 0.0, 0.0, 0.0, 0.0, 0.0])
         """
         times = within(time, self.t)
-        poses, twist, acceleration = self.evaluate(np.atleast_1d(times))
+        poses, twist, acceleration = (self.evaluate or self._interpolant)(np.atleast_1d(times))
         return (
             (poses, twist, acceleration) if times.ndim else (poses[..., 0, :, :], twist[..., 0, :], acceleration[..., 0, :])
         )
+
+    @cached_property
+    def _interpolant(self) -> Evaluator:
+        return PosesHermite(self.t, self.poses, self.twist, self.acceleration)
 
     def member(self, index: int | tuple[int, ...]) -> CartesianTrajectory:
         """Return one motion, or a smaller batch, of a batch.
@@ -102,7 +138,7 @@ class CartesianTrajectory:
         """
         place = place_in(self.batch, index)
         values = {field: getattr(self, field)[place] for field in ("poses", "twist", "acceleration")}
-        return replace(self, **values, evaluate=OfMember(self.evaluate, place))
+        return replace(self, **values, evaluate=of_member(self.evaluate, place))
 
     def plot(self, title: str = "") -> Any:
         """Draw position and orientation, speeds and accelerations against time; nothing is shown or blocked.
@@ -123,7 +159,7 @@ class CartesianTrajectory:
         return draw_cartesian(self, title)
 
     def save(self, path: str | Path) -> None:
-        """Write t, poses, twist and acceleration to an ``.npz``, whole or not at all.
+        """Write t, poses, twist and acceleration to an ``.npz``, whole or not at all; `load` reads it.
 
         Raises
         ------
@@ -133,3 +169,16 @@ class CartesianTrajectory:
         from linkwise.trajectory.saving import save_cartesian
 
         save_cartesian(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> CartesianTrajectory:
+        """Read what `save` wrote. Between the instants it is then interpolated, see `at`.
+
+        Raises
+        ------
+        FileError
+            Where it cannot be read, or holds something else.
+        """
+        from linkwise.trajectory.saving import load_cartesian
+
+        return load_cartesian(path)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
 
@@ -16,17 +17,6 @@ SAMPLES = 101
 
 ROUNDING = 1e-9
 """By this share of its duration a time may lie outside a trajectory: what adding up a step many times may cost."""
-
-
-def numbers(field: str, value: Any, expected: str) -> FloatArray:
-    """A finite array of any shape."""
-    try:
-        made = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        made = np.array(np.nan)
-    if not np.all(np.isfinite(made)):
-        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
-    return made
 
 
 def configuration(field: str, value: Any) -> FloatArray:
@@ -68,9 +58,35 @@ def positive(field: str, value: Any, n: int) -> FloatArray:
 def scalar(field: str, value: Any, *, above: float = 0.0, expected: str = "a number > 0") -> float:
     """One finite number greater than another."""
     made = numbers(field, value, expected)
-    if made.ndim or isinstance(value, (bool, str)) or not made > above:
+    if made.ndim or isinstance(value, (bool, np.bool_)) or not made > above:
         raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
     return float(made)
+
+
+def flag(field: str, value: Any, expected: str = "True or False") -> bool:
+    """True or False, nothing that merely counts as such."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return bool(value)
+
+
+def record(field: str, value: Any) -> FloatArray:
+    """What was recorded, closed to writing; copied, unless it and what it is a view of are closed already."""
+    made = numbers(field, value, "an array of real numbers", finite=False, copy=False)
+    whole = made if made.base is None else made.base
+    if made.flags.writeable or not isinstance(whole, np.ndarray) or whole.flags.writeable:
+        made = made.copy()
+        made.setflags(write=False)
+    return made
+
+
+def closed(*arrays: FloatArray) -> tuple[FloatArray, ...]:
+    """The same arrays, new ones of our own, closed to writing with what they are views of: `record` then keeps them."""
+    for array in arrays:
+        for one in (array.base, array):
+            if isinstance(one, np.ndarray):
+                one.setflags(write=False)
+    return arrays
 
 
 def instants(t: Any, field: str = "t", least: int = 1) -> FloatArray:
@@ -124,14 +140,10 @@ def limited(limits: Any, names: Sequence[str], t: FloatArray, q: FloatArray) -> 
     if limits is None:
         return
     n = q.shape[-1]
-    try:
-        made = np.array(limits, dtype=np.float64)
-    except (TypeError, ValueError):
-        made = np.empty(0)
+    expected = f"(n, 2): least and greatest of {n} joints, infinite for none"
+    made = numbers("limits", limits, expected, finite=False)
     if made.shape != (n, 2) or not np.all(made[:, 0] <= made[:, 1]):
-        raise ArgumentError(
-            f"limits is {shown(limits)}; expected (n, 2): least and greatest of {n} joints, infinite for none"
-        )
+        raise ArgumentError(f"limits is {shown(limits)}; expected {expected}")
     room = 4.0 * np.finfo(np.float64).eps * np.abs(q)
     beyond = (q < made[:, 0] - room) | (q > made[:, 1] + room)
     if not np.any(beyond):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.turn import quaternion
 from linkwise.view.curves import Curves, joint_panels, plot
 from linkwise.view.thinned import STRETCHES, Thinned
 
@@ -44,7 +44,7 @@ def draw(trajectory: Trajectory, title: str) -> Any:
 def draw_cartesian(trajectory: CartesianTrajectory, title: str) -> Any:
     """Return the figure of the motion of a frame, linear on the left, angular on the right."""
     _alone(trajectory.batch)
-    t, places, turns = trajectory.t, trajectory.poses[:, :3, 3], quaternion(trajectory.poses[:, :3, :3])
+    t, places, turns = trajectory.t, trajectory.poses[:, :3, 3], rotation_quaternion(trajectory.poses[:, :3, :3])
     flips = np.cumsum(np.sum(turns[1:] * turns[:-1], axis=1) < 0.0) % 2  # q and -q are one rotation: no jumps
     turns[1:] *= (1.0 - 2.0 * flips)[:, None]
     w, wd = trajectory.twist, trajectory.acceleration

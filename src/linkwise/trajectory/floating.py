@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.spatial.quaternion import quaternion_product, quaternion_rotation
+from linkwise.spatial.quaternion import conjugated, multiplied, rotated
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.hermite import Hermite
 
@@ -47,8 +47,8 @@ def coordinates(q: FloatArray, qd: FloatArray, qdd: FloatArray) -> tuple[FloatAr
     u = _same_side(q[..., 3:7] / np.linalg.norm(q[..., 3:7], axis=-1, keepdims=True))
     v, w, a, alpha = qd[..., :3], qd[..., 3:6], qdd[..., :3], qdd[..., 3:6]
     square = np.sum(w * w, axis=-1, keepdims=True)
-    first = _rotated(u, v), 0.5 * _product(u, _pure(w))
-    second = _rotated(u, a + np.cross(w, v)), 0.5 * _product(u, _pure(alpha)) - 0.25 * square * u
+    first = rotated(u, v), 0.5 * multiplied(u, _pure(w))
+    second = rotated(u, a + np.cross(w, v)), 0.5 * multiplied(u, _pure(alpha)) - 0.25 * square * u
     joints = qd[..., 6:], qdd[..., 6:]
     return (
         np.concatenate((q[..., :3], u, q[..., 7:]), axis=-1),
@@ -61,12 +61,12 @@ def twists(x: FloatArray, xd: FloatArray, xdd: FloatArray) -> tuple[FloatArray, 
     """From coordinates and their derivatives back to q, qd, qdd."""
     u, ud, udd = x[..., 3:7], xd[..., 3:7], xdd[..., 3:7]
     square = np.sum(u * u, axis=-1, keepdims=True)
-    back = u * np.array([1.0, -1.0, -1.0, -1.0])
-    w = 2.0 * _product(back, ud)[..., 1:] / square
+    back = conjugated(u)
+    w = 2.0 * multiplied(back, ud)[..., 1:] / square
     growth = np.sum(u * ud, axis=-1, keepdims=True)
-    alpha = 2.0 * (_product(back, udd)[..., 1:] - growth * w) / square
-    v = _rotated(back, xd[..., :3])
-    a = _rotated(back, xdd[..., :3]) - np.cross(w, v)
+    alpha = 2.0 * (multiplied(back, udd)[..., 1:] - growth * w) / square
+    v = rotated(back, xd[..., :3])
+    a = rotated(back, xdd[..., :3]) - np.cross(w, v)
     q = np.concatenate((x[..., :3], u / np.sqrt(square), x[..., 7:]), axis=-1)
     return q, np.concatenate((v, w, xd[..., 7:]), axis=-1), np.concatenate((a, alpha, xdd[..., 7:]), axis=-1)
 
@@ -77,17 +77,6 @@ def _same_side(u: FloatArray) -> FloatArray:
     flips = np.cumsum(turned, axis=-1) % 2
     signs = np.concatenate((np.ones((*u.shape[:-2], 1)), 1.0 - 2.0 * flips), axis=-1)
     return np.asarray(u * signs[..., None])
-
-
-def _product(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.moveaxis(quaternion_product(np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)), 0, -1)
-
-
-def _rotated(u: FloatArray, v: FloatArray) -> FloatArray:
-    """The vectors v (..., 3) turned by the quaternions u (..., 4)."""
-    r = quaternion_rotation(np.moveaxis(u, -1, 0))
-    x, y, z = (v[..., k] for k in range(3))  # written out: the same bits for a batch as for a loop
-    return np.stack([r[i, 0] * x + r[i, 1] * y + r[i, 2] * z for i in range(3)], axis=-1)
 
 
 def _pure(v: FloatArray) -> FloatArray:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.parabolas import Parabolas
 from linkwise.trajectory.state import State
-from linkwise.trajectory.turn import axis_and_angle, orthonormal, turned
+from linkwise.trajectory.turn import orthonormal, turned
 
 HALF_TURN = 1e-6
 """An angle that is so near to pi, rad, has no sure axis: the rounding of the poses decides which way round."""

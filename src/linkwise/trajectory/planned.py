@@ -10,14 +10,15 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.checks import ROUNDING, SAMPLES, count, instants, limited, scalar
+from linkwise.trajectory.checks import ROUNDING, SAMPLES, closed, count, instants, limited, scalar
 from linkwise.trajectory.state import Evaluator
 from linkwise.trajectory.trajectory import Trajectory
 
 
 def planned(t: FloatArray, evaluate: Evaluator, limits: Any, names: Sequence[str]) -> Trajectory:
     """Return the trajectory of an evaluator at instants (T,), which must stay within limits (n, 2) if any are given."""
-    made = Trajectory(t, *evaluate(t), names=tuple(names), evaluate=evaluate)
+    q, qd, qdd = closed(*evaluate(t))
+    made = Trajectory(t, q, qd, qdd, names=tuple(names), evaluate=evaluate)
     limited(limits, made.names, made.t, made.q)
     return made
 
@@ -47,7 +48,7 @@ def schedule(duration: float, t: Any, rate: Any) -> FloatArray:
     return np.asarray(np.arange(steps + 1) / float(rate))
 
 
-def sampled(due: FloatArray, t: Any, samples: int | None) -> FloatArray:
+def instants_of(due: FloatArray, t: Any, samples: int | None) -> FloatArray:
     """Instants (T,) of a motion through points that are due at known times (K,): as given, or so many samples."""
     if t is None:
         return np.linspace(due[0], due[-1], count(samples)) if due[-1] > due[0] else due[:1].copy()

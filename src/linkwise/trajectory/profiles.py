@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
-from linkwise.trajectory.checks import numbers
 from linkwise.trajectory.legs import Legs, Progress, Ways
-from linkwise.trajectory.trapezoidal import Law, fastest, parabolas
+from linkwise.trajectory.trapezoid import Law, fastest, parabolas
 
 PROFILES = ("quintic", "trapezoidal")
 SHARE = 1.0 / 3.0

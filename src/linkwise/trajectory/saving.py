@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".npz", ".csv", ".mot")
 ARRAYS = ("t", "q", "qd", "qdd", "tau", "kinetic", "potential", "poses", "names", "slides")
+MOTION, FRAME = ("t", "q", "qd", "qdd"), ("t", "poses", "twist", "acceleration")
 EVENTS = tuple(f"events_{field}" for field in Event._fields)
 
 
@@ -52,7 +53,7 @@ def save_cartesian(trajectory: CartesianTrajectory, path: str | Path) -> None:
     """Write the motion of a frame; see `CartesianTrajectory.save`."""
     if Path(path).suffix.lower() != ".npz":
         raise _refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
-    arrays = {name: getattr(trajectory, name) for name in ("t", "poses", "twist", "acceleration")}
+    arrays = {name: getattr(trajectory, name) for name in FRAME}
     write_bytes(path, [_archive(arrays)])
 
 
@@ -60,6 +61,28 @@ def load(path: str | Path) -> Trajectory:
     """Read an .npz; see `Trajectory.load`."""
     from linkwise.trajectory.trajectory import Trajectory
 
+    held = _unpacked(path, MOTION)
+    fields = {name: held[name] for name in ARRAYS if name in held}
+    fields |= {name: tuple(held[name].tolist()) for name in ("names", "slides") if name in held}
+    try:
+        return Trajectory(**fields, events=_events(held))
+    except ArgumentError as error:
+        raise _refused(path, str(error)) from error
+
+
+def load_cartesian(path: str | Path) -> CartesianTrajectory:
+    """Read the motion of a frame from an .npz; see `CartesianTrajectory.load`."""
+    from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
+
+    held = _unpacked(path, FRAME)
+    try:
+        return CartesianTrajectory(**{name: held[name] for name in FRAME})
+    except ArgumentError as error:
+        raise _refused(path, str(error)) from error
+
+
+def _unpacked(path: str | Path, needed: Sequence[str]) -> dict[str, Any]:
+    """The arrays of an .npz, by name."""
     data = read_bytes(path)
     try:
         file = np.load(io.BytesIO(data), allow_pickle=False)
@@ -71,15 +94,10 @@ def load(path: str | Path) -> Trajectory:
         if isinstance(error, FileError):
             raise
         raise _refused(path, "this is not an .npz file of arrays") from error
-    missing = [name for name in ("t", "q", "qd", "qdd") if name not in held]
+    missing = [name for name in needed if name not in held]
     if missing:
         raise _refused(path, f"there is no array {choices(missing)} in it")
-    fields = {name: held[name] for name in ARRAYS if name in held}
-    fields |= {name: tuple(held[name].tolist()) for name in ("names", "slides") if name in held}
-    try:
-        return Trajectory(**fields, events=_events(held))
-    except ArgumentError as error:
-        raise _refused(path, str(error)) from error
+    return held
 
 
 def _packed(trajectory: Trajectory) -> bytes:

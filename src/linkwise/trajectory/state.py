@@ -14,6 +14,13 @@ Evaluator = Callable[[FloatArray], State]
 """Takes times (K,) within a motion, gives q, qd, qdd (..., K, :)."""
 
 
+def of_member(whole: Evaluator | None, place: tuple[int, ...]) -> Evaluator | None:
+    """The evaluator of one motion of a batch: the evaluator's own `member`, if it has one, or the whole, picked from."""
+    own = getattr(whole, "member", None)
+    made: Evaluator | None = own(place) if own else None if whole is None else OfMember(whole, place)
+    return made
+
+
 @dataclass(frozen=True)
 class OfMember:
     """The evaluator of one motion of a batch."""

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.blends import blended, linear_with_blends
-from linkwise.trajectory.checks import instants, numbers, positive
+from linkwise.trajectory.checks import instants, positive
 from linkwise.trajectory.extremes import peaks
 from linkwise.trajectory.hermite import Hermite
 from linkwise.trajectory.parabolas import Parabolas
-from linkwise.trajectory.planned import planned, sampled
+from linkwise.trajectory.planned import instants_of, planned
 from linkwise.trajectory.splines import Ends, cubic_nodes, quintic_nodes
 from linkwise.trajectory.trajectory import Trajectory
 
@@ -110,7 +111,7 @@ def through(
         if due.size != way.shape[-2]:
             raise ArgumentError(f"there are {due.size} times for {way.shape[-2]} way-points")
         evaluate = blended(due, way, hardest, names) if kind == "trapezoidal" else _spline(due, way, kind, ends)
-    return planned(sampled(due, t, samples), evaluate, limits, names)
+    return planned(instants_of(due, t, samples), evaluate, limits, names)
 
 
 def _spline(t: FloatArray, q: FloatArray, kind: str, ends: Sequence[FloatArray]) -> Hermite:

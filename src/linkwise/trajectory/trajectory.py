@@ -13,11 +13,11 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.batch import place_in
-from linkwise.trajectory.checks import instants, within
+from linkwise.trajectory.checks import instants, record, within
 from linkwise.trajectory.event import Event
 from linkwise.trajectory.floating import FloatingHermite
 from linkwise.trajectory.hermite import Hermite
-from linkwise.trajectory.state import Evaluator, OfMember, State
+from linkwise.trajectory.state import Evaluator, State, of_member
 
 if TYPE_CHECKING:
     from linkwise.model.tree import Tree
@@ -65,7 +65,8 @@ class Trajectory:
 
     Notes
     -----
-    Arrays are not copied; those of the trajectory are closed to writing.
+    Arrays are copied, but for those that are closed to writing together with what they are views of; those of the
+    trajectory are closed to writing.
 
     Examples
     --------
@@ -92,7 +93,7 @@ class Trajectory:
     def __post_init__(self) -> None:
         self._put("t", instants(self.t))
         for field in ("q", "qd", "qdd"):
-            self._put(field, _array(field, getattr(self, field)))
+            self._put(field, record(field, getattr(self, field)))
         self._check_motion()
         for field, behind in (("tau", EFFORTS), ("kinetic", SCALARS), ("potential", SCALARS), ("poses", POSES)):
             if getattr(self, field) is not None:
@@ -119,7 +120,7 @@ class Trajectory:
             )
 
     def _record(self, field: str, behind: tuple[int | str, ...]) -> FloatArray:
-        made = _array(field, getattr(self, field))
+        made = record(field, getattr(self, field))
         wanted = (*self.q.shape[:-1], *(self.qd.shape[-1] if size == "nv" else int(size) for size in behind))
         if made.shape != wanted:
             raise ArgumentError(f"{field} has the shape {made.shape}; expected {wanted}")
@@ -175,6 +176,11 @@ class Trajectory:
         that q, and its error falls as the sixth power of the interval. The pose of a floating base is interpolated alike,
         in position and quaternion.
 
+        Where acceleration jumps at the instants, the recorded one is that after the jump. What `simulate` returns knows the
+        torque that held before it, and interpolates with the acceleration under that. A record that comes from elsewhere
+        (measured, put together by hand, read by `load`) does not, and its q is then wrong by up to h^2/57 times the jump,
+        h the interval.
+
         Parameters
         ----------
         time : float or (K,) array_like
@@ -228,8 +234,7 @@ class Trajectory:
         values: dict[str, Any] = {f: None if getattr(self, f) is None else getattr(self, f)[place] for f in fields}
         chosen = [event for event in self.events if event.member[: len(place)] == place]
         events = tuple(event._replace(member=event.member[len(place) :]) for event in chosen)
-        exact = None if self.evaluate is None else OfMember(self.evaluate, place)
-        return replace(self, **values, events=events, evaluate=exact)
+        return replace(self, **values, events=events, evaluate=of_member(self.evaluate, place))
 
     def of(self, mechanism: Tree) -> Trajectory:
         """Return the same motion with the joint names of a mechanism, and m instead of rad for those that slide.
@@ -237,7 +242,7 @@ class Trajectory:
         Raises
         ------
         ArgumentError
-            Where the mechanism has another number of joints.
+            Where the mechanism has another number of joints, or one of the two a floating base and the other not.
 
         Examples
         --------
@@ -248,6 +253,9 @@ class Trajectory:
         """
         if mechanism.n != self.n:
             raise ArgumentError(f"{mechanism.name!r} has {mechanism.n} joints; the trajectory has {self.n}")
+        if mechanism.floating != self.floating:
+            with_base, without = (f"{mechanism.name!r}", "the trajectory")[:: 1 if mechanism.floating else -1]
+            raise ArgumentError(f"{with_base} has a floating base; {without} has none")
         slides = tuple(link.joint == "prismatic" for link in mechanism.links if link.moves)
         return replace(self, names=mechanism.names, slides=slides)
 
@@ -318,7 +326,7 @@ class Trajectory:
 
     @staticmethod
     def load(path: str | Path) -> Trajectory:
-        """Read what `save` wrote to an ``.npz``. Between the instants it is then interpolated.
+        """Read what `save` wrote to an ``.npz``. Between the instants it is then interpolated, see `at`.
 
         Raises
         ------
@@ -328,16 +336,6 @@ class Trajectory:
         from linkwise.trajectory.saving import load
 
         return load(path)
-
-
-def _array(field: str, value: Any) -> FloatArray:
-    """The values as float64, seen through a view that is closed to writing."""
-    try:
-        made = np.asarray(value, dtype=np.float64).view()
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{field} is not an array of numbers") from error
-    made.setflags(write=False)
-    return made
 
 
 def _counted(count: int, word: str) -> str:
