@@ -1,5 +1,7 @@
 """One move three ways: smooth, as fast as the joints allow, and along a straight line of the tool; and what each takes."""
 
+from pathlib import Path
+
 import numpy as np
 
 import linkwise as lw
@@ -56,10 +58,12 @@ error = np.abs(ur5.forward_kinematics(q) - line.at(middle)[0]).max()
 print("between the instants the tool is", "within 1e-6 m of the line" if error < 1e-6 else "off the line")
 assert error < 1e-6
 
-straight.save("ur5_line.csv")  # for `linkwise run ur5 ur5_line.csv`
+out = Path("out")
+out.mkdir(exist_ok=True)
+straight.save(out / "ur5_line.csv")  # for `linkwise run ur5 out/ur5_line.csv`
 try:
     for name, move in moves.items():
-        move.plot(f"ur5, {name}").savefig(f"ur5_{name.replace(' ', '_')}.png")
-    print("now look at: ur5_quintic.png, ur5_trapezoidal.png, ur5_straight_line.png")
+        move.plot(f"ur5, {name}").savefig(out / f"ur5_{name.replace(' ', '_')}.png")
+    print("now look at: ur5_quintic.png, ur5_trapezoidal.png, ur5_straight_line.png in out/")
 except MissingExtraError as error:
     print(error)

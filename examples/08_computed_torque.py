@@ -1,5 +1,7 @@
 """Computed torque on a PUMA 560 whose payload the controller does not know, compiled together with the dynamics."""
 
+from pathlib import Path
+
 import numpy as np
 
 import linkwise as lw
@@ -60,5 +62,6 @@ else:
     axes.set(xlabel="t, s", ylabel="tracking error, mrad", title="computed torque, 2.5 kg unknown to the controller")
     axes.legend(title="bandwidth")
     axes.grid(alpha=0.3)
-    figure.savefig("computed_torque.png", dpi=120)
-    print("drawn: computed_torque.png")
+    Path("out").mkdir(exist_ok=True)
+    figure.savefig("out/computed_torque.png", dpi=120)
+    print("drawn: out/computed_torque.png")

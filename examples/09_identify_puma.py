@@ -1,5 +1,7 @@
 """A PUMA's parameters from noisy measurements: a motion that excites them, encoders and motor currents, least squares."""
 
+from pathlib import Path
+
 import numpy as np
 
 import linkwise as lw
@@ -50,6 +52,10 @@ assert np.all(error < 0.05 * np.abs(wanted).max(axis=0))
 
 measured = wanted + rng.normal(size=wanted.shape) * torque_noise
 try:
-    found.plot(other.with_records(tau=measured), "another motion than those identified from").savefig("identification.png")
+    figure = found.plot(other.with_records(tau=measured), "another motion than those identified from")
 except lw.errors.MissingExtraError as missing:
     print(missing)
+else:
+    Path("out").mkdir(exist_ok=True)
+    figure.savefig("out/identification.png")
+    print("drawn: out/identification.png")

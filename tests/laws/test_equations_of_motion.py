@@ -13,7 +13,7 @@ from linkwise.dynamics.articulated import articulated_acceleration
 from linkwise.dynamics.forward_dynamics import composite_acceleration
 from linkwise.dynamics.motors import friction
 from linkwise.model.reduction import moving_bodies
-from mechanisms import FIXED, VARIANTS, direct, random_state, relative, variant
+from mechanisms import FIXED, VARIANTS, direct, random_mechanism, random_state, relative, variant
 
 at_each = pytest.mark.parametrize("name", VARIANTS)
 ROUNDING = 5e-14

@@ -18,7 +18,7 @@ from linkwise.identification.unknowns import unknowns
 from linkwise.mechanism import Mechanism
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.checks import count, positive, scalar
+from linkwise.trajectory.checks import count, flag, positive, scalar
 
 CANDIDATES = 100
 """Random motions from which the best are taken."""
@@ -107,11 +107,12 @@ def exciting_trajectory(
     if criterion not in CRITERIA:
         raise ArgumentError(f"criterion is {criterion!r}; expected {choices(CRITERIA)}")
     period, instants = scalar("duration", duration), count(SAMPLES if samples is None else samples)
+    rest = flag("rest", rest)
     _whole(harmonics=(harmonics, 2 if rest else 1), starts=(starts, 1), steps=(steps, 0))
     low, high = _limits(mech, limits).T
     fastest, hardest = _each(mech, "speed", speed, np.inf), _each(mech, "acceleration", acceleration, np.inf)
     scatter = _each(mech, "effort_std", effort_std, 1.0)
-    family = Family(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), fastest, hardest, bool(rest))
+    family = Family(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), fastest, hardest, rest)
     task = Excitation(mech, unknowns(mech, known).base.columns, family, criterion, scatter, allowed)
     found, before = _searched(task, starts, steps, np.random.default_rng(seed))
     series = family.series(found)
