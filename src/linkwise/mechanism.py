@@ -201,7 +201,7 @@ class Mechanism(Tree):
         link : int or str
             Whose frame: -1 the tool on the last link; a name, or an index from 0, that link's own frame.
         frame : {"base", "body"}
-            In whose axes: the world's ("base"), or the frame's own ("body").
+            In whose axes: the world's ("base", also where the base itself is turned or floats), or the frame's own ("body").
         """
         return self.kernel("jacobian", link=link, frame=frame)(q)  # type: ignore[no-any-return]
 
@@ -259,12 +259,26 @@ class Mechanism(Tree):
 
     @compiled
     def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
-        """M (..., nv, nv) at coordinates q (..., nq): the kinetic energy, rotors counted, is qd' M qd / 2."""
+        """M (..., nv, nv) at coordinates q (..., nq): the kinetic energy, rotors counted, is qd' M qd / 2.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> robots.planar_2r().mass_matrix([0.0, 0.0]).round(3).tolist()
+        [[2.667, 0.833], [0.833, 0.333]]
+        """
         return self.kernel("mass_matrix")(q)  # type: ignore[no-any-return]
 
     @compiled
     def coriolis_matrix(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
-        """C (..., nv, nv) in Christoffel form: C qd are the Coriolis and centrifugal efforts, dM/dt - 2C is skew."""
+        """C (..., nv, nv) in Christoffel form: C qd are the Coriolis and centrifugal efforts, dM/dt - 2C is skew.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> robots.planar_2r().coriolis_matrix([0.0, np.pi / 2], [1.0, 0.0]).round(3).tolist()
+        [[0.0, -0.5], [0.5, 0.0]]
+        """
         return self.kernel("coriolis_matrix")(q, qd)  # type: ignore[no-any-return]
 
     @compiled
@@ -294,6 +308,14 @@ class Mechanism(Tree):
         ------
         ModelError
             Where a joint can move without moving any inertia: its acceleration is not defined.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm, q, qd = robots.planar_2r(), [0.1, 0.2], [0.3, 0.4]
+        >>> qdd = arm.forward_dynamics(q, qd, [20.0, 5.0])
+        >>> arm.inverse_dynamics(q, qd, qdd).round(9).tolist()
+        [20.0, 5.0]
         """
         if external is None:
             return self.kernel("forward_dynamics")(q, qd, tau)  # type: ignore[no-any-return]
@@ -307,6 +329,13 @@ class Mechanism(Tree):
 
         With a floating base dq is a small motion in the base's own axes, as `integrate` takes it. Coulomb friction, which
         jumps, adds nothing.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> by_q, by_qd, mass = robots.planar_2r().inverse_dynamics_derivatives([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+        >>> by_qd.shape, mass.round(3).tolist()
+        ((2, 2), [[2.667, 0.833], [0.833, 0.333]])
         """
         return self.kernel("inverse_dynamics_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
 
@@ -335,6 +364,12 @@ class Mechanism(Tree):
         """Linear and angular momentum (..., 6), kg m/s and kg m2/s, world axes.
 
         The angular part is about the world origin, or with ``about="com"`` about the centre of mass.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> robots.planar_2r().momentum([0.0, 0.0], [1.0, 0.0]).round(3).tolist()
+        [0.0, 2.0, 0.0, 0.0, 0.0, 2.667]
         """
         return self.kernel("momentum", about=about)(q, qd)  # type: ignore[no-any-return]
 
@@ -355,6 +390,13 @@ class Mechanism(Tree):
 
         ``link`` and ``frame`` as for `jacobian`, ``axes`` as for `manipulability`; see
         `linkwise.dynamics.operational_space_inertia` for what it is at a singular position.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> arm.operational_space_inertia([0.0, np.pi / 2], axes="translation")[:2, :2].round(3).tolist()
+        [[0.333, 0.0], [0.0, 1.333]]
         """
         linkwise.kinematics.rows_of(axes)
         inverse = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
@@ -378,7 +420,15 @@ class Mechanism(Tree):
 
     @compiled
     def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
-        """Y (..., nv, P), with `inverse_dynamics` = Y @ `parameters`."""
+        """Y (..., nv, P), with `inverse_dynamics` = Y @ `parameters`.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm, q, qd, qdd = robots.planar_2r(), [0.1, 0.2], [0.3, 0.4], [0.5, 0.6]
+        >>> np.allclose(arm.regressor(q, qd, qdd) @ arm.parameters, arm.inverse_dynamics(q, qd, qdd))
+        True
+        """
         return self.kernel("regressor")(q, qd, qdd)  # type: ignore[no-any-return]
 
     def base_parameters(self) -> BaseParameters:
@@ -388,7 +438,14 @@ class Mechanism(Tree):
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 
     def integrate(self, q: npt.ArrayLike, qd: npt.ArrayLike, dt: npt.ArrayLike = 1.0) -> FloatArray:
-        """Coordinates (..., nq) after the time dt (...,) s at constant speeds qd (..., nv); the quaternion is normalised."""
+        """Coordinates (..., nq) after the time dt (...,) s at constant speeds qd (..., nv); the quaternion is normalised.
+
+        Examples
+        --------
+        >>> craft = Mechanism([Link(joint="fixed", mass=1.0)], floating=True)
+        >>> craft.integrate(craft.neutral, [1.0, 0, 0, 0, 0, np.pi], 1.0).round(3).tolist()
+        [0.0, 0.637, 0.0, 0.0, 0.0, 0.0, 1.0]
+        """
         return self.kernel("integrate")(q, qd, dt)  # type: ignore[no-any-return]
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:

@@ -172,6 +172,15 @@ def test_energies_that_do_not_add_up_are_remarked(linkwise: Callable, tmp_path: 
     assert "lost in friction" not in told.out
 
 
+def test_adaptive_steps_across_coulomb_friction_are_refused(linkwise: Callable) -> None:
+    told = linkwise("simulate", "puma560", "--method", "rk45", "--time", "0.1")
+    assert told.status == 2
+    assert told.err.startswith("Error: rk45 takes ever shorter steps where Coulomb friction jumps")
+    assert told.err.count("\n") == 1
+    options = ("--method", "rk45", "--time", "0.1", "--no-friction", "--no-figures", "-q")
+    assert linkwise("simulate", "puma560", *options).status == 0
+
+
 def test_limits_are_remarked(linkwise: Callable, arm_file: Path) -> None:
     told = linkwise("simulate", arm_file, "--time", "1", "--qd", "0,1", "--no-figures")
     assert "remark: joint 'slide 100%' is outside its limits at " in told.out

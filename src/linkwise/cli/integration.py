@@ -48,6 +48,7 @@ def integrated(mechanism: Mechanism, options: dict[str, Any]) -> Simulated:
     from linkwise.cli import state, torque_file
     from linkwise.errors import SimulationError
 
+    _check_friction(mechanism, options["method"])
     q0, qd0 = state.coordinates(options["q"], mechanism), state.speeds(options["qd"], mechanism)
     named = options["torque"]
     recorded = None if named in LAWS else torque_file.read(named, mechanism)
@@ -70,6 +71,13 @@ def integrated(mechanism: Mechanism, options: dict[str, Any]) -> Simulated:
 def moved(mechanism: Mechanism, options: dict[str, Any]) -> Mechanism:
     """Return what is simulated: without friction, if that is asked for."""
     return mechanism if options["friction"] else mechanism.nofriction()
+
+
+def _check_friction(mechanism: Mechanism, method: str) -> None:
+    """Refuse what would hardly ever come to an end: adaptive steps across the jump of Coulomb friction."""
+    if method not in STEPPED and any(any(drive.motor.coulomb) for drive in mechanism.drives):
+        why = f"{method} takes ever shorter steps where Coulomb friction jumps, at rest"
+        raise click.ClickException(f"{why}; go by fixed steps (--method rk4), or add --no-friction")
 
 
 def _instants(options: dict[str, Any], recorded: Recorded | None) -> FloatArray:
@@ -153,7 +161,7 @@ def _lost(error: SimulationError, method: str) -> str:
     if method in STEPPED:
         return f"the state is not finite at t = {error.time:g} s; a shorter --dt may help, or --method dop853"
     reason = str(error).partition(": ")[2] or str(error)
-    return f"{reason}; --no-friction may help, for Coulomb friction jumps at rest, or --method rk4"
+    return f"{reason}; another --method may help"
 
 
 def _check_finite(motion: Trajectory) -> None:

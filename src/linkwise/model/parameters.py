@@ -18,8 +18,8 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 
 LINK = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "YZ", "XZ")
-"""Of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, *Modeling, Identification
-and Control of Robots*, 2002, chapter 9)."""
+"""Of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, *Modeling,
+Identification and Control of Robots*, 2002, chapter 9)."""
 
 MOTOR = ("Jm", "B", "Tc+", "Tc-")
 """Of a motor: see `linkwise.Motor`."""

@@ -38,6 +38,9 @@ CROWDED = 2000
 """Beyond this many points the lines are thin."""
 
 
+NOTHING = 1e-12
+"""Below this all of a panel is rounding, in SI units: force and moment on a base that nothing holds."""
+
 NEAR, STRIPE = 0.004, 5.0
 """Curves coincide within this share of the panel's range; they are then drawn in stripes this long, in line widths."""
 
@@ -174,9 +177,11 @@ def _stripes(values: FloatArray, order: Sequence[int]) -> dict[int, Any]:
 
 
 def _no_exaggeration(axis: Any, values: FloatArray) -> None:
-    """Draw as constant what is constant but for rounding."""
+    """Draw as constant what is constant but for rounding, and as zero what is nothing else."""
     finite = values[np.isfinite(values)]
-    if finite.size and np.ptp(finite) <= 1e-9 * np.abs(finite).max():
+    if finite.size and np.abs(finite).max() < NOTHING:
+        axis.set_ylim(-1.0, 1.0)
+    elif finite.size and np.ptp(finite) <= 1e-9 * np.abs(finite).max():
         middle = float(finite.mean())
         room = 0.5 * abs(middle) or 1.0
         axis.set_ylim(middle - room, middle + room)
