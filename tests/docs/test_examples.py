@@ -15,7 +15,7 @@ PRINTED = {
     "05_forces_in_the_joints.py": "...efforts: [114.32 51.03 29.4 ]\nsum of m (a - g): [-78.45 187.9 225.4 ]\n",
     "06_a_kernel_in_c.py": "<Kernel forward_kinematics: q (6,) -> T (4, 4), ...>\noperations: {...}\n...",
     "07_trajectories.py": "quintic       1.12 s, up to 2.63 rad/s, ...trapezoidal   1.12 s, up to 2.00 rad/s, ...",
-    "09_identify_puma.py": "condition number: random motion ...% of 58 parameters lie within 3 deviations...\ndrawn: out/identification.png\n",
+    "09_identify_puma.py": "condition number: random motion ...% of 58 parameters lie ...\ndrawn: out/identification.png\n",
     "08_computed_torque.py": "payload known , 10 rad/s...explains: [1.1  1.02 1.01]\ndrawn: out/computed_torque.png\n",
 }
 

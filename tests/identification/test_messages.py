@@ -53,8 +53,12 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "columns": (lambda: identify(ARM, Q[:, :1], QD, QDD, TAU), "q has the shape (60, 1); expected (..., T, 2), T samples"),
     "one sample": (lambda: identify(ARM, Q[0], QD, QDD, TAU), "q has the shape (2,); expected (..., T, 2), T samples"),
-    "words": (lambda: identify(ARM, Q, "fast", QDD, TAU), "qd is 'fast'; expected numbers (..., T, 2)"),
-    "not a number": (lambda: identify(ARM, Q, QD, QDD, BAD), "tau[3, 1] is nan; expected finite numbers"),
+    "words": (lambda: identify(ARM, Q, "fast", QDD, TAU), "qd holds <U4; expected finite real numbers (..., T, 2)"),
+    "not a number": (
+        lambda: identify(ARM, Q, QD, QDD, BAD),
+        "tau is nan at (3, 1); expected finite real numbers (..., T, 2)",
+    ),
+    "complex": (lambda: identify(ARM, Q + 0j, QD, QDD, TAU), "q holds complex128; expected finite real numbers (..., T, 2)"),
     "few": (
         lambda: identify(ARM, Q[:2], QD[:2], QDD[:2], TAU[:2]),
         "there are 4 equations, one for each sample and effort; expected more than 6, the number of base parameters",
@@ -71,7 +75,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "all known": (arm(known=EVERYTHING), "nothing is left to be found: all base parameters are known"),
     "effort_std": (arm(effort_std=-1), "effort_std is -1; expected a number > 0, or 2 of them"),
     "effort_stds": (arm(effort_std=(1, 2, 3)), "effort_std is (1, 2, 3); expected a number > 0, or 2 of them"),
-    "essential": (arm(essential="few"), "essential is 'few'; expected a number > 0"),
+    "essential": (arm(essential="few"), "essential holds <U3; expected a number > 0"),
     "least_speed": (arm(least_speed=-1), "least_speed is -1; expected a number >= 0, or 2 of them"),
     "decimate": (arm(decimate=0), "decimate is 0; expected a whole number from 1"),
     "decimate much": (arm(decimate=20), "there are 60 samples; a filter of that cutoff needs more than 67"),

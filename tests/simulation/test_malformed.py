@@ -29,16 +29,18 @@ def watch(**attributes: Any) -> Any:
 KINDS = "(2,), (..., 10, 2) with one row per step, or (..., 1, 2) for what is constant"
 CLOCKS = "expected (t_end, dt), both > 0, s, t_end a multiple of dt"
 INSTANTS = "expected instants (T,), s, or a tuple (t_end, dt)"
+ONE_EACH = "expected real numbers of the shape (1, 11), one for each state"
+GIVES = "expected real numbers of the shape (2,), or of one that broadcasts to it"
 METHODS = "'rk4', 'semi_implicit_euler', 'euler', 'rk23', 'rk45', 'dop853', 'radau', 'bdf' or 'lsoda'"
 
 TABLE: list[tuple[dict[str, Any], str]] = [
     ({"q0": [0.0, 0.0, 0.0]}, "q0 has the shape (3,); expected (..., 2) for 'planar_2r'"),
     ({"q0": 0.0}, "q0 has the shape (); expected (..., 2) for 'planar_2r'"),
-    ({"q0": [0.0, np.nan]}, "q0 is nan at (1,); expected finite numbers"),
-    ({"q0": ["a", "b"]}, "q0 holds <U1; expected real numbers"),
-    ({"q0": [1j, 0]}, "q0 holds complex128; expected real numbers"),
-    ({"q0": [[0.0], [0.0, 1.0]]}, "q0 is not an array; expected real numbers"),
-    ({"qd0": [[0.0, np.inf], [0.0, 0.0]]}, "qd0 is inf at (0, 1); expected finite numbers"),
+    ({"q0": [0.0, np.nan]}, "q0 is nan at (1,); expected finite real numbers"),
+    ({"q0": ["a", "b"]}, "q0 holds <U1; expected finite real numbers"),
+    ({"q0": [1j, 0]}, "q0 holds complex128; expected finite real numbers"),
+    ({"q0": [[0.0], [0.0, 1.0]]}, "q0 is not an array; expected finite real numbers"),
+    ({"qd0": [[0.0, np.inf], [0.0, 0.0]]}, "qd0 is inf at (0, 1); expected finite real numbers"),
     ({"qd0": [1.0]}, "qd0 has the shape (1,); expected (..., 2) for 'planar_2r'"),
     (
         {"q0": np.zeros((3, 2)), "qd0": np.zeros((4, 2))},
@@ -51,11 +53,16 @@ TABLE: list[tuple[dict[str, Any], str]] = [
     ({"torque": [1.0, 2.0, 3.0]}, f"torque has the shape (3,); expected {KINDS}"),
     ({"torque": 1.0}, f"torque has the shape (); expected {KINDS}"),
     ({"torque": np.zeros((7, 2))}, f"torque has the shape (7, 2); expected {KINDS}"),
-    ({"torque": [np.nan, 0.0]}, "torque is nan at (0,); expected finite numbers"),
+    ({"torque": [np.nan, 0.0]}, "torque is nan at (0,); expected finite real numbers"),
     (
         {"torque": lambda t, q, qd: np.zeros(3)},
-        "torque '<lambda>' gives an array of shape (3,); expected (2,) or what broadcasts to it",
+        f"what torque '<lambda>' gives has the shape (3,); {GIVES}",
     ),
+    ({"torque": lambda t, q, qd: None}, f"what torque '<lambda>' gives holds None; {GIVES}"),
+    ({"torque": lambda t, q, qd: 1j * q}, f"what torque '<lambda>' gives holds complex128; {GIVES}"),
+    ({"torque": lambda t, q, qd: ["1", "2"]}, f"what torque '<lambda>' gives holds <U1; {GIVES}"),
+    ({"torque": lambda t, q, qd: [0.0, np.nan]}, f"what torque '<lambda>' gives is nan at (1,); {GIVES}"),
+    ({"torque": lambda t, q, qd: None, "method": "rk45"}, f"what torque '<lambda>' gives holds None; {GIVES}"),
     (
         {"torque": Feedback(lambda t, q, qd, r: r, r=Sampled(np.zeros((4, 2))))},
         "r of Feedback(<lambda>, r) has 4 instants; expected 10 (one per step), 11 or 1",
@@ -65,7 +72,7 @@ TABLE: list[tuple[dict[str, Any], str]] = [
     ({"t": []}, f"t has the shape (0,); {INSTANTS}"),
     ({"t": [[0.0, 1.0]]}, f"t has the shape (1, 2); {INSTANTS}"),
     ({"t": [0.0, 1.0, 1.0]}, "t does not ascend: t[2] is 1 after 1"),
-    ({"t": [0.0, np.nan]}, "t is nan at (1,); expected finite numbers"),
+    ({"t": [0.0, np.nan]}, "t is nan at (1,); expected finite real numbers"),
     (
         {"t": [0.0, 0.1, 0.3, 0.4]},
         "t[0] to t[1] is 0.1 s, the mean interval 0.133333333333 s; a fixed-step method needs equal intervals",
@@ -83,10 +90,24 @@ TABLE: list[tuple[dict[str, Any], str]] = [
     ({"record": True}, "record is True; expected a whole number >= 1: every which instant is kept"),
     ({"record": 11}, "record is 11; there are only 10 steps"),
     ({"hold": "yes"}, "hold is 'yes'; expected True, False or None"),
+    ({"hold": 1}, "hold is 1; expected True, False or None"),
+    ({"hold": np.array([True, False])}, "hold is array([ True, False]); expected True, False or None"),
+    ({"energies": "no"}, "energies is 'no'; expected True or False"),
+    ({"energies": 1}, "energies is 1; expected True or False"),
     ({"diverged": "ignore"}, "diverged is 'ignore'; expected 'raise' or 'mark'"),
     ({"method": "rk45", "rtol": 0.0}, "rtol is 0.0; expected a number > 0"),
     ({"method": "rk45", "atol": "small"}, "atol is 'small'; expected a number > 0"),
     ({"events": 3}, "event 'event0' is 3; expected a function g(t, q, qd)"),
+    ({"events": lambda t, q, qd: 1j * q[..., 0]}, f"what event 'event0' gives holds complex128; {ONE_EACH}"),
+    ({"events": {"lost": lambda t, q, qd: None}}, f"what event 'lost' gives holds None; {ONE_EACH}"),
+    (
+        {"events": {"lost": lambda t, q, qd: None}, "method": "rk45"},
+        "what event 'lost' gives holds None; expected real numbers of the shape (), one for each state",
+    ),
+    (
+        {"events": {"root": lambda t, q, qd: np.where(t > 0.05, np.nan, q[..., 0])}},
+        "what event 'root' gives is nan at t = 0.06 s; expected finite numbers",
+    ),
     ({"events": [watch(direction="up")]}, "event 'height' has the direction 'up'; expected -1, 0 or 1"),
     ({"events": watch(terminal=-1)}, "event 'height' has terminal -1; expected True, False or a number of times"),
 ]
@@ -152,7 +173,7 @@ def test_laws_that_cannot_be() -> None:
     assert str(caught.value) == "Feedback: law_of_five has no parameter 'kd'; it has 'kp'"
     with pytest.raises(ArgumentError) as caught:
         Feedback(law_of_five, kp=np.nan)
-    assert str(caught.value) == "Feedback: kp is nan; expected finite numbers"
+    assert str(caught.value) == "Feedback: kp is nan; expected finite real numbers"
     with pytest.raises(ArgumentError) as caught:
         Feedback(3)  # type: ignore[arg-type]
     assert str(caught.value) == "Feedback: function is 3; expected function(t, q, qd, **parameters)"

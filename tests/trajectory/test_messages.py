@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from linkwise.errors import ArgumentError
-from linkwise.trajectory import Event, Trajectory, cartesian, cartesian_through, quintic, through, trapezoidal
+from linkwise.trajectory import (
+    CartesianTrajectory,
+    Event,
+    Trajectory,
+    cartesian,
+    cartesian_through,
+    quintic,
+    through,
+    trapezoidal,
+)
 
 EYE = np.eye(4)
 FAR = EYE + np.array([[0, 0, 0, 1.0], [0] * 4, [0] * 4, [0] * 4])
@@ -20,9 +29,9 @@ CASES: list[tuple[Callable[[], object], str]] = [
     # ── what is moved ──
     (lambda: quintic(0.0, 1.0, 1.0), f"q0 is 0.0; expected {NUMBERS}"),
     (lambda: quintic([], [], 1.0), f"q0 is []; expected {NUMBERS}"),
-    (lambda: quintic(["a"], [1.0], 1.0), f"q0 is ['a']; expected {NUMBERS}"),
-    (lambda: quintic([[0.0], [0.0, 1.0]], [1.0], 1.0), f"q0 is [[0.0], [0.0, 1.0]]; expected {NUMBERS}"),
-    (lambda: quintic([0.0], [np.nan], 1.0), f"q1 is [nan]; expected {NUMBERS}"),
+    (lambda: quintic(["a"], [1.0], 1.0), f"q0 holds <U1; expected {NUMBERS}"),
+    (lambda: quintic([[0.0], [0.0, 1.0]], [1.0], 1.0), f"q0 is not an array; expected {NUMBERS}"),
+    (lambda: quintic([0.0], [np.nan], 1.0), f"q1 is nan at (0,); expected {NUMBERS}"),
     (lambda: quintic([0.0, 0.0], [1.0, 2.0, 3.0], 1.0), "q1 has the shape (3,); expected (..., 2), as q0 is for 2 joints"),
     (lambda: quintic([0.0, 0.0], [1.0], 1.0), "q1 has the shape (1,); expected (..., 2), as q0 is for 2 joints"),
     (lambda: quintic(*TWO, 1.0, qd0=[1, 2, 3]), "qd0 has the shape (3,); expected (..., 2), as q0 is for 2 joints"),
@@ -38,7 +47,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: quintic(*TWO, 0.0), "t is 0.0; expected a duration > 0, s, or instants (T,)"),
     (lambda: quintic(*TWO, -1), "t is -1; expected a duration > 0, s, or instants (T,)"),
     (lambda: quintic(*TWO, np.nan), "t is nan; expected a duration > 0, s, or instants (T,)"),
-    (lambda: quintic(*TWO, "1"), "t is '1'; expected a duration > 0, s, or instants (T,)"),
+    (lambda: quintic(*TWO, "1"), "t holds <U1; expected a duration > 0, s, or instants (T,)"),
     (lambda: quintic(*TWO, 1.0, samples=1), "samples is 1; expected 2 instants or more"),
     (lambda: quintic(*TWO, 1.0, samples=10.0), "samples is 10.0; expected 2 instants or more"),
     (lambda: quintic(*TWO, [0.0, 1.0], samples=5), "samples goes with a duration; t holds the instants already"),
@@ -46,7 +55,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: quintic(*TWO, [[0.0, 1.0]]), "t has the shape (1, 2); expected times (T,), s, ascending: 2 instants or more"),
     (lambda: quintic(*TWO, [0.0, 1.0, 1.0]), "t does not ascend: t[2] is 1 after 1"),
     (lambda: quintic(*TWO, [0.0, 1.0, 0.5]), "t does not ascend: t[2] is 0.5 after 1"),
-    (lambda: quintic(*TWO, [0.0, np.inf]), "t is [0.0, inf]; expected finite times (T,), s, ascending: 2 instants or more"),
+    (lambda: quintic(*TWO, [0.0, np.inf]), "t is inf at (1,); expected finite times (T,), s, ascending: 2 instants or more"),
     (lambda: quintic(*TWO, 2.0).at(2.5), "time is 2.5; the trajectory lasts from 0.0 to 2.0 s"),
     (lambda: quintic(*TWO, 2.0).at([0.5, -1.0]), "time is -1.0; the trajectory lasts from 0.0 to 2.0 s"),
     (lambda: quintic(*TWO, 2.0).at([[0.5]]), "time has the shape (1, 1); expected a time or times (K,), s"),
@@ -82,7 +91,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: trapezoidal(*TWO, speed=1.0, acceleration=1.0, deceleration="x"),
-        "deceleration is 'x'; expected a number > 0, or 2 of them",
+        "deceleration holds <U1; expected a number > 0, or 2 of them",
     ),
     (
         lambda: trapezoidal(np.zeros((3, 2)), np.ones((3, 2)), speed=np.ones((2, 2)), acceleration=1.0),
@@ -98,7 +107,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: through(WAY, [0, 1, 2], kind="linear"), "kind is 'linear'; expected 'quintic', 'cubic' or 'trapezoidal'"),
     (lambda: through([0.0, 1.0], [0, 1]), "points has the shape (2,); expected way-points (..., K, n), K >= 2"),
     (lambda: through([[0.0]], [0]), "points has the shape (1, 1); expected way-points (..., K, n), K >= 2"),
-    (lambda: through([[0.0], [np.nan]], [0, 1]), "points is [[0.0], [nan]]; expected finite way-points (..., K, n), K >= 2"),
+    (lambda: through([[0.0], [np.nan]], [0, 1]), "points is nan at (1, 0); expected finite way-points (..., K, n), K >= 2"),
     (lambda: through(WAY), "give times, or speed and acceleration"),
     (lambda: through(WAY, speed=1.0), "give times, or speed and acceleration"),
     (lambda: through(WAY, [0, 1]), "there are 2 times for 3 way-points"),
@@ -190,6 +199,29 @@ CASES: list[tuple[Callable[[], object], str]] = [
         lambda: cartesian_through([EYE, FAR], speed=(1, 1), acceleration=(1, 1), blend=0.1),
         "blend goes with times; under limits of speed and acceleration the motion stops at each pose",
     ),
+    # ── what is no real number, though it could be cut down to one ──
+    (lambda: quintic(np.array([1 + 2j, 0]), [0.0, 0.0], 1.0), f"q0 holds complex128; expected {NUMBERS}"),
+    (lambda: quintic([0.0], ["1.5"], 1.0), f"q1 holds <U3; expected {NUMBERS}"),
+    (lambda: quintic([0.0], [None], 1.0), f"q1 holds None; expected {NUMBERS}"),
+    (lambda: quintic(*TWO, 1j), "t holds complex128; expected a duration > 0, s, or instants (T,)"),
+    (
+        lambda: quintic(*TWO, 1.0, limits=np.array([[-1j, 9], [-1, 9]])),
+        "limits holds complex128; expected (n, 2): least and greatest of 2 joints, infinite for none",
+    ),
+    (lambda: trapezoidal(*TWO, speed=["1", "2"], acceleration=1), "speed holds <U1; expected a number > 0, or 2 of them"),
+    (
+        lambda: trapezoidal(*TWO, speed=1, acceleration=1, straight="no"),
+        "straight is 'no'; expected True or False",
+    ),
+    (lambda: cartesian(EYE + 0j, FAR, 1.0), "T0 holds complex128; expected rigid poses (..., 4, 4)"),
+    (lambda: cartesian_through([EYE, FAR, EYE], [0, 1, 3], blend=1j), "blend holds complex128; expected a time >= 0, s"),
+    (lambda: Trajectory(RECORD[0], [[1j], [0]], *RECORD[2:]), "q holds complex128; expected an array of real numbers"),
+    (lambda: Trajectory(RECORD[0], [["1"], ["2"]], *RECORD[2:]), "q holds <U1; expected an array of real numbers"),
+    (
+        lambda: CartesianTrajectory([0.0, 1.0], [EYE], np.zeros((2, 6)), np.zeros((2, 6))),
+        "poses, twist and acceleration have the shapes (1, 4, 4), (2, 6) and (2, 6); expected (..., 2, 4, 4), and "
+        "(..., 2, 6) for the other two",
+    ),
     # ── records ──
     (lambda: Trajectory([], [], [], []), "t has the shape (0,); expected times (T,), s, ascending: 1 instant or more"),
     (
@@ -203,7 +235,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
         "or (..., 2, n + 7) for q and n + 6 for the others with a floating base",
     ),
     (lambda: Trajectory([1.0, 1.0], *RECORD[1:]), "t does not ascend: t[1] is 1 after 1"),
-    (lambda: Trajectory(RECORD[0], "x", *RECORD[2:]), "q is not an array of numbers"),
+    (lambda: Trajectory(RECORD[0], "x", *RECORD[2:]), "q holds <U1; expected an array of real numbers"),
     (lambda: Trajectory(*RECORD, tau=[1.0, 2.0]), "tau has the shape (2,); expected (2, 1)"),
     (lambda: Trajectory(*RECORD, kinetic=[1.0]), "kinetic has the shape (1,); expected (2,)"),
     (lambda: Trajectory(*RECORD, poses=np.eye(4)), "poses has the shape (4, 4); expected (2, 4, 4)"),

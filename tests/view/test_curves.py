@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from linkwise.view.curves import Curves, joint_panels, plot
+from linkwise.view.curves import Curves, base_panels, joint_panels, plot
 from linkwise.view.figure import colour, rendered, shortened, style
 
 
@@ -77,3 +77,25 @@ def test_curves_that_coincide_show_in_turn() -> None:
     assert sorted(shown[colour(k)] for k in (0, 2, 3)) == ["-", "--", "--"]
     stripes = {line._unscaled_dash_pattern[0] for line in axis.lines[:4]}
     assert len(stripes) == 3
+
+
+def test_what_is_only_rounding_is_drawn_as_zero() -> None:
+    t = np.linspace(0, 1, 50)
+    noise = 1e-15 * np.sin(40 * t)[:, None]
+    panels = [Curves("force", "N", t, noise, [0]), Curves("moment", "N m", t, 1e4 * noise, [0])]
+    first, second = plot([panels], ["a"], "free").axes
+    assert first.get_ylim() == (-1.0, 1.0)
+    assert second.get_ylim()[1] < 1e-10
+
+
+def test_a_floating_base_has_two_panels_for_each_quantity() -> None:
+    t = np.arange(3.0)
+    panels = base_panels("position", t, np.arange(21.0).reshape(3, 7), 4)
+    assert [panel.title for panel in panels] == ["base position", "base orientation"]
+    assert [panel.unit for panel in panels] == ["m", "quaternion"]
+    assert [list(panel.labels) for panel in panels] == [
+        [4, 5, 6],
+        [7, 4, 5, 6],
+    ]  # qw, the first of the quaternion, comes last
+    assert np.array_equal(np.concatenate([panel.values for panel in panels], axis=1), np.arange(21.0).reshape(3, 7))
+    assert [list(panel.labels) for panel in base_panels("effort", t, np.zeros((3, 6)), 0)] == [[0, 1, 2], [0, 1, 2]]

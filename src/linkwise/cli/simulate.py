@@ -74,7 +74,8 @@ def simulate(mechanism: str, output: str | None, quiet: bool, **options: Any) ->
     Examples:
       linkwise simulate planar_2r --q 30deg,0 --time 2
       linkwise simulate puma560 --q 0,45deg,-90deg,0,0,0 --torque hold --no-friction
-      linkwise simulate puma560 --torque out/reach/joints.csv --record 10 -o again
+      linkwise simulate puma560 --q -60deg,30deg,-120deg,0,30deg,0
+                        --torque out/reach/joints.csv --record 10 -o again
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise.cli.show import file_name
     from linkwise.cli.simulated import balance
