@@ -7,10 +7,7 @@ cache, with a full one, and the greatest memory that the process has held.
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 
 import numpy as np
@@ -20,7 +17,7 @@ try:
 except ImportError:
     sys.exit("this benchmark needs Pinocchio: pip install '.[peers]'")
 from peers import random_tree, to_pinocchio
-from timing import in_turn, per_call, pin_to_one_core, row, seconds
+from timing import first_call, in_turn, per_call, pin_to_one_core, row, seconds
 
 import linkwise as lw
 
@@ -107,28 +104,8 @@ def single_calls(pair: Pair, label: str) -> None:
 
 
 def compiling(label: str, make: str) -> None:
-    """Fresh processes with an empty cache: seconds from the first call's start to its end, and peak memory."""
-    here = os.path.dirname(os.path.abspath(__file__))
     for name in NAMES:
-        arguments = "z" if name == "mass_matrix" else "z, z, z"
-        code = (
-            f"import sys, time; sys.path.insert(0, {here!r}); import numpy as np; import linkwise as lw;"
-            f"from timing import peak_memory; mech = {make}; before = peak_memory(); z = np.zeros(mech.n);"
-            f"t = time.perf_counter(); mech.{name}({arguments}); print(time.perf_counter() - t, before, peak_memory())"
-        )
-        with tempfile.TemporaryDirectory() as folder:
-            environment = {**os.environ, "LINKWISE_CACHE_DIR": folder}
-            runs = []
-            for _ in range(2):
-                made = subprocess.run(
-                    [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-                )
-                runs.append([float(word) for word in made.stdout.split()])
-        (cold, before, most), (warm, _, _) = runs
-        print(
-            f"{label}: {name:30} first call {cold:6.2f} s, from the cache {warm * 1e3:6.0f} ms;"
-            f" peak memory {most:4.0f} MiB, {before:.0f} before"
-        )
+        first_call(f"{label}: {name}", make, f"mech.{name}({'z' if name == 'mass_matrix' else 'z, z, z'})")
 
 
 def main() -> None:

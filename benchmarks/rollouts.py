@@ -8,7 +8,6 @@ thread; both record the state after every step, MuJoCo into an array that is the
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -19,7 +18,7 @@ try:
     from mujoco import rollout
 except ImportError:
     sys.exit("this benchmark needs MuJoCo: pip install '.[peers]'")
-from timing import in_turn, pin_to_one_core, seconds
+from timing import first_call, in_turn, pin_to_one_core, seconds
 
 import linkwise as lw
 
@@ -121,27 +120,6 @@ def report(pair: Pair, floor: tuple[float, float], aim: tuple[float, float]) -> 
         )
 
 
-def compiling() -> None:
-    """Fresh processes, with an empty cache and with a full one: seconds of the first call, and peak memory (on Linux)."""
-    code = (
-        f"import sys, time; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r}); import numpy as np;"
-        "import linkwise as lw; from timing import peak_memory;"
-        "mech = lw.robots.puma560(); before = peak_memory(); t = time.perf_counter();"
-        "lw.simulate(mech, np.zeros(6), t=(1e-3, 1e-3)); print(time.perf_counter() - t, before, peak_memory())"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "LINKWISE_CACHE_DIR": folder}
-        runs = []
-        for _ in range(2):
-            made = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-            runs.append([float(word) for word in made.stdout.split()])
-    (cold, before, most), (warm, _, _) = runs
-    print(
-        f"puma560: first call {cold:.2f} s, from the cache {warm * 1e3:.0f} ms;"
-        f" peak memory {most:.0f} MiB, {before:.0f} before"
-    )
-
-
 def main() -> None:
     pin_to_one_core()
     print(f"MuJoCo {mujoco.__version__}, NumPy {np.__version__}; {ROLLOUTS} rollouts of {STEPS} steps of {STEP:g} s\n")
@@ -157,7 +135,7 @@ def main() -> None:
         report(pairs[0], (2, 3), (5, 8))
         report(pairs[1], (0, 3), (0, 8))
         os.chdir(here)
-    compiling()
+    first_call("puma560: simulate", "lw.robots.puma560()", "lw.simulate(mech, z, t=(1e-3, 1e-3))")
 
 
 if __name__ == "__main__":

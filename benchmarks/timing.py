@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -64,3 +67,27 @@ def peak_memory() -> float:
             return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
     except (OSError, StopIteration):
         return float("nan")
+
+
+def first_call(label: str, make: str, call: str) -> None:
+    """Print what the first call takes in a fresh process, with an empty cache and with a full one, and peak memory.
+
+    ``make`` is an expression for the mechanism ``mech``, ``call`` one with ``mech`` and ``z``, zeros for its joints.
+    """
+    here = os.path.dirname(os.path.abspath(__file__))
+    code = (
+        f"import sys, time; sys.path.insert(0, {here!r}); import numpy as np; import linkwise as lw;"
+        f"from timing import peak_memory; mech = {make}; before = peak_memory(); z = np.zeros(mech.n);"
+        f"t = time.perf_counter(); {call}; print(time.perf_counter() - t, before, peak_memory())"
+    )
+    runs = []
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "LINKWISE_CACHE_DIR": folder}
+        for _ in range(2):
+            made = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+            runs.append([float(word) for word in made.stdout.split()])
+    (cold, before, most), (warm, _, _) = runs
+    print(
+        f"{label:45} first call {cold:6.2f} s, from the cache {warm * 1e3:6.0f} ms;"
+        f" peak memory {most:4.0f} MiB, {before:.0f} before"
+    )
