@@ -114,7 +114,7 @@ def install(python: str, *what: str) -> int:
 
 def run(words: list[str]) -> None:
     """Run the main job: a mechanism and a motion in; tables, files and pictures out. Further words: ``linkwise run``'s."""
-    set_up({"plot"})
+    set_up({"plot", "scipy"})
     linkwise, data = program(VENV, "linkwise"), Path("examples/data")
     if words:
         sys.exit(subprocess.run([linkwise, "run", *words], env=environment(), check=False).returncode)

@@ -4,9 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from linkwise import dynamics as dynamics
     from linkwise import errors as errors
     from linkwise import files as files
     from linkwise import identification as identification
+    from linkwise import kinematics as kinematics
     from linkwise import robots as robots
     from linkwise import trajectory as trajectory
     from linkwise.files import load as load
@@ -34,9 +36,11 @@ __all__ = [
     "Motor",
     "Sampled",
     "Trajectory",
+    "dynamics",
     "errors",
     "files",
     "identification",
+    "kinematics",
     "load",
     "robots",
     "save",
@@ -54,9 +58,11 @@ _HOMES = {
     "Motor": "linkwise.model.motor",
     "Sampled": "linkwise.simulation",
     "Trajectory": "linkwise.trajectory",
+    "dynamics": "",
     "errors": "",
     "files": "",
     "identification": "",
+    "kinematics": "",
     "load": "linkwise.files",
     "robots": "",
     "save": "linkwise.files",

@@ -78,7 +78,9 @@ def test_a_name_is_no_path(name: str) -> None:
 
 
 def test_motors_are_told_of_and_printed_on_demand(linkwise: Callable, arm_file: Path) -> None:
-    assert "motors on 6 joints; --motors prints them\n" in linkwise("show", "puma560", "--no-picture").out
+    told = linkwise("show", "puma560", "--no-picture").out
+    assert "\nmotors on 6 joints\n" in told
+    assert told.endswith("--motors prints the motors\n")
     told = linkwise("show", "puma560", "--no-picture", "--motors")
     assert "motors of puma560: 6 joints" in told.out
     assert "-62.6111" in told.out

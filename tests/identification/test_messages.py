@@ -15,7 +15,6 @@ DRIVEN = ARM.replace(links=[link.replace(motor=lw.Motor(inertia=1e-4, gear_ratio
 PUMA = lw.robots.puma560()
 Q, QD, QDD = np.random.default_rng(0).uniform(-1, 1, (3, 60, 2))
 TAU = ARM.inverse_dynamics(Q, QD, QDD)
-SAMPLES = "finite real numbers (..., T, 2)"
 BAD = np.where(np.arange(120).reshape(60, 2) == 7, np.nan, TAU)
 P = np.random.default_rng(1).uniform(-1, 1, (3, 100, 6))
 T = np.arange(1000) / 100.0

@@ -156,9 +156,21 @@ def test_function_is_not_asked_after_the_end() -> None:
 
 
 def test_wrong_shape_of_an_event() -> None:
-    with pytest.raises(ValueError, match="event 'whole' gives") as caught:
+    with pytest.raises(ValueError, match="what event 'whole' gives") as caught:
         simulate(robots.planar_2r(), t=(0.1, 0.01), events={"whole": lambda t, q, qd: q})
     assert str(caught.value) == (
-        "simulate: event 'whole' gives the shape (1, 11, 2) for states q (1, 11, 2); expected (1, 11), "
-        "one number for each state"
+        "simulate: what event 'whole' gives has the shape (1, 11, 2) for states q (1, 11, 2); expected real numbers of "
+        "the shape (1, 11), one for each state"
     )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("terminal", [np.True_, np.int64(1)])
+def test_attributes_may_come_from_numpy(method: str, terminal: Any) -> None:
+    event = level(3.2, terminal=terminal, direction=np.int64(-1))
+    made = simulate(FALL, [0.0], [10.0], t=np.linspace(0, 2.5, 26), method=method, events=event)
+    assert np.allclose([found.time for found in made.events], [1.6], rtol=0, atol=1e-12)
+    assert np.isnan(made.q[-1, 0])
+    plain = simulate(FALL, [0.0], [10.0], t=(2.5, 0.1), events=level(3.2, terminal=np.False_), energies=np.True_)
+    assert len(plain.events) == 2
+    assert plain.energy is not None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,13 +151,53 @@ def test_other_values_are_not_compiled_again() -> None:
     law = Feedback(spring, kp=90.0, kd=[9.0] * 6)
     first = simulate(ARM, START, torque=law, t=CLOCK)
     other = law.replace(kp=100.0)
-    assert other.made is law.made
-    kept = dict(law.made)
+    kept = dict(law.compiled(ARM))
+    assert kept
     second = simulate(ARM, START, torque=other, t=CLOCK)
-    assert law.made == kept
+    assert other.compiled(ARM) is law.compiled(ARM)
+    assert law.compiled(ARM) == kept
     assert np.array_equal(second.q, simulate(ARM, START, torque=Feedback(spring, kp=100.0, kd=[9.0] * 6), t=CLOCK).q)
     assert not np.array_equal(first.q, second.q)
-    assert law.replace(kd=9.0).made is not law.made
+    assert law.replace(kd=9.0).compiled(ARM) is not law.compiled(ARM)
+
+
+def test_a_gain_may_be_an_int() -> None:
+    law = Feedback(spring, kp=90, kd=np.int64(9))
+    assert (law.fixed, list(law.inputs)) == ({}, ["kp", "kd"])
+    first = simulate(ARM, START, torque=law, t=CLOCK)
+    kept = dict(law.compiled(ARM))
+    assert np.array_equal(first.q, simulate(ARM, START, torque=law.replace(kp=90.0, kd=9.0), t=CLOCK).q)
+    assert not np.array_equal(first.q, simulate(ARM, START, torque=law.replace(kp=100), t=CLOCK).q)
+    assert law.compiled(ARM) == kept
+
+
+def test_what_is_part_of_the_law() -> None:
+    def raised(t: Any, q: Any, qd: Any, kp: Any, power: int, damped: bool) -> Any:
+        return -kp * q**power - (9.0 * qd if damped else 0.0)
+
+    law = Feedback(partial(raised, power=3), kp=90, damped=True)
+    assert law.fixed == {"damped": True}
+    q, qd = np.random.default_rng(0).normal(size=(2, 6))
+    assert np.allclose(law(ARM, 0.0, q, qd), raised(0.0, q, qd, 90, 3, True), rtol=1e-13, atol=1e-13)
+
+
+def test_a_sweep_over_mechanisms_or_laws_keeps_neither() -> None:
+    law = Feedback(spring, kp=90.0, kd=9.0)
+    kept = []
+    for seed in range(3):
+        arm = ARM.perturb(0.1, seed=seed)
+        simulate(arm, START, torque=law, t=CLOCK, backend="numpy")
+        assert law.compiled(arm)
+        kept.append(weakref.ref(arm))
+    del arm
+    gc.collect()
+    assert [ref() for ref in kept] == [None] * 3
+    arm = ARM.perturb(0.1)
+    for kp in range(3):
+        law = Feedback(spring, kp=float(kp), kd=9.0)
+        simulate(arm, START, torque=law, t=CLOCK, backend="numpy")
+    gc.collect()
+    assert len(arm.__dict__["_rollouts"]["laws"]) == 1  # those of the law that is still alive
 
 
 def test_law_by_itself() -> None:

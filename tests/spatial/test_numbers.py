@@ -52,9 +52,10 @@ def test_taken(value: Any, expected: Any) -> None:
 
 @pytest.mark.parametrize(("value", "found"), REFUSED)
 def test_refused(value: Any, found: str) -> None:
-    with warnings.catch_warnings(), pytest.raises(ArgumentError) as caught:
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
-        numbers("x", value, "a length, m")
+        with pytest.raises(ArgumentError) as caught:
+            numbers("x", value, "a length, m")
     assert str(caught.value) == f"x {found}; expected a length, m"
 
 
@@ -63,7 +64,7 @@ def test_finite_unless_said() -> None:
     with pytest.raises(ArgumentError) as caught:
         numbers("x", values)
     assert str(caught.value) == "x is inf at (1, 0); expected finite real numbers"
-    with pytest.raises(ArgumentError, match="^x is nan; expected finite real numbers$"):
+    with pytest.raises(ArgumentError, match=r"^x is nan; expected finite real numbers$"):
         numbers("x", np.nan)
     assert np.array_equal(numbers("x", values, finite=False), values, equal_nan=True)
 

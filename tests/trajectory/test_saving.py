@@ -7,7 +7,9 @@ import pytest
 import linkwise as lw
 from linkwise import files
 from linkwise.errors import FileError
-from linkwise.trajectory import Event, Trajectory, cartesian, quintic
+from linkwise.trajectory import CartesianTrajectory, Event, Trajectory, cartesian, quintic
+
+from .conftest import random_poses
 
 RNG = np.random.default_rng(19)
 T = np.linspace(0.0, 1.0, 5)
@@ -80,6 +82,35 @@ def test_motion_of_a_frame(tmp_path: Path) -> None:
         assert np.array_equal(held["poses"], move.poses)
     with pytest.raises(FileError, match=r"cannot tell the format from the suffix '\.csv'; expected '\.npz'"):
         move.save(tmp_path / "a.csv")
+
+
+def test_motion_of_a_frame_is_read_again(tmp_path: Path) -> None:
+    """Poses, twists and accelerations to the bit; between them with an error of the sixth power of the interval."""
+    poses, fine = random_poses(np.random.default_rng(4), 3, 2, most=1.5), np.linspace(0.0, 1.0, 401)
+    errors = []
+    for count in (11, 21, 41):
+        move = cartesian(poses[:, 0], poses[:, 1], 1.0, samples=count)
+        move.save(tmp_path / "a.npz")
+        read = CartesianTrajectory.load(tmp_path / "a.npz")
+        for field in ("t", "poses", "twist", "acceleration"):
+            assert np.array_equal(getattr(read, field), getattr(move, field))
+        assert (read.batch, repr(read)) == (move.batch, repr(move))
+        errors.append([np.abs(x - y).max() for x, y in zip(read.at(fine), move.at(fine), strict=True)])
+        for x, y in zip(read.at(move.t), move.at(move.t), strict=True):
+            assert np.abs(x - y).max() < 1e-13  # the numbers are below 20, and go by way of quaternions
+        assert all(np.array_equal(x[1], y) for x, y in zip(read.at(fine), read.member(1).at(fine), strict=True))
+    print([[f"{error:.1e}" for error in row] for row in errors])
+    for k in range(3):  # one power less for each derivative
+        assert errors[0][k] / errors[2][k] > 0.6 * 4.0 ** (6 - k)
+
+
+def test_what_is_no_motion_of_a_frame(tmp_path: Path) -> None:
+    quintic([0.0], [1.0], 1.0).save(tmp_path / "a.npz")
+    with pytest.raises(FileError, match="there is no array 'poses', 'twist' or 'acceleration' in it"):
+        CartesianTrajectory.load(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", t=[0.0, 1.0], poses=np.zeros((2, 4, 4)), twist=np.zeros((3, 6)), acceleration=np.zeros(6))
+    with pytest.raises(FileError, match=r"poses, twist and acceleration have the shapes \(2, 4, 4\), \(3, 6\) and \(6,\)"):
+        CartesianTrajectory.load(tmp_path / "b.npz")
 
 
 def floating() -> Trajectory:

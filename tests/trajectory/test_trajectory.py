@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.trajectory import Event, Trajectory, quintic, trapezoidal
+from linkwise.trajectory import Event, Trajectory, quintic, through, trapezoidal
 
 RATES = np.array([1.0, 2.0, 3.0])
 
@@ -97,6 +97,13 @@ def test_names_and_units_of_a_mechanism() -> None:
     assert named.slides == (False, False, True)
     with pytest.raises(ArgumentError, match="'puma560' has 6 joints; the trajectory has 3"):
         waves(11).of(lw.robots.puma560())
+    afloat = scara.replace(floating=True, name="afloat")
+    with pytest.raises(ArgumentError, match=r"^'afloat' has a floating base; the trajectory has none$"):
+        waves(11).of(afloat)
+    base = Trajectory([0.0, 1.0], np.zeros((2, 10)), np.zeros((2, 9)), np.zeros((2, 9)))
+    assert base.of(afloat).names == scara.names
+    with pytest.raises(ArgumentError, match=rf"^the trajectory has a floating base; {scara.name!r} has none$"):
+        base.of(scara)
 
 
 def test_records_are_added_and_what_was_exact_stays_so() -> None:
@@ -116,11 +123,34 @@ def test_nothing_changes_it() -> None:
         record.q = record.qd  # type: ignore[misc]
 
 
-def test_arrays_are_not_copied_and_stay_open_to_their_owner() -> None:
-    q = np.zeros((2, 1))
+def test_what_the_caller_does_to_his_arrays_later_changes_nothing() -> None:
+    q, tau = np.zeros((2, 1)), np.zeros((2, 1))
+    record = Trajectory([0.0, 1.0], q, q, q).with_records(tau=tau)
+    before = record.at(0.5)[0]
+    q += 1.0
+    tau += 1.0
+    assert not record.q.any()
+    assert not record.tau.any()
+    assert np.array_equal(record.at(0.5)[0], before)
+    shown = q.view()
+    shown.setflags(write=False)  # closed, but what it is a view of is not
+    record = Trajectory([0.0, 1.0], shown, shown, shown)
+    q += 1.0
+    assert np.array_equal(record.q, [[1.0], [1.0]])
+    way = np.array([[0.0], [1.0], [0.5]])
+    move = through(way, [0.0, 1.0, 2.0])
+    before = move.at(0.7)[0]
+    way += 1.0
+    assert np.array_equal(move.at(0.7)[0], before)
+
+
+def test_closed_arrays_are_not_copied() -> None:
+    q = np.zeros((3, 2, 1))
+    q.setflags(write=False)
     record = Trajectory([0.0, 1.0], q, q, q)
     assert np.shares_memory(record.q, q)
-    assert q.flags.writeable
+    assert np.shares_memory(record.member(1).q, q)
+    assert np.shares_memory(record.with_records(tau=q).q, q)
 
 
 @pytest.mark.parametrize("make", [lambda: waves(11), lambda: quintic([0.0], [1.0], 1.0).member(())])

@@ -74,7 +74,7 @@ def show(
     click.echo(table.text(found.mechanism))
     driven = len({drive.coordinate for drive in found.mechanism.drives})
     if driven and not motors:
-        click.echo(f"\nmotors on {driven} joint{'s' if driven > 1 else ''}; --motors prints them")
+        click.echo("\n--motors prints the motors")
     if masses:
         click.echo("\n" + part_tables.masses(found.mechanism))
     if motors:

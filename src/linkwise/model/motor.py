@@ -66,6 +66,9 @@ class Motor:
 
     Notes
     -----
+    The rotor turns with its own joint alone, relative to its carrier. One that reaches its joint over another one (a belt, a
+    parallelogram), so that it turns with both, cannot be described yet.
+
     **Count the locked rotor once.** What the carrier feels while the joint rests is the rotor as a part of the carrier. Data
     of a link mostly contain its motors: leave `mass`, `com` and `rotor_inertia` out then, and give `inertia` and `axis`.
     Give them only where the carrier's own mass and inertia are those of the link without the rotor. G^2 Jm and the cross

@@ -112,6 +112,23 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
             yield f"{name} at {_frame_text(frame)}"
     if not tree.payload.is_zero:
         yield f"payload {_body_text(tree.payload)} in the tool's frame"
+    if tree.drives:
+        yield _driven(tree)
+
+
+def _driven(tree: Tree) -> str:
+    """Say how many joints have motors, and what is unusual about these."""
+    joints = len({drive.coordinate for drive in tree.drives})
+    motors = [drive.motor for drive in tree.drives]
+    said = [f"motors on {joints} joint{'s' if joints > 1 else ''}"]
+    if not any(motor.viscous or any(motor.coulomb) for motor in motors):
+        said.append("without friction")
+    elif any(motor.friction_rule != "reflected" for motor in motors):
+        said.append("friction rule " + " and ".join(sorted({motor.friction_rule for motor in motors})))
+    carried = sum(drive.carrier is not None for drive in tree.drives)
+    if carried:
+        said.append(f"{carried} rotor{'s' if carried > 1 else ''} carried by links")
+    return ", ".join(said)
 
 
 def _words(tree: Tree, convention: str | None) -> str:
