@@ -30,7 +30,7 @@ record = lw.identification.differentiate(t, encoders, cutoff=8.0, tau=torques)
 found = lw.identification.identify(puma, record.q, record.qd, record.qdd, record.tau, decimate=20, least_speed=0.02)
 print(found)
 
-true = puma.base_parameters().values
+true = puma.base_parameters(resting=False).values
 share = np.abs(found.values - true) / found.deviations
 near = (share < 3).mean()
 print(f"{near:.0%} of {len(true)} parameters lie within 3 deviations of the truth, all within {share.max():.1f}")

@@ -431,9 +431,9 @@ class Mechanism(Tree):
         """
         return self.kernel("regressor")(q, qd, qdd)  # type: ignore[no-any-return]
 
-    def base_parameters(self) -> BaseParameters:
-        """The fewest combinations of parameters that give all efforts: see `linkwise.dynamics.BaseParameters`."""
-        return linkwise.dynamics.base_parameters(self)
+    def base_parameters(self, *, resting: bool = True) -> BaseParameters:
+        """The fewest combinations of parameters that give all efforts: see `linkwise.dynamics.base_parameters`."""
+        return linkwise.dynamics.base_parameters(self, resting=resting)
 
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 

@@ -66,7 +66,8 @@ def test_motion_is_exact_periodic_and_at_rest_at_the_ends(puma_motion: ExcitingT
 
 def test_condition_number_is_that_of_the_regressor(puma_motion: ExcitingTrajectory) -> None:
     """Of other samples of the same motion."""
-    rows = PUMA.regressor(*puma_motion.at(np.arange(1000) * 0.01))[..., PUMA.base_parameters().columns].reshape(-1, 58)
+    columns = PUMA.base_parameters(resting=False).columns
+    rows = PUMA.regressor(*puma_motion.at(np.arange(1000) * 0.01))[..., columns].reshape(-1, 58)
     wanted = np.linalg.cond(rows / np.linalg.norm(rows, axis=0))
     print(puma_motion, wanted)
     assert abs(puma_motion.condition / wanted - 1) < 0.1  # Coulomb friction jumps between samples
@@ -85,7 +86,7 @@ def test_criterion_falls(criterion: str) -> None:
     start = exciting_trajectory(mech, 5.0, steps=0, **options)
     end = exciting_trajectory(mech, 5.0, steps=60, **options)
     assert start.condition == start.random_condition == end.random_condition
-    columns = mech.base_parameters().columns
+    columns = mech.base_parameters(resting=False).columns
     size = [
         badness(mech.regressor(m.q, m.qd, m.qdd)[..., columns].reshape(-1, len(columns)), criterion)[0] for m in (start, end)
     ]
@@ -101,7 +102,7 @@ def test_slope_of_the_criterion(criterion: str) -> None:
     mech = sample(1).nofriction()
     half = np.full(mech.n, 1.0)
     family = Family(5.0, 3, np.zeros(mech.n), half, np.full(mech.n, 2.0), np.full(mech.n, 9.0), True)
-    columns = mech.base_parameters().columns
+    columns = mech.base_parameters(resting=False).columns
     smooth = [k for k, c in enumerate(columns) if not mech.parameter_names[c].startswith("Tc")]
     task = Excitation(mech, columns[smooth], family, criterion, np.arange(1.0, mech.n + 1), None)
     x = np.random.default_rng(0).normal(size=mech.n * family.numbers)

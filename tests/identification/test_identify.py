@@ -39,7 +39,7 @@ def test_without_noise_all_base_parameters_are_recovered(mech: Mechanism, bare: 
     """Only the geometry of the mechanism is used: that given to `identify` has no masses."""
     state = motion(mech)
     found = identify(bare, *state, mech.inverse_dynamics(*state))
-    true = mech.base_parameters()
+    true = mech.base_parameters(resting=False)
     assert found.names == true.names
     error = relative(found.values, true.values)
     print(f"{mech.name}: {len(true)} parameters, condition {found.condition:.3g}, error {error:.1e}")
@@ -56,7 +56,7 @@ def test_rebuilt_mechanism_takes_the_identified_efforts(mech: Mechanism) -> None
     state = motion(mech, 50, seed=3)
     rebuilt = found.to_mechanism()
     error = relative(rebuilt.inverse_dynamics(*state), found.predict(*state))
-    again = relative(rebuilt.base_parameters().values, found.values)
+    again = relative(rebuilt.base_parameters(resting=False).values, found.values)
     print(f"efforts {error:.1e}, base parameters {again:.1e}")
     # Rounding in Steiner's terms there and back, masses of 1 kg among small numbers.
     assert error < ROUGH.get(mech.name, 1e-12)
@@ -91,7 +91,7 @@ def repeats() -> tuple[list[Identification], np.ndarray]:
     tau = arm.inverse_dynamics(*state)
     rng = np.random.default_rng(5)
     found = [identify(arm, *state, tau + NOISE * rng.normal(size=tau.shape)) for _ in range(200)]
-    return found, arm.base_parameters().values
+    return found, arm.base_parameters(resting=False).values
 
 
 def test_deviations_are_honest(repeats: tuple[list[Identification], np.ndarray]) -> None:
@@ -184,7 +184,7 @@ def test_essential_parameters_are_kept_and_the_others_left_out() -> None:
     noise = np.random.default_rng(2).normal(size=(400, 6)) * [1, 1, 1, 0.1, 0.1, 0.1]
     whole = identify(puma, *state, puma.inverse_dynamics(*state) + noise)
     few = identify(puma, *state, puma.inverse_dynamics(*state) + noise, essential=0.3)
-    true = puma.base_parameters().values
+    true = puma.base_parameters(resting=False).values
     print(f"{few.kept.sum()} of {len(true)}; {np.sum(whole.relative < 0.3)} were certain before")
     assert np.all(few.relative[few.kept] <= 0.3)
     assert np.all(few.values[~few.kept] == 0.0)
@@ -209,7 +209,7 @@ def test_slow_joints_are_left_out() -> None:
     q, qd, qdd = motion(mech)
     tau = mech.inverse_dynamics(q, qd, qdd) + 100.0 * (np.abs(qd) < 0.1)
     found = identify(mech, q, qd, qdd, tau, least_speed=0.1)
-    assert relative(found.values, mech.base_parameters().values) < 1e-10
+    assert relative(found.values, mech.base_parameters(resting=False).values) < 1e-10
     assert np.array_equal(found.counts, (np.abs(qd) >= 0.1).sum(axis=0))
 
 
@@ -217,7 +217,7 @@ def test_filtering_effort_and_regressor_alike_changes_no_equation() -> None:
     """Noise-free data of a motion far faster than the filter: what is cut off both sides of an equation is cut alike."""
     mech = sample(6)
     found = identify(mech, *(state := motion(mech, 2000)), mech.inverse_dynamics(*state), decimate=5)
-    assert relative(found.values, mech.base_parameters().values) < 1e-9
+    assert relative(found.values, mech.base_parameters(resting=False).values) < 1e-9
     assert found.counts[0] == 2000 // 5 - 8
 
 
@@ -229,7 +229,7 @@ def test_deviations_after_decimation_are_honest() -> None:
     q = np.sin(t[:, None] * w[0]) + 0.5 * np.sin(t[:, None] * w[1])
     qd = w[0] * np.cos(t[:, None] * w[0]) + 0.5 * w[1] * np.cos(t[:, None] * w[1])
     qdd = -(w[0] ** 2) * np.sin(t[:, None] * w[0]) - 0.5 * w[1] ** 2 * np.sin(t[:, None] * w[1])
-    tau, rng, true = arm.inverse_dynamics(q, qd, qdd), np.random.default_rng(3), arm.base_parameters().values
+    tau, rng, true = arm.inverse_dynamics(q, qd, qdd), np.random.default_rng(3), arm.base_parameters(resting=False).values
     squares, following = [], []
     for _ in range(40):
         found = identify(arm, q, qd, qdd, tau + rng.normal(size=tau.shape), decimate=10)

@@ -20,7 +20,7 @@ P = np.random.default_rng(1).uniform(-1, 1, (3, 100, 6))
 T = np.arange(1000) / 100.0
 ZERO = np.zeros((1000, 2))
 EVERYTHING = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "YZ", "XZ")
-FOOTNOTE = "(R marks a parameter with which others are grouped: see mech.base_parameters())"
+FOOTNOTE = "(R marks a parameter with which others are grouped: see mech.base_parameters(resting=False))"
 UNKNOWN = "the motion does not excite all that is to be found: "
 
 

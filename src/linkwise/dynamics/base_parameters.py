@@ -63,7 +63,7 @@ class BaseParameters:
         return "\n".join([f"{len(self.names)} base parameters of {self.matrix.shape[1]}", *rows])
 
 
-def base_parameters(mechanism: Mechanism, *, seed: int = 0) -> BaseParameters:
+def base_parameters(mechanism: Mechanism, *, seed: int = 0, resting: bool = True) -> BaseParameters:
     """Find the base parameters of a mechanism by the rank of its regressor on random motions.
 
     Columns are taken from the base to the tips; one that depends on those before it is grouped with them (M. Gautier,
@@ -75,6 +75,9 @@ def base_parameters(mechanism: Mechanism, *, seed: int = 0) -> BaseParameters:
         Its masses and inertias may be unknown (zero); what counts is its geometry, its gravity and which joints have motors.
     seed : int
         Of the random motions, not negative.
+    resting : bool
+        Whether joints rest in some of the motions. Without rest, Coulomb friction of a joint that always feels the same load
+        cannot be told from that load, and is grouped with it: what a record of moving joints can show.
 
     Raises
     ------
@@ -90,7 +93,7 @@ def base_parameters(mechanism: Mechanism, *, seed: int = 0) -> BaseParameters:
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ArgumentError(f"seed is {seed!r}; expected a whole number, 0 or more")
     names = parameter_names(mechanism)
-    table = _sampled(mechanism, seed, len(names))
+    table = _sampled(mechanism, seed, len(names), RESTING if resting else 0.0)
     sizes = np.linalg.norm(table, axis=0)
     seen = sizes > INDEPENDENT * _size_of_kind(mechanism, sizes)
     kept, basis = [], np.zeros((len(table), 0))
@@ -114,12 +117,12 @@ def base_parameters(mechanism: Mechanism, *, seed: int = 0) -> BaseParameters:
     )
 
 
-def _sampled(mechanism: Mechanism, seed: int, count: int) -> FloatArray:
+def _sampled(mechanism: Mechanism, seed: int, count: int, rest: float) -> FloatArray:
     """Rows of the regressor on random motions."""
     rng = np.random.default_rng(seed)
     times = -(-SAMPLES * count // max(mechanism.nv, 1))
     q, qd, qdd = (rng.uniform(-2.0, 2.0, (times, size)) for size in (mechanism.nq, mechanism.nv, mechanism.nv))
-    qd[rng.random(qd.shape) < RESTING] = 0.0
+    qd[rng.random(qd.shape) < rest] = 0.0
     return np.asarray(mechanism.kernel("regressor")(q, qd, qdd)).reshape(-1, count)
 
 

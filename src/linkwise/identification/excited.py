@@ -39,7 +39,8 @@ def check_excited(table: FloatArray, labels: Sequence[str]) -> None:
         for group, lost in groups
     ]
     if any(label.endswith(REGROUPED) for label in labels):
-        lines.append(f"({REGROUPED} marks a parameter with which others are grouped: see mech.base_parameters())")
+        where = "see mech.base_parameters(resting=False)"
+        lines.append(f"({REGROUPED} marks a parameter with which others are grouped: {where})")
     raise ArgumentError("\n".join(lines))
 
 

@@ -44,7 +44,7 @@ class Unknowns:
 
 def unknowns(mechanism: Mechanism, known: str | Iterable[str]) -> Unknowns:
     """Find the base parameters of a mechanism of which some parameters are known; see `identify` for `known`."""
-    names, base = mechanism.parameter_names, mechanism.base_parameters()
+    names, base = mechanism.parameter_names, mechanism.base_parameters(resting=False)
     fixed = np.array([name in _named(names, known) for name in names], dtype=bool)
     if np.any(fixed):
         base = _without(base, fixed, names, mechanism.parameters)
