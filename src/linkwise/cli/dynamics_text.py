@@ -28,7 +28,8 @@ def at(mechanism: Mechanism, q: Sequence[float] | None, qd: Sequence[float] | No
     M, C = mechanism.mass_matrix(there), mechanism.coriolis_matrix(there, speeds)
     names = [plain(name) for name in columns.names(mechanism, "qd")]
     cells = {"M": names} | {name: _cells(M[:, k]) for k, name in enumerate(names)}
-    matrix = Table((f"mass matrix of {plain(mechanism.name)}, kg m2, kg m, kg; q {_listed(there)}",), *as_rows(cells))
+    title = f"mass matrix of {plain(mechanism.name)}, {_matrix_units(mechanism)}; q {_listed(there)}"
+    matrix = Table((*_massless(mechanism), title), *as_rows(cells))
     parts: dict[str, list[str]] = {"effort": [plain(name) for name in columns.names(mechanism, "tau")]}
     parts |= {"C qd": _cells(C @ speeds), "gravity": _cells(mechanism.gravity_torque(there))}
     parts |= {"friction": _cells(mechanism.friction_torque(speeds)), "unit": columns.units(mechanism, "tau")}
@@ -48,6 +49,20 @@ def base_parameters(mechanism: Mechanism) -> str:
         return "\n".join(lines)
     cells = {"value": _cells(found.values), "base parameter": [plain(name) for name in found.names]}
     return laid_out(Table(tuple(lines), *as_rows(cells)))
+
+
+def _matrix_units(mechanism: Mechanism) -> str:
+    """Units that occur in the mass matrix: of what turns, of both together, of what slides."""
+    sliding = set(columns.slides(mechanism)) | ({False, True} if mechanism.floating else set())
+    return {frozenset({False}): "kg m2", frozenset({True}): "kg"}.get(frozenset(sliding), "kg m2, kg m, kg")
+
+
+def _massless(mechanism: Mechanism) -> tuple[str, ...]:
+    """Remark that the dynamics say nothing where nobody gave any masses."""
+    bodies = [*(link.inertia for link in mechanism.links), mechanism.payload]
+    if any(body.mass or np.any(body.tensor) for body in bodies):
+        return ()
+    return (f"remark: no masses are given for {plain(mechanism.name)}; what depends on them is zero", "")
 
 
 def _cells(values: FloatArray) -> list[str]:

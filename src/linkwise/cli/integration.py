@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,6 +52,7 @@ def integrated(mechanism: Mechanism, options: dict[str, Any]) -> Simulated:
     _check_friction(mechanism, options["method"])
     q0, qd0 = state.coordinates(options["q"], mechanism), state.speeds(options["qd"], mechanism)
     named = options["torque"]
+    _check_torque(named)
     recorded = None if named in LAWS else torque_file.read(named, mechanism)
     t = _instants(options, recorded)
     torque = _torque(mechanism, named, q0, t, recorded)
@@ -71,6 +73,20 @@ def integrated(mechanism: Mechanism, options: dict[str, Any]) -> Simulated:
 def moved(mechanism: Mechanism, options: dict[str, Any]) -> Mechanism:
     """Return what is simulated: without friction, if that is asked for."""
     return mechanism if options["friction"] else mechanism.nofriction()
+
+
+def _check_torque(named: str) -> None:
+    """Refuse what is neither a word nor a file."""
+    import difflib
+
+    from linkwise.model.table import plain
+
+    if named in LAWS or Path(named).exists():
+        return
+    near = difflib.get_close_matches(named.lower(), LAWS, 1)
+    guess = f" Did you mean {near[0]!r}?" if near else ""
+    what = f"there is no file {plain(named)!r}.{guess} Expected {', '.join(LAWS)} or a .csv file"
+    raise click.BadParameter(what, param_hint="--torque")
 
 
 def _check_friction(mechanism: Mechanism, method: str) -> None:

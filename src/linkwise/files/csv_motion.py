@@ -65,12 +65,12 @@ class Reader:
     def _columns(self, offset: int, names: Sequence[str]) -> list[int]:
         """Where the wanted columns stand."""
         found = [next((self.header.index(n) for n in one.names if n in self.header), -1) for one in self.wanted]
-        missing = [one.names[0] for one, at in zip(self.wanted, found, strict=True) if at < 0]
+        missing = [one for one, at in zip(self.wanted, found, strict=True) if at < 0]
         if missing:
-            named = f" (or {'q_' + names[0]!r} and so on, by name)" if names else ""
-            self.source.fail(
-                offset, f"the header has no column {choices(missing)}{named}; it has {members(self.header[:40])}"
-            )
+            by_name = [one.names[1] for one in missing if names and _NUMBERED.fullmatch(one.names[0])]
+            named = f" (or {by_name[0]!r}{' and so on' * (len(by_name) > 1)}, by name)" if by_name else ""
+            lacking = choices([one.names[0] for one in missing])
+            self.source.fail(offset, f"the header has no column {lacking}{named}; it has {members(self.header[:40])}")
         if len(set(found)) < len(found) or any(self.header.count(self.header[at]) > 1 for at in found):
             self.source.fail(offset, "the header names a column twice")
         self._check_others(offset, {name for one in self.wanted for name in one.names}, bool(names))

@@ -159,8 +159,19 @@ def _wrench(external: Any) -> FloatArray:
 
 
 def _parse(path: str | Path, physical: bool) -> Reading:
+    _refuse_robot(path)
     text = read_text(path)
     return _parser(path, text)(text, Path(path).stem, physical)
+
+
+def _refuse_robot(path: str | Path) -> None:
+    """Say how a bundled robot is loaded where its bare name is given for a file that is not there."""
+    from linkwise import robots
+
+    name = str(path).lower()
+    if name in robots.names() and not Path(path).exists():
+        why = f"there is no such file; the bundled robot of that name is lw.robots.load({name!r})"
+        raise FileError(path, [FileProblem(0, why)])
 
 
 def _parser(path: str | Path, text: str) -> Parser:
