@@ -277,7 +277,7 @@ BAD_FLIGHTS = [
         HEADER.replace(",q2,", ",").replace("qd2,", "").replace(",qdd2", "") + "0,1,2,3\n",
         "line 1: the header has no column 'q_base_x', 'q_base_y', 'q_base_z', 'q_base_qw', 'q_base_qx', 'q_base_qy', "
         "'q_base_qz', 'qd_base_vx', 'qd_base_vy', 'qd_base_vz', 'qd_base_wx', 'qd_base_wy', 'qd_base_wz', 'qdd_base_vx', "
-        "'qdd_base_vy', 'qdd_base_vz', 'qdd_base_wx', 'qdd_base_wy' or 'qdd_base_wz' (or 'q_arm' and so on, by name); it "
+        "'qdd_base_vy', 'qdd_base_vz', 'qdd_base_wx', 'qdd_base_wy' or 'qdd_base_wz'; it "
         "has 't', 'q1', 'qd1' and 'qdd1'",
     ),
     (

@@ -12,6 +12,7 @@ import pytest
 from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError, KernelError, LinkwiseError, MissingExtraError
 from linkwise.simulation import Feedback, Sampled, SimulationError, simulate
+from linkwise.simulation.feedback import WORKS
 
 ARM = robots.planar_2r()
 AFLOAT = Mechanism([Link(joint="fixed", mass=1.0, inertia=(1.0, 1.0, 1.0))], floating=True)
@@ -31,6 +32,8 @@ CLOCKS = "expected (t_end, dt), both > 0, s, t_end a multiple of dt"
 INSTANTS = "expected instants (T,), s, or a tuple (t_end, dt)"
 ONE_EACH = "expected real numbers of the shape (1, 11), one for each state"
 GIVES = "expected real numbers of the shape (2,), or of one that broadcasts to it"
+EVENTS = "expected a function g(t, q, qd), a list of them, or a dict of them by name"
+ZEROS = "expected real numbers whose zeros are looked for"
 METHODS = "'rk4', 'semi_implicit_euler', 'euler', 'rk23', 'rk45', 'dop853', 'radau', 'bdf' or 'lsoda'"
 
 TABLE: list[tuple[dict[str, Any], str]] = [
@@ -67,6 +70,9 @@ TABLE: list[tuple[dict[str, Any], str]] = [
         {"torque": Feedback(lambda t, q, qd, r: r, r=Sampled(np.zeros((4, 2))))},
         "r of Feedback(<lambda>, r) has 4 instants; expected 10 (one per step), 11 or 1",
     ),
+    ({"external": 1.0}, "external has the shape (); expected (6,): force and moment on the tool, in tool axes"),
+    ({"external": [0.0] * 5}, "external has the shape (5,); expected (6,): force and moment on the tool, in tool axes"),
+    ({"external": [np.inf] * 6}, "external is inf at (0,); expected finite real numbers"),
     ({"t": None}, f"t is missing; {INSTANTS}"),
     ({"t": 1.0}, f"t has the shape (); {INSTANTS}"),
     ({"t": []}, f"t has the shape (0,); {INSTANTS}"),
@@ -97,7 +103,19 @@ TABLE: list[tuple[dict[str, Any], str]] = [
     ({"diverged": "ignore"}, "diverged is 'ignore'; expected 'raise' or 'mark'"),
     ({"method": "rk45", "rtol": 0.0}, "rtol is 0.0; expected a number > 0"),
     ({"method": "rk45", "atol": "small"}, "atol is 'small'; expected a number > 0"),
-    ({"events": 3}, "event 'event0' is 3; expected a function g(t, q, qd)"),
+    ({"events": 3}, f"events is 3; {EVENTS}"),
+    ({"events": "zero"}, f"events is 'zero'; {EVENTS}"),
+    ({"events": [3]}, "event 'event0' is 3; expected a function g(t, q, qd)"),
+    ({"events": lambda t, q, qd: q[..., 0] > 0}, f"event 'event0' gives bool; {ZEROS}"),
+    ({"events": {"up": lambda t, q, qd: bool(q[0] > 0)}, "method": "rk45"}, f"event 'up' gives bool; {ZEROS}"),
+    (
+        {"events": {"short": lambda t, q: q[..., 0]}},
+        "event 'short' does not take (t, q, qd): too many positional arguments; expected g(t, q, qd)",
+    ),
+    (
+        {"events": {"long": lambda t, q, qd, more: q[..., 0]}, "method": "rk45"},
+        "event 'long' does not take (t, q, qd): missing a required argument: 'more'; expected g(t, q, qd)",
+    ),
     ({"events": lambda t, q, qd: 1j * q[..., 0]}, f"what event 'event0' gives holds complex128; {ONE_EACH}"),
     ({"events": {"lost": lambda t, q, qd: None}}, f"what event 'lost' gives holds None; {ONE_EACH}"),
     (
@@ -123,14 +141,19 @@ def test_argument_is_refused(changes: dict[str, Any], message: str) -> None:
 
 def test_quaternion_of_another_length() -> None:
     q0 = np.zeros((2, 7))
-    q0[:, 3] = 1.0, 1.1
+    q0[:, 3] = 1.0, 0.0
     with pytest.raises(ArgumentError) as caught:
         simulate(AFLOAT, q0, t=(0.1, 0.01))
     assert str(caught.value) == (
-        "simulate: q0[..., 3:7] has the length 1.1 at (1,); expected a unit quaternion (w, x, y, z)"
+        "simulate: q0[..., 3:7] has the length 0 at (1,); expected a quaternion (w, x, y, z) of any other length"
     )
-    q0[1, 3] = 1.0 + 1e-7
-    assert np.array_equal(simulate(AFLOAT, q0, t=(0.1, 0.01)).q[1, 0], [0, 0, 0, 1, 0, 0, 0])
+    for method in ("rk4", "rk45"):
+        for length in (2.0, 1.0 + 1e-7, 1e-300, 1e300):
+            q0[1, 3:7] = np.array([0.6, 0.8, 0.0, 0.0]) * length
+            made = simulate(AFLOAT, q0, t=(0.1, 0.01), method=method)
+            off = np.abs(made.q[1, :, 3:7] - [0.6, 0.8, 0.0, 0.0]).max()
+            print(method, length, off)
+            assert off < 1e-15  # it does not turn: rounding alone
 
 
 def test_what_is_no_mechanism() -> None:
@@ -183,8 +206,33 @@ def test_laws_that_cannot_be() -> None:
     with pytest.raises(ArgumentError) as caught:
         Sampled(np.zeros((3, 0)))
     assert str(caught.value) == "Sampled: values has the shape (3, 0); expected one number or more"
-    with pytest.raises(TypeError, match="is not known when the graph is built"):
+    with pytest.raises(
+        ArgumentError, match=r"choosing fails on expressions: .* not known when the graph is built; what works"
+    ):
         simulate(ARM, torque=Feedback(choosing), t=(0.1, 0.01))
+
+
+@pytest.mark.parametrize(
+    ("law", "why"),
+    [
+        (lambda t, q, qd: np.clip(q, -1, 1), "'>=' not supported between instances of 'Expr' and 'int'"),
+        (lambda t, q, qd: np.minimum(q, 1.0), "not supported between instances of 'Expr' and 'float'"),
+        (lambda t, q, qd: np.sign(q), "not supported between instances of 'Expr'"),
+        (lambda t, q, qd: q % 1.0, "unsupported operand type(s) for %: 'Expr' and 'float'"),
+        (lambda t, q, qd: np.tanh(q), "no callable tanh method"),
+        (lambda t, q, qd: np.arctan2(q, qd), "no attribute 'arctan2'"),
+        (lambda t, q, qd: ARM.gravity_torque(q), "gravity_torque: q holds object; expected real numbers (..., 2)"),
+    ],
+)
+def test_laws_say_what_works_on_expressions(law: Any, why: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        simulate(ARM, torque=Feedback(law), t=(0.1, 0.01))
+    message = str(caught.value)
+    print(message)
+    assert message.startswith("Feedback: <lambda> fails on expressions: ")
+    assert why in message
+    assert message.endswith(f"; {WORKS}")
+    assert caught.value.__cause__ is not None
 
 
 @pytest.mark.parametrize("backend", ["llvm", "numpy"])

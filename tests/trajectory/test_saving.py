@@ -6,6 +6,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import files
+from linkwise.cli.columns import BASE_EFFORTS
 from linkwise.errors import FileError
 from linkwise.trajectory import CartesianTrajectory, Event, Trajectory, cartesian, quintic
 
@@ -113,6 +114,24 @@ def test_what_is_no_motion_of_a_frame(tmp_path: Path) -> None:
         CartesianTrajectory.load(tmp_path / "b.npz")
 
 
+@pytest.mark.parametrize("names", [("arm", "hand"), ()])
+def test_csv_of_a_floating_base(tmp_path: Path, names: tuple[str, ...]) -> None:
+    q, qd, qdd, tau = RNG.normal(size=(5, 9)), *RNG.normal(size=(3, 5, 8))
+    q[:4, 3:7] /= np.linalg.norm(q[:4, 3:7], axis=1, keepdims=True)  # the last one is of another length
+    Trajectory(T, q, qd, qdd, tau, names=names).save(tmp_path / "a.csv")
+    t, *read = files.open_motion(tmp_path / "a.csv", 2, names, floating=True).read()
+    assert np.array_equal(t, T)
+    assert all(np.array_equal(a, b) for a, b in zip(read[1:], (qd, qdd), strict=True))
+    assert np.array_equal(read[0][:4], q[:4])
+    off = np.abs(read[0][4, 3:7] - q[4, 3:7] / np.linalg.norm(q[4, 3:7])).max()
+    print(off)
+    assert off < 5e-16  # two roundings of numbers below 1
+    header, *rows = (tmp_path / "a.csv").read_text().splitlines()
+    joints = ("tau_arm", "tau_hand") if names else ("tau1", "tau2")
+    assert header.split(",")[-8:] == [*(f"tau_{name}" for name in BASE_EFFORTS), *joints]
+    assert np.array_equal([[float(cell) for cell in row.split(",")[-8:]] for row in rows], tau)
+
+
 def floating() -> Trajectory:
     return Trajectory([0.0, 1.0], np.ones((2, 7)), np.ones((2, 6)), np.ones((2, 6)))
 
@@ -127,11 +146,11 @@ def floating() -> Trajectory:
             "a.csv",
             "a .csv file holds one motion, not a batch of shape (2,); save as .npz, or one member(...) of it",
         ),
-        (floating, "a.mot", "a .mot file holds the motion of joints, not of a floating base; save as .npz"),
+        (floating, "a.mot", "a .mot file holds the motion of joints, not of a floating base; save as .csv or .npz"),
         (
             lambda: Trajectory([0.0], *np.full((3, 1, 1), np.nan)),
             "a.csv",
-            "a .csv file holds finite numbers only; save as .npz",
+            "a .csv file holds finite numbers only; save as .npz, or until(...) the last of them",
         ),
         (
             lambda: quintic([0.0], [1.0], [0.0, 0.1, 0.3]),

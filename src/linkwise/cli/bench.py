@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
@@ -38,13 +39,13 @@ ROUNDS = 15
 
 @dataclass(frozen=True)
 class Measured:
-    """One line of the table; times in s."""
+    """One line of the table; times in s, NaN and no operations where the mechanism has no such thing."""
 
     name: str
-    first: float
-    single: float
-    each: float
-    operations: dict[str, int]
+    first: float = math.nan
+    single: float = math.nan
+    each: float = math.nan
+    operations: dict[str, int] | None = None
 
 
 def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -81,7 +82,7 @@ def bench(mechanism: str, configurations: int, algorithms: tuple[str, ...]) -> N
       linkwise bench puma560 --algorithm regressor --algorithm coriolis_matrix
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise.algorithm import find
-    from linkwise.cli.layout import console
+    from linkwise.cli.layout import console, put
     from linkwise.model.table import plain
 
     found = description(mechanism).mechanism
@@ -89,11 +90,32 @@ def bench(mechanism: str, configurations: int, algorithms: tuple[str, ...]) -> N
     named = algorithms or USUAL
     for name in named:
         find(name)  # before anything is measured
-    measured = [measure(found, name, configurations) for name in named]
+    measured, remarks = _measured(found, named, configurations)
     base = " on a floating base" if found.floating else ""
     joints = f"{found.n} joint{'' if found.n == 1 else 's'}{base}"
-    screen.print(f"{plain(found.name)}, {joints}, batch of {configurations:,}", style="bold")
-    screen.print(_table(measured))
+    put(screen, f"{plain(found.name)}, {joints}, batch of {configurations:,}", _table(measured))
+    for remark in remarks:
+        click.echo(remark)
+
+
+def _measured(mechanism: Mechanism, named: Sequence[str], configurations: int) -> tuple[list[Measured], list[str]]:
+    """Measure what works; return lines without figures, and remarks, where the mechanism does not allow it."""
+    from linkwise.errors import LinkwiseError
+    from linkwise.model.table import plain
+
+    made: list[Measured] = []
+    why: dict[str, list[str]] = {}
+    failed: LinkwiseError | None = None
+    for name in named:
+        try:
+            made.append(measure(mechanism, name, configurations))
+        except LinkwiseError as error:
+            failed = error
+            made.append(Measured(name))
+            why.setdefault(plain(str(error)), []).append(name)
+    if failed is not None and not any(row.operations is not None for row in made):
+        raise failed
+    return made, [f"remark: no {' and no '.join(names)}: {reason}" for reason, names in why.items()]
 
 
 def measure(mechanism: Mechanism, name: str, configurations: int) -> Measured:
@@ -143,7 +165,11 @@ def _table(measured: list[Measured]) -> Table:
     columns = ("first call", "one call", "in a batch, each", "operations each")
     table = new_table("function", *columns)
     for row in measured:
-        table.add_row(row.name, time_text(row.first), time_text(row.single), time_text(row.each), _count(row.operations))
+        if row.operations is None:
+            table.add_row(row.name, *["-"] * len(columns))
+        else:
+            times = (time_text(value) for value in (row.first, row.single, row.each))
+            table.add_row(row.name, *times, _count(row.operations) or "none")
     return table
 
 

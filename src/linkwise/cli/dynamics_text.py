@@ -59,8 +59,8 @@ def _matrix_units(mechanism: Mechanism) -> str:
 
 def _massless(mechanism: Mechanism) -> tuple[str, ...]:
     """Remark that the dynamics say nothing where nobody gave any masses."""
-    bodies = [*(link.inertia for link in mechanism.links), mechanism.payload]
-    if any(body.mass or np.any(body.tensor) for body in bodies):
+    bodies = [*(link.body for link in mechanism.links), mechanism.payload]
+    if not all(body.is_zero for body in bodies) or any(drive.motor.mass for drive in mechanism.drives):
         return ()
     return (f"remark: no masses are given for {plain(mechanism.name)}; what depends on them is zero", "")
 

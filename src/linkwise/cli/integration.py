@@ -43,8 +43,11 @@ class Simulated:
     took: float
 
 
-def integrated(mechanism: Mechanism, options: dict[str, Any]) -> Simulated:
-    """Integrate what the options say; the first step of all is taken apart, for it compiles."""
+def integrated(mechanism: Mechanism, options: dict[str, Any], external: FloatArray) -> Simulated:
+    """Integrate what the options say, with a force and moment (6,) on the tool.
+
+    The first step of all is taken apart, for it compiles.
+    """
     import linkwise
     from linkwise.cli import state, torque_file
     from linkwise.errors import SimulationError
@@ -55,8 +58,9 @@ def integrated(mechanism: Mechanism, options: dict[str, Any]) -> Simulated:
     _check_torque(named)
     recorded = None if named in LAWS else torque_file.read(named, mechanism)
     t = _instants(options, recorded)
-    torque = _torque(mechanism, named, q0, t, recorded)
+    torque = _torque(mechanism, named, q0, t, recorded, external)
     settings: dict[str, Any] = {"method": options["method"], "hold": False}
+    settings |= {"external": external} if external.any() else {}
     try:
         start = clock.perf_counter()
         linkwise.simulate(mechanism, q0, qd0, torque=_at_first(torque), t=t[:2], energies=True, **settings)
@@ -125,10 +129,13 @@ def _instants(options: dict[str, Any], recorded: Recorded | None) -> FloatArray:
     return np.asarray(first + np.linspace(0.0, time, steps + 1))
 
 
-def _torque(mechanism: Mechanism, named: str, q0: Any, t: FloatArray, recorded: Recorded | None) -> Any:
+def _torque(
+    mechanism: Mechanism, named: str, q0: Any, t: FloatArray, recorded: Recorded | None, external: FloatArray
+) -> Any:
     """What `linkwise.simulate` takes for it; motors act on joints only."""
     import numpy as np
 
+    from linkwise.cli.simulated import pushes
     from linkwise.dynamics import gravity_torque
     from linkwise.simulation import Feedback
 
@@ -136,7 +143,9 @@ def _torque(mechanism: Mechanism, named: str, q0: Any, t: FloatArray, recorded: 
         return _linear(recorded, t)
     first = mechanism.nv - mechanism.n
     if named == "hold":
-        held = np.array(mechanism.gravity_torque(mechanism.neutral if q0 is None else q0))
+        start = np.asarray(mechanism.neutral if q0 is None else q0)
+        held = np.array(mechanism.gravity_torque(start))
+        held -= pushes(mechanism, start, external) if external.any() else 0.0
         held[:first] = 0.0
         return held
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from linkwise.cli import csv_files
+from linkwise.cli.base_tables import roundings_of
 from linkwise.cli.columns import slides
 from linkwise.cli.output import Folder, TextFile
 from linkwise.cli.results import Results, compute
@@ -24,6 +25,7 @@ from linkwise.view.thinned import Thinned
 if TYPE_CHECKING:
     from linkwise.files import Description, Motion
     from linkwise.files.motion import Block
+    from linkwise.mechanism import Mechanism
 
 FEW = 3
 """Up to this many instants, every link is printed at each."""
@@ -195,9 +197,9 @@ class Drawn:
         self.links.add(results.t, np.concatenate(magnitudes, axis=1))
 
 
-def _draw(drawn: Drawn, suffix: str, folder: Folder, report: Report, tree: Tree) -> None:
+def _draw(drawn: Drawn, suffix: str, folder: Folder, report: Report, tree: Mechanism) -> None:
     try:
-        figures = list(_figures(drawn, tree))
+        figures = list(_figures(drawn, tree, report.summary))
     except MissingExtraError as error:
         report.notes.append(f"no figures: {error}")
         return
@@ -206,15 +208,17 @@ def _draw(drawn: Drawn, suffix: str, folder: Folder, report: Report, tree: Tree)
         report.files.append(folder.path / f"{name}.{suffix}")
 
 
-def _figures(drawn: Drawn, tree: Tree) -> Iterator[tuple[str, object]]:
+def _figures(drawn: Drawn, tree: Mechanism, summary: Summary) -> Iterator[tuple[str, object]]:
+    small = roundings_of(tree, summary) if tree.floating else (np.zeros(tree.nv), 0.0, 0.0)
     if tree.nv:
         t, values = drawn.joints.points()
         quantities = np.split(values, tree.nq + tree.nv * np.arange(3), axis=1)
+        quantities[-1] = _quieted(quantities[-1], small[0])
         rows = [_panels(tree, title, t, v) for title, v in zip(curves.UNITS, quantities, strict=True)]
         also = "the base and " if tree.floating else ""
         yield "joints", curves.plot(rows, [*tree.names, *curves.BASE_LABELS], f"{tree.name}: {also}the joints")
     t, values = drawn.links.points()
-    force, moment = np.split(values, 2, axis=1)
+    force, moment = map(_quieted, np.split(values, 2, axis=1), small[1:])
     every = range(len(tree.links))
     rows = [
         [curves.Curves("force", "N", t, force, every)],
@@ -222,6 +226,11 @@ def _figures(drawn: Drawn, tree: Tree) -> Iterator[tuple[str, object]]:
     ]
     title = f"{tree.name}: magnitude of what each link receives from its parent"
     yield "joint_forces", curves.plot(rows, tree.link_names, title)
+
+
+def _quieted(values: FloatArray, small: FloatArray | float) -> FloatArray:
+    """Return curves (k, m), zero where they never come above what is rounding."""
+    return np.where(np.abs(values).max(axis=0, initial=0.0) <= small, 0.0, values)
 
 
 def _panels(tree: Tree, title: str, t: FloatArray, values: FloatArray) -> list[curves.Curves]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,16 +12,32 @@ if TYPE_CHECKING:
 
     from linkwise.cli.summary import Extremes
 
+WIDEST = 1000
+"""No table needs as many columns."""
+
 PIPED_WIDTH = 120
-"""Columns where the output is no terminal."""
+"""Columns where the output is no terminal and COLUMNS is not set."""
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Make the console: as wide as the terminal, wide enough for every table where there is none."""
+    """Make the console: as wide as the terminal or COLUMNS says, wide enough for every table where neither does."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, width=None if stream.isatty() else PIPED_WIDTH, highlight=False, markup=False, emoji=False)
+    width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else PIPED_WIDTH
+    return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+
+def put(screen: Console, title: str, table: Table) -> None:
+    """Print a table under its title, as wide as it needs: digits are never cut off, cells never broken over lines."""
+    from rich.measure import Measurement
+
+    screen.print(title, style="bold")
+    given = screen.width
+    needed = Measurement.get(screen, screen.options.update(max_width=WIDEST), table).maximum
+    screen.width = max(given, needed)
+    screen.print(table)
+    screen.width = given
 
 
 def new_table(*columns: str, left: tuple[int, ...] = (0,)) -> Table:
@@ -35,7 +52,9 @@ def new_table(*columns: str, left: tuple[int, ...] = (0,)) -> Table:
 
 
 def peak(extremes: Extremes, k: int) -> str:
-    """Write the largest value of a column and when it came."""
+    """Write the largest value of a column and when it came; zero came at no time."""
+    if not extremes.peak[k]:
+        return "0"
     return f"{short(extremes.peak[k])} @ {short(extremes.peak_time[k])}"
 
 

@@ -105,7 +105,7 @@ def _progress(motion: Motion, quiet: bool) -> Iterator[Callable[[], None]]:
 def _tell(found: Description, report: Report) -> None:
     """Print the tables, what deserves a remark, and the files."""
     from linkwise.cli import tables
-    from linkwise.cli.layout import console
+    from linkwise.cli.layout import console, put
     from linkwise.model.table import action, plain
 
     mechanism = found.mechanism
@@ -114,8 +114,7 @@ def _tell(found: Description, report: Report) -> None:
     screen = console()
     few = report.few
     for title, table in tables.of_instants(mechanism, few) if few else tables.of_motion(mechanism, report.summary):
-        screen.print(title, style="bold")
-        screen.print(table)
+        put(screen, title, table)
     for name, count in zip(mechanism.names, report.summary.beyond.tolist(), strict=True):
         if count:
             click.echo(

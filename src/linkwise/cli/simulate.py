@@ -62,7 +62,7 @@ def simulate(mechanism: str, output: str | None, quiet: bool, **options: Any) ->
     What the motors do, --torque:
       zero       nothing
       hold       what holds the mechanism at its start, all the time
-      gravity    what holds it wherever it is
+      gravity    what holds it wherever it is, against gravity alone
       FILE.csv   recorded efforts: columns t and tau1 or tau_NAME, ..., such as
                  joints.csv of linkwise run; linear between the instants
 
@@ -79,13 +79,17 @@ def simulate(mechanism: str, output: str | None, quiet: bool, **options: Any) ->
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise.cli.show import file_name
     from linkwise.cli.simulated import balance
+    from linkwise.model.table import action
 
-    found = moved(description(mechanism).mechanism, options)
-    made = integrated(found, options)
-    balanced = balance(found, made.motion)
+    read = description(mechanism)
+    found = moved(read.mechanism, options)
+    made = integrated(found, options, read.external)
+    balanced = balance(found, made.motion, read.external)
     folder = Path(output) if output is not None else Path("out") / file_name(found.name)
     written, notes = write(found, made.motion, folder, options["suffix"] if options["figures"] else None)
     if not quiet:
+        if read.external.any():
+            click.echo(f"on the tool: {action(read.external)} (from the file)")
         _tell(found, made, balanced, options)
         click.echo("wrote " + ", ".join(written))
         for note in notes:
@@ -126,7 +130,7 @@ def write(
 
 
 def _tell(mechanism: Mechanism, made: Simulated, balanced: Balance, options: dict[str, Any]) -> None:
-    from linkwise.cli.layout import console, time_text
+    from linkwise.cli.layout import console, put, time_text
     from linkwise.cli.simulated import remark, tables
     from linkwise.model.table import plain
 
@@ -134,8 +138,7 @@ def _tell(mechanism: Mechanism, made: Simulated, balanced: Balance, options: dic
     motion, steps = made.motion, made.steps
     screen.print(_headline(mechanism, made, options))
     for title, table in tables(mechanism, motion, balanced):
-        screen.print(title, style="bold")
-        screen.print(table)
+        put(screen, title, table)
     rate = f", {steps / made.took:,.0f} steps per second" if options["method"] in STEPPED else ""
     click.echo(f"took {time_text(made.took)}{rate}; before it {time_text(made.compiled)} to compile or load")
     if said := remark(mechanism, balanced):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.cli.base_tables import state_lines
+from linkwise.cli.base_tables import momentum, state_lines
 from linkwise.cli.columns import joint_columns
 from linkwise.cli.layout import new_table, short
 from linkwise.cli.tables import Titled
@@ -37,35 +37,49 @@ class Balance:
         Done by the efforts of the motors; None where there were none.
     lost : float or None
         In friction; None where there is none.
+    external : float or None
+        Done by what acts on the tool; None where nothing does.
     """
 
     kinetic: tuple[float, float]
     potential: tuple[float, float]
     work: float | None
     lost: float | None
+    external: float | None = None
 
     @property
     def drift(self) -> float:
-        """What the integration made (or lost, where negative): gain of energy, less work, and what friction took."""
+        """What the integration made (or lost, where negative): gain of energy, less all work, and what friction took."""
         gain = self.kinetic[1] - self.kinetic[0] + self.potential[1] - self.potential[0]
-        return gain - (self.work or 0.0) + (self.lost or 0.0)
+        return gain - (self.work or 0.0) - (self.external or 0.0) + (self.lost or 0.0)
 
 
-def balance(mechanism: Mechanism, motion: Trajectory) -> Balance:
-    """Add up where the energy of a simulated motion went.
+def balance(mechanism: Mechanism, motion: Trajectory, external: FloatArray | None = None) -> Balance:
+    """Add up where the energy of a simulated motion went, that under a force and moment (6,) on the tool if there are any.
 
     Powers are integrated over each recorded interval by Simpson's rule, efforts taken as linear there.
     """
     kinetic, potential, tau = recorded(motion)
     ends = [(float(energy[0]), float(energy[-1])) for energy in (kinetic, potential)]
     steps = np.diff(motion.t)
-    between = motion.at(0.5 * (motion.t[1:] + motion.t[:-1]))[1]
+    halfway, between, _ = motion.at(0.5 * (motion.t[1:] + motion.t[:-1]))
     work = float(np.sum(_simpson(_power(tau, motion.qd), _power(0.5 * (tau[1:] + tau[:-1]), between), steps)))
     lost = None
     if rubs(mechanism):
         at, mid = (_power(mechanism.friction_torque(qd), qd) for qd in (motion.qd, between))
         lost = float(np.sum(_simpson(at, mid, steps)))
-    return Balance(ends[0], ends[1], work if tau.any() else None, lost)
+    pushed = None
+    if external is not None and external.any():
+        at, mid = (_power(pushes(mechanism, q, external), qd) for q, qd in ((motion.q, motion.qd), (halfway, between)))
+        pushed = float(np.sum(_simpson(at, mid, steps)))
+    return Balance(ends[0], ends[1], work if tau.any() else None, lost, pushed)
+
+
+def pushes(mechanism: Mechanism, q: FloatArray, external: FloatArray) -> FloatArray:
+    """Efforts (..., nv) that act as the force and moment (6,) on the tool do, tool axes, at coordinates q (..., nq)."""
+    rest = np.zeros((*q.shape[:-1], mechanism.nv))
+    held = mechanism.inverse_dynamics(q, rest, rest, external)
+    return np.asarray(mechanism.inverse_dynamics(q, rest, rest) - held)
 
 
 def recorded(motion: Trajectory) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -109,11 +123,17 @@ def tables(mechanism: Mechanism, motion: Trajectory, balanced: Balance) -> Itera
         yield f"floating base {end}: its pose in the base frame, all else in its own axes", base
     if mechanism.n:
         yield f"joints from the start to the end, t = {short(float(motion.t[-1]))} s", _joints(mechanism, motion)
+    if mechanism.floating:
+        yield "momentum in the axes of the world frame, the angular about the centre of mass", momentum(mechanism, motion)
     energy = new_table("energy [J]", "kinetic", "potential", "sum")
     for what, k in (("at the start", 0), ("at the end", 1)):
         each = balanced.kinetic[k], balanced.potential[k]
         energy.add_row(what, *map(_joules, each), _joules(sum(each)), end_section=k == 1)
-    for what, value in (("work of the motors", balanced.work), ("lost in friction", balanced.lost)):
+    for what, value in (
+        ("work of the motors", balanced.work),
+        ("work on the tool", balanced.external),
+        ("lost in friction", balanced.lost),
+    ):
         if value is not None:
             energy.add_row(what, "", "", _joules(value))
     energy.add_row("drift", "", "", f"{balanced.drift:.2g}")

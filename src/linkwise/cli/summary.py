@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from linkwise.cli.results import Results
@@ -41,6 +43,13 @@ class Extremes:
         self.peak_time = np.where(larger, t[rows], self.peak_time)
         self._squares += np.einsum("ij,ij->j", values, values)
         self.count += len(t)
+
+    def quieted(self, small: FloatArray | float) -> Extremes:
+        """Return the same, zero for the columns that never came above ``small`` (columns,)."""
+        made = copy.copy(self)
+        above = ~(np.abs(self.peak) <= small)
+        made.peak, made._squares = self.peak * above, self._squares * above
+        return made
 
     @property
     def rms(self) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from linkwise.cli.base_tables import BASE_AXES
 from linkwise.cli.columns import EFFORT_UNITS, joint_columns
 from linkwise.cli.layout import fixed, new_table, peak, short
 from linkwise.cli.results import Results
-from linkwise.cli.summary import Summary
+from linkwise.cli.summary import Extremes, Summary
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import rotation_to_rpy
@@ -20,12 +21,17 @@ from linkwise.spatial.rotation import rotation_to_rpy
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from linkwise.mechanism import Mechanism
+
 Titled = tuple[str, "Table"]
 """A table and what stands above it."""
 
 
-def of_instants(tree: Tree, results: Results) -> Iterator[Titled]:
+def of_instants(tree: Mechanism, results: Results) -> Iterator[Titled]:
     """Make two tables for each instant, the joints and the links, and one of the base where it floats."""
+    if tree.floating:
+        small = base_tables.roundings(tree, np.abs(results.qd).max(axis=0), np.abs(results.qdd).max(axis=0))
+        results = replace(results, tau=np.where(np.abs(results.tau) <= small, 0.0, results.tau))
     for row, time in enumerate(results.t.tolist()):
         if tree.floating:
             yield f"t = {short(time)} s: {BASE_AXES}", base_tables.of_instant(results, row)
@@ -34,19 +40,24 @@ def of_instants(tree: Tree, results: Results) -> Iterator[Titled]:
         yield f"t = {short(time)} s: links, in the axes of the world frame", _links(tree, results, row)
 
 
-def of_motion(tree: Tree, summary: Summary) -> Iterator[Titled]:
+def of_motion(tree: Mechanism, summary: Summary) -> Iterator[Titled]:
     """Make the tables of a long motion: a base that floats, the joints' motion, their efforts, and the links."""
+    tau, force, moment = summary.tau, summary.force, summary.moment
+    if tree.floating:
+        small, small_force, small_moment = base_tables.roundings_of(tree, summary)
+        tau, force, moment = tau.quieted(small), force.quieted(small_force), moment.quieted(small_moment)
     span = f"{summary.count:,} instants, t = {short(summary.start)} to {short(summary.end)} s"
     title = f"{span}; each peak with the time at which it came"
     if tree.floating:
         yield title, base_tables.of_motion(summary)
+        yield "force and moment on the base that the motion takes", base_tables.of_efforts(tau)
         title = "joints"
     if tree.n:
         yield title, _joint_motion(tree, summary)
-        yield "motor efforts", _joint_efforts(tree, summary)
+        yield "motor efforts", _joint_efforts(tree, tau)
     table = new_table("link", "peak force [N]", "peak moment [N m]")
     for k, name in enumerate(tree.link_names):
-        table.add_row(plain(name), peak(summary.force, k), peak(summary.moment, k))
+        table.add_row(plain(name), peak(force, k), peak(moment, k))
     yield "what each link receives from its parent, moment about the joint", table
 
 
@@ -58,10 +69,10 @@ def _joint_motion(tree: Tree, summary: Summary) -> Table:
     return table
 
 
-def _joint_efforts(tree: Tree, summary: Summary) -> Table:
+def _joint_efforts(tree: Tree, tau: Extremes) -> Table:
     table = new_table("joint", "rms effort", "peak effort", "")
     for name, slide, _, v in joint_columns(tree):
-        table.add_row(name, short(summary.tau.rms[v]), peak(summary.tau, v), EFFORT_UNITS[slide])
+        table.add_row(name, short(tau.rms[v]), peak(tau, v), EFFORT_UNITS[slide])
     return table
 
 

@@ -17,7 +17,8 @@ from linkwise.kinematics.configuration import configuration_rate
 from linkwise.model.tree import Tree
 from linkwise.simulation.arguments import Start
 from linkwise.simulation.events import member, watch
-from linkwise.simulation.scheme import accelerations, normalised
+from linkwise.simulation.moved import Moved
+from linkwise.simulation.scheme import normalised
 from linkwise.simulation.torque import Torque, asked
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.trajectory import Event
@@ -34,8 +35,8 @@ class Task:
 
     Attributes
     ----------
-    mech : Tree
-        The mechanism.
+    moved : Moved
+        The mechanism, and what pushes it.
     t : ndarray (T,)
         Instants, s.
     start : Start
@@ -54,7 +55,7 @@ class Task:
         Of the kernels.
     """
 
-    mech: Tree
+    moved: Moved
     t: FloatArray
     start: Start
     torque: Torque
@@ -63,6 +64,11 @@ class Task:
     solver: dict[str, Any]
     mark: bool
     backend: str | None
+
+    @property
+    def mech(self) -> Tree:
+        """The mechanism."""
+        return self.moved.tree
 
 
 def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
@@ -78,7 +84,7 @@ def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
     made = Recorded.empty(len(task.start.q), len(task.t), task.mech.nq, task.mech.nv)
     events: list[Event] = []
     ends = np.full(len(task.start.q), np.inf)
-    rates, laws = _rates_kernel(task.mech, task.backend), _laws(task)
+    rates, laws = _rates_kernel(task.moved, task.backend), _laws(task)
     for row in range(len(task.start.q)):
         one = _Rollout(task, rates, partial(laws, row), row)
         one.run()
@@ -92,20 +98,21 @@ def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
     return made, tuple(events), ends
 
 
-def _rates_kernel(mech: Tree, backend: str | None) -> Kernel:
-    """The derivative in time of the state, compiled once for a mechanism."""
+def _rates_kernel(moved: Moved, backend: str | None) -> Kernel:
+    """The derivative in time of the state, compiled once for a mechanism and what pushes it."""
+    mech = moved.tree
     kept = mech.__dict__.setdefault("_rollouts", {})
-    key = ("rates", backend)
+    key = ("rates", backend, moved.external)
     if key not in kept:
         inputs = {"q": (mech.nq,), "qd": (mech.nv,), "tau": (mech.nv,)}
-        kept[key] = Kernel(trace(partial(_rates, mech), "rates", inputs, {"rate": (mech.nq + mech.nv,)}), backend)
+        kept[key] = Kernel(trace(partial(_rates, moved), "rates", inputs, {"rate": (mech.nq + mech.nv,)}), backend)
     made: Kernel = kept[key]
     return made
 
 
-def _rates(mech: Tree, q: Array, qd: Array, tau: Array) -> Array:
+def _rates(moved: Moved, q: Array, qd: Array, tau: Array) -> Array:
     """Derivatives in time of the state (nq + nv,)."""
-    return np.concatenate([configuration_rate(mech, q, qd), accelerations(mech, q, qd, tau)])
+    return np.concatenate([configuration_rate(moved.tree, q, qd), moved.accelerations(q, qd, tau)])
 
 
 def _laws(task: Task) -> Callable[[int, int], Law]:

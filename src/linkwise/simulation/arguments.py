@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -17,9 +18,6 @@ from linkwise.spatial.scalar import FloatArray
 
 EVEN = 1e-9
 """By this share of a step the intervals between instants may differ, beside the rounding of the instants themselves."""
-
-UNIT = 1e-6
-"""How far from 1 the length of the quaternion of a floating base may be; it is then made 1."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +51,21 @@ def state(mech: Tree, name: str, value: Any, size: int) -> FloatArray:
     if found.ndim == 0 or found.shape[-1] != size:
         raise ArgumentError(f"simulate: {name} has the shape {found.shape}; expected (..., {size}) for {mech.name!r}")
     if mech.floating and name == "q0":
-        length = np.linalg.norm(found[..., 3:7], axis=-1, keepdims=True)
-        if np.any(np.abs(length - 1.0) > UNIT):
-            where = tuple(int(k) for k in np.argwhere(np.abs(length[..., 0] - 1.0) > UNIT)[0])
-            raise ArgumentError(
-                f"simulate: q0[..., 3:7] has the length {length[..., 0][where]:g}{f' at {where}' if where else ''}; "
-                "expected a unit quaternion (w, x, y, z)"
-            )
-        found = np.concatenate([found[..., :3], found[..., 3:7] / length, found[..., 7:]], axis=-1)
+        found = np.concatenate([found[..., :3], _unit(found[..., 3:7]), found[..., 7:]], axis=-1)
     return found
+
+
+def _unit(quaternion: FloatArray) -> FloatArray:
+    """The quaternions (..., 4) at unit length, whatever other than zero they have."""
+    largest = np.abs(quaternion).max(axis=-1, keepdims=True)
+    if not np.all(largest):
+        where = tuple(int(k) for k in np.argwhere(largest[..., 0] == 0.0)[0])
+        raise ArgumentError(
+            f"simulate: q0[..., 3:7] has the length 0{f' at {where}' if where else ''}; "
+            "expected a quaternion (w, x, y, z) of any other length"
+        )
+    scaled = np.ldexp(quaternion, -np.frexp(largest)[1])  # so that squares neither overflow nor vanish
+    return np.asarray(scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))
 
 
 def together(arrays: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
@@ -135,6 +139,18 @@ def record(value: Any, steps: int) -> int:
     return int(value)
 
 
+def external(value: Any) -> tuple[float, ...] | None:
+    """A constant force and moment (6,), or none."""
+    if value is None:
+        return None
+    found = numbers("simulate: external", value)
+    if found.shape != (6,):
+        raise ArgumentError(
+            f"simulate: external has the shape {found.shape}; expected (6,): force and moment on the tool, in tool axes"
+        )
+    return tuple(found.tolist())
+
+
 def torque_rows(mech: Tree, torque: Any, steps: int, batch: tuple[int, ...]) -> FloatArray:
     """Torques as (..., rows, nv), rows 1 or one per instant."""
     if torque is None:
@@ -177,7 +193,12 @@ def watched(events: Any) -> dict[str, Any]:
     if isinstance(events, Mapping):
         found = dict(events)
     else:
-        listed = [events] if callable(events) or not isinstance(events, Sequence) else list(events)
+        if not callable(events) and (not isinstance(events, Sequence) or isinstance(events, (str, bytes))):
+            raise ArgumentError(
+                f"simulate: events is {shown(events)}; expected a function g(t, q, qd), a list of them, or a dict of them "
+                "by name"
+            )
+        listed = [events] if callable(events) else list(events)
         found = {}
         for k, function in enumerate(listed):
             name = getattr(function, "__name__", f"event{k}")
@@ -185,6 +206,7 @@ def watched(events: Any) -> dict[str, Any]:
     for name, function in found.items():
         if not callable(function):
             raise ArgumentError(f"simulate: event {name!r} is {shown(function)}; expected a function g(t, q, qd)")
+        _check_signature(name, function)
         direction = getattr(function, "direction", 0)
         if not isinstance(direction, (int, float, np.integer, np.floating)) or np.isnan(direction):
             raise ArgumentError(f"simulate: event {name!r} has the direction {direction!r}; expected -1, 0 or 1")
@@ -194,6 +216,16 @@ def watched(events: Any) -> dict[str, Any]:
                 f"simulate: event {name!r} has terminal {terminal!r}; expected True, False or a number of times"
             )
     return found
+
+
+def _check_signature(name: str, function: Any) -> None:
+    """Refuse an event that cannot be called with time and state."""
+    try:
+        inspect.signature(function).bind(None, None, None)
+    except TypeError as error:
+        raise ArgumentError(f"simulate: event {name!r} does not take (t, q, qd): {error}; expected g(t, q, qd)") from error
+    except ValueError:
+        pass  # a function without a signature: it will say itself what it misses
 
 
 def one_of(name: str, value: Any, known: Sequence[str]) -> str:

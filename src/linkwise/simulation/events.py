@@ -11,8 +11,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import Shape
-from linkwise.model.tree import Tree
-from linkwise.simulation.held import before_jumps
+from linkwise.simulation.moved import Moved
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Event
@@ -46,14 +45,14 @@ class Span:
 
 
 def find(
-    mech: Tree, events: Mapping[str, Any], t: FloatArray, made: Recorded, batch: Shape, *, held: bool
+    moved: Moved, events: Mapping[str, Any], t: FloatArray, made: Recorded, batch: Shape, *, held: bool
 ) -> tuple[tuple[Event, ...], FloatArray]:
     """Find every event, and when each rollout (B,) ends: at its first terminal event, or never.
 
     Parameters
     ----------
-    mech : Tree
-        The mechanism.
+    moved : Moved
+        The mechanism, and what pushes it.
     events : mapping of str to callable
         ``g(t, q, qd) -> (...,)``, with attributes ``terminal`` and ``direction`` as in SciPy.
     t : ndarray (R,)
@@ -72,7 +71,7 @@ def find(
         rows, columns = _crossings(value, getattr(function, "direction", 0))
         if not len(rows):
             continue
-        span = _span(mech, t, made, rows, columns, held=held)
+        span = _span(moved, t, made, rows, columns, held=held)
         times = _located(name, function, span, value[rows, columns])
         q, qd = span.at(times)
         needed = int(getattr(function, "terminal", False))
@@ -97,7 +96,10 @@ def watch(name: str, function: Any, t: Any, q: FloatArray, qd: FloatArray, *, fi
     wanted = q.shape[:-1]
     what = f"simulate: what event {name!r} gives"
     expected = f"real numbers of the shape {wanted}, one for each state"
-    value = numbers(what, function(np.broadcast_to(t, wanted) if wanted else t, q, qd), expected, finite=False, copy=False)
+    given = function(np.broadcast_to(t, wanted) if wanted else t, q, qd)
+    value = numbers(what, given, expected, finite=False, copy=False)
+    if np.asarray(given).dtype.kind == "b":
+        raise ArgumentError(f"simulate: event {name!r} gives bool; expected real numbers whose zeros are looked for")
     if value.shape != wanted:
         raise ArgumentError(f"{what} has the shape {value.shape} for states q {q.shape}; expected {expected}")
     lost = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1) & ~np.isfinite(value) if finite else np.array(False)
@@ -116,12 +118,12 @@ def _crossings(value: FloatArray, direction: float) -> tuple[Any, Any]:
     return rows, columns
 
 
-def _span(mech: Tree, t: FloatArray, made: Recorded, rows: Any, columns: Any, *, held: bool) -> Span:
+def _span(moved: Moved, t: FloatArray, made: Recorded, rows: Any, columns: Any, *, held: bool) -> Span:
     near = (made.q[rows, columns], made.qd[rows, columns], made.qdd[rows, columns])
     q, qd, qdd = (array[rows, columns + 1] for array in (made.q, made.qd, made.qdd))
     if held:  # under the torque of the interval that ends here
-        qdd = before_jumps(mech, q, qd, made.tau[rows, columns])
-    return Span(t[columns], t[columns + 1], near, (q, qd, qdd), mech.floating)
+        qdd = moved.compiled_accelerations(q, qd, made.tau[rows, columns])
+    return Span(t[columns], t[columns + 1], near, (q, qd, qdd), moved.tree.floating)
 
 
 def _located(name: str, function: Any, span: Span, first: FloatArray) -> FloatArray:

@@ -17,6 +17,12 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import Array, FloatArray
 
+WORKS = (
+    "what works is + - * / @, abs, np.sin, np.cos, np.sqrt, .sign() of one, linkwise.simulation.saturated for limits "
+    "and the functions over scalars, such as linkwise.dynamics.gravity_torque(mech, q) for mech.gravity_torque(q)"
+)
+"""What a law may do."""
+
 
 class Sampled:
     """A parameter of a `Feedback` that changes with time, or from rollout to rollout: one value for each instant.
@@ -62,8 +68,9 @@ class Feedback:
 
     The function is written like an algorithm of this library: over scalars, for one configuration. It gets t (s), q
     (nq,), qd (nv,) and the parameters as arrays of expressions, and returns tau (nv,). Arithmetic, ``@``, ``np.sin``,
-    ``np.cos``, ``np.sqrt``, ``abs`` and ``.sign()`` work on them, and so do the functions over scalars in
-    `linkwise.kinematics` and `linkwise.dynamics`; comparisons and ``if`` on them do not.
+    ``np.cos``, ``np.sqrt``, ``abs``, ``.sign()`` of one of them and `saturated` work on them, and so do the functions over
+    scalars in `linkwise.kinematics` and `linkwise.dynamics`, such as ``gravity_torque(mech, q)`` in the place of
+    ``mech.gravity_torque(q)``; comparisons, ``if`` and ``np.clip`` do not.
 
     Parameters
     ----------
@@ -89,6 +96,17 @@ class Feedback:
     Feedback(<lambda>, kp, kd)
     >>> law(arm, 0.0, [0.1, 0.0], [0.0, 1.0])
     array([-9., -9.])
+
+    Springs and dampers about a goal, gravity compensated, the efforts limited as those of the motors are:
+
+    >>> from linkwise.simulation import saturated, simulate
+    >>> def hold_at(t, q, qd, goal, kp, kd, most):
+    ...     effort = kp * (goal - q) - kd * qd + lw.dynamics.gravity_torque(arm, q)
+    ...     return saturated(effort, -most, most)
+    >>> law = Feedback(hold_at, goal=[1.0, 0.5], kp=60.0, kd=15.0, most=[40.0, 20.0])
+    >>> motion = simulate(arm, torque=law, t=(3.0, 1e-3))
+    >>> motion.q[-1].round(2).tolist(), abs(motion.tau).max(axis=0).tolist()
+    ([1.0, 0.5], [40.0, 20.0])
     """
 
     def __init__(self, function: Callable[..., Any], **parameters: Any) -> None:
@@ -167,7 +185,10 @@ class Feedback:
     def scalars(self, mech: Tree, t: Array, q: Array, qd: Array, *given: Array) -> Array:
         """The law over scalars, checked."""
         named = {name: value[()] if value.ndim == 0 else value for name, value in zip(self.inputs, given, strict=True)}
-        made = np.asarray(self.function(t[()], q, qd, **named, **self.fixed), dtype=object)
+        try:
+            made = np.asarray(self.function(t[()], q, qd, **named, **self.fixed), dtype=object)
+        except (TypeError, AttributeError, ArgumentError) as error:
+            raise ArgumentError(f"Feedback: {self.name} fails on expressions: {error}; {WORKS}") from error
         if made.shape != (mech.nv,):
             raise ArgumentError(f"Feedback: {self.name} gives tau of shape {made.shape}; expected ({mech.nv},)")
         return made

@@ -7,16 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from linkwise.model.tree import Tree
+from linkwise.simulation.moved import Moved
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.held import HeldHermite
 from linkwise.trajectory.state import State
-
-
-def before_jumps(mech: Tree, q: FloatArray, qd: FloatArray, tau: FloatArray) -> FloatArray:
-    """Accelerations (..., nv) at the ends of intervals, q (..., nq), qd (..., nv), under the torque that held in them."""
-    made: FloatArray = mech.kernel("forward_dynamics")(q, qd, tau)  # type: ignore[attr-defined]
-    return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +21,15 @@ class Held:
 
     Attributes
     ----------
-    mech : Tree
-        The mechanism.
+    moved : Moved
+        The mechanism, and what pushes it.
     t : ndarray (R,)
         Recorded instants, s, R >= 2.
     q, qd, qdd, tau : ndarray (..., R, nq), (..., R, nv), ...
         What is recorded there.
     """
 
-    mech: Tree
+    moved: Moved
     t: FloatArray
     q: FloatArray
     qd: FloatArray
@@ -48,9 +42,15 @@ class Held:
 
     def member(self, place: tuple[int, ...]) -> Held:
         """The same for one motion, or a smaller batch, of a batch."""
-        return Held(self.mech, self.t, *(array[place] for array in (self.q, self.qd, self.qdd, self.tau)))
+        return Held(self.moved, self.t, *(array[place] for array in (self.q, self.qd, self.qdd, self.tau)))
+
+    def first(self, kept: int) -> Held | None:
+        """The same for the first so many instants, which know nothing of what is lost after them; None for one alone."""
+        if kept < 2:
+            return None
+        return Held(self.moved, self.t[:kept], *(array[..., :kept, :] for array in (self.q, self.qd, self.qdd, self.tau)))
 
     @cached_property
     def _pieces(self) -> HeldHermite:
-        before = before_jumps(self.mech, self.q[..., 1:, :], self.qd[..., 1:, :], self.tau[..., :-1, :])
-        return HeldHermite(self.t, self.q, self.qd, self.qdd, np.asarray(before), self.mech.floating)
+        before = self.moved.compiled_accelerations(self.q[..., 1:, :], self.qd[..., 1:, :], self.tau[..., :-1, :])
+        return HeldHermite(self.t, self.q, self.qd, self.qdd, np.asarray(before), self.moved.tree.floating)

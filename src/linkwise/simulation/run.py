@@ -16,6 +16,7 @@ from linkwise.simulation import adaptive, arguments
 from linkwise.simulation.events import find, member
 from linkwise.simulation.held import Held
 from linkwise.simulation.loop import Loop
+from linkwise.simulation.moved import Moved
 from linkwise.simulation.scheme import SCHEMES, program
 from linkwise.simulation.torque import Torque, asked
 from linkwise.spatial.scalar import FloatArray
@@ -31,6 +32,7 @@ def simulate(
     qd0: npt.ArrayLike | None = None,
     *,
     torque: Any = None,
+    external: npt.ArrayLike | None = None,
     t: Any = None,
     method: str = "rk4",
     record: int = 1,
@@ -53,7 +55,8 @@ def simulate(
     mech : Mechanism
         What moves. Friction of its motors counts, as in `Mechanism.forward_dynamics`.
     q0 : (..., nq) array_like, optional
-        Initial coordinates, rad or m; zero if not given, a floating base upright at the origin.
+        Initial coordinates, rad or m; zero if not given, a floating base upright at the origin. A quaternion
+        of any length but zero counts as its unit one.
     qd0 : (..., nv) array_like, optional
         Initial speeds; zero if not given.
     torque : optional
@@ -66,6 +69,9 @@ def simulate(
         - `Feedback`: a law that is compiled in.
         - ``torque(t, q, qd) -> (..., nv)``: a function of Python, called once a step with the whole batch (by adaptive
           methods with one rollout at a time). It is the slowest.
+    external : (6,) array_like, optional
+        A constant force (N) and moment (N m) on the tool at its origin, in tool axes, as in `Mechanism.inverse_dynamics`.
+        It is compiled in: another one compiles anew.
     t : (T,) array_like or tuple (t_end, dt)
         Instants, s: ascending, at equal distances for the fixed-step methods. A tuple of two numbers means the instants
         0, dt, ... t_end.
@@ -97,7 +103,8 @@ def simulate(
     -------
     Trajectory
         t (R,), q (..., R, nq), qd, qdd, tau (..., R, nv) at recorded instants, R = (T - 1) // record + 1; qdd and tau are
-        those of the step that begins there. After a terminal event all are NaN. `events` has the name, time, state, and
+        those of the step that begins there. After a terminal event all are NaN; ``until(time)`` of the
+        trajectory leaves them out. `events` has the name, time, state, and
         index into the batch of each event, rollout by rollout.
 
     Raises
@@ -149,6 +156,7 @@ def simulate(
     hold = fixed if hold is None else flag("simulate: hold", hold, "True, False or None")
     clock = arguments.clock(t, even=fixed)
     record = arguments.record(record, clock.steps)
+    moved = Moved(mech, arguments.external(external))
     states = {name: arguments.state(mech, name, value, size) for name, value, size in _states(mech, q0, qd0)}
     batches = {name: array.shape[:-1] for name, array in states.items()}
     source = Torque.of(mech, torque, clock.steps, arguments.together(batches))
@@ -158,16 +166,16 @@ def simulate(
     watched = arguments.watched(events)
     instants = np.ascontiguousarray(clock.t[::record])
     if fixed:
-        made = _stepped(mech, method, start, source, clock, record, hold, backend)
-        found, ends = find(mech, watched, instants, made, batch, held=held)
+        made = _stepped(moved, method, start, source, clock, record, hold, backend)
+        found, ends = find(moved, watched, instants, made, batch, held=held)
     else:
         tolerances = {name: arguments.tolerance(name, value) for name, value in (("rtol", rtol), ("atol", atol))}
         solver = {"method": adaptive.METHODS[method], **tolerances}
-        task = adaptive.Task(mech, clock.t, start, source, hold, watched, solver, diverged == "mark", backend)
+        task = adaptive.Task(moved, clock.t, start, source, hold, watched, solver, diverged == "mark", backend)
         every, found, ends = adaptive.integrate(task)
         made = Recorded(*(array[:, ::record] for array in (every.q, every.qd, every.qdd, every.tau)))
     _cut(made, instants, ends, batch, mark=diverged == "mark")
-    return _trajectory(mech, instants, made, batch, found, held=held, energies=energies)
+    return _trajectory(moved, instants, made, batch, found, held=held, energies=energies)
 
 
 def _states(mech: Mechanism, q0: Any, qd0: Any) -> tuple[tuple[str, Any, int], ...]:
@@ -175,7 +183,7 @@ def _states(mech: Mechanism, q0: Any, qd0: Any) -> tuple[tuple[str, Any, int], .
 
 
 def _stepped(
-    mech: Mechanism,
+    moved: Moved,
     method: str,
     start: arguments.Start,
     source: Torque,
@@ -185,23 +193,23 @@ def _stepped(
     backend: str | None,
 ) -> Recorded:
     """Integrate with fixed steps, as far as something is recorded."""
-    integrator = _integrator(mech, method, source, hold or not source.is_law, backend)
+    integrator = _integrator(moved, method, source, hold or not source.is_law, backend)
     if source.function is not None:
         assert isinstance(integrator, Loop)
-        integrator = integrator.asking(asked(source.function, start.batch, mech.nv))
+        integrator = integrator.asking(asked(source.function, start.batch, moved.tree.nv))
     steps = clock.steps // record * record
     timing = {"start": float(clock.t[0]), "step": clock.step}
     return integrator(start.q, start.qd, source.reads(start.batch), steps=steps, record=record, **timing)
 
 
-def _integrator(mech: Mechanism, method: str, source: Torque, hold: bool, backend: str | None) -> Rollout | Loop:
-    """What was compiled for this mechanism, method and law, or is now."""
-    backend = backend or default_backend()
+def _integrator(moved: Moved, method: str, source: Torque, hold: bool, backend: str | None) -> Rollout | Loop:
+    """What was compiled for this mechanism, wrench, method and law, or is now."""
+    backend, mech = backend or default_backend(), moved.tree
     kept = mech.__dict__.setdefault("_rollouts", {}) if source.law is None else source.law.compiled(mech)
     looped = backend != "llvm" or source.function is not None
-    key = (method, hold, backend, looped)
+    key = (method, hold, backend, looped, moved.external)
     if key not in kept:
-        whole = program(mech, method, source.law, hold)
+        whole = program(moved, method, source.law, hold)
         kept[key] = Loop(whole, backend) if looped else Rollout(whole)
     made: Rollout | Loop = kept[key]
     return made
@@ -234,13 +242,15 @@ def _cut(made: Recorded, t: FloatArray, ends: FloatArray, batch: Shape, *, mark:
 
 
 def _trajectory(
-    mech: Mechanism, t: FloatArray, made: Recorded, batch: Shape, events: tuple[Event, ...], *, held: bool, energies: bool
+    moved: Moved, t: FloatArray, made: Recorded, batch: Shape, events: tuple[Event, ...], *, held: bool, energies: bool
 ) -> Trajectory:
     records = {"q": made.q, "qd": made.qd, "qdd": made.qdd, "tau": made.tau}
     arrays: dict[str, Any] = {name: array.reshape(*batch, *array.shape[1:]) for name, array in records.items()}
+    mech = moved.tree
     if energies:
+        assert isinstance(mech, Mechanism)
         arrays["kinetic"] = mech.kinetic_energy(arrays["q"], arrays["qd"])
         arrays["potential"] = mech.potential_energy(arrays["q"])
     closed(*map(np.asarray, arrays.values()))
-    exact = Held(mech, t, *(arrays[name] for name in records)) if held and len(t) > 1 else None
+    exact = Held(moved, t, *(arrays[name] for name in records)) if held and len(t) > 1 else None
     return Trajectory(t, **arrays, events=events, evaluate=exact).of(mech)

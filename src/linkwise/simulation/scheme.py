@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.algorithm import find
 from linkwise.kernel.rollout import Program
 from linkwise.kernel.tape import trace
 from linkwise.kinematics.configuration import configuration_rate, integrate
-from linkwise.model.tree import Tree
 from linkwise.simulation.feedback import Feedback
+from linkwise.simulation.moved import Moved
 from linkwise.spatial.quaternion import unit_quaternion
 from linkwise.spatial.scalar import Array
 
@@ -26,7 +25,7 @@ class Scheme:
     Attributes
     ----------
     stage : callable
-        Over scalars: the mechanism, then the inputs of `Program.stage`; its outputs.
+        Over scalars: what moves, then the inputs of `Program.stage`; its outputs.
     coefficients : tuple of (advance, weight, delay)
         Of each stage, see `Program`.
     """
@@ -36,27 +35,43 @@ class Scheme:
 
 
 def _explicit(
-    tree: Tree, q: Array, qd: Array, q_sum: Array, qd_sum: Array, q_from: Array, qd_from: Array, tau: Array, *factors: Array
+    moved: Moved,
+    q: Array,
+    qd: Array,
+    q_sum: Array,
+    qd_sum: Array,
+    q_from: Array,
+    qd_from: Array,
+    tau: Array,
+    *factors: Array,
 ) -> tuple[Array, ...]:
     """One evaluation of an explicit Runge-Kutta method in which each stage needs only the one before it."""
     advance, weight = (factor[()] for factor in factors)
-    rate = configuration_rate(tree, q, qd)
-    qdd = accelerations(tree, q, qd, tau)
+    rate = configuration_rate(moved.tree, q, qd)
+    qdd = moved.accelerations(q, qd, tau)
     ahead = (q_from + advance * rate, qd_from + advance * qdd)
     return (*ahead, q_sum + weight * rate, qd_sum + weight * qdd, qdd)
 
 
 def _semi_implicit(
-    tree: Tree, q: Array, qd: Array, q_sum: Array, qd_sum: Array, q_from: Array, qd_from: Array, tau: Array, *factors: Array
+    moved: Moved,
+    q: Array,
+    qd: Array,
+    q_sum: Array,
+    qd_sum: Array,
+    q_from: Array,
+    qd_from: Array,
+    tau: Array,
+    *factors: Array,
 ) -> tuple[Array, ...]:
     """Speeds first, then the configuration along the new speeds: the symplectic Euler method.
 
     E. Hairer, Ch. Lubich, G. Wanner, *Geometric Numerical Integration* (2006), eq. I.1.9.
     """
     step = factors[1][()]
-    qdd = accelerations(tree, q, qd, tau)
+    qdd = moved.accelerations(q, qd, tau)
     speeds = qd + step * qdd
-    there = integrate(tree, q, speeds, step)
+    there = integrate(moved.tree, q, speeds, step)
     return there, speeds, there, speeds, qdd
 
 
@@ -68,18 +83,14 @@ SCHEMES = {
 """By name: the classical Runge-Kutta method (W. Kutta, 1901), of order 4; two of order 1."""
 
 
-def accelerations(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
-    """Return qdd (nv,): the forward dynamics."""
-    return np.asarray(find("forward_dynamics").function(tree, q, qd, tau))
-
-
-def program(tree: Tree, method: str, law: Feedback | None, hold: bool) -> Program:
+def program(moved: Moved, method: str, law: Feedback | None, hold: bool) -> Program:
     """Trace a scheme on a mechanism, and a law of control with it."""
-    scheme, nq, nv = SCHEMES[method], tree.nq, tree.nv
+    scheme, tree = SCHEMES[method], moved.tree
+    nq, nv = tree.nq, tree.nv
     state = {name: (nv if "qd" in name else nq,) for name in ("q", "qd", "q_sum", "qd_sum", "q_from", "qd_from")}
     inputs = {**state, "tau": (nv,), "advance": (), "weight": ()}
     outputs = {"q_next": (nq,), "qd_next": (nv,), "q_total": (nq,), "qd_total": (nv,), "qdd": (nv,)}
-    stage = trace(lambda *given: scheme.stage(tree, *given), f"{method}_stage", inputs, outputs)
+    stage = trace(lambda *given: scheme.stage(moved, *given), f"{method}_stage", inputs, outputs)
     finish = trace(normalised, "finish", {"q": (nq,)}, {"q_unit": (nq,)}) if tree.floating else None
     tape = law.tape(tree) if law else None
     return Program(stage, scheme.coefficients, tape, finish, hold or len(scheme.coefficients) == 1)

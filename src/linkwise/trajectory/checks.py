@@ -135,6 +135,14 @@ def within(time: Any, t: FloatArray) -> FloatArray:
     return np.clip(made, t[0], t[-1])
 
 
+def until(time: Any, t: FloatArray) -> float:
+    """One time that is not before a trajectory begins."""
+    made = numbers("time", time, "a time, s")
+    if made.ndim or made < t[0]:
+        raise ArgumentError(f"time is {shown(time)}; expected a time, s, from {t[0]:g} on")
+    return float(made)
+
+
 def limited(limits: Any, names: Sequence[str], t: FloatArray, q: FloatArray) -> None:
     """Raise where a coordinate of q (..., T, n) leaves its limits (n, 2): the first joint, at its first such instant."""
     if limits is None:

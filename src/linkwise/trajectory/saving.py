@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".npz", ".csv", ".mot")
 ARRAYS = ("t", "q", "qd", "qdd", "tau", "kinetic", "potential", "poses", "names", "slides")
 MOTION, FRAME = ("t", "q", "qd", "qdd"), ("t", "poses", "twist", "acceleration")
+BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz")
+"""How the columns of force (N) and moment (N m) on a floating base are called."""
 EVENTS = tuple(f"events_{field}" for field in Event._fields)
 
 
@@ -38,11 +40,11 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
     if trajectory.batch:
         what = f"a {suffix} file holds one motion, not a batch of shape {trajectory.batch}"
         raise _refused(path, f"{what}; save as .npz, or one member(...) of it")
-    if trajectory.floating:
-        raise _refused(path, f"a {suffix} file holds the motion of joints, not of a floating base; save as .npz")
+    if trajectory.floating and suffix == ".mot":
+        raise _refused(path, f"a {suffix} file holds the motion of joints, not of a floating base; save as .csv or .npz")
     t, q, qd, qdd = trajectory.t, trajectory.q, trajectory.qd, trajectory.qdd
     if not all(np.all(np.isfinite(values)) for values in (q, qd, qdd)):
-        raise _refused(path, f"a {suffix} file holds finite numbers only; save as .npz")
+        raise _refused(path, f"a {suffix} file holds finite numbers only; save as .npz, or until(...) the last of them")
     if suffix == ".mot":
         save_motion(path, t, q, qd, qdd)
     else:
@@ -125,18 +127,27 @@ def _events(held: dict[str, Any]) -> tuple[Event, ...]:
 
 def _table(trajectory: Trajectory) -> Iterator[str]:
     """The lines of a .csv: the motion as everywhere, then what else was recorded."""
-    names = _plain(trajectory.names)
+    names, floating = _plain(trajectory.names), trajectory.floating
     columns: list[tuple[str, FloatArray]] = []
     if trajectory.tau is not None:
         endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(trajectory.n)]
+        endings = [f"_{name}" for name in BASE_EFFORTS if floating] + endings
         columns += [(f"tau{ending}", trajectory.tau[:, k]) for k, ending in enumerate(endings)]
     for name in ("kinetic", "potential"):
         if (values := getattr(trajectory, name)) is not None:
             columns.append((f"{name}_energy", values))
-    lines = csv_motion.render(trajectory.t, trajectory.q, trajectory.qd, trajectory.qdd, names)
+    q = _with_units(trajectory.q) if floating else trajectory.q
+    lines = csv_motion.render(trajectory.t, q, trajectory.qd, trajectory.qdd, names, floating)
     yield _joined(next(lines), [name for name, _ in columns])
     for k, line in enumerate(lines):
         yield _joined(line, [repr(float(values[k])) for _, values in columns])
+
+
+def _with_units(q: FloatArray) -> FloatArray:
+    """Configurations (T, nq) with a floating base, quaternions made unit ones where they are not by what a file allows."""
+    length = np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+    kept = (np.abs(length - 1.0) <= csv_motion.UNIT_QUATERNION) | (length == 0.0)
+    return np.concatenate((q[:, :3], q[:, 3:7] / np.where(kept, 1.0, length), q[:, 7:]), axis=1)
 
 
 def _plain(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -21,6 +21,13 @@ def of_member(whole: Evaluator | None, place: tuple[int, ...]) -> Evaluator | No
     return made
 
 
+def of_first(whole: Evaluator | None, kept: int) -> Evaluator | None:
+    """The evaluator of the first so many instants: the evaluator's own `first`, if it has one, or the whole."""
+    own = getattr(whole, "first", None)
+    made: Evaluator | None = own(kept) if own else whole
+    return made
+
+
 @dataclass(frozen=True)
 class OfMember:
     """The evaluator of one motion of a batch."""

@@ -13,11 +13,11 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.batch import place_in
-from linkwise.trajectory.checks import instants, record, within
+from linkwise.trajectory.checks import instants, record, until, within
 from linkwise.trajectory.event import Event
 from linkwise.trajectory.floating import FloatingHermite
 from linkwise.trajectory.hermite import Hermite
-from linkwise.trajectory.state import Evaluator, State, of_member
+from linkwise.trajectory.state import Evaluator, State, of_first, of_member
 
 if TYPE_CHECKING:
     from linkwise.model.tree import Tree
@@ -236,6 +236,35 @@ class Trajectory:
         events = tuple(event._replace(member=event.member[len(place) :]) for event in chosen)
         return replace(self, **values, events=events, evaluate=of_member(self.evaluate, place))
 
+    def until(self, time: float) -> Trajectory:
+        """Return the same motion, or batch of motions, with the instants and events up to a time.
+
+        So a rollout of `simulate` that a terminal event ended loses its NaN, and can be drawn and saved.
+
+        Parameters
+        ----------
+        time : float
+            s; not before the first instant. An instant at that time stays.
+
+        Raises
+        ------
+        ArgumentError
+            Where no instant would stay, or the time is not one number.
+
+        Examples
+        --------
+        >>> record = Trajectory([0.0, 1.0, 2.0], np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 1)))
+        >>> record.until(1.5)
+        <Trajectory: 2 instants from 0 to 1 s, 1 joint>
+        """
+        end = until(time, self.t)
+        kept = int(np.searchsorted(self.t, end, side="right"))
+        values: dict[str, Any] = {"t": self.t[:kept], "events": tuple(event for event in self.events if event.time <= end)}
+        for name, behind in (("q", 1), ("qd", 1), ("qdd", 1), ("tau", 1), ("kinetic", 0), ("potential", 0), ("poses", 2)):
+            if (array := getattr(self, name)) is not None:
+                values[name] = array[(..., slice(kept), *[slice(None)] * behind)]
+        return replace(self, **values, evaluate=of_first(self.evaluate, kept))
+
     def of(self, mechanism: Tree) -> Trajectory:
         """Return the same motion with the joint names of a mechanism, and m instead of rad for those that slide.
 
@@ -311,9 +340,10 @@ class Trajectory:
     def save(self, path: str | Path) -> None:
         """Write a file, whole or not at all, as the suffix says.
 
-        ``.npz`` holds everything, under the names of the fields; `load` reads it. ``.csv`` holds one motion of a fixed
-        mechanism with, if recorded, efforts and energies; ``.mot`` (SpaceLib) its t, q, qd and qdd, if the times are
-        multiples of a step. Both can be read by ``files.open_motion`` and ``linkwise run``.
+        ``.npz`` holds everything, under the names of the fields; `load` reads it. ``.csv`` holds one motion with, if
+        recorded, efforts and energies (quaternions of a floating base that are no unit ones become so); ``.mot``
+        (SpaceLib) t, q, qd and qdd of a fixed mechanism, if the times are multiples of a step. Both can be read by
+        ``files.open_motion`` and ``linkwise run``. They hold finite numbers only: cut a motion that ended early by `until`.
 
         Raises
         ------

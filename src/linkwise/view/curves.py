@@ -10,7 +10,8 @@ import numpy as np
 
 from linkwise.model.table import plain
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.figure import colour, figure, literal, shortened, style
+from linkwise.view import legend
+from linkwise.view.figure import colour, figure, literal, style
 
 UNITS = {
     "position": ("rad", "m"),
@@ -27,6 +28,13 @@ BASE_UNITS = {
     "effort": ("force on base", "N", "moment on base", "N m"),
 }
 """Title and unit of the two panels that a floating base adds to each quantity."""
+
+BASE_TITLES = frozenset(title for linear, _, angular, _ in BASE_UNITS.values() for title in (linear, angular))
+EFFORTS = frozenset(("effort", BASE_UNITS["effort"][0], BASE_UNITS["effort"][2]))
+"""Titles of the panels that are left out where they are zero."""
+
+TURN = "quaternion"
+"""Unit of the panels of an orientation, in which the curves are no x, y and z."""
 
 BASE_LABELS = ("base x", "base y", "base z", "base w")
 """What the legend calls the curves of a floating base."""
@@ -96,7 +104,10 @@ def base_panels(title: str, t: FloatArray, values: FloatArray, first: int) -> li
 
 
 def plot(rows: Sequence[Sequence[Curves]], names: Sequence[str], title: str) -> Any:
-    """Draw rows of panels over one time axis, with one legend beside them.
+    """Draw rows of panels over one time axis, with a legend beside them.
+
+    Those of an orientation have a legend of their own inside their first panel. Where a base floats, so have all that
+    never stand in one panel with those of the legend, and efforts that are zero throughout are left out.
 
     Parameters
     ----------
@@ -111,19 +122,63 @@ def plot(rows: Sequence[Sequence[Curves]], names: Sequence[str], title: str) -> 
     -------
     matplotlib.figure.Figure
     """
+    rows = _something(rows)
     across = len(rows[0])
     made = figure(4.0 + 6.0 * across, 1.0 + max(2.0 * len(rows), 0.2 * len(names) + 0.6))
     grid = made.subplots(len(rows), across, sharex=True, squeeze=False)
-    lines: dict[int, Any] = {}
-    for axes, panels in zip(grid, rows, strict=True):
-        for axis, panel in zip(axes, panels, strict=True):
-            lines.update(_panel(axis, panel))
-    for axis in grid[-1]:
-        axis.set_xlabel("time [s]")
+    placed = list(zip(grid.ravel(), [panel for row in rows for panel in row], strict=True))
+    empty = [axis for axis, panel in placed if _floats(rows) and _is_nothing(panel)]
+    drawn = [(axis, panel, _panel(axis, panel)) for axis, panel in placed if axis not in empty]
+    for axis, panel in placed:
+        if axis in empty:
+            _left_out(axis, panel)
+    for column in grid.T:
+        last = [axis for axis in column if axis not in empty][-1:]
+        for axis in last or column[-1:]:
+            axis.set_xlabel("time [s]")
+            axis.tick_params(labelbottom=True)
     made.align_ylabels(grid)
     literal(made.suptitle(" ", fontsize=11), plain(title))
-    _legend(made, lines, names)
+    _legends(made, drawn, names)
     return made
+
+
+def _something(rows: Sequence[Sequence[Curves]]) -> Sequence[Sequence[Curves]]:
+    """Leave out the rows that show no efforts but zero on a mechanism whose base floats, unless there is nothing else."""
+    if not _floats(rows):
+        return rows
+    return [row for row in rows if not all(map(_is_nothing, row))] or rows[:1]
+
+
+def _floats(rows: Sequence[Sequence[Curves]]) -> bool:
+    return any(panel.title in BASE_TITLES for row in rows for panel in row)
+
+
+def _is_nothing(panel: Curves) -> bool:
+    finite = np.abs(panel.values[np.isfinite(panel.values)]) if panel.title in EFFORTS else np.empty(0)
+    return bool(finite.size) and float(finite.max()) < NOTHING
+
+
+def _left_out(axis: Any, panel: Curves) -> None:
+    """Leave the place of a panel white but for a word why."""
+    axis.set_axis_off()
+    axis.text(0.5, 0.5, f"{' '.join(panel.title.split())}: zero", transform=axis.transAxes, color="0.5", ha="center")
+
+
+def _legends(made: Any, drawn: Sequence[tuple[Any, Curves, dict[int, Any]]], names: Sequence[str]) -> None:
+    turns = [(axis, panel, lines) for axis, panel, lines in drawn if panel.unit == TURN]
+    others = [one for one in drawn if one[1].unit != TURN]
+    lines = {k: line for *_, found in others for k, line in found.items()}
+    together = [panel.labels for _, panel, _ in others]
+    apart = any(panel.title in BASE_TITLES for _, panel, _ in drawn)
+    for place, group in enumerate(legend.groups(together if apart else [list(lines)])):
+        if place == 0:
+            legend.beside(made, {k: lines[k] for k in group}, names)
+        else:
+            axis = max(others, key=lambda one: len(group.intersection(one[1].labels)))[0]
+            legend.inside(axis, [lines[k] for k in sorted(group)], [names[k] for k in sorted(group)])
+    for axis, panel, found in turns[:1]:
+        legend.inside(axis, [found[k] for k in panel.labels], legend.QUATERNION)
 
 
 def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
@@ -185,12 +240,3 @@ def _no_exaggeration(axis: Any, values: FloatArray) -> None:
         middle = float(finite.mean())
         room = 0.5 * abs(middle) or 1.0
         axis.set_ylim(middle - room, middle + room)
-
-
-def _legend(made: Any, lines: dict[int, Any], names: Sequence[str]) -> None:
-    shown = sorted(lines)
-    legend = made.legend(
-        [lines[k] for k in shown], [" "] * len(shown), loc="outside right upper", frameon=False, fontsize=9, handlelength=2.4
-    )
-    for words, k in zip(legend.get_texts(), shown, strict=True):
-        literal(words, shortened(plain(names[k])))

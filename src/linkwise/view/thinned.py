@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
+
+IntArray = npt.NDArray[np.int64]
 
 STRETCHES = 2048
 """Stretches kept at most; more than the pixels across a figure."""
@@ -14,7 +20,8 @@ class Thinned:
     """Values against time, thinned as they come.
 
     All values are kept while there are few; then time is cut into stretches of equally many instants, each remembered by
-    its first time and its least and greatest values, and the stretches are doubled whenever there are too many.
+    its first and last time and by its least and greatest values in the order in which they came, and the stretches are
+    doubled whenever there are too many.
 
     Parameters
     ----------
@@ -38,40 +45,78 @@ class Thinned:
         self.columns = columns
         self.stretch = 1
         self.rows = 0
-        self._time = np.empty(0)
-        self._low = np.empty((0, columns))
-        self._high = np.empty((0, columns))
+        self._kept = _Stretches.empty(columns)
 
     def add(self, t: FloatArray, values: FloatArray) -> None:
         """Take in the next instants: t (k,), values (k, columns)."""
         if not len(t):
             return
+        rows = self.rows + np.arange(len(t))
         first = self.rows // self.stretch
-        index = (self.rows + np.arange(len(t))) // self.stretch
-        starts = np.flatnonzero(np.diff(index, prepend=-1))
-        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-        time = t[starts]
-        if len(self._time) > first:  # the stretch begun before goes on
-            low[0] = np.minimum(low[0], self._low[-1])
-            high[0] = np.maximum(high[0], self._high[-1])
-            time[0] = self._time[-1]
-        self._time = np.concatenate((self._time[:first], time))
-        self._low = np.concatenate((self._low[:first], low))
-        self._high = np.concatenate((self._high[:first], high))
+        starts = np.flatnonzero(np.diff(rows // self.stretch, prepend=-1))
+        new = _Stretches.cut(rows, t, values, starts)
+        if len(self._kept.first) > first:  # the stretch begun before goes on
+            begun = _Stretches(*(part[-1:] for part in self._kept.parts))
+            joint = begun.joined(_Stretches(*(part[:1] for part in new.parts))).merged(np.array([0]))
+            new = joint.joined(_Stretches(*(part[1:] for part in new.parts)))
+        self._kept = _Stretches(*(part[:first] for part in self._kept.parts)).joined(new)
         self.rows += len(t)
-        while len(self._time) > STRETCHES:
-            self._double()
-
-    def _double(self) -> None:
-        starts = np.arange(0, len(self._time), 2)
-        self._time = self._time[starts]
-        self._low = np.minimum.reduceat(self._low, starts)
-        self._high = np.maximum.reduceat(self._high, starts)
-        self.stretch *= 2
+        while len(self._kept.first) > STRETCHES:
+            self._kept = self._kept.merged(np.arange(0, len(self._kept.first), 2))
+            self.stretch *= 2
 
     def points(self) -> tuple[FloatArray, FloatArray]:
-        """Time (m,) and values (m, columns) to draw: all of them, or both ends of each stretch at its first time."""
+        """Time (m,) and values (m, columns) to draw: all of them, or both extremes of each stretch as they came.
+
+        The one that came first stands at the first time of its stretch, the other at the last.
+        """
+        kept = self._kept
         if self.stretch == 1:
-            return self._time, self._low
-        both = np.stack((self._low, self._high), axis=1)
-        return np.repeat(self._time, 2), both.reshape(-1, self.columns)
+            return kept.first, kept.low
+        falls = kept.high_row < kept.low_row
+        both = np.stack((np.where(falls, kept.high, kept.low), np.where(falls, kept.low, kept.high)), axis=1)
+        return np.stack((kept.first, kept.last), axis=1).ravel(), both.reshape(-1, self.columns)
+
+
+@dataclass(frozen=True)
+class _Stretches:
+    """First and last time of some stretches (m,), their extremes, and in which row each came first (m, columns)."""
+
+    first: FloatArray
+    last: FloatArray
+    low: FloatArray
+    high: FloatArray
+    low_row: IntArray
+    high_row: IntArray
+
+    @classmethod
+    def empty(cls, columns: int) -> Self:
+        none, rows = np.empty((0, columns)), np.empty((0, columns), dtype=np.int64)
+        return cls(np.empty(0), np.empty(0), none, none, rows, rows)
+
+    @classmethod
+    def cut(cls, rows: IntArray, t: FloatArray, values: FloatArray, starts: IntArray) -> Self:
+        """Cut instants into stretches that begin at ``starts``."""
+        own = np.broadcast_to(rows[:, None], values.shape)
+        return cls(t, t, values, values, own, own).merged(starts)
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return self.first, self.last, self.low, self.high, self.low_row, self.high_row
+
+    def joined(self, other: Self) -> Self:
+        return type(self)(*(np.concatenate(pair) for pair in zip(self.parts, other.parts, strict=True)))
+
+    def merged(self, starts: IntArray) -> Self:
+        """Make one stretch of all from each of ``starts`` to the next."""
+        ends = np.append(starts[1:], len(self.first)) - 1
+        low, low_row = _extreme(np.minimum, self.low, self.low_row, starts)
+        high, high_row = _extreme(np.maximum, self.high, self.high_row, starts)
+        return type(self)(self.first[starts], self.last[ends], low, high, low_row, high_row)
+
+
+def _extreme(pick: Any, values: FloatArray, rows: IntArray, starts: IntArray) -> tuple[FloatArray, IntArray]:
+    """Extreme of each stretch, and the first row in which it came."""
+    found = pick.reduceat(values, starts)
+    every = np.repeat(found, np.diff(starts, append=len(values)), axis=0)
+    return found, np.minimum.reduceat(np.where(values == every, rows, np.iinfo(np.int64).max), starts)
