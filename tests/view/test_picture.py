@@ -2,10 +2,11 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 import linkwise as lw
 from linkwise.errors import MissingExtraError
-from linkwise.view import draw
+from linkwise.view import draw, labels
 from linkwise.view.figure import rendered
 from linkwise.view.solids import Solids, helix
 
@@ -147,3 +148,34 @@ def test_a_carried_rotor_with_a_body_is_drawn_on_its_carrier(monkeypatch: pytest
     rotor = heavy[heavy[:, 1] > 4.0]
     middle = 0.5 * (rotor.min(axis=0) + rotor.max(axis=0))
     assert np.allclose(middle, [0.0, 5.0, 0.5], atol=1e-12)  # the torso's frame is at z = 0.5
+
+
+def carrying() -> lw.Mechanism:
+    motor = lw.Motor(axis=(0, 0, 1), carrier="torso", joint="slide", mass=0.3, com=(0.4, 0, 0.2), rotor_inertia=(1e-4,) * 3)
+    return tree().replace(motors=[motor])
+
+
+def test_a_carried_rotor_has_a_line_to_its_carrier_and_a_name() -> None:
+    made = draw(carrying())
+    assert "rotor of slide" in words(made)
+    found = [line for line in lines_of(made) if np.allclose(line.T, [[0, 0, 0.5], [0.4, 0, 0.7]])]
+    assert len(found) == 1
+    assert "rotor" not in words(draw(tree()))
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("floating", [False, True])
+def test_labels_stay_within_the_axes(side: float, floating: bool) -> None:
+    out = np.eye(4)
+    out[:3, 3] = 0.0, 0.3 * side, 0.0
+    links = [lw.Link(name="torso", axis=(0, 1, 0), before=UP)]
+    links += [lw.Link(name=f"a long name, {k}", parent=links[-1].name, axis=(0, 1, 0), before=out) for k in range(3)]
+    mechanism = lw.Mechanism(links, floating=floating, name="arm")
+    axes = draw(mechanism).axes[0]
+    low, high = np.array([axes.get_xlim3d(), axes.get_ylim3d(), axes.get_zlim3d()]).T
+    ends = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+    outline = ConvexHull(labels._shown(axes, ends)).equations
+    for text in axes.texts:
+        beyond = (labels.corners(axes, text) @ outline[:, :2].T + outline[:, 2]).max()
+        print(f"{text.get_text()}: {beyond:.1f} pixels from the outline")
+        assert beyond < 1e-6  # rounding

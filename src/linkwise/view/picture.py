@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +11,8 @@ import numpy as np
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view import frames
-from linkwise.view.figure import colour, figure, literal, shortened
+from linkwise.view import frames, labels
+from linkwise.view.figure import colour, figure, literal
 from linkwise.view.frames import FREE, GROUND, TRIAD
 from linkwise.view.skeleton import Place, Skeleton, skeleton
 from linkwise.view.solids import Solids, helix
@@ -23,9 +22,6 @@ ROD, JOINT = 0.014, 0.030
 
 SQUARE, FILLED, BORDER, HEAD = 7.0, 0.82, 1.6, 0.35
 """Side of the square into which space is projected and the share to be filled; room for edges and title; in inches."""
-
-MANY = 12
-"""Beyond this many links they are numbered, as in the list of links, not named."""
 
 
 def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
@@ -66,10 +62,12 @@ def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
     for place in laid.places:
         frames.triad(axes, place.frame, laid.size * TRIAD)
     frames.tool(axes, mechanism, laid)
-    _labels(axes, mechanism, laid)
+    words = labels.write(axes, mechanism, laid)
     shares = _view(axes, mechanism, laid)
     if into is None:
         _trim(made, axes, shares)
+    axes.apply_aspect()
+    labels.keep_inside(axes, laid, words)
     literal(made.suptitle(" ", fontsize=11), plain(mechanism.name))
     return made
 
@@ -88,23 +86,23 @@ def _solids(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
         _rods(solids, place.arm, laid.size * ROD, carried)
         _rods(solids, place.body, laid.size * ROD, _rgb(colour(k)))
         _joint(solids, axes, place, laid.size * 0.84 ** nested[k], _rgb(colour(k)))
-    _rotors(solids, mechanism, laid)
+    _rotors(solids, axes, mechanism, laid)
     axes.add_collection3d(
         Poly3DCollection(solids.faces, facecolors=solids.colours, edgecolors=solids.colours, linewidths=0.3, zorder=2),
         autolim=False,
     )
 
 
-def _rotors(solids: Solids, mechanism: Tree, laid: Skeleton) -> None:
-    """Draw each rotor that is a body of its own: a flat cylinder where a link carries it, coloured as the link it moves."""
+def _rotors(solids: Solids, axes: Any, mechanism: Tree, laid: Skeleton) -> None:
+    """Draw each rotor that is a body of its own: a flat cylinder in the colour of what it moves, joined to its carrier."""
     moving = [k for k, link in enumerate(mechanism.links) if link.moves]
     r = laid.size * JOINT
     for drive in mechanism.drives:
-        if drive.carrier is None or drive.motor.axis is None or not drive.motor.mass:
-            continue
-        frame = laid.base if drive.carrier < 0 else laid.places[drive.carrier].frame
-        at, along = frame[:3, :3] @ drive.motor.com + frame[:3, 3], frame[:3, :3] @ drive.motor.axis
-        solids.cylinder(at - along * r * 0.5, at + along * r * 0.5, r * 1.25, _rgb(colour(moving[drive.coordinate])) * 0.86)
+        if found := labels.rotor(mechanism, laid, drive):
+            origin, at, along = found
+            half = along * r * 0.5
+            solids.cylinder(at - half, at + half, r * 1.25, _rgb(colour(moving[drive.coordinate])) * 0.86)
+            axes.plot(*np.array([origin, at]).T, color="0.45", linewidth=0.9, zorder=1.5)
 
 
 def _nesting(laid: Skeleton) -> list[int]:
@@ -138,40 +136,13 @@ def _joint(solids: Solids, axes: Any, place: Place, size: float, rgb: FloatArray
         axes.plot(*helix(at - along * r * 1.6, at + along * r * 1.6, r * 0.95).T, color="black", linewidth=1.2, zorder=4)
 
 
-# ── words and view ────────────────────────────────────────────────────────────────────────────────
-
-
-def _labels(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
-    """Write the names beside the joints (of fixed links beside their frames), those that stand together in one label."""
-    from matplotlib.patheffects import withStroke
-
-    together: dict[tuple[int, ...], tuple[FloatArray, list[str]]] = {}
-    for k, place in enumerate(laid.places):
-        at = place.joint[:3, 3] if place.link.moves else place.frame[:3, 3]
-        key = tuple(np.round(at / (laid.size * 0.04)).astype(int))
-        label = str(k + 1) if len(laid.places) > MANY else plain(place.link.name)
-        together.setdefault(key, (at, []))[1].append(label)
-    if mechanism.floating:
-        origin = laid.base[:3, 3]
-        together.setdefault(tuple(np.round(origin / (laid.size * 0.04)).astype(int)), (origin, []))[1].insert(
-            0, "floating base"
-        )
-    tool = laid.tool[:3, 3]
-    together.setdefault(tuple(np.round(tool / (laid.size * 0.04)).astype(int)), (tool, []))[1].append("tool")
-    halo = [withStroke(linewidth=2.5, foreground="white")]
-    for at, names in together.values():
-        made = axes.text(*(at + laid.size * np.array([0.03, 0.03, 0.045])), " ", fontsize=8.5, zorder=5, path_effects=halo)
-        literal(made, ", ".join(_few(names)))
-
-
-def _few(names: list[str]) -> Iterable[str]:
-    short = [shortened(name, 16) for name in names]
-    return short if len(short) <= 4 else [*short[:3], f"{len(short) - 3} more"]
+# ── view ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _view(axes: Any, mechanism: Tree, laid: Skeleton) -> FloatArray:
     """Set equal scales and a point of view from which the mechanism spreads out; return the shares (2,) that are filled."""
-    points = laid.points
+    carried = [found[1] for drive in mechanism.drives if (found := labels.rotor(mechanism, laid, drive))]
+    points = np.array([*laid.points, *carried])
     room = laid.size * 0.11 + laid.extent * 0.02
     below = laid.size * np.array([[1, 1, 1], [-1, -1, -1]]) * (FREE if mechanism.floating else (GROUND, GROUND, 0.0))
     floor = laid.base[:3, 3] + below
