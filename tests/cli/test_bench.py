@@ -52,3 +52,16 @@ def test_the_median_is_per_call() -> None:
     calls = []
     assert 0 < bench.median_time(lambda: calls.append(1), shortest=1e-4) < 1e-3
     assert len(calls) > 50
+
+
+def test_what_a_mechanism_without_masses_allows_is_measured(linkwise: Callable) -> None:
+    named = [word for name in ("jacobian", "forward_dynamics") for word in ("--algorithm", name)]
+    told = linkwise("bench", "stanford", "--configurations", "10", *named)
+    assert told.status == 0, told.err
+    rows = {line.split()[0]: line.split()[1:] for line in told.out.splitlines() if line.strip()}
+    assert rows["forward_dynamics"] == ["-"] * 4
+    assert "mul," in rows["jacobian"]
+    assert "remark: no forward_dynamics: joint 'link6': inertia is 0.0; expected a mass" in told.out
+    told = linkwise("bench", "stanford", "--configurations", "10", *named[2:])
+    assert (told.status, told.out) == (2, "")
+    assert told.err.startswith("Error: joint 'link6': inertia is 0.0")

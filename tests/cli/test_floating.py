@@ -148,3 +148,49 @@ def test_show_takes_the_base_too(linkwise: Callable, tmp_path: Path) -> None:
     assert "3 numbers for 2 joints (9 with those of the floating base before them)" in told.err
     told = linkwise("show", "craft.toml", "--q", "1,2,3,0,0,0,0,0,0", "--no-picture")
     assert "the quaternion qw, qx, qy, qz is zero" in told.err
+
+
+def test_efforts_that_are_rounding_are_printed_as_zero(linkwise: Callable, tmp_path: Path) -> None:
+    files.save(craft(), tmp_path / "craft.toml")
+    flown = lw.simulate(craft(), None, [0.1, 0.2, 0.3, 0.4, -0.5, 0.6, 1.0, 0.3], t=(3.0, 0.01))
+    noise = np.abs(craft().inverse_dynamics(flown.q, flown.qd, flown.qdd)).max(axis=0)
+    assert noise[:6].any()
+    names = craft().names
+    for name, rows in (("long", slice(None)), ("short", slice(50, 53))):
+        motion = (values[rows] for values in (flown.t, flown.q, flown.qd, flown.qdd))
+        files.save_motion(tmp_path / f"{name}.csv", *motion, names=names, floating=True)
+    told = linkwise("run", "craft.toml", "long.csv", "--no-figures")
+    rows = [line.split() for line in told.out.splitlines() if line.startswith((" along", " about"))][6:]
+    assert [row[2:4] for row in rows] == [["0", "0"]] * 6
+    assert next(line for line in told.out.splitlines() if line.split()[:1] == ["hull"]).split() == ["hull", "0", "0"]
+    assert "e-1" not in told.out
+    told = linkwise("run", "craft.toml", "short.csv", "--no-figures")
+    row = next(line for line in told.out.splitlines() if "moment that it takes" in line)
+    assert row.split()[4:7] == ["0.0000"] * 3
+
+
+@pytest.mark.parametrize("columns", ["80", "100"])
+def test_the_tables_of_the_base_are_no_wider_than_the_screen(
+    linkwise: Callable, flight: tuple[Path, lw.Trajectory], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    told = linkwise("run", "craft.toml", flight[0], "--no-figures")
+    tables = told.out[: told.out.index("wrote ")].splitlines()
+    print(max(map(len, tables)), "columns")
+    assert max(map(len, tables)) <= int(columns)
+    assert sum(line.startswith((" along", " about")) for line in tables) == 12
+    assert not [line for line in tables if line.strip().startswith("@")]  # no cell is broken over lines
+
+
+def test_momentum_is_told(linkwise: Callable, tmp_path: Path) -> None:
+    free = craft().replace(gravity=(0, 0, 0))
+    files.save(free, tmp_path / "free.toml")
+    told = linkwise("simulate", "free.toml", "--qd", "0.1,0.2,0.3,0.4,-0.5,0.6,1,0.3", "--time", "0.1", "--no-figures")
+    lines = {line.split("  ")[0].strip(): line.split()[4:7] for line in told.out.splitlines() if "ar, at the" in line}
+    assert lines["linear, at the start"] == lines["linear, at the end"]
+    expected = free.momentum(free.neutral, [0.1, 0.2, 0.3, 0.4, -0.5, 0.6, 1, 0.3], about="com")
+    assert [float(word) for word in lines["linear, at the start"]] == pytest.approx(expected[:3], rel=1e-5)
+    assert [float(word) for word in lines["angular, at the end"]] == pytest.approx(expected[3:], rel=1e-5)  # six digits
+    told = linkwise("simulate", "free.toml", "--qd", "0,0,0,1,0,0,0,0", "--time", "0.1", "--no-figures")
+    assert "e-1" not in told.out[told.out.index("momentum") : told.out.index("energy")]
+    assert "momentum" not in linkwise("simulate", "planar_2r", "--time", "0.1", "--no-figures").out

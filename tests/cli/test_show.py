@@ -122,3 +122,18 @@ def test_base_parameters(linkwise: Callable) -> None:
     nothing = lw.Mechanism([lw.Link(joint="fixed", name="post")], name="post")
     files.save(nothing, "post.toml")
     assert "0 base parameters of 10" in linkwise("show", "post.toml", "--no-picture", "--base-parameters").out
+
+
+def test_dynamics_without_masses_are_remarked(linkwise: Callable) -> None:
+    told = linkwise("show", "stanford", "--no-picture", "--dynamics")
+    assert "remark: no masses are given for stanford; what depends on them is zero\n" in told.out
+    assert "remark" not in linkwise("show", "puma560", "--no-picture", "--dynamics").out
+
+
+def test_the_mass_matrix_has_the_units_that_occur(linkwise: Callable, arm_file: Path) -> None:
+    slider = lw.Mechanism([lw.Link(joint="prismatic", name="cart", mass=2.0)], name="rail")
+    files.save(slider, "rail.toml")
+    for name, units in (("planar_2r", "kg m2"), ("rail.toml", "kg"), (arm_file, "kg m2, kg m, kg")):
+        told = linkwise("show", name, "--no-picture", "--dynamics")
+        assert f", {units}; q 0" in told.out
+        assert f"matrix of {Path(name).stem}, {units};" in told.out

@@ -293,3 +293,44 @@ def test_completion_knows_the_options(tmp_path: Path, line: str, offered: list[s
     command = [sys.executable, "-c", "from linkwise.cli import main; main()"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **asked}, check=False)
     assert done.stdout.split() == offered
+
+
+def test_what_the_file_says_to_act_on_the_tool_takes_part(linkwise: Callable, tmp_path: Path) -> None:
+    arm, wrench = lw.robots.planar_2r(), [3.0, -2.0, 0.0, 0.0, 0.0, 0.5]
+    files.save(arm, tmp_path / "pushed.toml", external=wrench)
+    options = ("--q", "0.3,0.4", "--time", "0.5", "--no-figures", "-o", "res")
+    told = linkwise("simulate", "pushed.toml", *options)
+    assert told.status == 0, told.err
+    assert told.out.startswith("on the tool: force 3 -2 0 N, moment 0 0 0.5 N m (from the file)\n")
+    assert "work on the tool" in told.out
+    found = columns(tmp_path / "res" / "trajectory.csv")
+    # the end of the arm by hand: the wrench of the tool's axes turned into the world's, then the Jacobian's transpose
+    motion = lw.simulate(arm, [0.3, 0.4], external=wrench, t=(0.5, 1e-3), energies=True)
+    assert np.array_equal(found["q_link2 [rad]"], motion.q[:, 1])
+    T, J = arm.forward_kinematics(motion.q), arm.jacobian(motion.q)
+    force = np.concatenate((T[:, :3, :3] @ wrench[:3], T[:, :3, :3] @ wrench[3:]), axis=1)
+    push = np.einsum("kij,ki->kj", J, force)
+    qdd = np.array([found["qdd_link1 [rad/s2]"], found["qdd_link2 [rad/s2]"]]).T
+    off = np.abs(arm.inverse_dynamics(motion.q, motion.qd, qdd) - push).max()
+    print(f"efforts off by {off:.1e} N m")
+    assert off < 1e-12  # some 100 N m of rounding
+    balanced = balance(arm, motion, np.array(wrench))
+    print(f"drift {balanced.drift:.1e} J")
+    assert abs(balanced.drift) < 1e-9  # h^4 times derivatives of order 1e3
+    assert abs(balance(arm, motion).drift) > 1.0
+    told = linkwise("simulate", "pushed.toml", *options, "--torque", "hold", "-q")
+    assert told.status == 0
+    assert "on the tool" not in told.out
+    off = np.abs(columns(tmp_path / "res" / "trajectory.csv")["q_link1 [rad]"] - 0.3).max()
+    assert off < 1e-14  # as held without the wrench: rounding of the torque
+
+
+@pytest.mark.parametrize(
+    ("word", "guess"), [("grav", "Did you mean 'gravity'?"), ("Hold", "Did you mean 'hold'?"), ("x", "")]
+)
+def test_a_word_that_torque_does_not_know(linkwise: Callable, word: str, guess: str) -> None:
+    told = linkwise("simulate", "puma560", "--torque", word)
+    assert told.status == 2
+    assert f"there is no file '{word}'. {guess}".rstrip() in told.err
+    assert "Expected zero, hold, gravity or a .csv file" in told.err
+    assert ("Did you mean" in told.err) == bool(guess)

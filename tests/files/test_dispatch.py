@@ -101,3 +101,17 @@ def test_a_description_has_no_wrench_and_no_source_by_default() -> None:
     assert not description.external.any()
     assert description.source == ()
     assert issubclass(FileError, LinkwiseError)
+
+
+@pytest.mark.parametrize("name", ["puma560", "PUMA560"])
+def test_a_bundled_robot_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    expected = "there is no such file; the bundled robot of that name is lw.robots.load('puma560')"
+    for call in (read, load):
+        with pytest.raises(FileError) as caught:
+            call(name)
+        assert str(caught.value) == f"{name}: {expected}"
+    assert [str(problem) for problem in check(name)] == [expected]
+    save(robots.smart(), "arm.toml")
+    Path("arm.toml").rename(name)  # a file of that name wins
+    assert load(name).n == 6

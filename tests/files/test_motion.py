@@ -324,3 +324,19 @@ def test_arguments_of_a_flight(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"a \.MOT file holds the motion of joints only"):
         save_motion(tmp_path / "a.mot", 0.1, q, qd, qd, floating=True)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("left_out", "hint"),
+    [
+        (("qd1", "qd2", "qdd1", "qdd2"), "(or 'qd_a' and so on, by name)"),
+        (("qd2",), "(or 'qd_b', by name)"),
+        (("q1", "q2", "qd1", "qd2", "qdd1", "qdd2"), "(or 'q_a' and so on, by name)"),
+    ],
+)
+def test_the_hint_names_what_is_missing(tmp_path: Path, left_out: tuple[str, ...], hint: str) -> None:
+    kept = [name for name in HEADER.strip().split(",") if name not in left_out]
+    path = written(tmp_path, ",".join(kept) + "\n" + ",".join("0" * len(kept)) + "\n", "a.csv")
+    with pytest.raises(FileError) as caught:
+        list(open_motion(path, 2, ("a", "b")))
+    assert f"'{left_out[-1]}' {hint}; it has" in str(caught.value)

@@ -99,3 +99,41 @@ def test_a_floating_base_has_two_panels_for_each_quantity() -> None:
     ]  # qw, the first of the quaternion, comes last
     assert np.array_equal(np.concatenate([panel.values for panel in panels], axis=1), np.arange(21.0).reshape(3, 7))
     assert [list(panel.labels) for panel in base_panels("effort", t, np.zeros((3, 6)), 0)] == [[0, 1, 2], [0, 1, 2]]
+
+
+def floating_rows(effort: float) -> list[list[Curves]]:
+    t = np.linspace(0, 1, 20)
+    wave = np.sin(t)[:, None] * np.arange(1.0, 8.0)
+    made = []
+    for title, k, scale in (("position", 7, 1.0), ("speed", 6, 1.0), ("effort", 6, effort)):
+        made.append(base_panels(title, t, wave[:, :k] * scale, 1) + joint_panels(title, t, wave[:, :1] * scale, [False]))
+    return made
+
+
+def legends(made: object) -> list[list[str]]:
+    found = [*made.legends, *(axis.get_legend() for axis in made.axes)]  # type: ignore[attr-defined]
+    return [[words.get_text() for words in one.get_texts()] for one in found if one]
+
+
+def test_base_and_orientation_have_legends_of_their_own() -> None:
+    made = plot(floating_rows(1.0), ["arm", "base x", "base y", "base z", "base w"], "free")
+    assert legends(made) == [["arm"], ["base x", "base y", "base z"], ["qw", "qx", "qy", "qz"]]
+    turned = made.axes[1]
+    shown = dict(zip(legends(made)[2], [line.get_color() for line in turned.get_legend().get_lines()], strict=True))
+    first = {line.get_color(): line.get_ydata()[-1] / np.sin(1.0) for line in turned.lines[:4]}
+    assert [round(first[shown[name]]) for name in ("qw", "qx", "qy", "qz")] == [4, 5, 6, 7]
+    rendered(made, "png")
+
+
+def test_efforts_that_are_zero_are_left_out_where_the_base_floats() -> None:
+    made = plot(floating_rows(0.0), ["arm", *"xyzw"], "free")
+    assert len(made.axes) == 6
+    assert [axis.get_xlabel() for axis in made.axes] == [""] * 3 + ["time [s]"] * 3
+    rows = floating_rows(0.0)
+    rows[2][2] = floating_rows(1.0)[2][2]
+    made = plot(rows, ["arm", *"xyzw"], "free")
+    assert [axis.axison for axis in made.axes[6:]] == [False, False, True]
+    assert made.axes[6].texts[0].get_text() == "force on base: zero"
+    assert [axis.get_xlabel() for axis in made.axes[3:]] == ["time [s]", "time [s]", "", "", "", "time [s]"]
+    still = joint_panels("effort", np.arange(3.0), np.zeros((3, 1)), [False])
+    assert len(plot([still, still], ["a"], "held").axes) == 2
