@@ -20,7 +20,6 @@ ALGORITHMS: dict[str, Algorithm] = {}
 """Every algorithm there is, by name."""
 
 
-
 @dataclass(frozen=True)
 class Algorithm:
     """The declaration of one algorithm.
