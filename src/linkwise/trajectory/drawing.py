@@ -38,7 +38,9 @@ def draw(trajectory: Trajectory, title: str) -> Any:
     if energy := _energy(trajectory):
         rows.append(energy)
     names = [*trajectory.names, *AXES, *ENERGIES]
-    return _plot(rows, names, title or f"{trajectory.n} joint{'s' if trajectory.n != 1 else ''}, {len(trajectory):,} instants")
+    return _plot(
+        rows, names, title or f"{trajectory.n} joint{'s' if trajectory.n != 1 else ''}, {len(trajectory):,} instants"
+    )
 
 
 def draw_cartesian(trajectory: CartesianTrajectory, title: str) -> Any:
