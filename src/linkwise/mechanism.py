@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
-from linkwise.algorithm import Algorithm, find
+from linkwise.compiling import kernel_of
 from linkwise.dynamics.base_parameters import BaseParameters
 from linkwise.dynamics.operators import SpatialOperators
-from linkwise.errors import ArgumentError, choices, members, shown
-from linkwise.kernel import Kernel, trace
+from linkwise.kernel import Kernel
 from linkwise.method import compiled
-from linkwise.model.link import Link
+from linkwise.model.dh_table import links_from_dh
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-
-_JOINT_LETTERS = {"R": "revolute", "P": "prismatic", "F": "fixed"}
-_making = threading.RLock()
 
 
 class Mechanism(Tree):
@@ -60,6 +53,7 @@ class Mechanism(Tree):
 
     Examples
     --------
+    >>> from linkwise import Link, Mechanism
     >>> arm = Mechanism([Link.dh(a=1.0, convention="standard", mass=1.0, com=(-0.5, 0, 0)) for _ in range(2)])
     >>> arm.forward_kinematics([0.0, 0.0])[:3, 3]
     array([2., 0., 0.])
@@ -99,26 +93,11 @@ class Mechanism(Tree):
 
         Examples
         --------
+        >>> from linkwise import Mechanism
         >>> Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard").n
         2
         """
-        table = [tuple(row) for row in rows]
-        letters = "R" * len(table) if joints is None else joints
-        allowed = ("theta", "d", "a", "alpha", "b")
-        if sorted(set(order) - {"b"}) != sorted(allowed[:4]) or len(set(order)) != len(order):
-            raise ArgumentError(
-                f"order is {tuple(order)!r}; expected each of {choices(allowed[:4])} once, and 'b' if needed"
-            )
-        if len(letters) != len(table) or not set(letters) <= _JOINT_LETTERS.keys():
-            raise ArgumentError(f"joints is {joints!r}; expected {len(table)} letters, each {choices(_JOINT_LETTERS)}")
-        for k, row in enumerate(table):
-            if len(row) != len(order):
-                raise ArgumentError(f"row {k} is {row!r}; expected {len(order)} numbers: {', '.join(order)}")
-        links = []
-        for k, (row, letter) in enumerate(zip(table, letters, strict=True)):
-            numbers: dict[str, Any] = dict(zip(order, row, strict=True))
-            links.append(Link.dh(**numbers, convention=convention, joint=_JOINT_LETTERS[letter], name=f"link{k + 1}"))
-        return cls(links, **rest)
+        return cls(links_from_dh(rows, convention=convention, order=order, joints=joints), **rest)
 
     def kernel(self, name: str, *, backend: str | None = None, **options: Any) -> Kernel:
         """Return the compiled function of an algorithm: a NumPy gufunc, and what it can be written as.
@@ -139,41 +118,12 @@ class Mechanism(Tree):
 
         Examples
         --------
+        >>> from linkwise import Mechanism
         >>> arm = Mechanism.from_dh([(0, 0, 1, 0)], convention="standard")
         >>> arm.kernel("forward_kinematics").operations
         {'sin': 1, 'cos': 1, 'neg': 1}
         """
-        declared = find(name)
-        chosen = self._chosen(declared, options) if options else {}
-        key = (name, backend, *chosen.items())
-        kernels: dict[Any, Kernel] = self.__dict__.get("_kernels", {})
-        if key not in kernels:
-            with _making:
-                kernels = self.__dict__.setdefault("_kernels", {})
-                if key not in kernels:
-                    kernels[key] = self._made(declared, backend, chosen)
-        return kernels[key]
-
-    def _chosen(self, declared: Algorithm, options: dict[str, Any]) -> dict[str, Any]:
-        """The options that are not what they are by default, in their order, links by index."""
-        unknown = sorted(options.keys() - declared.options.keys())
-        if unknown:
-            raise ArgumentError(f"{declared.name} has no option {choices(unknown)}; it has {members(declared.options)}")
-        chosen = {}
-        for name, default in declared.options.items():
-            value = options.get(name, default)
-            if not isinstance(value, (str, int, np.integer)):
-                raise ArgumentError(f"{declared.name}: {name} is {shown(value)}; expected a word or a whole number")
-            if name == "link" and (isinstance(value, bool) or value != default):
-                value = self.link_index(value if isinstance(value, str) else int(value))
-            if value != default:
-                chosen[name] = value
-        return chosen
-
-    def _made(self, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
-        function = partial(declared.function, self, **options)
-        inputs, outputs = declared.shapes(self, declared.inputs), declared.shapes(self, declared.outputs)
-        return Kernel(trace(function, declared.name, inputs, outputs), backend, declared.function.__doc__ or "")
+        return kernel_of(self, name, backend, options)
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────
 
@@ -275,6 +225,7 @@ class Mechanism(Tree):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from linkwise import robots
         >>> robots.planar_2r().coriolis_matrix([0.0, np.pi / 2], [1.0, 0.0]).round(3).tolist()
         [[0.0, -0.5], [0.5, 0.0]]
@@ -393,6 +344,7 @@ class Mechanism(Tree):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from linkwise import robots
         >>> arm = robots.planar_2r()
         >>> arm.operational_space_inertia([0.0, np.pi / 2], axes="translation")[:2, :2].round(3).tolist()
@@ -424,6 +376,7 @@ class Mechanism(Tree):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from linkwise import robots
         >>> arm, q, qd, qdd = robots.planar_2r(), [0.1, 0.2], [0.3, 0.4], [0.5, 0.6]
         >>> np.allclose(arm.regressor(q, qd, qdd) @ arm.parameters, arm.inverse_dynamics(q, qd, qdd))
@@ -442,6 +395,8 @@ class Mechanism(Tree):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from linkwise import Link, Mechanism
         >>> craft = Mechanism([Link(joint="fixed", mass=1.0)], floating=True)
         >>> craft.integrate(craft.neutral, [1.0, 0, 0, 0, 0, np.pi], 1.0).round(3).tolist()
         [0.0, 0.637, 0.0, 0.0, 0.0, 0.0, 1.0]

@@ -1,0 +1,59 @@
+"""From an algorithm and a mechanism to a kernel: traced and compiled once, then kept with the mechanism."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from linkwise.algorithm import Algorithm, find
+from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.kernel import Kernel, trace
+from linkwise.model.tree import Tree
+
+_making = threading.RLock()
+
+
+def kernel_of(tree: Tree, name: str, backend: str | None, options: dict[str, Any]) -> Kernel:
+    """Return the kernel of an algorithm for a mechanism; see `Mechanism.kernel`.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the algorithms, or the options, there are.
+    """
+    declared = find(name)
+    chosen = _chosen(tree, declared, options) if options else {}
+    key = (name, backend, *chosen.items())
+    kernels: dict[Any, Kernel] = tree.__dict__.get("_kernels", {})
+    if key not in kernels:
+        with _making:
+            kernels = tree.__dict__.setdefault("_kernels", {})
+            if key not in kernels:
+                kernels[key] = _made(tree, declared, backend, chosen)
+    return kernels[key]
+
+
+def _chosen(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that are not what they are by default, in their order, links by index."""
+    unknown = sorted(options.keys() - declared.options.keys())
+    if unknown:
+        raise ArgumentError(f"{declared.name} has no option {choices(unknown)}; it has {members(declared.options)}")
+    chosen = {}
+    for name, default in declared.options.items():
+        value = options.get(name, default)
+        if not isinstance(value, (str, int, np.integer)):
+            raise ArgumentError(f"{declared.name}: {name} is {shown(value)}; expected a word or a whole number")
+        if name == "link" and (isinstance(value, bool) or value != default):
+            value = tree.link_index(value if isinstance(value, str) else int(value))
+        if value != default:
+            chosen[name] = value
+    return chosen
+
+
+def _made(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
+    function = partial(declared.function, tree, **options)
+    inputs, outputs = declared.shapes(tree, declared.inputs), declared.shapes(tree, declared.outputs)
+    return Kernel(trace(function, declared.name, inputs, outputs), backend, declared.function.__doc__ or "")
