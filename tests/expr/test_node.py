@@ -129,3 +129,16 @@ def test_many_threads_build_at_once() -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+@pytest.mark.parametrize("number", [0, 0.0, np.float64(1.0), True])
+def test_whether_an_expression_is_a_number_cannot_be_asked(number: float) -> None:
+    """It would be False whatever the value turns out to be, and a law with such an ``if`` silently wrong."""
+    x = symbol("x")
+    with pytest.raises(TypeError, match="x is an expression; whether it is"):
+        _ = x == number
+    with pytest.raises(TypeError, match="x is an expression; whether it is"):
+        _ = x != number
+    assert x == x  # noqa: PLR0124
+    assert x != symbol("x")
+    assert len({x, x, symbol("x")}) == 2

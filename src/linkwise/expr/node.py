@@ -111,6 +111,13 @@ class Expr:
         """The same: expressions are real."""
         return self
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (float, int, np.floating, np.integer)):
+            raise TypeError(f"{self} is an expression; whether it is {other!r} is not known when the graph is built")
+        return self is other
+
+    __hash__ = object.__hash__
+
     def __float__(self) -> float:
         raise TypeError(f"{self} is an expression, not a number; evaluate() or a kernel gives its value")
 
