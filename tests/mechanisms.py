@@ -10,7 +10,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 
-from linkwise import Link, Mechanism, Motor
+from linkwise import Link, Mechanism, Mimic, Motor
 from linkwise.algorithm import find
 
 KINDS = ("revolute", "prismatic", "screw", "fixed")
@@ -126,6 +126,19 @@ def with_rotors(mechanism: Mechanism, seed: int = 0) -> Mechanism:
     return mechanism.replace(motors=[*mechanism.motors, *rotors])
 
 
+def coupled(mechanism: Mechanism, seed: int = 0) -> Mechanism:
+    """The same mechanism with about half of its joints following others, themselves followers or not."""
+    rng = np.random.default_rng([seed, 17])
+    links, joints = list(mechanism.links), [k for k, link in enumerate(mechanism.links) if link.moves]
+    order = rng.permutation(joints)
+    followers = order[1 : 1 + max(1, len(order) // 2)]
+    for place, k in enumerate(followers):
+        leader = links[rng.choice([j for j in order if j not in followers[place:]])]
+        ratio = rng.choice([-1, 1]) * rng.uniform(0.3, 2.0)
+        links[k] = links[k].replace(mimic=Mimic(leader.coordinate_name, ratio, rng.uniform(-1, 1)), dh_row=links[k].dh_row)
+    return mechanism.replace(links=links)
+
+
 def afloat(mechanism: Mechanism, seed: int = 0) -> Mechanism:
     """The same mechanism on a floating base that has a mass."""
     hull = Link(joint="fixed", name="hull", parent="base", **random_body(np.random.default_rng([seed, 13])))
@@ -144,6 +157,7 @@ def variant(name: str) -> Mechanism:
     seed = int(name.rsplit(maxsplit=1)[-1])
     made = sample(seed)
     made = with_rotors(made, seed) if "rotors" in name else made
+    made = coupled(made, seed) if "coupled" in name else made
     return afloat(made, seed) if "floating" in name else made
 
 
@@ -158,8 +172,10 @@ SEEDS = tuple(range(10))
 
 FIXED = (*(f"joints {seed}" for seed in SEEDS[:6]), *(f"rotors {seed}" for seed in SEEDS[:6]))
 FLOATING = (*(f"floating {seed}" for seed in SEEDS[:3]), *(f"floating rotors {seed}" for seed in SEEDS[:4]))
-VARIANTS = (*FIXED, *FLOATING)
-"""For laws that hold for all: motors on joints; with rotors on links; with the base afloat; with both."""
+COUPLED = (*(f"coupled {seed}" for seed in SEEDS[:3]), "coupled rotors 4", "coupled floating rotors 5")
+FREE = (*FIXED, *FLOATING)
+VARIANTS = (*FREE, *COUPLED)
+"""For laws that hold for all: motors on joints; rotors on links; the base afloat; both; joints that follow others."""
 
 
 def random_state(mechanism: Mechanism, seed: int = 0, batch: tuple[int, ...] = ()) -> tuple[np.ndarray, ...]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as Mechanism
     from linkwise.model.inertia import Inertia as Inertia
     from linkwise.model.link import Link as Link
+    from linkwise.model.loop import Loop as Loop
+    from linkwise.model.mimic import Mimic as Mimic
     from linkwise.model.motor import Motor as Motor
     from linkwise.simulation import Feedback as Feedback
     from linkwise.simulation import Sampled as Sampled
@@ -32,7 +34,9 @@ __all__ = [
     "Inertia",
     "Kernel",
     "Link",
+    "Loop",
     "Mechanism",
+    "Mimic",
     "Motor",
     "Sampled",
     "Trajectory",
@@ -42,9 +46,12 @@ __all__ = [
     "identification",
     "kinematics",
     "load",
+    "robo",
     "robots",
+    "rtss",
     "save",
     "simulate",
+    "solve",
     "trajectory",
 ]
 
@@ -54,7 +61,9 @@ _HOMES = {
     "Inertia": "linkwise.model.inertia",
     "Kernel": "linkwise.kernel",
     "Link": "linkwise.model.link",
+    "Loop": "linkwise.model.loop",
     "Mechanism": "linkwise.mechanism",
+    "Mimic": "linkwise.model.mimic",
     "Motor": "linkwise.model.motor",
     "Sampled": "linkwise.simulation",
     "Trajectory": "linkwise.trajectory",
@@ -64,9 +73,12 @@ _HOMES = {
     "identification": "",
     "kinematics": "",
     "load": "linkwise.files",
+    "robo": "",
     "robots": "",
+    "rtss": "",
     "save": "linkwise.files",
     "simulate": "linkwise.simulation",
+    "solve": "",
     "trajectory": "",
 }
 """Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing

@@ -7,12 +7,14 @@ algorithm is adding one file with one decorated function, and one line to `Mecha
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, NoReturn
 
 from linkwise.errors import ArgumentError, members
 from linkwise.kernel.tape import Shape
+from linkwise.model.coupling import coupling
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import Tree
 
@@ -54,17 +56,60 @@ class Algorithm:
         }
 
 
-def algorithm(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare the decorated function as an algorithm."""
+def algorithm(
+    inputs: Mapping[str, str], outputs: Mapping[str, str], *, spread: bool = True, open_only: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare the decorated function as an algorithm.
+
+    Parameters
+    ----------
+    inputs, outputs : mapping of str to str
+        Shapes in letters, see `Algorithm`.
+    spread : bool
+        Whether, where joints follow others, the function runs on the mechanism with every joint free, and its result is
+        gathered (see `linkwise.model.coupling`); False where it deals with the coordinates that there are itself.
+    open_only : bool
+        Whether mechanisms with closed loops are refused, for what it gives would be that of the tree cut open.
+    """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = inspect.signature(function).parameters.values()
         options = {parameter.name: parameter.default for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
         name = function.__name__
-        ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), function, options)
-        return function
+
+        @wraps(function)
+        def run(tree: Tree, *given: Any, **options: Any) -> Any:
+            if open_only and tree.loops:
+                refuse_loops(tree, name)
+            if spread and tree.coupled:
+                return _spread(declared, tree, given, options)
+            return function(tree, *given, **options)
+
+        declared = ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), run, options)
+        return run
 
     return declare
+
+
+def _spread(declared: Algorithm, tree: Tree, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Run on the mechanism with every joint free, and gather what comes back."""
+    how = coupling(tree)
+    to_free = {"nq": how.coordinates, "nv": how.speeds}
+    pairs = zip(declared.inputs.values(), given, strict=True)
+    free = [to_free[shape](value) if shape in to_free else value for shape, value in pairs]
+    found = declared.function(how.free, *free, **options)
+    made = found if isinstance(found, tuple) else (found,)
+    gathered = tuple(how.gathered(value, shape) for value, shape in zip(made, declared.outputs.values(), strict=True))
+    return gathered if isinstance(found, tuple) else gathered[0]
+
+
+def refuse_loops(tree: Tree, name: str) -> NoReturn:
+    """Raise `ArgumentError`: what was asked for is not known where loops are closed."""
+    loops = members(loop.name or repr(loop) for loop in tree.loops)
+    raise ArgumentError(
+        f"{tree.name!r} has closed loops, {loops}; {name} is for mechanisms without"
+        " (replace(loops=()) gives the tree, cut open)"
+    )
 
 
 def find(name: str) -> Algorithm:

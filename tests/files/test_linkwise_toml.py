@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwise import Inertia, Link, Mechanism, Motor, robots
+from linkwise import Inertia, Link, Loop, Mechanism, Mimic, Motor, robots
 from linkwise.errors import FileError
 from linkwise.files import check, load, read, remarks, save
 from linkwise.spatial.rotation import rotation_about, rpy_to_rotation
@@ -91,6 +91,7 @@ def links(draw: st.DrawFn) -> Link:
     joint = draw(st.sampled_from(["revolute", "prismatic", "screw", "fixed"]))
     if joint != "fixed":
         common |= {"offset": draw(numbers), "limits": draw(st.none() | st.tuples(*ends)), "motor": draw(motors)}
+        common |= {key: draw(st.none() | st.floats(0, 1e3)) for key in ("speed_limit", "effort_limit")}
     if joint != "screw" and draw(st.booleans()):
         convention = draw(st.sampled_from(["standard", "modified"]))
         b = draw(numbers) if convention == "standard" else 0.0
@@ -109,13 +110,24 @@ def mechanisms(draw: st.DrawFn) -> Mechanism:
     for k in range(count):
         parent = draw(st.none() | st.sampled_from(["base", *names[:k]]))
         link = draw(links())
-        made.append(link.replace(name=names[k], parent=parent, dh_row=link.dh_row))
+        joint = draw(st.none() | word) if made else None
+        leaders = [a for a in made if a.moves]
+        mimic = None
+        if leaders and link.moves and link.limits is None and draw(st.booleans()):
+            mimic = Mimic(draw(st.sampled_from(leaders)).coordinate_name, draw(numbers), draw(numbers))
+        if joint in {*names, *(a.joint_name for a in made)}:
+            joint = None
+        made.append(link.replace(name=names[k], joint_name=joint, parent=parent, mimic=mimic, dh_row=link.dh_row))
     payload = Inertia(draw(st.floats(0, 9)), draw(vectors), draw(tensors)) if draw(st.booleans()) else None
     base, tool = draw(some_frames), draw(some_frames)
-    moving = [str(link.name) for link in made if link.moves]
+    moving = [link.coordinate_name for link in made if link.moves]
     carriers = st.sampled_from(["base", *names, *range(count)])
     joints = draw(st.lists(st.sampled_from(moving), max_size=3)) if moving else []
     rest = {"motors": [draw(some_motors(carriers, joint)) for joint in joints], "floating": draw(st.booleans())}
+    if count > 1 and draw(st.booleans()):
+        ends = draw(st.permutations(["base", *names]))[:2]
+        kind = draw(st.sampled_from(["full", "point", "hinge"]))
+        rest["loops"] = [Loop(kind, *ends, draw(some_frames), draw(some_frames), draw(st.none() | word))]
     return Mechanism(made, base=base, tool=tool, gravity=draw(vectors), payload=payload, name=draw(word), **rest)
 
 
@@ -129,11 +141,15 @@ def test_any_mechanism_survives(tmp_path_factory: pytest.TempPathFactory, mechan
 
 def test_no_field_of_the_model_is_forgotten() -> None:
     known = {"joint", "before", "after", "axis", "pitch", "offset", "limits", "name", "parent", "body", "motor", "dh_row"}
+    known |= {"joint_name", "speed_limit", "effort_limit", "mimic"}
     assert {field.name for field in dataclasses.fields(Link)} == known, "files/toml_write.py must learn the new field"
     motor = {"inertia", "gear_ratio", "viscous", "coulomb", "friction_rule", "joint", "carrier", "axis"}
     motor |= {"mass", "com", "rotor_inertia"}
     assert {field.name for field in dataclasses.fields(Motor)} == motor, "files/toml_write.py must learn the new field"
-    whole = {"links", "motors", "base", "tool", "gravity", "payload", "floating", "name"}
+    assert {field.name for field in dataclasses.fields(Mimic)} == {"joint", "ratio", "offset"}
+    loop = {"kind", "first", "second", "first_frame", "second_frame", "name"}
+    assert {field.name for field in dataclasses.fields(Loop)} == loop
+    whole = {"links", "loops", "motors", "base", "tool", "gravity", "payload", "floating", "name"}
     assert set(Mechanism([Link()])._fields()) == whole, "files/toml_write.py must learn the new field"
 
 
@@ -243,7 +259,7 @@ BAD = [
         [
             "line 3: link 1 has no key 'mas' (did you mean 'mass'?); the keys are 'name', 'parent', 'joint', 'convention', "
             "'theta', 'd', 'a', 'alpha', 'b', 'before', 'after', 'axis', 'pitch', 'offset', 'limits', 'mass', 'com', "
-            "'inertia', 'physical' and 'motor'"
+            "'inertia', 'physical', 'motor', 'joint_name', 'speed_limit', 'effort_limit' and 'mimic'"
         ],
     ),
     (ONE + "mass = '1'\n", ["line 3: link 1: mass is '1'; expected a finite number"]),
@@ -290,6 +306,36 @@ BAD = [
     (
         ONE + "[[motor]]\ninertia = 1\n",
         ["line 3: motor 1 has no joint; expected joint = the name of the link that it moves"],
+    ),
+    (ONE + "mimic = 'a'\n", ["line 3: link 1: mimic is 'a'; expected a table with 'joint', 'ratio' and 'offset'"]),
+    (
+        ONE + "mimic = {ratio = 2}\n",
+        ["line 3: link 1: mimic has no joint; expected joint = the name of the one followed"],
+    ),
+    (
+        ONE + "[[link]]\nmimic = {joint = 'arm'}\n",
+        ["line 4: joint 'link2': mimic.joint is 'arm'; expected 'link1'"],
+    ),
+    (
+        HEAD + "[[link]]\nmimic = {joint = 'link1', ratio = 'two'}\n",
+        [
+            "line 3: link 1: mimic: ratio is 'two'; expected a finite number",
+            "line 3: joint 'link1': mimic.joint is 'link1'; expected a joint that does not follow this one in turn (a ring)",
+        ],
+    ),
+    (ONE + "joint_name = ' '\n", ["line 3: link 'link1': joint_name is ' '; expected a word, or None"]),
+    (ONE + "effort_limit = -1\n", ["line 3: link 'link1': effort_limit is -1.0; expected a finite number >= 0"]),
+    (
+        ONE + "[[loop]]\nkind = 'ball'\nfirst = 'link1'\nsecond = 'base'\n",
+        ["line 4: loop 1: kind is 'ball'; expected 'full', 'point' or 'hinge'"],
+    ),
+    (
+        ONE + "[[loop]]\nkind = 'full'\nfirst = 'link1'\nsecond = 'leg'\nname = 'knee'\n",
+        ["line 6: loop 1: second is 'leg'; expected 'base' or 'link1'"],
+    ),
+    (
+        ONE + "[[loop]]\nkind = 'full'\n",
+        ["line 3: loop 1 has no 'first' or 'second'; expected kind, first and second"],
     ),
     (ONE + "[[motor]]\njoint = 'leg'\n", ["line 4: motor 1: joint is 'leg'; expected 'link1'"]),
     (

@@ -47,7 +47,13 @@ def test_momentum_changes_by_weight_and_by_what_the_ground_gives(name: str) -> N
             if drive.carrier == -1:  # what stands on the base itself is no link: the ground holds and turns it
                 motor = drive.motor
                 given += about_origin(-motor.mass * mech.gravity, (mech.base @ np.append(motor.com, 1.0))[:3])
-                given[3:] += motor.gear_ratio * motor.inertia * qdd[drive.coordinate] * (mech.base[:3, :3] @ motor.axis)
+                ratio = next(
+                    joint.ratio
+                    for link, joint in zip(mech.links, mech.followers, strict=True)
+                    if link.coordinate_name == drive.joint
+                )
+                turning = ratio * motor.gear_ratio * qdd[drive.coordinate]
+                given[3:] += motor.inertia * turning * (mech.base[:3, :3] @ motor.axis)
     found = rate(mech, q, qd, qdd)
     error = np.abs(found - weight - given).max() / (np.abs(weight).max() + np.abs(given).max())
     print(f"{error:.1e}")

@@ -12,9 +12,9 @@ from linkwise import Link, Mechanism
 from linkwise.dynamics import operational_space_inertia
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.model.reduction import moving_bodies
-from mechanisms import VARIANTS, direct, random_state, relative, variant
+from mechanisms import FREE, direct, random_state, relative, variant
 
-PLAIN = [name for name in VARIANTS if "rotors" not in name]
+PLAIN = [name for name in FREE if "rotors" not in name]
 BOUND = 5e-14
 """Rounding; the operators are products of up to seven 6x6 transports; seen: 3e-15."""
 
@@ -76,7 +76,7 @@ def test_batches_of_operators() -> None:
             assert relative(getattr(many, field)[index], getattr(one, field)) <= 1e-14, field
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", FREE)
 def test_regrouped_bodies_take_the_same_efforts(name: str) -> None:
     """And need no more numbers: what a joint cannot show of its body is felt at the parent's."""
     mech = variant(name)
@@ -90,7 +90,7 @@ def test_regrouped_bodies_take_the_same_efforts(name: str) -> None:
     assert numbers[1] < numbers[0]
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", FREE)
 def test_operational_space_inertia(name: str) -> None:
     """Lambda = inverse of J inverse(M) J', its pseudo-inverse where the frame cannot accelerate every way."""
     mech = variant(name)

@@ -220,7 +220,12 @@ def test_drives() -> None:
     extra = [Motor(joint="hand", **BODY), Motor(2e-3, joint="hand"), Motor(3e-3, joint="arm", carrier=1, axis=(1, 0, 0))]
     mech = arm(motors=extra).replace_link("hand", motor=own)
     assert mech.motors == tuple(extra)
-    assert mech.drives == (Drive(own, 1, -1), Drive(extra[0], 1, 0), Drive(extra[1], 1, None), Drive(extra[2], 0, 1))
+    assert mech.drives == (
+        Drive(own, "hand", 1, -1),
+        Drive(extra[0], "hand", 1, 0),
+        Drive(extra[1], "hand", 1, None),
+        Drive(extra[2], "arm", 0, 1),
+    )
     assert arm().motors == arm().drives == ()
     assert arm(motors=iter(extra)).motors == tuple(extra)
 

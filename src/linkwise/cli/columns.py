@@ -18,14 +18,9 @@ QUANTITIES = (*GROUPS, "tau")
 """Coordinates, rates, accelerations, efforts."""
 
 
-def slides(tree: Tree) -> list[bool]:
-    """Which joints slide (n,), and so are in m."""
-    return [link.joint == "prismatic" for link in tree.links if link.moves]
-
-
 def joint_columns(tree: Tree) -> Iterator[tuple[str, bool, int, int]]:
     """Name of each joint, whether it slides, its place among the coordinates and its place among the speeds."""
-    for k, (name, slide) in enumerate(zip(tree.names, slides(tree), strict=True)):
+    for k, (name, slide) in enumerate(zip(tree.names, tree.slides, strict=True)):
         yield plain(name), slide, k + tree.nq - tree.n, k + tree.nv - tree.n
 
 
@@ -54,7 +49,7 @@ def units(tree: Tree, quantity: str) -> list[str]:
     """
     if quantity == "tau":
         base = ["N"] * 3 + ["N m"] * 3 if tree.floating else []
-        return base + [EFFORT_UNITS[slide] for slide in slides(tree)]
+        return base + [EFFORT_UNITS[slide] for slide in tree.slides]
     declared = [column.units for column in columns(quantity, tree.n, (), tree.floating)]
-    sliding = [False] * (len(declared) - tree.n) + slides(tree)
+    sliding = [False] * (len(declared) - tree.n) + list(tree.slides)
     return [choice[slide] for choice, slide in zip(declared, sliding, strict=True)]

@@ -53,7 +53,7 @@ def base_parameters(mechanism: Mechanism) -> str:
 
 def _matrix_units(mechanism: Mechanism) -> str:
     """Units that occur in the mass matrix: of what turns, of both together, of what slides."""
-    sliding = set(columns.slides(mechanism)) | ({False, True} if mechanism.floating else set())
+    sliding = set(mechanism.slides) | ({False, True} if mechanism.floating else set())
     return {frozenset({False}): "kg m2", frozenset({True}): "kg"}.get(frozenset(sliding), "kg m2, kg m, kg")
 
 

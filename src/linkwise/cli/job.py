@@ -11,7 +11,6 @@ import numpy as np
 
 from linkwise.cli import csv_files
 from linkwise.cli.base_tables import roundings_of
-from linkwise.cli.columns import slides
 from linkwise.cli.output import Folder, TextFile
 from linkwise.cli.results import Results, compute
 from linkwise.cli.summary import Summary
@@ -237,4 +236,4 @@ def _panels(tree: Tree, title: str, t: FloatArray, values: FloatArray) -> list[c
     """Make the panels of one quantity: a floating base, joints that turn, joints that slide."""
     first = values.shape[1] - tree.n
     base = curves.base_panels(title, t, values[:, :first], tree.n) if first else []
-    return base + curves.joint_panels(title, t, values[:, first:], slides(tree))
+    return base + curves.joint_panels(title, t, values[:, first:], list(tree.slides))

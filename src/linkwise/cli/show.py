@@ -72,7 +72,7 @@ def show(
         raise click.UsageError("--qd is for --dynamics, which is not asked for")
     path = _picture_path(save, found.mechanism.name)
     click.echo(table.text(found.mechanism))
-    driven = len({drive.coordinate for drive in found.mechanism.drives})
+    driven = len({drive.joint for drive in found.mechanism.drives})
     if driven and not motors:
         click.echo("\n--motors prints the motors")
     if masses:

@@ -10,14 +10,14 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, blank
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"tau": "nv"})
+@algorithm(inputs={"q": "nq"}, outputs={"tau": "nv"}, open_only=True)
 def gravity_torque(tree: Tree, q: Array) -> Array:
     """Efforts g (nv,) that hold the mechanism at rest, by the Newton-Euler recursion without speeds."""
     made = moving_bodies(tree).regrouped()
     return recursion(tree, made, q, blank(tree.nv), blank(tree.nv))
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"tau": "nv"})
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"tau": "nv"}, open_only=True)
 def bias_torque(tree: Tree, q: Array, qd: Array) -> Array:
     """Efforts C qd + g (nv,): Coriolis, centrifugal and gravity efforts, friction apart, by the Newton-Euler recursion."""
     made = moving_bodies(tree).regrouped()

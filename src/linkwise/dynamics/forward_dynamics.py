@@ -5,8 +5,8 @@ from __future__ import annotations
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.articulated import articulated_acceleration
 from linkwise.dynamics.factor import Factor, factor
-from linkwise.dynamics.inverse_dynamics import recursion
-from linkwise.dynamics.mass_matrix import composite_mass_matrix
+from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external, recursion
+from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
 from linkwise.dynamics.motors import friction
 from linkwise.dynamics.singular import check_inertia
 from linkwise.expr.count import operation_count
@@ -16,8 +16,10 @@ from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, blank
 
+STATE = {"q": "nq", "qd": "nv", "tau": "nv"}
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv"}, outputs={"qdd": "nv"})
+
+@algorithm(inputs=STATE, outputs={"qdd": "nv"}, spread=False, open_only=True)
 def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     """Return qdd (nv,) under the efforts tau of the motors, gravity and friction, by the cheaper of two recursions.
 
@@ -28,7 +30,7 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     return cheapest(tree, q, qd, tau)
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv", "external": "6"}, outputs={"qdd": "nv"})
+@algorithm(inputs={**STATE, "external": "6"}, outputs={"qdd": "nv"}, spread=False, open_only=True)
 def forward_dynamics_external(tree: Tree, q: Array, qd: Array, tau: Array, external: Array) -> Array:
     """Return qdd (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
     return cheapest(tree, q, qd, tau, external)
@@ -37,12 +39,21 @@ def forward_dynamics_external(tree: Tree, q: Array, qd: Array, tau: Array, exter
 def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None) -> Array:
     """Return qdd (nv,) by the recursion that takes fewer operations."""
     check_inertia(tree)
+    if tree.coupled:
+        return _coupled_acceleration(tree, q, qd, tau, external)
     made = moving_bodies(tree).regrouped()
     left = tau - friction(tree, qd)
     found = [composite_acceleration(tree, made, q, qd, left, external)]
     if not any(rotor.inertia for rotor in made.rotors):
         found.append(articulated_acceleration(tree, made, q, qd, left, external))
     return min(found, key=lambda qdd: sum(operation_count(list(qdd)).values()))
+
+
+def _coupled_acceleration(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None) -> Array:
+    """Return qdd (nv,) where joints follow others: from M and the efforts gathered at the coordinates."""
+    state = (q, qd, blank(tree.nv))
+    held = inverse_dynamics(tree, *state) if external is None else inverse_dynamics_external(tree, *state, external)
+    return factor(mass_matrix(tree, q)).solve(tau - held)
 
 
 def composite_acceleration(

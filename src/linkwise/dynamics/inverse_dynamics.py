@@ -17,7 +17,7 @@ from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.six_vector import on_body
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"tau": "nv"})
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"tau": "nv"}, open_only=True)
 def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Return tau (nv,): what the motors must supply, links, gravity, rotors and friction counted.
 
@@ -29,7 +29,7 @@ def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     return recursion(tree, made, q, qd, qdd) + motor_effort(tree, qd, qdd)
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "6"}, outputs={"tau": "nv"})
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "6"}, outputs={"tau": "nv"}, open_only=True)
 def inverse_dynamics_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
     """Return tau (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
     made = moving_bodies(tree).regrouped()

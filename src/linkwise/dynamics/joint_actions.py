@@ -14,8 +14,10 @@ from linkwise.spatial.matrix_method import gravity_matrix, pseudo_inertia, skew_
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 
+MOTION = {"q": "nq", "qd": "nv", "qdd": "nv"}
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"actions": "L 6"})
+
+@algorithm(inputs=MOTION, outputs={"actions": "L 6"}, open_only=True)
 def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
 
@@ -26,7 +28,7 @@ def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     return actions(tree, q, qd, qdd, np.zeros(6))
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "6"}, outputs={"actions": "L 6"})
+@algorithm(inputs={**MOTION, "external": "6"}, outputs={"actions": "L 6"}, open_only=True)
 def joint_actions_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
     """Return the same (L, 6) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
     return actions(tree, q, qd, qdd, external)

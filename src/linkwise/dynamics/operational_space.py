@@ -21,7 +21,7 @@ SINGULAR = 1e-10
 """A direction in which the scaled inverse inertia is less than this is one in which the frame cannot accelerate."""
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"inverse": "6 6"})
+@algorithm(inputs={"q": "nq"}, outputs={"inverse": "6 6"}, spread=False, open_only=True)
 def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base") -> Array:
     """J inverse(M) J' (6, 6): the acceleration of a frame per force and moment on it, at rest (see `jacobian`).
 

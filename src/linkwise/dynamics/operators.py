@@ -87,12 +87,15 @@ def spatial_operators(mechanism: Mechanism, q: npt.ArrayLike) -> SpatialOperator
     >>> np.allclose(half @ made.D @ half.T, arm.mass_matrix(q), rtol=1e-12)
     True
     """
+    if mechanism.coupled or mechanism.loops:
+        what = "joints that follow others" if mechanism.coupled else "closed loops"
+        raise ArgumentError(f"{mechanism.name!r} has {what}; the operators are those of trees whose joints are free")
     made = moving_bodies(mechanism)
     for rotor in made.rotors:
         if rotor.inertia:
             drive = mechanism.drives[rotor.drive]
             raise ArgumentError(
-                f"the motor of joint {mechanism.names[drive.coordinate]!r} is carried by a link; the operators are those of"
+                f"the motor of joint {drive.joint!r} is carried by a link; the operators are those of"
                 " links with rotors on their joints alone: take the carrier off, or make the rotor a link"
             )
     check_inertia(mechanism)

@@ -19,7 +19,7 @@ from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array, blank
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"Y": "nv P"})
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"Y": "nv P"}, open_only=True)
 def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Y (nv, P), with tau = Y @ parameters: ten columns for each link, then four for each motor.
 

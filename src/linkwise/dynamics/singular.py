@@ -9,6 +9,7 @@ from linkwise.dynamics.motors import reflected_inertias
 from linkwise.dynamics.sweep import composite_inertias
 from linkwise.errors import ModelError, Problem
 from linkwise.kinematics.joint_transform import joint_transforms
+from linkwise.model.coupling import coupling
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -40,6 +41,9 @@ def check_inertia(tree: Tree) -> None:
 
 def _summed(tree: Tree, q: FloatArray) -> FloatArray:
     """The sizes (nv,) of what adds up to each pivot: mass and moments, about the joint's origin, of all that it carries."""
+    if tree.coupled:
+        how = coupling(tree)
+        return np.asarray(np.square(how.spread).T @ _summed(how.free, np.asarray(how.coordinates(q), dtype=float)))
     made = moving_bodies(tree)
     sums = np.array(reflected_inertias(tree))
     for body, inertia in zip(made.bodies, composite_inertias(made, joint_transforms(made, q)), strict=True):

@@ -16,11 +16,13 @@ from linkwise.errors import FileProblem, Problem, choices, members, shown
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Place, Reading, line_of
 from linkwise.files.toml_lines import toml_lines
-from linkwise.files.toml_schema import DH_KEYS, FORMAT, GENERAL_KEYS, LINK, MOTOR, TOP, Schema
+from linkwise.files.toml_schema import DH_KEYS, FORMAT, GENERAL_KEYS, LINK, LOOP, MOTOR, TOP, Schema
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import CONVENTIONS, Link
+from linkwise.model.loop import Loop
+from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array
@@ -81,9 +83,10 @@ class _Reader:
             self.schema.report((), "there is no link; expected one [[link]] table or more")
         self._names(links)
         motors = self._motors(top.get("motor", ()))
+        loops = self._loops(top.get("loop", ()))
         external = top.get("external", {})
         wrench = np.array([external.get(key, [0.0] * 3) for key in ("force", "moment")]).reshape(6)
-        mechanism = self._mechanism(top, links, motors) if links else None
+        mechanism = self._mechanism(top, links, motors, loops) if links else None
         problems = sorted(self.schema.problems, key=lambda problem: problem.line)
         if problems or mechanism is None:
             return Reading(None, problems, self.lines)
@@ -130,6 +133,8 @@ class _Reader:
             )
             return _bare(name, values)
         values = self._in_si(item, place, values)
+        if "mimic" in values:
+            values["mimic"] = self._mimic(item, place, table["mimic"], values["mimic"])
         if "motor" in values:
             values["motor"] = self._motor(item, place, table["motor"], values["motor"])
         values["physical"] = values.get("physical", True) and self.physical
@@ -153,6 +158,10 @@ class _Reader:
                     made[key] = math.radians(values[key])
             if turning and "limits" in values:
                 made["limits"] = [math.radians(value) for value in values["limits"]]
+            if turning and "speed_limit" in values:
+                made["speed_limit"] = math.radians(values["speed_limit"])
+            if turning and "offset" in values.get("mimic", {}):
+                made["mimic"] = {**values["mimic"], "offset": math.radians(values["mimic"]["offset"])}
         return made
 
     def _motor(self, item: str, place: Place, table: Any, values: dict[str, Any]) -> Motor | None:
@@ -162,6 +171,40 @@ class _Reader:
         made, wrong = attempt(item, lambda: Motor(**values))
         self._tell((*place, "motor"), wrong, f"{item}: ")
         return made
+
+    def _mimic(self, item: str, place: Place, table: Any, values: dict[str, Any]) -> Mimic | None:
+        """What the joint of a link follows."""
+        if not isinstance(table, dict):
+            return None
+        if "joint" not in table:
+            self.schema.report(
+                (*place, "mimic"), f"{item}: mimic has no joint; expected joint = the name of the one followed"
+            )
+        if "joint" not in values:
+            return None
+        made, wrong = attempt(item, lambda: Mimic(**values))
+        self._tell((*place, "mimic"), wrong, f"{item}: ")
+        return made
+
+    def _loops(self, tables: Sequence[Any]) -> dict[int, Loop]:
+        """The closed loops, by their place; those that are wrong are left out."""
+        found = {}
+        for k, table in enumerate(tables):
+            place, item = ("loop", k), f"loop {k + 1}"
+            values = self.schema.table(item, place, table, LOOP)
+            lacking = [key for key in ("kind", "first", "second") if isinstance(table, dict) and key not in table]
+            if lacking:
+                self.schema.report(place, f"{item} has no {choices(lacking)}; expected kind, first and second")
+            if not {"kind", "first", "second"} <= values.keys():
+                continue
+            for key in ("first_frame", "second_frame"):
+                if key in values:
+                    values[key] = self._frame(f"{item}: {key}", (*place, key), values[key])
+            made, wrong = attempt(item, partial(Loop, **values))
+            self._tell(place, [replace(problem, item=item) for problem in wrong])
+            if made is not None:
+                found[k] = made
+        return found
 
     def _motors(self, tables: Sequence[Any]) -> dict[int, Motor]:
         """The motors that have a table of their own, by its place; those that are wrong are left out."""
@@ -203,7 +246,9 @@ class _Reader:
                 self.schema.report(("link", k, "name"), f"link {link.name!r} stands twice, first in line {place}")
             first.setdefault(link.name, k)
 
-    def _mechanism(self, top: dict[str, Any], links: Sequence[Link], motors: dict[int, Motor]) -> Mechanism | None:
+    def _mechanism(
+        self, top: dict[str, Any], links: Sequence[Link], motors: dict[int, Motor], loops: dict[int, Loop]
+    ) -> Mechanism | None:
         rest: dict[str, Any] = {key: top[key] for key in ("gravity", "floating") if key in top}
         rest |= {key: self._frame(key, (key,), top[key]) for key in ("base", "tool") if key in top}
         payload = None
@@ -212,11 +257,16 @@ class _Reader:
             payload, wrong = attempt("payload", lambda: Inertia(**body, item="payload"))
             self._tell(("payload",), wrong)
         rest |= {"payload": payload, "name": top.get("name", self.name) or None}
-        made, wrong = attempt("mechanism", lambda: Mechanism(links, motors=list(motors.values()), **rest))
+        made, wrong = attempt(
+            "mechanism", lambda: Mechanism(links, motors=list(motors.values()), loops=list(loops.values()), **rest)
+        )
         places: dict[str, Place] = {}
         for k, link in enumerate(links):
             places |= {f"link {link.name!r}": ("link", k), f"link {link.name!r}: motor": ("link", k, "motor")}
+            places |= {f"joint {link.coordinate_name!r}": ("link", k)} if link.moves else {}
         places |= {f"motors[{at}]": ("motor", k) for at, k in enumerate(motors)}
+        for at, (k, loop) in enumerate(loops.items()):
+            places[f"loop {loop.name!r}" if loop.name else f"loops[{at}]"] = ("loop", k)
         for problem in wrong:
             self._tell_whole(problem, places, [link.name for link in links])
         return made
@@ -225,7 +275,7 @@ class _Reader:
         """A problem of the mechanism, at the line of what it concerns."""
         if problem.item in places:
             place = places[problem.item]
-            item = f"motor {place[1] + 1}" if place[0] == "motor" else problem.item  # type: ignore[operator]
+            item = f"{place[0]} {place[1] + 1}" if place[0] in {"motor", "loop"} else problem.item  # type: ignore[operator]
             self._tell(place, [replace(problem, item=item)])
         elif problem.field != "links":
             self._tell((), [problem])

@@ -17,7 +17,7 @@ from linkwise.model.table import number
 
 def remarks_on(mechanism: Mechanism, reading: Reading) -> list[FileProblem]:
     """Everything odd about a mechanism, by the line of the file that it was read from."""
-    found = [*_bodies(mechanism, reading), *_rotors(mechanism, reading)]
+    found = [*reading.remarks, *_bodies(mechanism, reading), *_rotors(mechanism, reading)]
     if not mechanism.gravity.any():
         found.append(FileProblem(reading.line("gravity"), "gravity is zero"))
     if mechanism.floating and not total_mass(mechanism):
@@ -54,7 +54,7 @@ def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
             axis = np.asarray(drive.motor.axis)
             rest = rest - drive.motor.inertia * np.outer(axis, axis)
         if np.linalg.eigvalsh(rest)[0] < least:
-            rotors = " and ".join(f"{number(d.motor.inertia)} kg m2 of {mechanism.names[d.coordinate]!r}" for d in held)
+            rotors = " and ".join(f"{number(d.motor.inertia)} kg m2 of {d.joint!r}" for d in held)
             said = f"link {link.name!r}: its inertia is too small to contain the rotors that it carries ({rotors})"
             hint = "; give each its mass and rotor_inertia, or the link's inertia with them"
             yield FileProblem(reading.line("link", k, "inertia"), said + hint)

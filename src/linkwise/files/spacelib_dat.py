@@ -167,7 +167,10 @@ def _link_losses(k: int, link: Link) -> list[str]:
     tests = {
         "its name (only link1, link2, ... are implied)": link.name != f"link{k + 1}",
         "its offset (it cannot be added to theta or d without rounding)": _has_row(link) and _folded(link) is None,
+        "the name of its joint": link.joint_name is not None,
         "its limits": link.limits is not None,
+        "its greatest speed": link.speed_limit is not None,
+        "its greatest effort": link.effort_limit is not None,
         f"its motor{_rotor_text(link.motor) if link.motor else ''}": link.motor is not None,
         "its mark physical=False": not link.body.physical and _is_physical(link),
     }
@@ -187,6 +190,8 @@ def obstacles(mechanism: Mechanism) -> list[str]:
         found.append("its branches (the links are not one chain in order)")
     if mechanism.floating:
         found.append("its floating base (only a mechanism that stands on the ground can be said)")
+    if mechanism.loops:
+        found.append("its closed loops")
     return found
 
 
@@ -194,6 +199,7 @@ def _link_obstacles(link: Link) -> list[str]:
     row = link.dh_row
     tests = {
         f"its {link.joint} joint (only revolute and prismatic ones can be said)": link.joint not in JOINT_TYPES,
+        "its joint, which follows another": link.mimic is not None,
         "its placement (no Denavit-Hartenberg row was given)": row is None,
         "its modified Denavit-Hartenberg row (only the standard convention can be said)": bool(
             row and row.convention != "standard"

@@ -26,6 +26,7 @@ TOP: dict[str, str] = {
     "floating": "flag",
     "link": "links",
     "motor": "motors",
+    "loop": "loops",
 }
 LINK: dict[str, str] = {
     "name": "text",
@@ -48,6 +49,19 @@ LINK: dict[str, str] = {
     "inertia": "numbers",
     "physical": "flag",
     "motor": "motor",
+    "joint_name": "text",
+    "speed_limit": "number",
+    "effort_limit": "number",
+    "mimic": "mimic",
+}
+MIMIC: dict[str, str] = {"joint": "text", "ratio": "number", "offset": "number"}
+LOOP: dict[str, str] = {
+    "kind": "text",
+    "first": "text",
+    "second": "text",
+    "first_frame": "frame",
+    "second_frame": "frame",
+    "name": "text",
 }
 BODY: dict[str, str] = {"mass": "number", "com": "3 numbers", "inertia": "numbers", "physical": "flag"}
 EXTERNAL: dict[str, str] = {"force": "3 numbers", "moment": "3 numbers"}
@@ -66,7 +80,7 @@ MOTOR: dict[str, str] = {
     "rotor_inertia": "numbers",
 }
 
-TABLES: dict[str, dict[str, str]] = {"frame": FRAME, "payload": BODY, "external": EXTERNAL, "motor": MOTOR}
+TABLES: dict[str, dict[str, str]] = {"frame": FRAME, "payload": BODY, "external": EXTERNAL, "motor": MOTOR, "mimic": MIMIC}
 
 DH_KEYS = ("theta", "d", "a", "alpha", "b")
 GENERAL_KEYS = ("before", "after", "axis", "pitch")
@@ -192,4 +206,5 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "carrier": ('the name of a link in quotes, its place from 0, or "base"', _carrier),
     "links": ("one [[link]] table or more", _some_tables),
     "motors": ("one [[motor]] table or more", _some_tables),
+    "loops": ("one [[loop]] table or more", _some_tables),
 }

@@ -14,10 +14,13 @@ from linkwise.files.toml_schema import FORMAT
 from linkwise.model.checks import Checker
 from linkwise.model.inertia import Inertia, tensor_from
 from linkwise.model.link import DHRow, Link
+from linkwise.model.loop import Loop
+from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.spatial.scalar import FloatArray
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+_GREATEST = ("speed_limit", "effort_limit")
 _TO_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f]')
 
 
@@ -44,6 +47,8 @@ def render(description: Description) -> Iterator[str]:
         yield from _table("[[link]]", _link(link, len(conventions) > 1))
     for motor in mechanism.motors:
         yield from _table("[[motor]]", _motor(motor))
+    for loop in mechanism.loops:
+        yield from _table("[[loop]]", _loop(loop))
 
 
 def _table(header: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
@@ -58,15 +63,31 @@ def _link(link: Link, say_convention: bool) -> list[tuple[str, str]]:
     if link.parent is not None:
         pairs.append(("parent", text(link.parent)))
     pairs.append(("joint", text(link.joint)))
+    if link.joint_name is not None:
+        pairs.append(("joint_name", text(link.joint_name)))
     pairs += _row(link.dh_row, say_convention) if link.dh_row else _general(link)
     if not _is_zero(link.offset):
         pairs.append(("offset", real(link.offset)))
     if link.limits is not None:
         pairs.append(("limits", row(link.limits)))
+    pairs += [(key, real(value)) for key in _GREATEST if (value := getattr(link, key)) is not None]
+    if link.mimic is not None:
+        pairs.append(("mimic", _inline(_mimic(link.mimic))))
     pairs += _body(link.body)
     if link.motor is not None:
         pairs.append(("motor", _inline(_motor(link.motor))))
     return pairs
+
+
+def _mimic(mimic: Mimic) -> list[tuple[str, str]]:
+    return [("joint", text(mimic.joint)), ("ratio", real(mimic.ratio)), ("offset", real(mimic.offset))]
+
+
+def _loop(loop: Loop) -> list[tuple[str, str]]:
+    pairs = [("name", text(loop.name))] if loop.name else []
+    pairs += [(key, text(getattr(loop, key))) for key in ("kind", "first", "second")]
+    frames = ((key, _frame(getattr(loop, key))) for key in ("first_frame", "second_frame"))
+    return pairs + [(key, _inline(frame)) for key, frame in frames if frame]
 
 
 def _row(dh: DHRow, say_convention: bool) -> list[tuple[str, str]]:

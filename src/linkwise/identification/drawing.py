@@ -46,5 +46,5 @@ def _curves(name: str, unit: str, t: FloatArray, values: FloatArray, labels: lis
 
 def _units(mech: Mechanism) -> list[str]:
     """N or N m of each effort."""
-    joints = ["N" if link.joint == "prismatic" else "N m" for link in mech.links if link.moves]
+    joints = ["N" if slides else "N m" for slides in mech.slides]
     return (["N"] * 3 + ["N m"] * 3 if mech.floating else []) + joints

@@ -117,12 +117,11 @@ def exciting_trajectory(
     found, before = _searched(task, starts, steps, np.random.default_rng(seed))
     series = family.series(found)
     t = np.linspace(0.0, period, instants)
-    names, slides = mech.names, tuple(link.joint == "prismatic" for link in mech.links if link.moves)
     return ExcitingTrajectory(
         t,
         *series(t),
-        names=names,
-        slides=slides,
+        names=mech.names,
+        slides=mech.slides,
         evaluate=series,
         condition=task.condition(series),
         random_condition=before,
@@ -161,10 +160,8 @@ def _limits(mech: Mechanism, limits: Any) -> FloatArray:
     made = numbers("limits", mech.limits if limits is None else limits, expected, finite=False)
     if made.shape != (mech.n, 2) or not np.all(made[:, 0] < made[:, 1]):
         raise ArgumentError(f"limits is {shown(limits)}; expected {expected}")
-    moving = [link for link in mech.links if link.moves]
-    open_ended = [
-        link.name for link, row in zip(moving, made, strict=True) if link.joint == "prismatic" and np.any(np.isinf(row))
-    ]
+    each = zip(mech.names, mech.slides, made, strict=True)
+    open_ended = [name for name, slides, row in each if slides and np.any(np.isinf(row))]
     if open_ended:
         raise ArgumentError(f"no limits of sliding joints: {members(open_ended)}; expected limits=(n, 2), finite for them")
     low, high = made.T

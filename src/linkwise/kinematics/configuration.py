@@ -24,7 +24,7 @@ _LEAST = 1e-30
 """Added to the square of an angle, so that sin(x)/x is 1 at zero; without effect on any angle above 1e-7 rad."""
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "dt": ""}, outputs={"q_next": "nq"})
+@algorithm(inputs={"q": "nq", "qd": "nv", "dt": ""}, outputs={"q_next": "nq"}, spread=False)
 def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
     """Return the configuration (nq,) after the time dt (s) at constant speeds qd (nv,); the quaternion is normalised.
 
@@ -46,7 +46,7 @@ def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
     return np.concatenate([q[:3] + quaternion_rotation(q[3:7]) @ moved, _normalised(turn), q[7:] + step[6:]])
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"rate": "nq"})
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"rate": "nq"}, spread=False)
 def configuration_rate(tree: Tree, q: Array, qd: Array) -> Array:
     """dq/dt (nq,) at the speeds qd: R v, half the quaternion times the angular velocity, and the joint speeds.
 

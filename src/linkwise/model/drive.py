@@ -20,13 +20,17 @@ class Drive:
     ----------
     motor : Motor
         The motor.
+    joint : str
+        Name of the joint that it drives.
     coordinate : int
-        Index of the joint coordinate that it drives, 0 to n - 1; several motors may drive one.
+        Index of the joint coordinate that it drives, 0 to n - 1; several motors may drive one, and that of a joint that
+        follows another drives the other's.
     carrier : int or None
         Index of the link that carries its rotor, -1 for the base, None where only G^2 Jm is felt.
     """
 
     motor: Motor
+    joint: str
     coordinate: int
     carrier: int | None
 
@@ -50,20 +54,21 @@ def drives_of(
 def _own(check: Checker, links: Sequence[Link], coordinates: Sequence[int]) -> Iterator[Drive]:
     for k, link in enumerate(links):
         if link.motor is not None:
-            yield Drive(link.motor, coordinates[k], _carrier(check, f"link {link.name!r}: motor", link.motor, links))
+            carrier = _carrier(check, f"link {link.name!r}: motor", link.motor, links)
+            yield Drive(link.motor, link.coordinate_name, coordinates[k], carrier)
 
 
 def _others(check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor]) -> Iterator[Drive]:
-    places = {link.name: coordinates[k] for k, link in enumerate(links)}
-    moving = [link.name for link in links if link.moves]
+    places = {link.coordinate_name: coordinates[k] for k, link in enumerate(links) if link.moves}
+    moving, still = list(places), {link.coordinate_name for link in links if not link.moves}
     for k, motor in enumerate(motors):
         item = f"motors[{k}]"
         carrier = _carrier(check, item, motor, links)
-        coordinate = places.get(motor.joint, -1)
+        coordinate = places.get(str(motor.joint), -1)
         if coordinate < 0:
-            why = "; a fixed link has no joint to drive" if motor.joint in places else ""
+            why = "; a fixed link has no joint to drive" if motor.joint in still else ""
             check.problems.append(Problem(item, "joint", motor.joint, choices(moving) + why))
-        yield Drive(motor, coordinate, carrier)
+        yield Drive(motor, str(motor.joint), coordinate, carrier)
 
 
 def _carrier(check: Checker, item: str, motor: Motor, links: Sequence[Link]) -> int | None:

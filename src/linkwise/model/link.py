@@ -10,6 +10,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, ModelError, Problem, choices, members
 from linkwise.model.checks import Checker
 from linkwise.model.inertia import Inertia
+from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.spatial.rotation import rotation_about, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
@@ -60,7 +61,13 @@ class Link:
     mass, com, inertia, physical
         See `Inertia`: about the centre of mass, in this link's axes.
     motor : Motor, optional
-        What drives the joint; its `joint` is left out, or is this link's name.
+        What drives the joint; its `joint` is left out, or is this joint's name.
+    joint_name : str, optional
+        The joint's own name, where it differs from the link's: that of its coordinate.
+    speed_limit, effort_limit : float, optional
+        Greatest speed (rad/s or m/s) and effort (N m or N) of the joint, both ways; what plans motions may ask for them.
+    mimic : Mimic, optional
+        The joint that this one follows; it then has no coordinate of its own.
 
     Raises
     ------
@@ -85,6 +92,10 @@ class Link:
     parent: str | None
     body: Inertia
     motor: Motor | None
+    joint_name: str | None
+    speed_limit: float | None
+    effort_limit: float | None
+    mimic: Mimic | None
     dh_row: DHRow | None
 
     def __init__(
@@ -104,6 +115,10 @@ class Link:
         inertia: Any = 0.0,
         physical: bool = True,
         motor: Motor | None = None,
+        joint_name: str | None = None,
+        speed_limit: Any = None,
+        effort_limit: Any = None,
+        mimic: Mimic | None = None,
         dh_row: DHRow | None = None,
     ) -> None:
         check = Checker(f"link {name!r}" if name else "link")
@@ -120,6 +135,10 @@ class Link:
             "parent": _name(check, "parent", parent),
             "body": Inertia.checked(check, mass, com, inertia, physical),
             "motor": motor,
+            "joint_name": _name(check, "joint_name", joint_name),
+            "speed_limit": _greatest(check, "speed_limit", speed_limit),
+            "effort_limit": _greatest(check, "effort_limit", effort_limit),
+            "mimic": mimic,
             "dh_row": dh_row,
         }
         _check_together(check, values)
@@ -147,6 +166,10 @@ class Link:
         inertia: Any = 0.0,
         physical: bool = True,
         motor: Motor | None = None,
+        joint_name: str | None = None,
+        speed_limit: Any = None,
+        effort_limit: Any = None,
+        mimic: Mimic | None = None,
     ) -> Link:
         """A link from a row of Denavit-Hartenberg parameters; the convention must be said.
 
@@ -161,7 +184,7 @@ class Link:
             Standard: Rz(theta) Tz(d) Tx(a) Ty(b) Rx(alpha). Modified: Rx(alpha) Tx(a) Rz(theta) Tz(d).
         joint : {"revolute", "prismatic", "fixed"}
             Kind of the joint.
-        offset, limits, name, parent, mass, com, inertia, physical, motor
+        offset, limits, name, parent, mass, com, inertia, physical, motor, joint_name, speed_limit, effort_limit, mimic
             As for `Link`.
 
         Raises
@@ -182,7 +205,8 @@ class Link:
         """
         check = Checker(f"link {name!r}" if name else "link")
         rest: dict[str, Any] = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
-        rest |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical}
+        rest |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical, "joint_name": joint_name}
+        rest |= {"speed_limit": speed_limit, "effort_limit": effort_limit, "mimic": mimic}
         kind = check.choice("joint", joint, ("revolute", "prismatic", "fixed"))
         form = check.choice("convention", convention, CONVENTIONS)
         numbers = {"theta": theta, "d": d, "a": a, "alpha": alpha, "b": b}
@@ -239,11 +263,16 @@ class Link:
         return _rebuild, (self._values(),)
 
     @property
+    def coordinate_name(self) -> str:
+        """What its joint, and the coordinate of it, is called: the joint's own name, or the link's."""
+        return str(self.joint_name or self.name)
+
+    @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal links, hashable."""
         arrays = tuple(array.tobytes() for array in (self.before, self.after, self.axis))
-        scalars = (self.joint, self.pitch, self.offset, self.limits, self.name, self.parent)
-        return (*scalars, *arrays, self.body.key, self.motor, self.dh_row)
+        scalars = (self.joint, self.pitch, self.offset, self.limits, self.name, self.parent, self.joint_name)
+        return (*scalars, self.speed_limit, self.effort_limit, *arrays, self.body.key, self.motor, self.mimic, self.dh_row)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Link) and self.key == other.key
@@ -311,12 +340,19 @@ def _name(check: Checker, field: str, name: object) -> str | None:
     return name
 
 
+def _greatest(check: Checker, field: str, value: Any) -> float | None:
+    if value is None or (isinstance(value, (int, float)) and value == np.inf):
+        return None
+    return check.number(field, value, least=0.0)
+
+
 def _check_together(check: Checker, values: dict[str, Any]) -> None:
     """What no field can tell alone."""
     if values["pitch"] and values["joint"] != "screw":
         check.report("pitch", values["pitch"], f"0 for a {values['joint']} joint (only a screw has a pitch)")
     if values["joint"] == "fixed":
-        for field, blank in (("limits", None), ("motor", None), ("offset", 0.0)):
+        nothing = dict.fromkeys(("limits", "motor", "speed_limit", "effort_limit", "mimic"))
+        for field, blank in {**nothing, "offset": 0.0}.items():
             if values[field] != blank:
                 check.report(field, values[field], "nothing, for a fixed link has no coordinate")
     row = values["dh_row"]
@@ -325,9 +361,12 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         given = (values["before"], values["after"], values["axis"])
         if values["joint"] == "screw" or not all(map(np.array_equal, parts, given)):
             check.report("dh_row", row, "the row that before and after were made from, or None; `Link.dh` sets it")
-    motor = values["motor"]
+    mimic, motor = values["mimic"], values["motor"]
+    if mimic is not None and not isinstance(mimic, Mimic):
+        check.report("mimic", mimic, "a Mimic or None")
     if motor is not None and not isinstance(motor, Motor):
         check.report("motor", motor, "a Motor or None")
-    elif motor is not None and motor.joint not in {None, values["name"]}:
-        own = f"{values['name']!r} or nothing" if values["name"] else "nothing"
+    elif motor is not None and motor.joint not in {None, values["joint_name"] or values["name"]}:
+        called = values["joint_name"] or values["name"]
+        own = f"{called!r} or nothing" if called else "nothing"
         check.report("motor.joint", motor.joint, f"{own} (a motor of another joint goes into Mechanism(motors=...))")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.errors import ModelError, Problem
+from linkwise.model.coupling import coupling
 from linkwise.model.drive import Drive
 from linkwise.model.inertia import Inertia
 from linkwise.model.reduction import moving_bodies
@@ -30,9 +31,9 @@ _PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
 def parameter_names(tree: Tree) -> tuple[str, ...]:
     """Names (P,): ``"XX2"`` is of the second link of the list; a prime marks another motor of the same joint."""
     names = [f"{symbol}{k + 1}" for k in range(len(tree.links)) for symbol in LINK]
-    moving = [k for k, link in enumerate(tree.links) if link.moves]
+    driven = {link.coordinate_name: k for k, link in enumerate(tree.links) if link.moves}
     for drive in tree.drives:
-        number = f"{moving[drive.coordinate] + 1}"
+        number = f"{driven[drive.joint] + 1}"
         while f"Jm{number}" in names:
             number += "'"
         names += [f"{symbol}{number}" for symbol in MOTOR]
@@ -62,11 +63,11 @@ def parameter_values(tree: Tree) -> FloatArray:
 
 def _on_base(tree: Tree, drive: Drive) -> tuple[int, FloatArray]:
     """The first link that is fixed to a floating base, and T_link_base."""
-    for link, (body, t_base_link) in enumerate(moving_bodies(tree).frames):
+    for link, (body, t_base_link) in enumerate(moving_bodies(coupling(tree).free).frames):
         if body == 0:
             return link, np.asarray(inverse(t_base_link), dtype=float)
     expected = "a link that is fixed to the base, for inertial parameters are those of links"
-    raise ModelError([Problem(f"motor of joint {tree.names[drive.coordinate]!r}", "carrier", "base", expected)])
+    raise ModelError([Problem(f"motor of joint {drive.joint!r}", "carrier", "base", expected)])
 
 
 def to_body(t_body_link: FloatArray) -> FloatArray:

@@ -41,7 +41,7 @@ def mass_table(tree: Tree) -> Table:
     bodies = [(plain(link.name), link.body) for link in tree.links]
     for drive in tree.drives:
         if drive.carrier is not None and not drive.motor.locked.is_zero:
-            label = f"(rotor of {plain(tree.names[drive.coordinate])}, axes of {_carrier_name(tree, drive.carrier)})"
+            label = f"(rotor of {plain(drive.joint)}, axes of {_carrier_name(tree, drive.carrier)})"
             bodies.append((label, drive.motor.locked))
     if not tree.payload.is_zero:
         bodies.append(("(payload, tool axes)", tree.payload))
@@ -65,7 +65,7 @@ def total_mass(tree: Tree) -> float:
 def motor_table(tree: Tree) -> Table:
     """Rotor inertia, gear ratio, viscous and Coulomb friction of each motor; where its rotor sits, if a link carries it."""
     found = [drive.motor for drive in tree.drives]
-    columns: dict[str, Cells] = {"link": [plain(tree.names[drive.coordinate]) for drive in tree.drives]}
+    columns: dict[str, Cells] = {"link": [plain(drive.joint) for drive in tree.drives]}
     columns["rotor inertia kg m2"] = [number(motor.inertia) for motor in found]
     columns["gear ratio"] = [number(motor.gear_ratio) for motor in found]
     columns["viscous N m s/rad"] = [number(motor.viscous) for motor in found]
@@ -80,7 +80,7 @@ def motor_table(tree: Tree) -> Table:
 
 
 def _motor_lines(tree: Tree) -> Iterable[str]:
-    driven, motors = len({drive.coordinate for drive in tree.drives}), len(tree.drives)
+    driven, motors = len({drive.joint for drive in tree.drives}), len(tree.drives)
     joints = f"{driven} joint{'s' if driven != 1 else ''}"
     yield f"motors of {plain(tree.name)}: " + (joints if driven == motors else f"{motors} on {joints}")
     yield "all on the motor's side of the gear; gear ratio is motor speed / joint speed"

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkwise.errors import ArgumentError
 from linkwise.model.bodies import Bodies, Body, Rotor
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import pseudo_inertia
@@ -30,7 +31,9 @@ FAR = 3.0
 
 
 def moving_bodies(tree: Tree) -> Bodies:
-    """Reduce a mechanism to its moving bodies (see the module's text)."""
+    """Reduce a mechanism to its moving bodies (see the module's text), each with a coordinate of its own."""
+    if tree.coupled:
+        raise ArgumentError(f"joints of {tree.name!r} follow others; the moving bodies are those of coupling(tree).free")
     joints, frames = _raw_bodies(tree)
     reframing = [_reframing(k, joints) for k in range(len(joints))]
     back = [np.asarray(inverse(g)) for g in reframing]

@@ -8,6 +8,7 @@ from itertools import count
 from linkwise.errors import Problem, choices
 from linkwise.model.checks import Checker
 from linkwise.model.link import Link
+from linkwise.model.mimic import Follower, Mimic, followers
 
 
 def with_names(links: Sequence[Link]) -> tuple[Link, ...]:
@@ -21,13 +22,18 @@ def with_names(links: Sequence[Link]) -> tuple[Link, ...]:
     return tuple(made)
 
 
-def coordinates_of(links: Sequence[Link]) -> tuple[int, ...]:
-    """The index into q of each link's joint coordinate, -1 for a fixed link."""
-    found, count = [], 0
+def followers_of(check: Checker, links: Sequence[Link]) -> tuple[Follower, ...]:
+    """How each link's joint depends on the joint coordinates; a coordinate for each joint that follows no other."""
+    known = len(check.problems)
+    first: dict[str, Link] = {}
     for link in links:
-        found.append(count if link.moves else -1)
-        count += link.moves
-    return tuple(found)
+        name = link.coordinate_name
+        if link.moves and (link.joint_name or (name in first and first[name].joint_name)) and name in first:
+            check.report("links", name, "joint names that differ; this one stands twice")
+        if link.moves:
+            first.setdefault(name, link)
+    joints = [(link.coordinate_name, link.moves, link.mimic if isinstance(link.mimic, Mimic) else None) for link in links]
+    return followers(check if len(check.problems) == known else Checker(check.item), joints)
 
 
 def parents_of(check: Checker, links: Sequence[Link]) -> tuple[int, ...]:

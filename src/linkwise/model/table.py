@@ -20,6 +20,8 @@ from linkwise.spatial.scalar import FloatArray
 LETTERS = {"revolute": "R", "prismatic": "P", "screw": "H", "fixed": "F"}
 """The letter of each kind of joint; a screw is a helical pair."""
 
+_CLOSURES = {"full": "frames", "point": "points", "hinge": "axes and points"}
+
 Cells = list[str]
 
 
@@ -95,13 +97,14 @@ def described(tree: Tree) -> Table:
 
 def joint_letters(tree: Tree) -> str:
     """Return the kinds of the moving joints in order, as in ``RRP``; H is a screw (helical pair)."""
-    return "".join(LETTERS[link.joint] for link in tree.links if link.moves)
+    return "".join(LETTERS[link.joint] for link in tree.links if link.moves and not link.mimic)
 
 
 def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
     joints = "1 joint" if tree.n == 1 else f"{tree.n} joints"
-    fixed = len(tree.links) - tree.n
-    also = f" and {fixed} fixed link{'s' if fixed > 1 else ''}" if fixed else ""
+    fixed, following = (sum(map(bool, found)) for found in zip(*((not a.moves, a.mimic) for a in tree.links), strict=True))
+    also = f", {following} that follow{'s' * (following == 1)} another" if following else ""
+    also += f" and {fixed} fixed link{'s' if fixed > 1 else ''}" if fixed else ""
     base = ", on a floating base" if tree.floating else ""
     yield f"{plain(tree.name)}: {joints}" + (f" ({joint_letters(tree)})" if tree.n else "") + also + base
     units = "lengths in m, angles in degrees"
@@ -114,11 +117,14 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
         yield f"payload {_body_text(tree.payload)} in the tool's frame"
     if tree.drives:
         yield _driven(tree)
+    for loop in tree.loops:
+        named = f" {plain(loop.name)}" if loop.name else ""
+        yield f"loop{named}: {_CLOSURES[loop.kind]} on {plain(loop.first)} and on {plain(loop.second)} coincide"
 
 
 def _driven(tree: Tree) -> str:
     """Say how many joints have motors, and what is unusual about these."""
-    joints = len({drive.coordinate for drive in tree.drives})
+    joints = len({drive.joint for drive in tree.drives})
     motors = [drive.motor for drive in tree.drives]
     said = [f"motors on {joints} joint{'s' if joints > 1 else ''}"]
     if not any(motor.viscous or any(motor.coulomb) for motor in motors):
@@ -156,6 +162,8 @@ def _uses_after(tree: Tree) -> bool:
 
 def _first_columns(tree: Tree) -> dict[str, Cells]:
     columns = {"link": [plain(name) for name in tree.link_names]}
+    if any(link.joint_name for link in tree.links):
+        columns["joint name"] = [plain(link.joint_name or "") for link in tree.links]
     if tree.parents != tuple(range(-1, len(tree.links) - 1)):
         columns["parent"] = [plain(tree.link_names[k]) if k >= 0 else "base" for k in tree.parents]
     columns["joint"] = [LETTERS[link.joint] for link in tree.links]
@@ -171,13 +179,13 @@ def _dh_order(convention: str, with_b: bool) -> tuple[str, ...]:
 
 def _dh_columns(tree: Tree, convention: str) -> dict[str, Cells]:
     columns = _first_columns(tree)
-    cells = [_dh_cells(link, _variable(tree, k)) for k, link in enumerate(tree.links)]
+    cells = [_dh_cells(link, _variable(tree, k), tree.followers[k].shift) for k, link in enumerate(tree.links)]
     for key in _dh_order(convention, _uses_b(tree)):
         columns[key] = [row[key] for row in cells]
     return _with_limits(tree, columns)
 
 
-def _dh_cells(link: Link, variable: str) -> dict[str, str]:
+def _dh_cells(link: Link, variable: str, shift: float = 0.0) -> dict[str, str]:
     """Return the cells of a row, the joint variable written where it acts: ``q1``, ``q2 - 90°``, ``q3 + 0.1``."""
     row: DHRow = link.dh_row  # type: ignore[assignment]
     cells = {
@@ -188,9 +196,9 @@ def _dh_cells(link: Link, variable: str) -> dict[str, str]:
         "alpha": degrees(row.alpha),
     }
     if link.joint == "revolute":
-        cells["theta"] = _plus(variable, degrees(row.theta + link.offset))
+        cells["theta"] = _plus(variable, degrees(row.theta + shift + link.offset))
     elif link.joint == "prismatic":
-        cells["d"] = _plus(variable, number(row.d + link.offset))
+        cells["d"] = _plus(variable, number(row.d + shift + link.offset))
     return cells
 
 
@@ -201,7 +209,10 @@ def _plus(variable: str, constant: str) -> str:
 
 
 def _variable(tree: Tree, link: int) -> str:
-    return f"q{tree.coordinates[link] + 1}"
+    """``q2``; of a joint that follows another ``-0.5 q2``."""
+    joint = tree.followers[link]
+    sign = {1.0: "", -1.0: "-"}.get(joint.ratio, f"{number(joint.ratio)} ")
+    return f"{sign}q{joint.coordinate + 1}"
 
 
 def _placement_columns(tree: Tree) -> dict[str, Cells]:
@@ -224,8 +235,8 @@ def _joint_variable(tree: Tree, k: int) -> str:
     link = tree.links[k]
     if not link.moves:
         return ""
-    offset = number(link.offset) if link.joint == "prismatic" else degrees(link.offset)
-    return _plus(_variable(tree, k), offset)
+    offset = link.offset + tree.followers[k].shift
+    return _plus(_variable(tree, k), number(offset) if link.joint == "prismatic" else degrees(offset))
 
 
 def _with_limits(tree: Tree, columns: dict[str, Cells]) -> dict[str, Cells]:

@@ -11,9 +11,12 @@ from linkwise.errors import ArgumentError, Problem, choices, members
 from linkwise.model.checks import Checker, frozen
 from linkwise.model.drive import Drive, drives_of, given_motors
 from linkwise.model.inertia import Inertia
+from linkwise.model.limits import check_limits, effort_limits, position_limits, speed_limits
 from linkwise.model.link import Link
+from linkwise.model.loop import Loop, given_loops
+from linkwise.model.mimic import Follower
 from linkwise.model.motor import FRICTION_RULES, Motor
-from linkwise.model.structure import coordinates_of, order_of, parents_of, with_names
+from linkwise.model.structure import followers_of, order_of, parents_of, with_names
 from linkwise.spatial.scalar import FloatArray
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -43,6 +46,8 @@ class Tree:
     ----------
     links : sequence of Link
         At least one. A link without a parent follows the link before it in the list, the first one the base.
+    loops : sequence of Loop
+        What closes the tree: frames on two links that must meet.
     motors : sequence of Motor
         Motors beside those of the links: each names the joint that it drives. Several may drive one joint.
     base : (4, 4) array_like, optional
@@ -65,8 +70,8 @@ class Tree:
         Index of each link's parent (L,), -1 for the base.
     order : tuple of int
         The links, each after its parent (L,).
-    coordinates : tuple of int
-        Index of each link's joint coordinate (L,), from 0 to n - 1 also where the base floats; -1 for a fixed link.
+    followers : tuple of Follower
+        How each link's joint depends on the joint coordinates (L,); where no joint mimics another, each has its own.
     drives : tuple of Drive
         Every motor with the joint that it drives and the link that carries it: those of the links, then `motors`.
 
@@ -78,6 +83,7 @@ class Tree:
     """
 
     links: tuple[Link, ...]
+    loops: tuple[Loop, ...]
     motors: tuple[Motor, ...]
     base: FloatArray
     tool: FloatArray
@@ -87,13 +93,14 @@ class Tree:
     name: str
     parents: tuple[int, ...]
     order: tuple[int, ...]
-    coordinates: tuple[int, ...]
+    followers: tuple[Follower, ...]
     drives: tuple[Drive, ...]
 
     def __init__(
         self,
         links: Iterable[Link],
         *,
+        loops: Iterable[Loop] = (),
         motors: Iterable[Motor] = (),
         base: Any = None,
         tool: Any = None,
@@ -110,9 +117,10 @@ class Tree:
         if payload is not None and not isinstance(payload, Inertia):
             check.report("payload", payload, "an Inertia or None; with_payload(mass, com, inertia) makes one")
         named, others = with_names(given), given_motors(check, motors)
-        parents, coordinates = parents_of(check, named), coordinates_of(named)
+        parents, joints = parents_of(check, named), followers_of(check, named)
         values: dict[str, object] = {
             "links": named,
+            "loops": given_loops(check, loops, [link.name for link in named]),
             "motors": others,
             "base": check.rigid("base", base),
             "tool": check.rigid("tool", tool),
@@ -122,9 +130,10 @@ class Tree:
             "name": name or "mechanism",
             "parents": parents,
             "order": order_of(check, named, parents),
-            "coordinates": coordinates,
-            "drives": drives_of(check, named, coordinates, others),
+            "followers": joints,
+            "drives": drives_of(check, named, [joint.coordinate for joint in joints], others),
         }
+        check_limits(check, named, joints)
         check.finish()
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -139,8 +148,18 @@ class Tree:
 
     @property
     def n(self) -> int:
-        """Number of joint coordinates."""
-        return sum(link.moves for link in self.links)
+        """Number of joint coordinates: moving joints that do not follow another."""
+        return sum(link.moves and not link.mimic for link in self.links)
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """Index of each link's joint coordinate (L,), from 0 to n - 1 also where the base floats; -1 for a fixed link."""
+        return tuple(joint.coordinate for joint in self.followers)
+
+    @property
+    def coupled(self) -> bool:
+        """Whether a joint follows another."""
+        return any(link.mimic for link in self.links)
 
     @property
     def nq(self) -> int:
@@ -154,12 +173,12 @@ class Tree:
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Names of the coordinates, (nq,): those of a floating base, then of the moving links."""
+        """Names of the coordinates, (nq,): those of a floating base, then of the joints."""
         return (BASE_COORDINATES if self.floating else ()) + self.names
 
     @property
     def speed_names(self) -> tuple[str, ...]:
-        """Names of the speeds, (nv,): those of a floating base, then of the moving links."""
+        """Names of the speeds, (nv,): those of a floating base, then of the joints."""
         return (BASE_SPEEDS if self.floating else ()) + self.names
 
     @property
@@ -170,8 +189,13 @@ class Tree:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the moving links, (n,), in the order of the joint coordinates."""
-        return tuple(str(link.name) for link in self.links if link.moves)
+        """Names of the joint coordinates, (n,): those of the joints, or of their links where a joint has none."""
+        return tuple(link.coordinate_name for link in self.links if link.moves and not link.mimic)
+
+    @property
+    def slides(self) -> tuple[bool, ...]:
+        """Which coordinates (n,) are lengths (m, and efforts in N), because their joints slide."""
+        return tuple(link.joint == "prismatic" for link in self.links if link.moves and not link.mimic)
 
     @property
     def link_names(self) -> tuple[str, ...]:
@@ -181,8 +205,17 @@ class Tree:
     @property
     def limits(self) -> FloatArray:
         """Least and greatest joint coordinates (n, 2), rad or m; infinite where there are none."""
-        unlimited = (-np.inf, np.inf)
-        return frozen(np.array([link.limits or unlimited for link in self.links if link.moves]).reshape(-1, 2))
+        return frozen(position_limits(self.links, self.followers, self.n))
+
+    @property
+    def speed_limits(self) -> FloatArray:
+        """Greatest joint speeds (n,), rad/s or m/s, both ways; infinite where there are none."""
+        return frozen(speed_limits(self.links, self.followers, self.n))
+
+    @property
+    def effort_limits(self) -> FloatArray:
+        """Greatest joint efforts (n,), N m or N, both ways; infinite where there are none."""
+        return frozen(effort_limits(self.links, self.n))
 
     def link_index(self, link: int | str) -> int:
         """Place of a link in the list, by its name or by an index that may count from the end.
@@ -216,7 +249,7 @@ class Tree:
     def replace(self, **changes: Any) -> Self:
         """The same mechanism with other values for some fields.
 
-        They are links, motors, base, tool, gravity, payload, floating and name.
+        They are links, loops, motors, base, tool, gravity, payload, floating and name.
         """
         known = self._fields()
         unknown = sorted(changes.keys() - known.keys())
@@ -308,14 +341,14 @@ class Tree:
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 
     def _fields(self) -> dict[str, Any]:
-        names = ("links", "motors", "base", "tool", "gravity", "payload", "floating", "name")
+        names = ("links", "loops", "motors", "base", "tool", "gravity", "payload", "floating", "name")
         return {name: getattr(self, name) for name in names}
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal mechanisms, hashable."""
         arrays = (self.base.tobytes(), self.tool.tobytes(), self.gravity.tobytes())
-        return (self.links, self.motors, *arrays, self.payload, self.floating, self.name)
+        return (self.links, self.loops, self.motors, *arrays, self.payload, self.floating, self.name)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and isinstance(other, Tree) and self.key == other.key
@@ -339,7 +372,8 @@ def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:
     """Whether the base floats; its coordinates take some names away from the moving links."""
     made = check.flag("floating", floating)
     for link in links:
-        if made and link.moves and link.name in {*BASE_COORDINATES, *BASE_SPEEDS}:
+        if made and link.moves and link.coordinate_name in {*BASE_COORDINATES, *BASE_SPEEDS}:
             expected = "another name (this one is a coordinate of the floating base)"
-            check.problems.append(Problem(f"link {link.name!r}", "name", link.name, expected))
+            field = "joint_name" if link.joint_name else "name"
+            check.problems.append(Problem(f"link {link.name!r}", field, link.coordinate_name, expected))
     return made

@@ -285,8 +285,7 @@ class Trajectory:
         if mechanism.floating != self.floating:
             with_base, without = (f"{mechanism.name!r}", "the trajectory")[:: 1 if mechanism.floating else -1]
             raise ArgumentError(f"{with_base} has a floating base; {without} has none")
-        slides = tuple(link.joint == "prismatic" for link in mechanism.links if link.moves)
-        return replace(self, names=mechanism.names, slides=slides)
+        return replace(self, names=mechanism.names, slides=mechanism.slides)
 
     def with_records(
         self,

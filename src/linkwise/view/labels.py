@@ -106,10 +106,10 @@ def _all(mechanism: Tree, laid: Skeleton) -> Iterator[tuple[FloatArray, str]]:
     names = [str(k + 1) if many else plain(place.link.name) for k, place in enumerate(laid.places)]
     for place, name in zip(laid.places, names, strict=True):
         yield (place.joint if place.link.moves else place.frame)[:3, 3], name
-    moving = [name for place, name in zip(laid.places, names, strict=True) if place.link.moves]
+    driven = {place.link.coordinate_name: name for place, name in zip(laid.places, names, strict=True) if place.link.moves}
     for drive in mechanism.drives:
         if found := rotor(mechanism, laid, drive):
-            yield found[1], f"rotor of {moving[drive.coordinate]}"
+            yield found[1], f"rotor of {driven[drive.joint]}"
     yield laid.tool[:3, 3], "tool"
 
 

@@ -95,13 +95,13 @@ def _solids(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
 
 def _rotors(solids: Solids, axes: Any, mechanism: Tree, laid: Skeleton) -> None:
     """Draw each rotor that is a body of its own: a flat cylinder in the colour of what it moves, joined to its carrier."""
-    moving = [k for k, link in enumerate(mechanism.links) if link.moves]
+    driven = {link.coordinate_name: k for k, link in enumerate(mechanism.links) if link.moves}
     r = laid.size * JOINT
     for drive in mechanism.drives:
         if found := labels.rotor(mechanism, laid, drive):
             origin, at, along = found
             half = along * r * 0.5
-            solids.cylinder(at - half, at + half, r * 1.25, _rgb(colour(moving[drive.coordinate])) * 0.86)
+            solids.cylinder(at - half, at + half, r * 1.25, _rgb(colour(driven[drive.joint])) * 0.86)
             axes.plot(*np.array([origin, at]).T, color="0.45", linewidth=0.9, zorder=1.5)
 
 

@@ -86,7 +86,7 @@ def skeleton(tree: Tree, q: Any = None) -> Skeleton:
     frames: dict[int, FloatArray] = {-1: base}
     places: dict[int, Place] = {}
     for k in tree.order:
-        places[k] = _place(tree, k, frames[tree.parents[k]], joints[tree.coordinates[k]] if tree.links[k].moves else 0.0)
+        places[k] = _place(tree, k, frames[tree.parents[k]], float(tree.followers[k].value(joints)))
         frames[k] = places[k].frame
     last = len(tree.links) - 1
     made = Skeleton(frames[-1], tuple(places[k] for k in range(last + 1)), frames[last] @ tree.tool)

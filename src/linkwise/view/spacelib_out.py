@@ -103,8 +103,9 @@ def _screw(link: Link) -> FloatArray:
 
 def _of_links(tree: Tree, values: FloatArray) -> FloatArray:
     """The value (k, L, 1, 1) of each link's own joint, zero where it has none."""
+    ratios = np.array([joint.ratio for joint in tree.followers])
     padded = np.concatenate((values, np.zeros((len(values), 1))), axis=1)
-    return padded[:, list(tree.coordinates), None, None]
+    return (ratios * padded[:, list(tree.coordinates)])[..., None, None]
 
 
 def _inertias(tree: Tree) -> FloatArray:

@@ -1,0 +1,77 @@
+"""Joints that follow others: the same mechanism with every joint free, and how its coordinates depend on those there are.
+
+With E (nv of the free mechanism, nv) constant and qd_free = E qd, what the algorithms give for the free mechanism becomes
+that of the coupled one without a second recursion: efforts are E' tau, the mass matrix is E' M E, Jacobians are J E (the
+principle of virtual work; R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 3.4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, FloatArray
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """How the coordinates of a mechanism spread over its joints.
+
+    Attributes
+    ----------
+    free : Tree
+        The mechanism with a coordinate for every joint.
+    spread : ndarray (nv of `free`, nv)
+        E, with qd_free = E qd.
+    shift : ndarray (n of `free`,)
+        Where the joints are when the coordinates are zero.
+    base : int
+        How many coordinates the floating base has, 0 where there is none.
+    """
+
+    free: Tree
+    spread: FloatArray
+    shift: FloatArray
+    base: int
+
+    def coordinates(self, q: Array) -> Array:
+        """Q of the free mechanism from q (nq,)."""
+        rows, columns = len(self.shift), len(q) - self.base
+        joints = self.spread[len(self.spread) - rows :, self.spread.shape[1] - columns :] @ q[self.base :] + self.shift
+        return np.concatenate([q[: self.base], joints])
+
+    def speeds(self, qd: Array) -> Array:
+        """Qd of the free mechanism from qd (nv,), or qdd from qdd."""
+        return np.asarray(self.spread @ qd)
+
+    def gathered(self, values: Array, shape: str) -> Array:
+        """A result of the free mechanism with each axis that is ``nv`` long brought to the coupled one's speeds."""
+        free = made = np.asarray(values)
+        for axis, letter in enumerate(shape.split()):
+            if letter == "nv":
+                made = np.moveaxis(np.tensordot(made, self.spread, axes=(axis, 0)), -1, axis)
+        if shape == "nv nv" and all(_same(free[i, j], free[j, i]) for i in range(len(free)) for j in range(i)):
+            lower = np.tril_indices(len(made), -1)
+            made[lower] = made.T[lower]
+        return made
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two scalars are one node of a graph, or equal numbers."""
+    return a is b or (isinstance(a, float) and isinstance(b, float) and a == b)
+
+
+def coupling(tree: Tree) -> Coupling:
+    """How the coordinates of a mechanism spread over its joints."""
+    links = [link.replace(mimic=None, dh_row=link.dh_row) if link.mimic else link for link in tree.links]
+    moving = [joint for joint in tree.followers if joint.coordinate >= 0]
+    floating = tree.nv - tree.n
+    spread = np.zeros((floating + len(moving), tree.nv))
+    spread[:floating, :floating] = np.eye(floating)
+    for row, joint in enumerate(moving):
+        spread[floating + row, floating + joint.coordinate] = joint.ratio
+    free = tree.replace(links=links, loops=())
+    return Coupling(free, spread, np.array([joint.shift for joint in moving]), tree.nq - tree.n)

@@ -1,0 +1,54 @@
+"""How far, how fast and how hard the joint coordinates may go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from linkwise.errors import Problem
+from linkwise.model.checks import Checker
+from linkwise.model.link import Link
+from linkwise.model.mimic import Follower
+from linkwise.spatial.scalar import FloatArray
+
+
+def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> FloatArray:
+    """Least and greatest coordinates (n, 2) that every joint allows, those that follow others too."""
+    made = np.tile([-np.inf, np.inf], (n, 1))
+    for link, joint in zip(links, joints, strict=True):
+        if link.limits is not None and joint.coordinate >= 0 and joint.ratio:
+            low, high = sorted((limit - joint.shift) / joint.ratio for limit in link.limits)
+            row = made[joint.coordinate]
+            row[:] = max(row[0], low), min(row[1], high)
+    return made
+
+
+def speed_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> FloatArray:
+    """Greatest speeds (n,) that every joint allows, those that follow others too."""
+    made = np.full(n, np.inf)
+    for link, joint in zip(links, joints, strict=True):
+        if link.speed_limit is not None and joint.coordinate >= 0 and joint.ratio:
+            made[joint.coordinate] = min(made[joint.coordinate], link.speed_limit / abs(joint.ratio))
+    return made
+
+
+def effort_limits(links: Sequence[Link], n: int) -> FloatArray:
+    """Greatest efforts (n,) of the joints that have a coordinate of their own."""
+    own = (np.inf if link.effort_limit is None else link.effort_limit for link in links if link.moves and not link.mimic)
+    return np.fromiter(own, dtype=np.float64, count=n)
+
+
+def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> Iterator[Problem]:
+    """What is wrong with joints whose limits leave nothing to the coordinate that they follow."""
+    limits = position_limits(links, joints, n)
+    for link, joint in zip(links, joints, strict=True):
+        if link.mimic is not None and joint.coordinate >= 0 and limits[joint.coordinate, 0] > limits[joint.coordinate, 1]:
+            expected = f"limits that leave a range to the coordinate of {link.mimic.joint!r}, which it follows"
+            yield Problem(f"joint {link.coordinate_name!r}", "limits", link.limits, expected)
+
+
+def check_limits(check: Checker, links: Sequence[Link], joints: Sequence[Follower]) -> None:
+    """Report the limits of joints that leave nothing to the coordinate that they follow."""
+    if any(link.mimic for link in links) and not check.problems:
+        check.problems += empty_limits(links, joints, sum(link.moves and not link.mimic for link in links))

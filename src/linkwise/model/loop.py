@@ -1,0 +1,107 @@
+"""A closed loop: what two links of the tree must do together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from linkwise.errors import Problem, choices
+from linkwise.model.checks import Checker
+from linkwise.spatial.scalar import FloatArray
+
+LoopKind = Literal["full", "point", "hinge"]
+LOOPS: tuple[str, ...] = ("full", "point", "hinge")
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A closure: a frame on one link meets a frame on another.
+
+    A mechanism with loops is described by its tree, whose coordinates it keeps, and by the closures that they must fulfil.
+
+    Parameters
+    ----------
+    kind : {"full", "point", "hinge"}
+        What coincides: the frames; their origins; their origins and z axes.
+    first, second : str
+        Names of the links, or ``"base"``.
+    first_frame, second_frame : (4, 4) array_like, optional
+        T_link_frame on each; identity by default.
+    name : str, optional
+        How tables and messages call it.
+
+    Raises
+    ------
+    ModelError
+        With every problem found.
+
+    Examples
+    --------
+    >>> Loop("point", "rocker", "coupler", name="pin").kind
+    'point'
+    """
+
+    kind: LoopKind
+    first: str
+    second: str
+    first_frame: FloatArray
+    second_frame: FloatArray
+    name: str | None
+
+    def __init__(
+        self, kind: str, first: str, second: str, first_frame: Any = None, second_frame: Any = None, name: str | None = None
+    ) -> None:
+        check = Checker(f"loop {name!r}" if name else "loop")
+        values: dict[str, object] = {
+            "kind": check.choice("kind", kind, LOOPS),
+            "first": _link(check, "first", first),
+            "second": _link(check, "second", second),
+            "first_frame": check.rigid("first_frame", first_frame),
+            "second_frame": check.rigid("second_frame", second_frame),
+            "name": name if name is None else _link(check, "name", name),
+        }
+        if not check.problems and first == second:
+            check.report("second", second, f"another link than {first!r}")
+        check.finish()
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    def __repr__(self) -> str:
+        named = f", name={self.name!r}" if self.name else ""
+        return f"Loop({self.kind!r}, {self.first!r}, {self.second!r}{named})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Loop, (self.kind, self.first, self.second, self.first_frame, self.second_frame, self.name)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal loops, hashable."""
+        frames = (self.first_frame.tobytes(), self.second_frame.tobytes())
+        return (self.kind, self.first, self.second, *frames, self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loop) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def _link(check: Checker, field: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        check.report(field, value, "a word" if field == "name" else "the name of a link, or 'base'")
+    return str(value)
+
+
+def given_loops(check: Checker, loops: Any, links: Sequence[str | None]) -> tuple[Loop, ...]:
+    """The loops as a tuple, or nothing after a report; their links must be there."""
+    found = tuple(loops) if isinstance(loops, Iterable) else None
+    if found is None or not all(isinstance(loop, Loop) for loop in found):
+        check.report("loops", loops, "a sequence of Loop")
+        return ()
+    for k, loop in enumerate(found):
+        item = f"loop {loop.name!r}" if loop.name else f"loops[{k}]"
+        for field in ("first", "second"):
+            if getattr(loop, field) not in {"base", *links}:
+                check.problems.append(Problem(item, field, getattr(loop, field), choices(["base", *links])))
+    return found

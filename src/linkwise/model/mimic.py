@@ -1,0 +1,100 @@
+"""A joint that follows another one: its coordinate is a multiple of the other's, plus a constant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from linkwise.errors import Problem, choices
+from linkwise.model.checks import Checker
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """The joint's coordinate is ``ratio * (coordinate of the joint followed) + offset``.
+
+    Such a joint has no coordinate of its own: the mechanism has one column less in q, and what the joint takes is felt,
+    times `ratio`, at the coordinate that it follows. It may follow a joint that follows another.
+
+    Parameters
+    ----------
+    joint : str
+        Name of the joint that is followed (that of its link, where the joint has no name of its own).
+    ratio : float
+        rad or m of this joint per rad or m of the other.
+    offset : float
+        This joint's coordinate where the other's is zero, rad or m.
+
+    Raises
+    ------
+    ModelError
+        Naming each field at fault.
+
+    Examples
+    --------
+    >>> Mimic("left finger", ratio=-1.0)
+    Mimic(joint='left finger', ratio=-1.0, offset=0.0)
+    """
+
+    joint: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        check = Checker("mimic")
+        if not isinstance(self.joint, str) or not self.joint.strip():
+            check.report("joint", self.joint, "the name of a joint")
+        object.__setattr__(self, "ratio", check.number("ratio", self.ratio))
+        object.__setattr__(self, "offset", check.number("offset", self.offset))
+        check.finish()
+
+
+@dataclass(frozen=True)
+class Follower:
+    """How the joint of a link depends on the coordinates: ``ratio * q[coordinate] + shift``; -1 for a fixed link."""
+
+    coordinate: int
+    ratio: float = 1.0
+    shift: float = 0.0
+
+    def value(self, joints: Any) -> Any:
+        """The joint's own value at the joint coordinates (..., n), rad or m; 0 for a fixed link."""
+        if self.coordinate < 0:
+            return 0.0 * joints[..., 0] if joints.shape[-1] else 0.0
+        return self.ratio * joints[..., self.coordinate] + self.shift
+
+
+def followers(check: Checker, joints: list[tuple[str, bool, Mimic | None]]) -> tuple[Follower, ...]:
+    """How each joint depends on the coordinates; reports joints that are not there, that are fixed, and rings.
+
+    Parameters
+    ----------
+    check : Checker
+        Gathers the problems.
+    joints : list of (str, bool, Mimic or None)
+        Of each link: the joint's name, whether it moves, what it follows.
+    """
+    places = {name: k for k, (name, moves, _) in sorted(enumerate(joints), key=lambda item: item[1][1])}  # moving ones last
+    own = [moves and mimic is None for _, moves, mimic in joints]
+    numbers = [sum(own[:k]) for k in range(len(joints))]
+    found = []
+    for k, (name, moves, _) in enumerate(joints):
+        at, ratio, shift, seen = k, 1.0, 0.0, [k]
+        while moves and (mimic := joints[at][2]) is not None:
+            at = places.get(mimic.joint, -1)
+            if at < 0 or not joints[at][1]:
+                others = [other for other, turns, _ in joints if turns and other != name]
+                why = "; a fixed joint has no coordinate" if at >= 0 else ""
+                _report(check, name, mimic, choices(others) + why)
+                break
+            if at in seen:
+                _report(check, name, mimic, "a joint that does not follow this one in turn (a ring)")
+                break
+            seen.append(at)
+            ratio, shift = ratio * mimic.ratio, shift + ratio * mimic.offset
+        found.append(Follower(numbers[at] if moves and at >= 0 else -1, ratio, shift))
+    return tuple(found)
+
+
+def _report(check: Checker, name: str, mimic: Mimic, expected: str) -> None:
+    check.problems.append(Problem(f"joint {name!r}", "mimic.joint", mimic.joint, expected))
