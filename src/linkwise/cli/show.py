@@ -34,6 +34,7 @@ FORMATS = ("png", "svg", "pdf")
 @click.option("--picture/--no-picture", default=True, help="Whether to draw at all.")
 @click.option("--masses", is_flag=True, help="Print masses, centres of mass and inertias too.")
 @click.option("--motors", is_flag=True, help="Print rotor inertias, gear ratios and friction too.")
+@click.option("--limits", is_flag=True, help="Print how far, how fast and how hard each joint may go.")
 @click.option("--dynamics", is_flag=True, help="Print mass matrix, Coriolis, gravity and friction efforts at --q, --qd.")
 @click.option("--base-parameters", is_flag=True, help="Print the combinations of parameters that the efforts tell.")
 @click.option("--sources", is_flag=True, help="Print where the numbers come from.")
@@ -46,6 +47,7 @@ def show(
     picture: bool,
     masses: bool,
     motors: bool,
+    limits: bool,
     dynamics: bool,
     base_parameters: bool,
     sources: bool,
@@ -79,6 +81,8 @@ def show(
         click.echo("\n" + part_tables.masses(found.mechanism))
     if motors:
         click.echo("\n" + (part_tables.motors(found.mechanism) if driven else "no joint has a motor"))
+    if limits:
+        click.echo("\n" + part_tables.limits(found.mechanism))
     if dynamics:
         from linkwise.cli.dynamics_text import at
 

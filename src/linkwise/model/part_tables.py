@@ -1,10 +1,11 @@
-"""A mechanism's masses and motors as tables: what the table of its geometry leaves out."""
+"""A mechanism's masses, motors and limits as tables: what the table of its geometry leaves out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
-from linkwise.model.table import Cells, Table, as_rows, laid_out, number, plain, vector
+from linkwise.model.table import LETTERS, Cells, Table, as_rows, laid_out, number, plain, vector
 from linkwise.model.tree import Tree
 
 
@@ -77,6 +78,35 @@ def motor_table(tree: Tree) -> Table:
         columns["carrier"] = [_carrier_name(tree, drive.carrier) for drive in tree.drives]
         columns["spin axis"] = ["" if motor.axis is None else vector(motor.axis) for motor in found]
     return Table(tuple(_motor_lines(tree)), *as_rows(columns))
+
+
+def limits(tree: Tree) -> str:
+    """Write the limits in plain aligned text: of every joint that moves, those that follow others too.
+
+    Examples
+    --------
+    >>> from linkwise import Link, Mechanism
+    >>> print(limits(Mechanism([Link(name="arm", limits=(-1.5, 1.5), speed_limit=2.0)], name="crane")))
+    limits of crane: rad, rad/s and N m, or m, m/s and N of joints that slide (P)
+    <BLANKLINE>
+    joint     least  greatest  speed  effort
+    arm    R   -1.5       1.5      2
+    """
+    return laid_out(limit_table(tree))
+
+
+def limit_table(tree: Tree) -> Table:
+    """Least and greatest value, greatest speed and effort of each joint that moves; nothing where there is no limit."""
+    found = [link for link in tree.links if link.moves]
+    columns: dict[str, Cells] = {"joint": [plain(link.coordinate_name) for link in found]}
+    columns[""] = [LETTERS[link.joint] for link in found]
+    ends = [link.limits or (-math.inf, math.inf) for link in found]
+    columns["least"] = [number(low) if math.isfinite(low) else "" for low, _ in ends]
+    columns["greatest"] = [number(high) if math.isfinite(high) else "" for _, high in ends]
+    for name, values in (("speed", [a.speed_limit for a in found]), ("effort", [a.effort_limit for a in found])):
+        columns[name] = ["" if value is None else number(value) for value in values]
+    line = f"limits of {plain(tree.name)}: rad, rad/s and N m, or m, m/s and N of joints that slide (P)"
+    return Table((line,), *as_rows(columns))
 
 
 def _motor_lines(tree: Tree) -> Iterable[str]:
