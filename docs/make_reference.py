@@ -10,9 +10,11 @@ from types import ModuleType
 from typing import Any
 
 import linkwise as lw
-from linkwise import errors, files, identification, robots, trajectory
+from linkwise import errors, files, identification, robo, robots, rtss, solve, trajectory
 from linkwise.algorithm import ALGORITHMS
+from linkwise.comparison import Comparison
 from linkwise.dynamics import BaseParameters, SpatialOperators
+from linkwise.equations import Equations, HarmonicForm
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -30,6 +32,8 @@ CLASSES = (
     lw.Mechanism,
     lw.Link,
     lw.Motor,
+    lw.Mimic,
+    lw.Loop,
     lw.Inertia,
     lw.Trajectory,
     lw.CartesianTrajectory,
@@ -38,6 +42,16 @@ CLASSES = (
     lw.Kernel,
     BaseParameters,
     SpatialOperators,
+    Equations,
+    HarmonicForm,
+    Comparison,
+    solve.Solution,
+    robo.Robot,
+    robo.Link,
+    robo.Motor,
+    rtss.rt_link,
+    rtss.rt_robot,
+    rtss.rt_quaternion,
 )
 """In the order of the page."""
 
@@ -73,7 +87,7 @@ def members(kind: type) -> Iterator[tuple[str, Any]]:
             seen.add(name)
             if isinstance(member, (classmethod, staticmethod)):
                 yield name, getattr(kind, name)
-            elif isinstance(member, property) or callable(member):
+            elif callable(member) or (hasattr(member, "__get__") and hasattr(member, "__set__")):
                 yield name, member
 
 
@@ -81,7 +95,7 @@ def rows(pairs: Iterator[tuple[str, Any]]) -> list[str]:
     """A table of names and what they are."""
     lines = ["| name | |", "|---|---|"]
     for name, thing in pairs:
-        label = f"`{name}`" if isinstance(thing, property) else called(name, thing)
+        label = called(name, thing) if callable(thing) else f"`{name}`"
         lines.append(f"| {label} | {first_line(thing)} |")
     return lines
 
@@ -103,16 +117,9 @@ def page() -> str:
         kind = "module: " if isinstance(thing, ModuleType) else ""
         lines.append(f"| `{name}` | {kind}{first_line(thing)} |")
     for kind in CLASSES:
-        lines += [
-            "",
-            f"## `{kind.__name__}`",
-            "",
-            first_line(kind),
-            "",
-            called(kind.__name__, kind),
-            "",
-            *rows(members(kind)),
-        ]
+        home = kind.__module__.split(".")[1]
+        name = f"{home}.{kind.__name__}" if home in {"robo", "rtss", "solve"} else kind.__name__
+        lines += ["", f"## `{name}`", "", first_line(kind), "", called(name, kind), "", *rows(members(kind))]
     lines += ["", "## Algorithms", "", "What `Mechanism.kernel(name, **options)` makes.", ""]
     lines += ["| name | inputs | outputs | options | |", "|---|---|---|---|---|"]
     for algorithm in ALGORITHMS.values():
@@ -122,7 +129,7 @@ def page() -> str:
         ]
         options = ", ".join(f"`{option}`" for option in algorithm.options)
         lines.append(f"| `{algorithm.name}` | {shapes[0]} | {shapes[1]} | {options} | {first_line(algorithm.function)} |")
-    for module in (trajectory, identification):
+    for module in (trajectory, identification, solve, rtss, robo):
         lines += ["", f"## `{module.__name__}`", "", first_line(module), "", *rows(functions(module))]
     lines += ["", "## `linkwise.files`", "", first_line(files), "", *rows(functions(files))]
     lines += ["", "## `linkwise.robots`", "", first_line(robots), "", *rows(functions(robots))]

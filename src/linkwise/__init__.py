@@ -9,8 +9,12 @@ if TYPE_CHECKING:
     from linkwise import files as files
     from linkwise import identification as identification
     from linkwise import kinematics as kinematics
+    from linkwise import robo as robo
     from linkwise import robots as robots
+    from linkwise import rtss as rtss
+    from linkwise import solve as solve
     from linkwise import trajectory as trajectory
+    from linkwise.comparison import compare as compare
     from linkwise.files import load as load
     from linkwise.files import save as save
     from linkwise.kernel import Kernel as Kernel
@@ -40,6 +44,7 @@ __all__ = [
     "Motor",
     "Sampled",
     "Trajectory",
+    "compare",
     "dynamics",
     "errors",
     "files",
@@ -67,6 +72,7 @@ _HOMES = {
     "Motor": "linkwise.model.motor",
     "Sampled": "linkwise.simulation",
     "Trajectory": "linkwise.trajectory",
+    "compare": "linkwise.comparison",
     "dynamics": "",
     "errors": "",
     "files": "",

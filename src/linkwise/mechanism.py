@@ -12,6 +12,7 @@ import linkwise.kinematics  # (the algorithms declare themselves)
 from linkwise.compiling import kernel_of
 from linkwise.dynamics.base_parameters import BaseParameters
 from linkwise.dynamics.operators import SpatialOperators
+from linkwise.equations import Equations
 from linkwise.kernel import Kernel
 from linkwise.method import compiled
 from linkwise.model.dh_table import links_from_dh
@@ -387,6 +388,25 @@ class Mechanism(Tree):
     def base_parameters(self, *, resting: bool = True) -> BaseParameters:
         """The fewest combinations of parameters that give all efforts: see `linkwise.dynamics.base_parameters`."""
         return linkwise.dynamics.base_parameters(self, resting=resting)
+
+    # ── equations ─────────────────────────────────────────────────────────────────────────────────
+
+    def equations(self, form: str | None = None) -> Equations:
+        """M(q) qdd + C(q, qd) qd + g(q) + friction = tau, explicit, as SymPy matrices: see `linkwise.equations.Equations`.
+
+        Parameters
+        ----------
+        form : {"harmonic", "graph"}, optional
+            Sums of cosines and sines of combinations of the joint angles, or the kernels' own operations; harmonic wherever
+            there is such a form.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> robots.planar_2r().equations().M[0, 0]
+        cos(q2) + 1.66666666666667
+        """
+        return Equations(self, form)
 
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 

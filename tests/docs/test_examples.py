@@ -17,6 +17,9 @@ PRINTED = {
     "07_trajectories.py": "quintic       1.12 s, up to 2.63 rad/s, ...trapezoidal   1.12 s, up to 2.00 rad/s, ...",
     "09_identify_puma.py": "condition number: random motion ...% of 58 parameters lie ...\ndrawn: out/identification.png\n",
     "08_computed_torque.py": "payload known , 10 rad/s...explains: [1.1  1.02 1.01]\ndrawn: out/computed_torque.png\n",
+    "10_robo_lists.py": "<Robot: 4 links, 2 motors> with ...-2.488 ...link 3: mass is -1.5; ...adds to the mass matrix...",
+    "11_equations.py": "<Equations of puma560...terms: 187 in M, 823 in C, 25 in g...written: out/puma560.tex, ...",
+    "12_two_descriptions.py": "ur5 and ur5_drawn: the same, ...pan revolute + 180°...0.39925 m against 0.39225 m\n...",
 }
 
 

@@ -1,0 +1,280 @@
+"""The equations of motion of a mechanism as SymPy matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from linkwise.compiling import kernel_of
+from linkwise.equations.graph import steps, to_sympy, written_size
+from linkwise.equations.harmonic import HarmonicForm
+from linkwise.equations.symbols import Symbols, symbols_of, sympy_module
+from linkwise.equations.written import LatexWriter, Writer
+from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.model.tree import Tree
+
+FORMS = ("harmonic", "graph")
+
+MOST_TERMS = 100_000
+"""Terms that a matrix in harmonic form may have as SymPy expressions."""
+
+MOST_OPERATIONS = 200_000
+"""Operations that a matrix in graph form may have, written out: SymPy's functions walk through all of them."""
+
+
+class Equations:
+    """M(q) qdd + C(q, qd) qd + g(q) + friction(qd) = tau, explicit: numbers of the mechanism, symbols for the motion.
+
+    Every matrix is worked out when it is first asked for. Numbers have 53 bits, exact small fractions are Rationals. The
+    symbols are real: ``q1``, ``qd1``, ``qdd1`` for the first joint coordinate, whatever the joint is called, and so on.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    form : {"harmonic", "graph"}, optional
+        Harmonic: each entry a sum of cosines and sines of whole combinations of joint angles, times powers of sliding
+        coordinates, checked against the kernels. Graph: the operations of the kernels, one by one, nested as they are; for
+        any mechanism without loops, exact, not for reading. Left out: harmonic wherever there is such a form, else graph.
+
+    Attributes
+    ----------
+    form : str
+        Which of the two it is.
+    harmonics : HarmonicForm or None
+        The same as arrays of coefficients.
+    q, qd, qdd : sympy.ImmutableMatrix
+        The symbols, as columns.
+
+    Raises
+    ------
+    ArgumentError
+        For another form; for the harmonic form of a mechanism that has none: see `HarmonicForm`.
+    MissingExtraError
+        Where SymPy is not installed.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> e = robots.planar_2r().equations()
+    >>> e
+    <Equations of planar_2r: 2 joints, harmonic form>
+    >>> e.M[1, 0]
+    cos(q2)/2 + 0.333333333333333
+    >>> e.C[0, 1]
+    -qd1*sin(q2)/2 - qd2*sin(q2)/2
+    """
+
+    def __init__(self, tree: Tree, form: str | None = None) -> None:
+        if form is not None and form not in FORMS:
+            raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}, or nothing")
+        self._symbols: Symbols = symbols_of(tree)
+        self.tree = tree
+        self.harmonics: HarmonicForm | None = None
+        for name in ("mass_matrix", "gravity_torque"):
+            kernel_of(tree, name, "numpy", {})
+        if form != "graph":
+            try:
+                self.harmonics = HarmonicForm(tree)
+            except ArgumentError:
+                if form == "harmonic":
+                    raise
+        self.form = "graph" if self.harmonics is None else "harmonic"
+
+    @property
+    def q(self) -> Any:
+        """Coordinates (nq, 1), rad or m."""
+        return self._symbols.q
+
+    @property
+    def qd(self) -> Any:
+        """Speeds (nv, 1)."""
+        return self._symbols.qd
+
+    @property
+    def qdd(self) -> Any:
+        """Accelerations (nv, 1)."""
+        return self._symbols.qdd
+
+    @cached_property
+    def M(self) -> Any:
+        """The mass matrix (nv, nv), rotors counted."""
+        if self.harmonics is None:
+            return self._from_graph("M")
+        rows = self.harmonics.M
+        self._check_size("M", sum(entry.terms for row in rows for entry in row))
+        return self._matrix([[self._write(entry) for entry in row] for row in rows])
+
+    @cached_property
+    def C(self) -> Any:
+        """The Coriolis matrix (nv, nv) in Christoffel form: dM/dt - 2 C is skew-symmetric."""
+        if self.harmonics is None:
+            return self._from_graph("C")
+        table = self.harmonics.christoffel
+        self._check_size("C", sum(entry.terms for rows in table for row in rows for entry in row))
+        add, qd, write = sympy_module().Add, list(self.qd), self._write
+        return self._matrix(
+            [[add(*(speed * write(c) for speed, c in zip(qd, row, strict=True))) for row in rows] for rows in table]
+        )
+
+    @cached_property
+    def g(self) -> Any:
+        """The efforts of gravity (nv, 1)."""
+        if self.harmonics is None:
+            return self._from_graph("g")
+        self._check_size("g", sum(entry.terms for entry in self.harmonics.g))
+        return self._matrix([[self._write(entry)] for entry in self.harmonics.g])
+
+    @cached_property
+    def friction(self) -> Any:
+        """Viscous and Coulomb friction of the motors (nv, 1), which the efforts must overcome; none of Coulomb's at rest."""
+        tape = kernel_of(self.tree, "friction_torque", "numpy", {}).tape
+        return to_sympy(tape, list(self.qd), evaluate=True)["tau"]
+
+    @cached_property
+    def tau(self) -> Any:
+        """The whole left side (nv, 1): what the motors must supply. SymPy arranges nothing in it."""
+        sympy = sympy_module()
+
+        def total(i: int) -> Any:
+            pairs = [(self.M[i, j], self.qdd[j]) for j in range(self.qdd.rows)]
+            pairs += [(self.C[i, j], self.qd[j]) for j in range(self.qd.rows)]
+            products = [sympy.Mul(*pair, evaluate=False) for pair in pairs if pair[0] != 0]
+            parts = [*products, *(part for part in (self.g[i], self.friction[i]) if part != 0)]
+            return sympy.Add(*parts, evaluate=False) if parts else sympy.Integer(0)
+
+        return self._matrix([[total(i)] for i in range(self.qd.rows)])
+
+    @property
+    def residual(self) -> float:
+        """Largest difference from the kernels at random points, see `HarmonicForm.residual`; 0 for the graph form."""
+        return 0.0 if self.harmonics is None else self.harmonics.residual
+
+    def steps(self, what: str) -> tuple[list[tuple[Any, Any]], Any]:
+        """A matrix as the kernel computes it: named intermediate values, in order, and the matrix in these.
+
+        Its length is that of the kernel, for any mechanism; ``sympy.lambdify(list(e.q), M, cse=lambda _: (assignments, M))``
+        compiles it.
+
+        Parameters
+        ----------
+        what : {"M", "C", "g"}
+            Which matrix.
+
+        Returns
+        -------
+        assignments : list of (symbol, expression)
+            As ``sympy.cse`` gives them.
+        matrix : sympy.ImmutableMatrix
+            In the symbols ``x1``, ``x2``, ..., q and qd.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the matrices there are.
+        """
+        name, given = self._source(what)
+        assignments, results = steps(kernel_of(self.tree, name, "numpy", {}).tape, given)
+        return assignments, next(iter(results.values()))
+
+    def harmonic(self) -> Equations:
+        """The same equations in harmonic form.
+
+        Raises
+        ------
+        ArgumentError
+            Where there is none, and why.
+        """
+        return self if self.harmonics is not None else Equations(self.tree, "harmonic")
+
+    def to_latex(self, digits: int = 4) -> str:
+        r"""Write the equations as LaTeX source, an ``align*`` environment of amsmath; entries that are 0 are left out.
+
+        Parameters
+        ----------
+        digits : int
+            Significant digits of the numbers, from 1 to 17.
+
+        Raises
+        ------
+        ArgumentError
+            Where a matrix is too long to be written, or the digits are no such number.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> print(robots.planar_2r().equations().to_latex(3).splitlines()[2])
+        M_{11} &= 1.67 + \cos{\left(q_{2} \right)} \\
+        """
+        if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= 17:
+            raise ArgumentError(f"digits is {shown(digits)}; expected a whole number from 1 to 17")
+        writer = LatexWriter(digits, self._symbols.latex)
+        lines = [self._heading() + r" \\"]
+        for left, right in self._entries():
+            if right != 0:
+                lines += writer.lines(left, right)
+        return "\n".join([r"\begin{align*}", *lines[:-1], lines[-1].removesuffix(r" \\"), r"\end{align*}"])
+
+    def __repr__(self) -> str:
+        joints = f"{self.tree.n} joint{'s' * (self.tree.n != 1)}{', floating base' * self.tree.floating}"
+        return f"<Equations of {self.tree.name}: {joints}, {self.form} form>"
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self._heading().replace('&', '')}$"
+
+    # ── how they are made ─────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _write(self) -> Writer:
+        return Writer(self.q)
+
+    def _matrix(self, rows: Sequence[Sequence[Any]]) -> Any:
+        return sympy_module().ImmutableDenseMatrix(rows)
+
+    def _from_graph(self, what: str) -> Any:
+        name, given = self._source(what)
+        tape = kernel_of(self.tree, name, "numpy", {}).tape
+        size = written_size(tape)
+        if size > MOST_OPERATIONS:
+            problem = f"{what} written out has {size:,} operations, more than {MOST_OPERATIONS:,}"
+            raise ArgumentError(f"{self.tree.name}: {problem}; steps({what!r}) names shared parts")
+        return next(iter(to_sympy(tape, given).values()))
+
+    def _source(self, what: str) -> tuple[str, list[Any]]:
+        """The algorithm that a matrix comes from, and what goes in."""
+        sources = {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque"}
+        if what not in sources:
+            raise ArgumentError(f"there is no matrix {shown(what)}; there are {members(sources)}")
+        return sources[what], [*self.q, *self.qd] if what == "C" else list(self.q)
+
+    def _check_size(self, what: str, size: int) -> None:
+        if size > MOST_TERMS:
+            problem = f"{what} has {size:,} terms, more than {MOST_TERMS:,}"
+            advice = f"harmonics has them as arrays, steps({what!r}) is another form"
+            raise ArgumentError(f"{self.tree.name}: {problem}; {advice}")
+
+    def _heading(self) -> str:
+        rub = r" + f(\dot{q})" if any(part != 0 for part in self.friction) else ""
+        return rf"M(q)\,\ddot{{q}} + C(q, \dot{{q}})\,\dot{{q}} + g(q){rub} &= \tau"
+
+    def _entries(self) -> list[tuple[str, Any]]:
+        """What stands left and right of each equation."""
+        size = range(self.qd.rows)
+        made = []
+        for i in size:
+            made += [(_same("M", i, j), self.M[i, j]) for j in size if j >= i]
+        made += [(f"C_{_index(i, j)}", self.C[i, j]) for i in size for j in size]
+        made += [(f"g_{_index(i)}", self.g[i]) for i in size]
+        return [*made, *((f"f_{_index(i)}", self.friction[i]) for i in size)]
+
+
+def _index(*places: int) -> str:
+    """Subscripts counted from 1, with commas where one has two digits."""
+    words = [str(place + 1) for place in places]
+    return f"{{{(',' if max(map(len, words)) > 1 else '').join(words)}}}"
+
+
+def _same(letter: str, i: int, j: int) -> str:
+    """An entry of a symmetric matrix, and the one that is equal to it."""
+    return f"{letter}_{_index(i, j)}" + (f" = {letter}_{_index(j, i)}" if i != j else "")

@@ -1,0 +1,137 @@
+"""From a tape to SymPy expressions, operation by operation: exact, each result made once and shared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import islice
+from math import prod
+from typing import Any
+
+from linkwise.equations.symbols import number, sympy_module
+from linkwise.kernel.tape import Tape
+
+
+def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dict[str, Any]:
+    """Write what a tape computes as SymPy matrices.
+
+    Parameters
+    ----------
+    tape : Tape
+        The function.
+    given : sequence of SymPy expressions
+        What stands for the elements of the inputs, in their order.
+    evaluate : bool
+        Whether SymPy may rearrange each operation. Without it the expressions have exactly the operations of the tape, and
+        are made in a time in proportion to them. Beware: SymPy walks through a shared part as often as it occurs, which
+        `written_size` tells beforehand; `steps` avoids that.
+
+    Returns
+    -------
+    dict
+        For each output an ``ImmutableMatrix``: a vector as a column, a scalar as (1, 1).
+
+    Raises
+    ------
+    MissingExtraError
+        Where SymPy is not installed.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> from linkwise.kernel.tape import trace
+    >>> made = trace(lambda q: q[:1].dot(q[1:]).sin() * 0.5, "made", {"q": (2,)}, {"y": ()})
+    >>> to_sympy(made, sympy.symbols("a b"))
+    {'y': Matrix([[sin(a*b)/2]])}
+    """
+    return _made(tape, given, evaluate, lambda slot, value: value)
+
+
+def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
+    """Write what a tape computes as a list of assignments to symbols ``x1``, ``x2``, ..., and the results in these.
+
+    Parameters
+    ----------
+    tape, given
+        As for `to_sympy`.
+
+    Returns
+    -------
+    assignments : list of (symbol, expression)
+        In order; as the first result of ``sympy.cse``. Each is used more than once.
+    results : dict
+        As `to_sympy` gives them.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> from linkwise.kernel.tape import trace
+    >>> made = trace(lambda q: (q[0] + 1.0) * (q[0] + 1.0), "made", {"q": (1,)}, {"y": ()})
+    >>> steps(made, sympy.symbols("a,"))
+    ([(x1, a + 1)], {'y': Matrix([[x1*x1]])})
+    """
+    uses = Counter([*tape.results, *(arg for instruction in tape.code for arg in instruction.args)])
+    assignments: list[tuple[Any, Any]] = []
+
+    def keep(slot: int, value: Any) -> Any:
+        if uses[slot] < 2:
+            return value
+        assignments.append((sympy_module().Symbol(f"x{len(assignments) + 1}", real=True), value))
+        return assignments[-1][0]
+
+    results = _made(tape, given, False, keep)
+    return assignments, results
+
+
+def written_size(tape: Tape) -> int:
+    """How many operations there are when the results are written out, shared parts as often as they occur."""
+    sizes = [0] * tape.first_result
+    for instruction in tape.code:
+        sizes.append(1 + sum(sizes[arg] for arg in instruction.args))
+    return sum(sizes[slot] for slot in tape.results)
+
+
+def _made(tape: Tape, given: Sequence[Any], evaluate: bool, keep: Callable[[int, Any], Any]) -> dict[str, Any]:
+    """Run a tape on SymPy expressions; ``keep`` says what stands for the result in a slot."""
+    sympy = sympy_module()
+    operations = _operations(sympy, evaluate)
+    values = [*given, *map(number, tape.constants)]
+    if len(values) != tape.first_result:
+        raise ValueError(f"{tape.name} takes {tape.input_count} scalars; {len(given)} were given")
+    for slot, instruction in enumerate(tape.code, tape.first_result):
+        values.append(keep(slot, operations[instruction.op](*(values[arg] for arg in instruction.args))))
+    results = iter([values[slot] for slot in tape.results])
+    made = {}
+    for name, shape in tape.outputs.items():
+        rows, columns = (*shape, 1, 1)[:2]
+        if len(shape) > 2:
+            rows, columns = prod(shape[:-1]), shape[-1]
+        made[name] = sympy.ImmutableDenseMatrix(rows, columns, list(islice(results, rows * columns)))
+    return made
+
+
+def _operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
+    def plus(x: Any, y: Any) -> Any:
+        return sympy.Add(x, y, evaluate=evaluate)
+
+    def times(x: Any, y: Any) -> Any:
+        return sympy.Mul(x, y, evaluate=evaluate)
+
+    def power(x: Any, exponent: Any) -> Any:
+        return sympy.Pow(x, exponent, evaluate=evaluate)
+
+    def minus(x: Any) -> Any:
+        return times(sympy.Integer(-1), x)
+
+    return {
+        "add": plus,
+        "sub": lambda x, y: plus(x, minus(y)),
+        "mul": times,
+        "div": lambda x, y: times(x, power(y, sympy.Integer(-1))),
+        "neg": minus,
+        "sqrt": lambda x: power(x, sympy.Rational(1, 2)),
+        "sin": sympy.sin,
+        "cos": sympy.cos,
+        "abs": sympy.Abs,
+        "sign": sympy.sign,
+    }

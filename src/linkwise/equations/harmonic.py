@@ -1,0 +1,197 @@
+"""The harmonic form of the equations of motion: every entry a sum of sines and cosines of whole combinations of angles.
+
+The kinetic energy is quadratic in the 4x4 transform of every joint, the potential energy linear. So each joint angle enters
+M(q) in harmonics up to 2 and g(q) up to 1, and each sliding coordinate in powers up to 2 and 1. A function of such low
+degree is settled by a small grid of samples, and a discrete Fourier transform gives all its coefficients, with no algebra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from linkwise.compiling import kernel_of
+from linkwise.dynamics.motors import reflected_inertias
+from linkwise.equations.degrees import Degrees, degrees
+from linkwise.equations.harmonic_sum import HarmonicSum, combined
+from linkwise.equations.sampling import LARGEST, harmonics_of, samples
+from linkwise.errors import ArgumentError, KernelError
+from linkwise.model.coupling import coupling
+from linkwise.model.reduction import moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+EXACT = 1e-11
+"""A harmonic form that differs from the kernel by more, relative to the largest entry, is not handed out."""
+
+_MANY = 300_000
+"""Samples from which it pays to compile the kernel."""
+
+Rows = tuple[tuple[HarmonicSum, ...], ...]
+
+
+class HarmonicForm:
+    """M(q), C(q, qd) and g(q) of a mechanism as sums of harmonics, each worked out when first asked for and checked.
+
+    Parameters
+    ----------
+    tree : Tree
+        On a fixed base, with revolute and prismatic joints.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no harmonic form: a floating base, screw joints, joints that follow others by a ratio that is no whole
+        number, or more than `linkwise.equations.sampling.LARGEST` samples for one entry.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> form = HarmonicForm(robots.puma560())
+    >>> form.M[0][0].terms, form.residual < 1e-13
+    (42, True)
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        advice = "equations(form='graph') has them"
+        if tree.floating:
+            raise ArgumentError(f"{tree.name}: a floating base is placed by a quaternion, not by angles; {advice}")
+        self.tree = tree
+        reach = [sum(_steps(j.ratio) for j in tree.followers if j.coordinate == k) for k in range(tree.n)]
+        self._degrees: dict[str, list[Degrees]] = {}
+        for name, result, bound in (("mass_matrix", "M", 2), ("gravity_torque", "g", 1)):
+            try:
+                found = degrees(kernel_of(tree, name, "numpy", {}).tape, tree.names)
+            except ArgumentError as error:
+                raise ArgumentError(f"{tree.name}: {result}(q) has no harmonic form: {error}; {advice}") from None
+            self._degrees[name] = [entry.at_most([bound * r for r in reach]) for entry in found]
+        largest = max((entry.size for found in self._degrees.values() for entry in found), default=0)
+        if largest > LARGEST:
+            problem = f"an entry takes {largest:,} samples, more than {LARGEST:,}"
+            raise ArgumentError(f"{tree.name}: too many joints for the harmonic form: {problem}; {advice}")
+
+    @property
+    def samples(self) -> int:
+        """How many samples of the kernels M(q) and g(q) take."""
+        n, mass = self.tree.n, self._degrees["mass_matrix"]
+        upper = [mass[i * n + j] for i in range(n) for j in range(i, n)]
+        return sum(entry.size for entry in [*upper, *self._degrees["gravity_torque"]])
+
+    @cached_property
+    def M(self) -> Rows:
+        """The mass matrix, (n, n); the lower half are the same objects as the upper one."""
+        n, bound = self.tree.n, self._degrees["mass_matrix"]
+        own = [self._sampled("mass_matrix", (i, i), bound[i * n + i]) for i in range(n)]
+        bodies = [float(np.abs(part - rotor).max()) for part, rotor in zip(own, reflected_inertias(self.tree), strict=True)]
+        made: dict[tuple[int, int], HarmonicSum] = {}
+        for i in range(n):
+            for j in range(i, n):
+                entry = bound[i * n + j]
+                values = own[i] if i == j else self._sampled("mass_matrix", (i, j), entry)
+                scale = (
+                    0.0 if i == j else (bodies[i] * bodies[j]) ** 0.5
+                )  # bounds the bodies' part: it is positive semidefinite
+                made[i, j] = made[j, i] = harmonics_of(values, entry, max(scale, float(np.abs(values).max())))
+        rows = tuple(tuple(made[i, j] for j in range(n)) for i in range(n))
+        self._check("mass_matrix", lambda q, qd: matrix_value(rows, q), largest(rows))
+        return rows
+
+    @cached_property
+    def g(self) -> tuple[HarmonicSum, ...]:
+        """The efforts of gravity, (n,)."""
+        pull = float(np.linalg.norm(self.tree.gravity))
+        mass = sum(abs(float(body.inertia[3, 3])) for body in moving_bodies(coupling(self.tree).free).bodies)
+        made = []
+        for i, entry in enumerate(self._degrees["gravity_torque"]):
+            values = self._sampled("gravity_torque", (i,), entry)
+            scale = max(float(np.abs(values).max()), pull * (mass * self.M[i][i].scale) ** 0.5)  # Cauchy and Schwarz
+            made.append(harmonics_of(values, entry, scale))
+        self._check("gravity_torque", lambda q, qd: vector_value(made, q), largest([made]))
+        return tuple(made)
+
+    @cached_property
+    def christoffel(self) -> tuple[Rows, ...]:
+        """Christoffel symbols (n, n, n): C_ij = sum_k c_ijk qd_k, c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.
+
+        R. M. Murray, Z. Li, S. S. Sastry, *A Mathematical Introduction to Robotic Manipulation* (1994), eq. 4.23.
+        """
+        n = self.tree.n
+        rate = {(i, j, k): self.M[i][j].derivative(k) for i in range(n) for j in range(i, n) for k in range(n)}
+        rate |= {(j, i, k): part for (i, j, k), part in rate.items()}
+        made: dict[tuple[int, int, int], HarmonicSum] = {}
+        for i in range(n):
+            for j in range(n):
+                for k in range(j, n):
+                    parts = [rate[i, j, k], rate[i, k, j], rate[j, k, i]]
+                    made[i, j, k] = made[i, k, j] = combined([0.5, 0.5, -0.5], parts)
+        table = tuple(tuple(tuple(made[i, j, k] for k in range(n)) for j in range(n)) for i in range(n))
+        self._check("coriolis_matrix", lambda q, qd: coriolis_value(table, q, qd), largest(self.M))
+        return table
+
+    @cached_property
+    def terms(self) -> dict[str, int]:
+        """How many terms M (its upper half), C (as Christoffel symbols, c_ijk with j <= k) and g have."""
+        n = self.tree.n
+        mass = sum(self.M[i][j].terms for i in range(n) for j in range(i, n))
+        symbols = sum(self.christoffel[i][j][k].terms for i in range(n) for j in range(n) for k in range(j, n))
+        return {"M": mass, "C": symbols, "g": sum(entry.terms for entry in self.g)}
+
+    @property
+    def residual(self) -> float:
+        """The largest difference of M, C and g from the kernels at random points, angles to pi and speeds to 1.
+
+        Relative to the largest entry of each matrix, or for C, which may vanish, of M.
+        """
+        _ = self.M, self.g, self.christoffel
+        return max(self._residuals.values())
+
+    @cached_property
+    def _residuals(self) -> dict[str, float]:
+        return {}
+
+    def _sampled(self, name: str, index: tuple[int, ...], entry: Degrees) -> FloatArray:
+        """One entry of a kernel on its grid."""
+        kernel = kernel_of(self.tree, name, "numpy" if entry.size < _MANY else None, {})
+        return samples(lambda q: np.asarray(kernel(q)[(slice(None), *index)]), entry)
+
+    def _check(self, name: str, function: Callable[[FloatArray, FloatArray], FloatArray], scale: float) -> None:
+        """Compare with the kernel at random points; keep how large the difference is."""
+        rng = np.random.default_rng(0)
+        q, qd = rng.uniform(-np.pi, np.pi, (8, self.tree.n)), rng.uniform(-1.0, 1.0, (8, self.tree.n))
+        given = (q, qd) if name == "coriolis_matrix" else (q,)
+        wanted = np.asarray(kernel_of(self.tree, name, "numpy", {})(*given))
+        difference = float(np.abs(function(q, qd) - wanted).max(initial=0.0))
+        size = max(scale, float(np.abs(wanted).max(initial=0.0)))
+        self._residuals[name] = difference / size if size else difference
+        if not self._residuals[name] <= EXACT:
+            found = f"differs from {name} by {self._residuals[name]:.1e}, relative to the largest entry"
+            raise KernelError(f"{self.tree.name}: the harmonic form {found}; it is not exact for this mechanism")
+
+
+def _steps(ratio: float) -> int:
+    """By how much a joint that moves at this ratio raises the degree of its coordinate: 1 for a sliding one, never less."""
+    return max(1, round(abs(ratio)))
+
+
+def largest(rows: Sequence[Sequence[HarmonicSum]]) -> float:
+    """The largest scale of some entries."""
+    return max((entry.scale for row in rows for entry in row), default=0.0)
+
+
+def vector_value(entries: Sequence[HarmonicSum], q: FloatArray) -> FloatArray:
+    """Values (..., n) of a row of entries at coordinates q (..., n)."""
+    return np.stack([entry(q) for entry in entries], axis=-1) if entries else np.zeros(q.shape)
+
+
+def matrix_value(rows: Rows, q: FloatArray) -> FloatArray:
+    """Values (..., n, n) of a matrix of entries at coordinates q (..., n)."""
+    return np.stack([vector_value(row, q) for row in rows], axis=-2) if rows else np.zeros((*q.shape, 0))
+
+
+def coriolis_value(table: tuple[Rows, ...], q: FloatArray, qd: FloatArray) -> FloatArray:
+    """C (..., n, n) from the Christoffel symbols at coordinates q and speeds qd (..., n)."""
+    if not table:
+        return np.zeros((*q.shape, 0))
+    return np.stack([(matrix_value(rows, q) * qd[..., None, :]).sum(axis=-1) for rows in table], axis=-2)

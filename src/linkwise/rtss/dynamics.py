@@ -1,0 +1,296 @@
+"""Forces and accelerations: the functions of the toolbox over Linkwise's kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError
+from linkwise.mechanism import Mechanism
+from linkwise.rtss.arguments import free_fall_of, mechanism_of, under_gravity, vectors, weightless
+from linkwise.rtss.robot import rt_robot
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.scalar import FloatArray
+
+
+def rt_rne(
+    robot: rt_robot | Mechanism,
+    q: npt.ArrayLike,
+    qd: npt.ArrayLike | None = None,
+    qdd: npt.ArrayLike | None = None,
+    grav: npt.ArrayLike | None = None,
+    fext: npt.ArrayLike | None = None,
+) -> FloatArray:
+    """Joint efforts (..., n) that a motion takes: ``rt_rne(robot, q, qd, qdd)`` or ``rt_rne(robot, Q)``, Q = [q qd qdd].
+
+    Parameters
+    ----------
+    robot : rt_robot or Mechanism
+        Rotors and friction are counted, friction by the rule of the robot.
+    q, qd, qdd : (..., n) array_like
+        Coordinates, speeds, accelerations; or q alone (..., 3n), with grav and fext in the next two places.
+    grav : (3,) array_like, optional
+        Gravity instead of that of the robot, in world axes, with the sign in which the robot takes its own: for an
+        `rt_robot`, as in the original, (0, 0, 9.81) points up unless it was made with ``gravity_sign="free_fall"``; for a
+        `Mechanism` it is the acceleration of free fall.
+    fext : (..., 6) array_like, optional
+        Force (N) and moment (N m) that the tool exerts **on the surroundings**, at its origin, in its axes: minus
+        what `Mechanism.inverse_dynamics` takes.
+
+    Returns
+    -------
+    ndarray (..., n)
+        N m or N.
+
+    Raises
+    ------
+    ArgumentError
+        Where shapes do not fit.
+    ModelError
+        Naming the links whose mass, centre of mass or tensor is not set.
+
+    Notes
+    -----
+    Deliberately different from the original: fext acts at the tool, where the original forgets `robot.tool` and takes the
+    last link's frame; gravity is in world axes, there in those of the base; the offset of a prismatic joint counts. Friction
+    is by ``robot.friction``: ``"toolbox7"`` reproduces the numbers of the original.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_puma560
+    >>> arm = rt_puma560()
+    >>> rt_rne(arm, np.zeros(6), np.zeros(6), np.zeros(6))[1:3].round(4).tolist()
+    [37.4837, 0.2489]
+    >>> bool(rt_rne(arm, np.zeros(18), (0, 0, 0)).any())
+    False
+    """
+    return _inverse("rt_rne", robot, (q, qd, qdd), grav, fext)
+
+
+def rt_frne(
+    robot: rt_robot | Mechanism,
+    q: npt.ArrayLike,
+    qd: npt.ArrayLike | None = None,
+    qdd: npt.ArrayLike | None = None,
+    grav: npt.ArrayLike | None = None,
+    fext: npt.ArrayLike | None = None,
+) -> FloatArray:
+    """Joint efforts (..., n) that a motion takes: `rt_rne` by another name.
+
+    The original has one function in its own language and one in C; here both are the same compiled kernel.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_puma560
+    >>> rt_frne(rt_puma560(), np.zeros(18))[1:3].round(4).tolist()
+    [37.4837, 0.2489]
+    """
+    return _inverse("rt_frne", robot, (q, qd, qdd), grav, fext)
+
+
+def rt_accel(
+    robot: rt_robot | Mechanism,
+    q: npt.ArrayLike,
+    qd: npt.ArrayLike | None = None,
+    torque: npt.ArrayLike | None = None,
+) -> FloatArray:
+    """Accelerations (..., n) under the efforts of the motors: ``rt_accel(robot, q, qd, torque)``, or one array of all three.
+
+    Parameters
+    ----------
+    robot : rt_robot or Mechanism
+    q, qd, torque : (..., n) array_like
+        Coordinates, speeds, efforts; or q alone (..., 3n). The original takes one configuration.
+
+    Raises
+    ------
+    ArgumentError
+        Where shapes do not fit.
+    ModelError
+        Where masses are not set, or a joint moves no inertia.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_twolink
+    >>> rt_accel(rt_twolink(), [0.0, 0.0], [0.0, 0.0], [8.0, 0.0]).round(9).tolist()
+    [2.0, -3.0]
+    """
+    mechanism = mechanism_of("rt_accel", robot, dynamic=True)
+    state, rest = _three("rt_accel", mechanism.n, (q, qd, torque), ("q", "qd", "torque"))
+    if any(value is not None for value in rest):
+        raise ArgumentError("rt_accel: [q qd torque] is one array (..., 3n); nothing goes with it")
+    return mechanism.forward_dynamics(state[0], state[1], state[2])
+
+
+def rt_inertia(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
+    """Joint-space inertia matrix (..., n, n), rotors counted; the original has n x n x m.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_twolink
+    >>> rt_inertia(rt_twolink(), [0.0, 0.0]).tolist()
+    [[13.0, 6.0], [6.0, 4.0]]
+    """
+    return mechanism_of("rt_inertia", robot, dynamic=True).mass_matrix(q)
+
+
+def rt_cinertia(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
+    """Inertia (..., 6, 6) that the tool shows, in world axes: inverse(J') M inverse(J), for six joints or more.
+
+    Parameters
+    ----------
+    robot : rt_robot or Mechanism
+        More than six joints are allowed here: inverse(J inverse(M) J').
+    q : (..., n) array_like
+        Joint coordinates.
+
+    Raises
+    ------
+    ArgumentError
+        For fewer than six joints, which leave the tool directions without an inertia.
+    ModelError
+        Where masses are not set.
+
+    Notes
+    -----
+    At a singular configuration the original inverts a singular matrix. Here it is the pseudo-inverse of the inverse inertia,
+    zero in directions in which the tool cannot accelerate; see `Mechanism.operational_space_inertia`.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_puma560
+    >>> rt_cinertia(rt_puma560(), [0, np.pi / 4, np.pi, 0, np.pi / 4, 0])[0, 0].round(4).item()
+    17.2954
+    """
+    mechanism = mechanism_of("rt_cinertia", robot, dynamic=True)
+    if mechanism.n < 6:
+        raise ArgumentError(f"rt_cinertia: {mechanism.name!r} has {mechanism.n} joints; expected six or more")
+    return mechanism.operational_space_inertia(q)
+
+
+def rt_coriolis(robot: rt_robot | Mechanism, q: npt.ArrayLike, qd: npt.ArrayLike, *, friction: bool = False) -> FloatArray:
+    """Coriolis and centrifugal efforts (..., n): a vector, C(q, qd) qd. `Mechanism.coriolis_matrix` gives the matrix C.
+
+    Parameters
+    ----------
+    robot : rt_robot or Mechanism
+    q, qd : (..., n) array_like
+        Coordinates and speeds.
+    friction : bool
+        Whether friction is added. The original's manual says that it is ignored, and its code adds it; here the manual holds
+        unless this is True.
+
+    Raises
+    ------
+    ArgumentError
+        Where shapes do not fit.
+    ModelError
+        Where masses are not set.
+
+    Notes
+    -----
+    Releases of the MATLAB toolbox from 8 on return the matrix under this name.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_twolink
+    >>> rt_coriolis(rt_twolink(), [0.0, np.pi / 2], [1.0, 0.0]).round(9).tolist()
+    [0.0, 2.0]
+    """
+    if not isinstance(friction, (bool, np.bool_)):
+        raise ArgumentError(f"rt_coriolis: friction is {friction!r}; expected True or False")
+    mechanism = weightless(mechanism_of("rt_coriolis", robot, dynamic=True))
+    effort = mechanism.bias_torque(q, qd)
+    return np.asarray(effort + mechanism.friction_torque(qd)) if friction else effort
+
+
+def rt_gravload(robot: rt_robot | Mechanism, q: npt.ArrayLike, grav: npt.ArrayLike | None = None) -> FloatArray:
+    """Efforts (..., n) that hold the robot at rest against gravity.
+
+    Parameters
+    ----------
+    robot : rt_robot or Mechanism
+    q : (..., n) array_like
+        Joint coordinates.
+    grav : (3,) array_like, optional
+        As for `rt_rne`.
+
+    Raises
+    ------
+    ArgumentError
+        Where shapes do not fit.
+    ModelError
+        Where masses are not set.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_puma560
+    >>> rt_gravload(rt_puma560(), np.zeros(6))[:3].round(4).tolist()
+    [0.0, 37.4837, 0.2489]
+    """
+    return _field("rt_gravload", robot, grav).gravity_torque(q)
+
+
+def rt_itorque(robot: rt_robot | Mechanism, q: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
+    """Efforts (..., n) of inertia alone, M(q) qdd.
+
+    Parameters
+    ----------
+    robot : rt_robot or Mechanism
+    q, qdd : (..., n) array_like
+        Coordinates and accelerations.
+
+    Raises
+    ------
+    ArgumentError
+        Where shapes do not fit.
+    ModelError
+        Where masses are not set.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_twolink
+    >>> rt_itorque(rt_twolink(), [0.0, 0.0], [1.0, 0.0]).tolist()
+    [13.0, 6.0]
+    """
+    mechanism = weightless(mechanism_of("rt_itorque", robot, dynamic=True))
+    return mechanism.inverse_dynamics(q, np.zeros(mechanism.n), qdd)
+
+
+def _field(function: str, robot: Any, grav: Any) -> Mechanism:
+    """The mechanism of a robot with masses, in its own gravity or in another."""
+    mechanism = mechanism_of(function, robot, dynamic=True)
+    return mechanism if grav is None else under_gravity(mechanism, free_fall_of(function, robot, grav))
+
+
+def _inverse(function: str, robot: Any, motion: tuple[Any, Any, Any], grav: Any, fext: Any) -> FloatArray:
+    n = mechanism_of(function, robot).n
+    state, rest = _three(function, n, motion, ("q", "qd", "qdd"))
+    given = {"grav": grav, "fext": fext}
+    for name, value in zip(given, rest, strict=False):
+        if value is not None and given[name] is not None:
+            raise ArgumentError(f"{function}: {name} is given twice")
+        given[name] = given[name] if value is None else value
+    mechanism = _field(function, robot, given["grav"])
+    if given["fext"] is None:
+        return mechanism.inverse_dynamics(state[0], state[1], state[2])
+    on_the_tool = 0.0 - vectors(f"{function}: fext", given["fext"], 6)
+    return mechanism.inverse_dynamics(state[0], state[1], state[2], on_the_tool)
+
+
+def _three(
+    function: str, n: int, given: tuple[Any, Any, Any], names: tuple[str, str, str]
+) -> tuple[list[FloatArray], list[Any]]:
+    """Three arrays (..., n), and what else was given: the second and third argument where the first holds all three."""
+    first = numbers(f"{function}: {names[0]}", given[0], f"real numbers (..., {n})", finite=False)
+    if first.shape[-1:] == (3 * n,):
+        return [first[..., k * n : (k + 1) * n] for k in range(3)], list(given[1:])
+    missing = [name for name, value in zip(names, given, strict=True) if value is None]
+    if missing:
+        raise ArgumentError(
+            f"{function}: {' and '.join(missing)} missing; expected {', '.join(names)} (..., {n}), or all in one array "
+            f"(..., {3 * n}), and {names[0]} has the shape {first.shape}"
+        )
+    return [first, *given[1:]], []

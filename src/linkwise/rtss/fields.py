@@ -1,0 +1,181 @@
+"""Fields of an object that changes: each value is checked as it is assigned, and every change can be noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar, overload
+
+import numpy as np
+
+from linkwise.errors import LinkwiseError, members
+from linkwise.model.checks import Checker, frozen
+from linkwise.model.inertia import tensor_from
+from linkwise.spatial.numbers import real
+from linkwise.spatial.scalar import FloatArray
+
+T = TypeVar("T")
+
+
+class FieldError(LinkwiseError, AttributeError):
+    """A field that there is not, or that cannot be assigned."""
+
+
+class Field(Generic[T]):
+    """One field: what is read is of one type, what is assigned may be anything that its check makes into that.
+
+    Parameters
+    ----------
+    check : callable
+        From a `Checker`, the field's name and the value given to the value kept; reports what is wrong.
+    doc : str
+        What the field holds, with its unit.
+    """
+
+    def __init__(self, check: Callable[[Checker, str, Any], T], doc: str) -> None:
+        self.check, self.__doc__ = check, doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, thing: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, thing: Fields, owner: type) -> T: ...
+    def __get__(self, thing: Fields | None, owner: type) -> T | Self:
+        if thing is None:
+            return self
+        made: T = thing.__dict__[self.name]
+        return made
+
+    def __set__(self, thing: Fields, value: Any) -> None:
+        thing.assign({self.name: value})
+
+
+class Fields:
+    """An object made of `Field`; it has no others, and arrays that are read from it are closed to writing."""
+
+    _kind = "object"
+
+    def assign(self, values: dict[str, Any], item: str | None = None) -> None:
+        """Assign several fields, all or none.
+
+        Raises
+        ------
+        ModelError
+            With every problem found, under the name `item`.
+        """
+        check = Checker(item or self._kind)
+        made = {name: type(self)._field(name).check(check, name, value) for name, value in values.items()}
+        check.finish()
+        self.__dict__.update(made, _stamp=object())
+
+    @classmethod
+    def _field(cls, name: str) -> Field[Any]:
+        found: Field[Any] = getattr(cls, name)
+        return found
+
+    @classmethod
+    def field_names(cls) -> tuple[str, ...]:
+        """Return the names of the fields, in order."""
+        return tuple(name for name, member in vars(cls).items() if isinstance(member, Field))
+
+    @property
+    def stamp(self) -> object:
+        """Another object after each change."""
+        return self.__dict__["_stamp"]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        member = getattr(type(self), name, None)
+        if isinstance(member, Field) or (isinstance(member, property) and member.fset is not None):
+            object.__setattr__(self, name, value)
+            return
+        settable = [
+            key for key, found in vars(type(self)).items() if isinstance(found, Field) or getattr(found, "fset", None)
+        ]
+        what = f"has no field {name!r}" if member is None else f"tells {name} and does not take it"
+        raise FieldError(f"a {self._kind} {what}; what can be assigned is {members(settable)}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FieldError(f"the fields of a {self._kind} stay; assign another value to {name}")
+
+
+# ── checks ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def is_empty(value: Any) -> bool:
+    """Whether the value means that a field is not set: None, or a sequence with nothing in it."""
+    return value is None or (isinstance(value, (list, tuple, np.ndarray)) and np.size(value) == 0)
+
+
+def not_negative(check: Checker, field: str, value: Any) -> float:
+    """A finite number, at least 0."""
+    return check.number(field, value, least=0.0)
+
+
+def joint_type(check: Checker, field: str, value: Any) -> int:
+    """0 for revolute; 1 for whatever else, prismatic."""
+    return int(check.number(field, value) != 0)
+
+
+def convention(check: Checker, field: str, value: Any) -> int:
+    """0 for standard, 1 for modified."""
+    try:
+        made = real(value)
+    except TypeError:
+        made = np.empty(0)
+    if made.ndim or made not in (0.0, 1.0):
+        check.report(field, value, "0 (standard) or 1 (modified)")
+        return 0
+    return int(made)
+
+
+def vector3(check: Checker, field: str, value: Any) -> FloatArray:
+    """Three finite numbers, in a row or in a column."""
+    return check.vector(field, _in_a_row(value))
+
+
+def tensor(check: Checker, field: str, value: Any) -> FloatArray:
+    """A symmetric matrix from a matrix, from its diagonal, or from Ixx Iyy Izz Ixy Iyz Ixz."""
+    return tensor_from(check, value, field)
+
+
+def coulomb(check: Checker, field: str, value: Any) -> FloatArray:
+    """Tc+ >= 0 and Tc- <= 0, or one number for both."""
+    expected = "one number >= 0 for both directions, or Tc+ >= 0 and Tc- <= 0"
+    try:
+        made = real(_in_a_row(value))
+    except TypeError:
+        made = np.empty(0)
+    if made.ndim == 0:
+        made = np.array([made, -made])
+    if made.shape != (2,) or not np.isfinite(made).all() or made[0] < 0 or made[1] > 0:
+        check.report(field, value, expected)
+        made = np.zeros(2)
+    return frozen(made + 0.0)
+
+
+def limits(check: Checker, field: str, value: Any) -> FloatArray:
+    """The least and the greatest coordinate."""
+    try:
+        made = real(_in_a_row(value)).copy()
+    except TypeError:
+        made = np.empty(0)
+    if made.shape != (2,) or not made[0] <= made[1]:
+        check.report(field, value, "two numbers, the least and the greatest coordinate, or None")
+        made = np.zeros(2)
+    return frozen(made)
+
+
+def unset_or(check_value: Callable[[Checker, str, Any], T]) -> Callable[[Checker, str, Any], T | None]:
+    """The same check, which takes None and an empty list for "not set"."""
+
+    def checked(check: Checker, field: str, value: Any) -> T | None:
+        return None if is_empty(value) else check_value(check, field, value)
+
+    return checked
+
+
+def _in_a_row(value: Any) -> Any:
+    """A matrix of one row or of one column as a vector; anything else as it is."""
+    given = np.asarray(value) if isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 2 else None
+    return given.ravel() if given is not None and 1 in given.shape else value

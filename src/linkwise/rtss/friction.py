@@ -1,0 +1,126 @@
+"""Friction of a robot or of one link, and robots without it."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.mechanism import Mechanism
+from linkwise.rtss.arguments import mechanism_of
+from linkwise.rtss.link import rt_link
+from linkwise.rtss.robot import rt_robot
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.scalar import FloatArray
+
+SIDES = ("joint", "motor")
+"""Of the gear, for `rt_friction`."""
+
+Some = TypeVar("Some", rt_link, rt_robot, Mechanism)
+
+
+def rt_friction(obj: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, side: str = "joint") -> FloatArray:
+    """Friction that the motors must overcome at joint speeds; it has the sign of the speed.
+
+    Parameters
+    ----------
+    obj : rt_robot, rt_link or Mechanism
+    qd : (..., n) array_like, or (...) for a link
+        Joint speeds, rad/s or m/s.
+    side : {"joint", "motor"}
+        ``"joint"``: what is felt at the joints (N m or N), by the rule of the robot (`rt_robot` has ``friction=``), as it is
+        counted in `rt_rne`; a link by itself goes by ``"reflected"``. ``"motor"``: what the original returns, B qd + Tc of
+        each motor, with the gear left out.
+
+    Returns
+    -------
+    ndarray
+        Shaped as qd.
+
+    Raises
+    ------
+    ArgumentError
+        For another side, another object, or qd of another shape.
+
+    Notes
+    -----
+    Different from the original, which returns the part on the motor's side and leaves the gear to the caller; by its
+    rule (``friction="toolbox7"``) the joint feels G times that.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_puma560
+    >>> waist = rt_puma560().links[0]
+    >>> rt_friction(waist, [2.0, -1.0]).round(4).tolist()
+    [36.335, -33.0377]
+    >>> rt_friction(waist, [2.0, -1.0], side="motor").round(6).tolist()
+    [0.39796, -0.43648]
+    """
+    if not isinstance(side, str) or side not in SIDES:
+        raise ArgumentError(f"rt_friction: side is {side!r}; expected {choices(SIDES)}")
+    if isinstance(obj, rt_link):
+        speeds = numbers("rt_friction: qd", qd, "joint speeds", finite=False)
+        return _felt(Mechanism([obj.to_link()]), side).friction_torque(speeds[..., None])[..., 0]
+    return _felt(mechanism_of("rt_friction", obj), side).friction_torque(qd)
+
+
+def rt_nofriction(obj: Some, which: str | None = None) -> Some:
+    """The same robot or link without Coulomb friction, or without any.
+
+    Parameters
+    ----------
+    obj : rt_robot, rt_link or Mechanism
+        It stays as it is.
+    which : {"all"}, optional
+        ``"all"`` takes viscous friction off too.
+
+    Returns
+    -------
+    The same kind of object
+        A robot's name begins with ``NF/``.
+
+    Raises
+    ------
+    ArgumentError
+        For another word (of which the original reads the first three letters), or another object.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_puma560
+    >>> free = rt_nofriction(rt_puma560())
+    >>> free.name, free.links[0].Tc.tolist(), free.links[0].B
+    ('NF/Puma 560', [0.0, 0.0], 0.00148)
+    >>> rt_nofriction(free.links[0], "all").B
+    0.0
+    """
+    if which is not None and (not isinstance(which, str) or which.lower() != "all"):
+        raise ArgumentError(f"rt_nofriction: which is {shown(which)}; expected 'all' or None (Coulomb friction only)")
+    without: Any
+    if isinstance(obj, rt_link):
+        without = _link_without(obj, which)
+    elif isinstance(obj, rt_robot):
+        without = rt_robot(obj, [_link_without(link, which) for link in obj.links])
+        without.name = f"NF/{obj.name}"
+    else:
+        if not isinstance(obj, Mechanism):
+            raise ArgumentError(f"rt_nofriction: {shown(obj)} was given; expected an rt_robot, an rt_link or a Mechanism")
+        without = obj.nofriction(viscous=which is not None).replace(name=f"NF/{obj.name}")
+    made: Some = without
+    return made
+
+
+def _link_without(link: rt_link, which: str | None) -> rt_link:
+    made = rt_link(link)
+    made.Tc = 0.0
+    if which is not None:
+        made.B = 0.0
+    return made
+
+
+def _felt(mechanism: Mechanism, side: str) -> Mechanism:
+    """The mechanism whose friction is asked for: on the motor's side, that with all gears taken out."""
+    if side == "joint":
+        return mechanism
+    links = [link.replace(motor=link.motor.replace(gear_ratio=1.0)) if link.motor else link for link in mechanism.links]
+    return mechanism.replace(links=links, motors=[motor.replace(gear_ratio=1.0) for motor in mechanism.motors])

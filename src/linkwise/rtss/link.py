@@ -1,0 +1,224 @@
+"""The link object of the Robotics Toolbox for Scilab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, members, shown
+from linkwise.model.checks import Checker
+from linkwise.model.link import Link
+from linkwise.model.motor import Motor
+from linkwise.rtss import fields
+from linkwise.rtss.fields import Field, Fields
+from linkwise.rtss.rows import CONVENTIONS, convention_number, row_fields
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.scalar import FloatArray
+
+DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(("alpha", "A", "theta", "D", "sigma", "mdh", "offset"), 0.0),
+    **dict.fromkeys(("m", "r", "I", "Jm", "G"), None),
+    **{"B": 0.0, "Tc": 0.0, "qlim": None},
+}
+"""What a link is before anything is said of it: kinematics of zeros, and no dynamics."""
+
+
+class rt_link(Fields):  # noqa: N801  (the name that its users know)
+    """A link with its joint, its body, and its motor, as in the Robotics Toolbox for Scilab (``rt_link``, 2007).
+
+    ``rt_link()`` is a link of zeros; ``rt_link(dh_row)`` and ``rt_link(dyn_row)`` read a legacy row;
+    ``rt_link(link)`` is a copy; ``link(q)`` is the transform of the joint at q.
+
+    Parameters
+    ----------
+    source : array_like or rt_link, optional
+        A row of 4 or 5 numbers ``alpha A theta D sigma``; a row of 16 to 20 numbers
+        ``alpha A theta D sigma m rx ry rz Ixx Iyy Izz Ixy Iyz Ixz Jm G B Tc+ Tc-``; or a link to copy. Rows of later
+        releases of the toolbox, which begin with theta, look the same and must be put in this order first.
+    convention : str
+        ``"standard"`` or ``"modified"``, or a beginning of one with three letters or more. Standard where it is left out.
+
+    Raises
+    ------
+    ArgumentError
+        For a row of another length, or a convention that there is not.
+    ModelError
+        With every number of the row that cannot be.
+
+    Notes
+    -----
+    A link changes when a field is assigned, and ``b = a`` gives it a second name, as everywhere in Python and as in the
+    original: ``b = rt_link(a)`` makes another link. Arrays that are read are closed to writing: ``link.I[0, 0] = 1`` is an
+    error, ``link.I = ...`` is not.
+
+    m, r, I, Jm, G and qlim are None until they are set, and None or ``[]`` unsets them. G unset counts as 1; G = 0 cuts the
+    motor off. Centre of mass and tensor are in the axes of the link's frame, the tensor about the centre of mass; Jm, B and
+    Tc are on the motor's side of the gear. Angles in rad; other units as the user likes, if they fit each other.
+
+    Mended: a row of 19 numbers, at which the original stops with an index out of range, gives Tc+ and, by symmetry,
+    Tc- = -Tc+. Of a convention the original reads three letters and ignores what follows; here the whole word must fit. A
+    matrix I that is not symmetric, friction that would drive, and limits in the wrong order are refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> link = rt_link([-np.pi / 2, 0.02, 0, 0.15], "stand")
+    >>> link.RP, link.A, link.m
+    ('R', 0.02, None)
+    >>> link.Tc = 5
+    >>> link.Tc.tolist()
+    [5.0, -5.0]
+    >>> link(0.0)[:3, 3].tolist()
+    [0.02, 0.0, 0.15]
+    """
+
+    _kind = "link"
+
+    alpha = Field(Checker.number, "Twist angle about x, rad.")
+    A = Field(Checker.number, "Length along x.")
+    theta = Field(Checker.number, "Rotation angle about z, rad.")
+    D = Field(Checker.number, "Offset distance along z.")
+    sigma = Field(fields.joint_type, "0 for a revolute joint, 1 for a prismatic one; any number but 0 is kept as 1.")
+    mdh = Field(fields.convention, "0 for the standard Denavit-Hartenberg convention, 1 for the modified one.")
+    offset = Field(Checker.number, "Added to the joint coordinate before anything is computed.")
+    m = Field(fields.unset_or(Checker.number), "Mass, or None.")
+    r = Field(fields.unset_or(fields.vector3), "Centre of mass (3,) in the link's frame, or None.")
+    I = Field(  # noqa: E741
+        fields.unset_or(fields.tensor),
+        "Inertia tensor (3, 3) about the centre of mass, or None; taken as that matrix, its diagonal, "
+        "or Ixx Iyy Izz Ixy Iyz Ixz.",
+    )
+    Jm = Field(fields.unset_or(fields.not_negative), "Inertia of the motor, or None.")
+    G = Field(fields.unset_or(Checker.number), "Gear ratio, motor speed / joint speed, or None, which counts as 1.")
+    B = Field(fields.not_negative, "Viscous friction of the motor.")
+    Tc = Field(
+        fields.coulomb, "Coulomb friction of the motor (2,): Tc+ >= 0 and Tc- <= 0; taken also as one number for both."
+    )
+    qlim = Field(fields.unset_or(fields.limits), "Least and greatest joint coordinate (2,), or None.")
+
+    def __init__(self, source: Any = None, convention: str | None = None) -> None:
+        if isinstance(source, rt_link):
+            if convention is not None:
+                raise ArgumentError("a copy keeps the convention of its link; assign mdh to change it")
+            self.__dict__.update(source.__dict__)
+            return
+        values = DEFAULTS if source is None else {**DEFAULTS, **row_fields(source)}
+        self.assign({**values, "mdh": 0 if convention is None else convention_number(convention)})
+
+    def __call__(self, q: Any) -> FloatArray:
+        """Transform (4, 4) from the frame of the link before to the link's frame at the joint coordinate q + offset."""
+        value = numbers("q", q, "one joint coordinate", finite=False)
+        if value.ndim:
+            raise ArgumentError(f"q has shape {value.shape}; expected one joint coordinate")
+        return np.asarray(self.to_link().placement(float(value)), dtype=np.float64)
+
+    @property
+    def RP(self) -> str:
+        """Letter of the joint: R revolute, P prismatic. To change it, assign sigma."""
+        return "P" if self.sigma else "R"
+
+    @property
+    def dh(self) -> FloatArray:
+        """The legacy row (5,): alpha A theta D sigma. A row of 4 or 5 numbers may be assigned."""
+        return np.array([self.alpha, self.A, self.theta, self.D, self.sigma])
+
+    @dh.setter
+    def dh(self, row: npt.ArrayLike) -> None:
+        values = row_fields(row)
+        if "m" in values:
+            raise ArgumentError("dh takes a row of 4 or 5 numbers; assign dyn for a row of 16 to 20")
+        self.assign(values)
+
+    @property
+    def dyn(self) -> FloatArray:
+        """The legacy row (20,) of all numbers but mdh, offset and qlim. A row of 16 to 20 numbers may be assigned."""
+        return self.dyn_row()
+
+    @dyn.setter
+    def dyn(self, row: npt.ArrayLike) -> None:
+        values = row_fields(row)
+        if "m" not in values:
+            raise ArgumentError("dyn takes a row of 16 to 20 numbers; assign dh for a row of 4 or 5")
+        self.assign(values)
+
+    def dyn_row(self, item: str = "link") -> FloatArray:
+        """The same row as `dyn`; `item` is what messages call the link.
+
+        Raises
+        ------
+        ArgumentError
+            Naming what is not set.
+        """
+        missing = self.missing("m", "r", "I", "Jm")
+        if missing:
+            raise ArgumentError(
+                f"{item} has no {' and no '.join(missing)}; a row of dyn needs {members(('m', 'r', 'I', 'Jm'))}"
+            )
+        tensor = self.I if self.I is not None else np.zeros((3, 3))
+        six = tensor[[0, 1, 2, 0, 1, 0], [0, 1, 2, 1, 2, 2]]
+        motor = [self.Jm, 1.0 if self.G is None else self.G, self.B, *self.Tc]
+        return np.array([*self.dh, self.m, *(() if self.r is None else self.r), *six, *motor], dtype=np.float64)
+
+    def missing(self, *names: str) -> list[str]:
+        """Which of these fields are not set."""
+        return [name for name in names if getattr(self, name) is None]
+
+    def islimit(self, q: Any) -> int:
+        """-1 where q is below the limits, 1 where it is above, 0 within; q is without the offset, as the limits are.
+
+        Raises
+        ------
+        ArgumentError
+            Where the link has no limits, or q is no number.
+        """
+        value = numbers("q", q, "one joint coordinate", finite=False)
+        if value.ndim or np.isnan(value):
+            raise ArgumentError(f"q is {shown(q)}; expected one joint coordinate")
+        if self.qlim is None:
+            raise ArgumentError("this link has no limits; assign qlim")
+        return int(value > self.qlim[1]) - int(value < self.qlim[0])
+
+    def to_link(self, name: str | None = None, *, friction: str = "reflected") -> Link:
+        """The same link as a `linkwise.Link`, which never changes; what is not set is 0 there.
+
+        Parameters
+        ----------
+        name : str, optional
+            How it is called.
+        friction : {"reflected", "toolbox7"}
+            The rule for friction behind the gear; see `linkwise.Motor`.
+
+        Examples
+        --------
+        >>> rt_link([0, 0.5, 0, 0]).to_link("arm")
+        Link 'arm': revolute, standard Denavit-Hartenberg theta=q d=0 a=0.5 alpha=0°
+        """
+        body: dict[str, Any] = {"mass": self.m, "com": self.r, "inertia": self.I}
+        return Link.dh(
+            self.theta,
+            self.D,
+            self.A,
+            self.alpha,
+            convention=CONVENTIONS[self.mdh],
+            joint="prismatic" if self.sigma else "revolute",
+            offset=self.offset,
+            limits=self.qlim,
+            name=name,
+            motor=self._motor(friction),
+            physical=False,
+            **{field: value for field, value in body.items() if value is not None},
+        )
+
+    def _motor(self, friction: str) -> Motor | None:
+        """The motor, if it is felt at the joint."""
+        if self.G == 0 or not (self.Jm or self.B or self.Tc.any()):
+            return None
+        ratio = 1.0 if self.G is None else self.G
+        return Motor(self.Jm or 0.0, ratio, self.B, self.Tc, friction_rule=friction)
+
+    def __repr__(self) -> str:
+        from linkwise.rtss.display import link_line
+
+        return link_line(self)

@@ -1,0 +1,35 @@
+"""Where a solver starts when nobody says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+ASIDE = 0.3
+"""rad, or m: how far beside the middle of its range a joint starts, at most a quarter of the range."""
+
+
+def start_position(mechanism: Mechanism) -> FloatArray:
+    """Return joint coordinates (n,) to start from: a little beside the middle of the range of each joint.
+
+    The middle itself is a singular position of many arms, so joints stand 0.3 rad or m (at most a quarter of the range)
+    aside, to alternate sides. Where a joint has no limits zero stands for the middle, and its one limit where it has one.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> start_position(robots.planar_2r()).tolist()
+    [0.3, -0.3]
+    """
+    low, high = mechanism.limits[:, 0], mechanism.limits[:, 1]
+    bounded = np.isfinite(low) & np.isfinite(high)
+    width = np.where(bounded, np.where(bounded, high, 0.0) - np.where(bounded, low, 0.0), np.inf)
+    middle = np.where(bounded, np.where(bounded, low, 0.0) + 0.5 * np.where(bounded, width, 0.0), 0.0)
+    aside = np.minimum(ASIDE, 0.25 * width) * np.where(np.arange(mechanism.n) % 2, -1.0, 1.0)
+    return np.asarray(np.clip(middle + aside, low, high))
