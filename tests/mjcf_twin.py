@@ -1,0 +1,116 @@
+"""An MJCF file as Linkwise reads it, held against what MuJoCo makes of it, intermediate by intermediate."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from linkwise import Mechanism
+from linkwise.spatial.quaternion import quaternion_rotation
+
+CLOSE = 2e-12
+"""Relative to the largest element: rounding, and MuJoCo's principal axes, which its compiler finds to 1e-12."""
+
+
+def assert_close(ours: np.ndarray, theirs: np.ndarray, what: str) -> None:
+    """Equal up to rounding, measured by the largest element."""
+    size = max(np.abs(theirs).max(initial=0.0), 1e-3)
+    assert np.abs(np.asarray(ours) - theirs).max(initial=0.0) <= CLOSE * size, what
+
+
+class MujocoTwin:
+    """A mechanism and the MuJoCo model of the same file.
+
+    MuJoCo has a coordinate for each joint; ours may follow others. ``spread`` (MuJoCo's nv, ours) takes our speeds there.
+    """
+
+    def __init__(self, mech: Mechanism, model: mujoco.MjModel) -> None:
+        self.mech, self.model = mech.replace(loops=()), model
+        self.data = mujoco.MjData(model)
+        model.opt.viscosity = model.opt.density = 0.0
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_SPRING
+        self.flags = model.opt.disableflags
+        self.free = 6 if mech.floating else 0
+        self.moving = [(link, follower) for link, follower in zip(mech.links, mech.followers, strict=True) if link.moves]
+        names = [model.joint(k).name for k in range(model.njnt)][bool(self.free) :]
+        assert len(names) == len(self.moving)
+        assert all(name in ("", link.coordinate_name) for name, (link, _) in zip(names, self.moving, strict=True))
+        assert model.nq == len(self.moving) + (7 if self.free else 0)
+
+    def link_of(self, body: int) -> str:
+        """What the link of a MuJoCo body is called."""
+        names = [self.model.body(k).name for k in range(self.model.nbody)]
+        unnamed = f"body{body}" + ("_" if f"body{body}" in names else "")
+        return {"": unnamed, "base": "base_link"}.get(names[body], names[body])
+
+    def compare(self, seed: int) -> None:
+        """Everything that both know, at random coordinates, speeds and accelerations."""
+        self._compare_bodies()
+        self._compare_limits()
+        rng = np.random.default_rng(seed)
+        for _ in range(3):
+            q, qd, qdd = (rng.uniform(-1.5, 1.5, size) for size in (self.mech.nq, self.mech.nv, self.mech.nv))
+            if self.free:
+                q[3:7] /= np.linalg.norm(q[3:7])
+            self._compare_at(q, qd, qdd)
+
+    def _compare_bodies(self) -> None:
+        for k in range(1, self.model.nbody):
+            if self.link_of(k) not in self.mech.link_names:
+                assert self.free  # what stands beside a floating base is left out
+                assert self.model.body_weldid[k] == 0
+                continue
+            body = self.mech.links[self.mech.link_index(self.link_of(k))].body
+            turn = np.asarray(quaternion_rotation(self.model.body_iquat[k]), dtype=float)
+            assert_close(body.mass, self.model.body_mass[k], f"mass of body {k}")
+            if body.mass:
+                assert_close(body.com, self.model.body_ipos[k], f"centre of mass of body {k}")
+            tensor = turn @ np.diag(self.model.body_inertia[k]) @ turn.T
+            assert np.abs(body.tensor - tensor).max() <= CLOSE * max(tensor.max(), 1e-12), f"tensor of body {k}"
+
+    def _compare_limits(self) -> None:
+        own = [k for k, (link, _) in enumerate(self.moving) if link.mimic is None]
+        joints = [k + bool(self.free) for k in own]
+        ranges = [self.model.jnt_range[k] if self.model.jnt_limited[k] else (-np.inf, np.inf) for k in joints]
+        if not any(link.mimic for link, _ in self.moving):
+            assert np.allclose(self.mech.limits, np.reshape(ranges, (-1, 2)), rtol=1e-15, atol=0)
+
+    def _compare_at(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> None:
+        mech, model, data, free = self.mech, self.model, self.data, self.free
+
+        def ours(name: str, *args: np.ndarray) -> np.ndarray:
+            own = mech.nofriction() if name == "inverse_dynamics" else mech
+            return np.asarray(own.kernel(name, backend="numpy")(*args))  # (nothing is compiled: a second for each file)
+
+        spread = np.zeros((model.nv, mech.nv))
+        spread[:free, :free] = np.eye(free)
+        joints = q[free and 7 :]
+        for k, (_, follower) in enumerate(self.moving):
+            spread[free + k, free + follower.coordinate] = follower.ratio
+            data.qpos[(free and 7) + k] = follower.value(joints)
+        lag = np.zeros(model.nv)
+        if free:
+            data.qpos[:7] = q[:7]
+            turn = np.asarray(quaternion_rotation(q[3:7]), dtype=float)
+            spread[:3, :3] = turn
+            lag[:3] = turn @ np.cross(qd[3:6], qd[:3])
+        data.qvel[:] = spread @ qd
+        data.qacc[:] = spread @ qdd + lag
+        model.opt.disableflags = self.flags
+        mujoco.mj_forward(model, data)
+        loss = model.dof_frictionloss * np.sign(data.qvel)
+        assert_close(ours("friction_torque", qd), spread.T @ (loss - data.qfrc_passive), "friction")
+        model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_DAMPER)
+        data.qacc[:] = spread @ qdd + lag
+        mujoco.mj_inverse(model, data)
+        poses = ours("link_poses", q)
+        for k in range(1, model.nbody):
+            if self.link_of(k) in mech.link_names:
+                pose = poses[mech.link_index(self.link_of(k))]
+                assert_close(pose[:3, 3], data.xpos[k], f"position of body {k}")
+                assert_close(pose[:3, :3], data.xmat[k].reshape(3, 3), f"orientation of body {k}")
+        mass = np.zeros((model.nv, model.nv))
+        mujoco.mj_fullM(model, data, mass)
+        assert_close(ours("mass_matrix", q), spread.T @ mass @ spread, "mass matrix")
+        assert_close(ours("bias_torque", q, qd), spread.T @ (data.qfrc_bias + mass @ lag), "bias")
+        assert_close(ours("inverse_dynamics", q, qd, qdd), spread.T @ data.qfrc_inverse, "inverse dynamics")
