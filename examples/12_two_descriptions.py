@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 
 import linkwise as lw
-from linkwise.comparison import compare
 
 np.set_printoptions(precision=3, suppress=True)
 
@@ -49,7 +48,7 @@ for k, (name, xyz, rpy, axis) in enumerate(JOINTS):
 Path("ur5_drawn.urdf").write_text("\n".join([*lines, "</robot>\n"]))
 drawn = lw.load("ur5_drawn.urdf")
 
-found = compare(table, drawn)
+found = lw.compare(table, drawn)
 print(found)
 
 # The map takes coordinates from one to the other: what was taught with the table moves the drawn arm to the same place.
@@ -60,5 +59,5 @@ assert np.abs(there - table.forward_kinematics(q)).max() < 1e-9
 # A table copied with a slip in one number is another robot, and the place is named.
 Path("slip.csv").write_text(Path("ur5.csv").read_text().replace("0.39225", "0.39925"))
 slip = lw.files.read_dh("slip.csv", dialect="matlab", convention="standard", angles="deg")
-for line in compare(slip, drawn).differences:
+for line in lw.compare(slip, drawn).differences:
     print(line)

@@ -11,7 +11,9 @@ from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError, FileError, LinkwiseError
 from linkwise.files import Description, check, load, read, save
 
-TRIED = "tried Linkwise .toml (keys and [tables]) and SpaceLib .DAT (numbers only)"
+TRIED = "tried Linkwise .toml (keys and [tables]), SpaceLib .DAT (numbers only), URDF and MJCF (XML)"
+
+DECLARES = "what it declares could change or fetch what is read"
 
 
 def message(path: Path) -> str:
@@ -34,7 +36,10 @@ def test_content_decides_not_the_name(tmp_path: Path) -> None:
         (b"", "the file is empty"),
         (b"\xef\xbb\xbf", "the file is empty"),
         (b"hello there", "line 1: the format is not known; it starts with 'hello'; " + TRIED),
-        (b"<robot name='x'/>", "line 1: the format is not known; it starts with '<robot'; " + TRIED),
+        (b"<robot name='x'/>", "line 1: there is no <link>; expected one or more"),
+        (b"<!-- x -->\n<sdf/>", "line 2: the root element is <sdf>; expected <robot> (.urdf) or <mujoco> (.xml)"),
+        (b"<robot", "line 1: not well-formed XML: what starts here is not finished (column 1)"),
+        (b"<!DOCTYPE x><robot/>", "line 1: a document type (<!DOCTYPE x>) is refused: " + DECLARES),
         (b"\xff\xfe1\x00", "line 1: the text is in UTF-16; save it as UTF-8"),
         (b"1\n\x00\x01", "line 2: a zero byte: this is not a text file"),
         (b"1\n\n2 \xe9t\xe9", "line 3: byte 0xe9 is not text in UTF-8; save the file as UTF-8"),
@@ -61,8 +66,10 @@ def test_suffix_decides_where_the_content_says_nothing(tmp_path: Path) -> None:
 
 
 def test_unknown_suffix(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"cannot tell the format from the suffix '.xml'; expected '.toml' or '.dat'"):
-        save(robots.smart(), tmp_path / "a.xml")
+    with pytest.raises(
+        FileError, match=r"cannot tell the format from the suffix '.sdf'; expected '.toml', '.dat' or '.urdf'"
+    ):
+        save(robots.smart(), tmp_path / "a.sdf")
 
 
 def test_external_is_checked(tmp_path: Path) -> None:

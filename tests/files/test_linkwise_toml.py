@@ -241,7 +241,10 @@ def test_remarks(tmp_path: Path) -> None:
     text = HEAD + "gravity = [0, 0, 0]\n[[link]]\nname = 'a'\n[[link]]\nname = 'b'\nmass = 1\nphysical = false\n"
     assert [str(remark) for remark in remarks(written(tmp_path, text))] == [
         "line 2: gravity is zero",
-        "line 3: link 'a' moves, but has no mass and no inertia",
+        "line 3: link 'a' moves, but has no mass and no inertia, and its joint moves none at all: its acceleration is not "
+        "defined, and forward dynamics and simulate refuse it",
+        "line 7: joint 'b' moves no inertia (its mass is on the axis, and a point has none about it): its acceleration is "
+        "not defined, and forward dynamics and simulate refuse it",
         "line 8: link 'b': physical = false, its inertia is not checked",
     ]
 

@@ -1,14 +1,18 @@
-"""``linkwise check``: everything wrong with a file at once."""
+"""``linkwise check``: everything wrong with a file at once, and whether it says the same as another one."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.dh_options import Spoken, described, is_table, table_options, table_reading
+
 if TYPE_CHECKING:
+    from linkwise.comparison import Comparison
     from linkwise.errors import FileProblem
     from linkwise.mechanism import Mechanism
 
@@ -16,37 +20,200 @@ if TYPE_CHECKING:
 @click.command(short_help="Everything wrong with a description file, at once.")
 @click.argument("file", type=click.Path())
 @click.argument("motion", type=click.Path(), required=False)
-def check(file: str, motion: str | None) -> None:
+@click.option(
+    "--against", metavar="OTHER", help="Compare with another description of the robot: a file, or a bundled robot."
+)
+@click.option("--link", metavar="NAME", help="Where the chain of FILE ends, for --against; the tool unless said.")
+@click.option("--link-against", metavar="NAME", help="Where the chain of OTHER ends; its tool unless said.")
+@click.option("--tol", type=float, default=1e-6, show_default=True, help="What --against calls the same, m and rad.")
+@click.option("--dynamics", is_flag=True, help="Let --against compare masses, gravity and friction too.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@table_options
+def check(
+    file: str,
+    motion: str | None,
+    against: str | None,
+    link: str | None,
+    link_against: str | None,
+    tol: float,
+    dynamics: bool,
+    as_json: bool,
+    dialect: str | None,
+    convention: str | None,
+    angles: str | None,
+) -> None:
     """Say everything that is wrong with a description FILE, each with its line; of a MOTION, the first thing.
 
-    The exit status is 0 if the file can be used and 1 if not. What is odd but allowed is told as a remark.
+    The exit status is 0 if the file can be used and 1 if not. What is odd but allowed is told as a remark. With --against
+    it is also 1 if OTHER describes another robot: what lies between the two is printed, base, tool, signs and zeros, or
+    what differs and where.
 
     \b
     Examples:
       linkwise check my_robot.toml
       linkwise check SCARA.DAT SCARA.MOT
+      linkwise check my_robot.urdf --against table.csv --dialect matlab --convention standard
     """  # noqa: D301  (\b keeps click from filling the lines)
-    from linkwise import files, robots
-    from linkwise.model.part_tables import total_mass
-    from linkwise.model.table import joint_letters, number, plain
+    from linkwise import robots
 
     if file in robots.names() and not Path(file).exists():
         raise click.ClickException(f"check takes a file, and {file} is a bundled robot; try: linkwise show {file}")
-    _tell_problems(file, files.check(file))
-    mechanism = files.load(file)
+    if against is None and (link or link_against or dynamics):
+        raise click.UsageError("--link, --link-against and --dynamics are for --against, which is not given")
+    spoken = Spoken(dialect, convention, angles)
+    told: dict[str, Any] = {"file": file, "ok": False, "problems": _as_dicts(_problems(file, spoken)), "remarks": []}
+    if told["problems"]:
+        told["possible"] = _possible(file, spoken)
+        _print_problems(file, told, as_json)
+        raise SystemExit(1)
+    mechanism = described(file, spoken).mechanism
+    told["ok"], told["remarks"] = True, _as_dicts(_remarks(file, spoken))
+    found = None if against is None else _compared(mechanism, against, spoken, link, link_against, tol, dynamics)
+    if as_json:
+        read = {} if motion is None else {"motion": _motion_text(motion, mechanism, as_json)}
+        click.echo(
+            json.dumps(told | _facts(mechanism) | read | ({"against": _comparison(found)} if found else {}), indent=2)
+        )
+    else:
+        _print_good(file, mechanism, told["remarks"])
+        if motion is not None:
+            click.echo(f"{_plain(motion)}: ok\n  motion: {_motion_text(motion, mechanism, as_json)}")
+        if found is not None:
+            click.echo(f"\n{found}")
+    if found is not None and not found.same:
+        raise SystemExit(1)
+
+
+def _problems(file: str, spoken: Spoken) -> Sequence[FileProblem]:
+    from linkwise import files
+    from linkwise.errors import FileError
+
+    if not is_table(file):
+        return files.check(file)
+    try:
+        return table_reading(file, spoken).problems
+    except FileError as error:
+        return error.problems
+
+
+def _remarks(file: str, spoken: Spoken) -> Sequence[FileProblem]:
+    from linkwise import files
+    from linkwise.files.remarks import remarks_on
+
+    if not is_table(file):
+        return files.remarks(file)
+    reading = table_reading(file, spoken)
+    assert reading.description is not None
+    return remarks_on(reading.description.mechanism, reading)
+
+
+def _possible(file: str, spoken: Spoken) -> list[str]:
+    """By how much inertias are impossible, where that is all that is wrong."""
+    from linkwise import files
+    from linkwise.errors import LinkwiseError
+    from linkwise.files.remarks import impossible
+
+    try:
+        if is_table(file):
+            said = {"convention": spoken.convention, "angles": spoken.angles}
+            return impossible(files.read_dh(file, dialect=spoken.dialect, physical=False, **said))
+        return impossible(files.read(file, physical=False).mechanism)
+    except LinkwiseError:
+        return []
+
+
+def _compared(
+    mechanism: Mechanism,
+    against: str,
+    spoken: Spoken,
+    link: str | None,
+    link_against: str | None,
+    tol: float,
+    dynamics: bool,
+) -> Comparison:
+    from linkwise.comparison import compare
+
+    other = described(against, spoken).mechanism
+    first, second = (-1 if end is None else end for end in (link, link_against))
+    return compare(mechanism, other, link_a=first, link_b=second, tol=tol, dynamics=dynamics)
+
+
+# ── what it prints ────────────────────────────────────────────────────────────────────────────────
+
+
+def _plain(text: str) -> str:
+    from linkwise.model.table import plain
+
+    return plain(text)
+
+
+def _as_dicts(problems: Sequence[FileProblem]) -> list[dict[str, Any]]:
+    return [{"line": problem.line, "message": problem.message} for problem in problems]
+
+
+def _text(told: dict[str, Any]) -> str:
+    from linkwise.model.table import plain
+
+    return plain(f"line {told['line']}: {told['message']}" if told["line"] else told["message"])
+
+
+def _print_problems(file: str, told: dict[str, Any], as_json: bool) -> None:
+    from linkwise.model.table import plain
+
+    if as_json:
+        click.echo(json.dumps(told, indent=2))
+        return
+    count = len(told["problems"])
+    click.echo(f"{plain(file)}: {count} problem{'s' if count > 1 else ''}")
+    for problem in told["problems"]:
+        click.echo(f"  {_text(problem)}")
+    if told["possible"]:
+        click.echo("what bodies allow:")
+    for line in told["possible"]:
+        click.echo(f"  {plain(line)}")
+
+
+def _print_good(file: str, mechanism: Mechanism, remarks: Sequence[dict[str, Any]]) -> None:
+    from linkwise.model.part_tables import total_mass
+    from linkwise.model.table import joint_letters, number, plain
+
     joints = f"{mechanism.n} joint{'s' if mechanism.n != 1 else ''} {joint_letters(mechanism)}".strip()
     links = f"{len(mechanism.links)} link{'s' if len(mechanism.links) > 1 else ''}"
     base = ", floating" if mechanism.floating else ""
     mass = f"{number(total_mass(mechanism))} kg"
     click.echo(f"{plain(file)}: ok, {plain(mechanism.name)} with {joints}, {links}, {mass}{base}")
-    for remark in files.remarks(file):
-        click.echo(f"  remark: {plain(str(remark))}")
-    if motion is not None:
-        told = _motion_text(motion, mechanism)
-        click.echo(f"{plain(motion)}: ok\n  motion: {told}")
+    for remark in remarks:
+        click.echo(f"  remark: {_text(remark)}")
 
 
-def _motion_text(path: str, mechanism: Mechanism) -> str:
+def _facts(mechanism: Mechanism) -> dict[str, Any]:
+    from linkwise.model.part_tables import total_mass
+
+    return {
+        "name": mechanism.name,
+        "joints": list(mechanism.names),
+        "links": list(mechanism.link_names),
+        "mass": total_mass(mechanism),
+        "floating": mechanism.floating,
+    }
+
+
+def _comparison(found: Comparison) -> dict[str, Any]:
+    """What a comparison found, in lists and numbers; what is not there is null."""
+    arrays = {name: getattr(found, name) for name in ("base", "tool", "signs", "offsets")}
+    names = ("position_error", "rotation_error", "mass_error", "gravity_error", "friction_error")
+    errors = {name: getattr(found, name) for name in names}
+    return {
+        "same": found.same,
+        "tol": found.tol,
+        **{name: None if array is None else array.tolist() for name, array in arrays.items()},
+        **{name: None if error in {None, float("inf")} else error for name, error in errors.items()},
+        "differences": list(found.differences),
+        "limits": list(found.limits),
+    }
+
+
+def _motion_text(path: str, mechanism: Mechanism, as_json: bool) -> str:
     """Read a motion to its end and say how much it is; leave where it is wrong."""
     from linkwise import files
     from linkwise.errors import FileError
@@ -57,17 +224,8 @@ def _motion_text(path: str, mechanism: Mechanism) -> str:
         for t, *_ in files.open_motion(path, mechanism.n, mechanism.names, floating=mechanism.floating):
             count, start, end = count + len(t), float(t[0]) if start is None else start, float(t[-1])
     except FileError as error:
-        _tell_problems(path, error.problems)
+        told = {"file": path, "ok": False, "problems": _as_dicts(error.problems), "possible": []}
+        _print_problems(path, told, as_json)
+        raise SystemExit(1) from error
     instants, joints = ("1 instant" if count == 1 else f"{count:,} instants"), mechanism.n
     return f"{instants}, {number(start)} to {number(end)} s, {joints} joint{'s' if joints > 1 else ''}"
-
-
-def _tell_problems(file: str, problems: Sequence[FileProblem]) -> None:
-    """Print the problems of a file and leave, if there are any."""
-    from linkwise.model.table import plain
-
-    if problems:
-        click.echo(f"{plain(file)}: {len(problems)} problem{'s' if len(problems) > 1 else ''}")
-        for problem in problems:
-            click.echo(f"  {plain(str(problem))}")
-        raise SystemExit(1)

@@ -1,6 +1,8 @@
-"""Reading and writing files: descriptions of mechanisms (Linkwise .toml, SpaceLib .DAT) and joint motions (.MOT, .csv)."""
+"""Reading and writing files: descriptions of mechanisms (.toml, URDF, MJCF, .DAT) and joint motions (.MOT, .csv)."""
 
 from linkwise.files.description import Description as Description
+from linkwise.files.dh_csv import read_dh as read_dh
+from linkwise.files.dh_csv import save_dh as save_dh
 from linkwise.files.dispatch import check as check
 from linkwise.files.dispatch import load as load
 from linkwise.files.dispatch import read as read
@@ -10,3 +12,4 @@ from linkwise.files.motion import Motion as Motion
 from linkwise.files.motion import check_motion as check_motion
 from linkwise.files.motion import open_motion as open_motion
 from linkwise.files.motion import save_motion as save_motion
+from linkwise.files.shape import Shape as Shape

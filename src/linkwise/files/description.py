@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from linkwise.errors import FileProblem
+from linkwise.files.shape import Shape
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
 from linkwise.spatial.scalar import FloatArray
@@ -29,11 +30,14 @@ class Description:
         Force (N) and moment (N m) that act on the tool from outside, in tool axes; zero where the file says nothing.
     source : tuple of str
         Where the numbers come from, a line each.
+    shapes : tuple of Shape
+        What the links look like and collide with, where the file says so; nothing is computed from it.
     """
 
     mechanism: Mechanism
     external: FloatArray = field(default_factory=no_external)
     source: tuple[str, ...] = ()
+    shapes: tuple[Shape, ...] = ()
 
 
 Place = tuple[object, ...]
@@ -42,11 +46,12 @@ Place = tuple[object, ...]
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What a reader made of a text: a description if nothing was wrong, else the problems."""
+    """What a reader made of a text: a description if nothing was wrong, else the problems; remarks on what was not used."""
 
     description: Description | None
     problems: list[FileProblem]
     lines: dict[Place, int]
+    remarks: list[FileProblem] = field(default_factory=list)
 
     def line(self, *place: object) -> int:
         """The line of the innermost place that is known, 0 for none."""

@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices
-from linkwise.files import linkwise_toml, spacelib_dat, toml_write
+from linkwise.files import linkwise_toml, mjcf, spacelib_dat, toml_write, urdf, urdf_write, xacro
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description, Reading
+from linkwise.files.dh_csv import undecided
 from linkwise.files.remarks import remarks_on
-from linkwise.files.text import read_text
+from linkwise.files.shape import Shape
+from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.xml_tree import XmlError, read_xml, root_tag
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
 from linkwise.spatial.scalar import FloatArray
 
 Parser = Callable[[str, str, bool], Reading]
 
-PARSERS: dict[str, Parser] = {".toml": linkwise_toml.parse, ".dat": spacelib_dat.parse}
+PARSERS: dict[str, Parser] = {
+    ".toml": linkwise_toml.parse,
+    ".dat": spacelib_dat.parse,
+    ".urdf": urdf.parse,
+    ".xml": mjcf.parse,
+}
 """The reader of each format, by the usual suffix."""
+
+XML_FORMATS = {"robot": ".urdf", "mujoco": ".xml"}
+"""The format of an XML file by the tag of its root element."""
+
+WRITTEN = (".toml", ".dat", ".urdf")
+"""The suffixes of what can be written."""
 
 MOST_PROBLEMS = 100
 """How many problems of one file are told at most."""
@@ -33,7 +48,10 @@ _XML = re.compile(r"\s*<")
 
 
 def read(path: str | Path, *, physical: bool = True) -> Description:
-    """Read a description: Linkwise .toml or SpaceLib .DAT, told apart by what is in the file, not by its name.
+    """Read a description: Linkwise .toml, SpaceLib .DAT, URDF or MJCF, told apart by what is in the file, not its name.
+
+    A name that ends in .xacro is an exception: the file is expanded first, which evaluates the expressions in it and
+    includes other files (see `linkwise.files.xacro`).
 
     Parameters
     ----------
@@ -41,12 +59,14 @@ def read(path: str | Path, *, physical: bool = True) -> Description:
         The file.
     physical : bool
         Whether every inertia must be that of a body that can exist (unless the file marks it ``physical = false``).
-        False accepts a .DAT in which only the moments that matter were filled in.
+        False accepts a .DAT in which only the moments that matter were filled in, and the wrong tensors of many a URDF.
 
     Raises
     ------
     FileError
         With everything that is wrong, each with its line.
+    MissingExtraError
+        Where a .xacro file needs its library.
 
     Examples
     --------
@@ -104,7 +124,8 @@ def remarks(path: str | Path) -> list[FileProblem]:
     reading = _parse(path, True)
     if reading.description is None:
         raise FileError(path, _some(reading.problems))
-    return remarks_on(reading.description.mechanism, reading)
+    found = [*remarks_on(reading.description.mechanism, reading), *reading.remarks]
+    return sorted(found, key=lambda remark: remark.line)
 
 
 def save(
@@ -113,12 +134,13 @@ def save(
     *,
     external: Any = None,
     source: Sequence[str] = (),
+    shapes: Sequence[Shape] = (),
     allow_loss: bool = False,
 ) -> None:
-    """Write a description, as the suffix says: ``.toml`` holds everything, ``.dat`` what SpaceLib knows.
+    """Write a description, as the suffix says: ``.toml`` holds everything, ``.dat`` and ``.urdf`` what those can say.
 
     The file appears whole or not at all. A .DAT names neither the mechanism (the file's name stands for it) nor the
-    source of its numbers.
+    source of its numbers, nor does a URDF name the latter.
 
     Parameters
     ----------
@@ -130,8 +152,11 @@ def save(
         Force (N) and moment (N m) on the tool, tool axes. A Mechanism does not hold them; zero unless given here.
     source : sequence of str
         Where the numbers come from, a line each.
+    shapes : sequence of Shape
+        What the links look like and collide with, as `read` gives them. Only a URDF holds them.
     allow_loss : bool
-        Write a .DAT even if it cannot hold the names, limits, motors, base, tool or payload. What would make it a file
+        Write a .DAT even if it cannot hold the names, limits, motors, base, tool or payload, a URDF even if it cannot hold
+        the gravity or the motors, and either or a .toml without the shapes. What would make it a file
         of another mechanism (branches, a floating base), or one that cannot be read again, is refused all the same.
 
     Raises
@@ -140,12 +165,21 @@ def save(
         Where the format cannot hold the mechanism, naming everything that would be lost, or nothing can be written.
     """
     suffix = Path(path).suffix.lower()
-    if suffix not in PARSERS:
+    if suffix == ".xml":
+        raise mjcf.cannot_save(path)
+    if suffix == ".csv":
+        raise FileError(path, [FileProblem(0, "a table needs its dialect named; write it with files.save_dh")])
+    if suffix not in WRITTEN:
         raise FileError(
-            path, [FileProblem(0, f"cannot tell the format from the suffix {suffix!r}; expected {choices(PARSERS)}")]
+            path, [FileProblem(0, f"cannot tell the format from the suffix {suffix!r}; expected {choices(WRITTEN)}")]
         )
     wrench = _wrench(external)
-    if suffix == ".dat":
+    if shapes and suffix != ".urdf" and not allow_loss:
+        said = f"would be lost in a {suffix} file: what the links look like and collide with (shapes)"
+        raise FileError(path, [FileProblem(0, said)], "save as .urdf, which holds them, leave them out, or allow_loss=True")
+    if suffix == ".urdf":
+        write_text(path, [urdf_write.render(path, mechanism, wrench, shapes, allow_loss)])
+    elif suffix == ".dat":
         write_text(path, [spacelib_dat.render(path, mechanism, wrench, allow_loss)])
     else:
         write_text(path, list(toml_write.render(Description(mechanism, wrench, tuple(source)))))
@@ -160,8 +194,23 @@ def _wrench(external: Any) -> FloatArray:
 
 def _parse(path: str | Path, physical: bool) -> Reading:
     _refuse_robot(path)
-    text = read_text(path)
-    return _parser(path, text)(text, Path(path).stem, physical)
+    if Path(path).suffix.lower() == ".xacro":
+        return _expanded(path, physical)
+    text = read_text(path, LARGEST_DESCRIPTION)
+    parser = _parser(path, text)
+    if parser is mjcf.parse:
+        parser = partial(mjcf.parse, folder=Path(path).parent)  # (of the files that it includes)
+    return parser(text, Path(path).stem, physical)
+
+
+def _expanded(path: str | Path, physical: bool) -> Reading:
+    """What a xacro file makes; the lines of what it makes are not those of the file, and are not told."""
+    text, warnings = xacro.expand(path)
+    made = urdf.parse(text, Path(path).name.split(".")[0], physical)
+    problems, remarks = (
+        [FileProblem(0, f"after expansion: {told.message}") for told in found] for found in (made.problems, made.remarks)
+    )
+    return Reading(made.description, problems, {}, [*warnings, *remarks])
 
 
 def _refuse_robot(path: str | Path) -> None:
@@ -178,21 +227,37 @@ def _parser(path: str | Path, text: str) -> Parser:
     """The reader that the content asks for; where the content says nothing, the suffix decides."""
     if not text.strip():
         raise FileError(path, [FileProblem(0, "the file is empty")])
+    if Path(path).suffix.lower() == ".csv":
+        raise FileError(path, [undecided(text)], "read it with files.read_dh(path, dialect=...), or --dialect")
     if _NUMERIC.match(text):
         return PARSERS[".dat"]
-    if not _XML.match(text):
-        suffix = Path(path).suffix.lower()
-        if _TOML.search(text):
-            return PARSERS[".toml"]
-        if suffix in PARSERS:
-            return PARSERS[suffix]
+    if _XML.match(text):
+        return _xml_parser(path, text)
+    suffix = Path(path).suffix.lower()
+    if _TOML.search(text):
+        return PARSERS[".toml"]
+    if suffix in PARSERS:
+        return PARSERS[suffix]
     raise FileError(path, [FileProblem(1, _unknown(text))])
+
+
+def _xml_parser(path: str | Path, text: str) -> Parser:
+    """The reader that the root element asks for."""
+    tag = root_tag(text)
+    if tag in XML_FORMATS:
+        return PARSERS[XML_FORMATS[tag]]
+    try:
+        root = read_xml(text)
+    except XmlError as error:
+        raise FileError(path, [error.problem]) from error
+    known = " or ".join(f"<{tag}> ({suffix})" for tag, suffix in XML_FORMATS.items())
+    raise FileError(path, [FileProblem(root.line, f"the root element is <{root.tag}>; expected {known}")])
 
 
 def _unknown(text: str) -> str:
     first = text.split(maxsplit=1)[0]
     start = first if len(first) <= 20 else first[:20] + "..."
-    tried = "Linkwise .toml (keys and [tables]) and SpaceLib .DAT (numbers only)"
+    tried = "Linkwise .toml (keys and [tables]), SpaceLib .DAT (numbers only), URDF and MJCF (XML)"
     return f"the format is not known; it starts with {start!r}; tried {tried}"
 
 

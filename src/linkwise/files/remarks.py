@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
+from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import FileProblem
 from linkwise.files.description import Reading
 from linkwise.mechanism import Mechanism
@@ -14,10 +16,19 @@ from linkwise.model.inertia import SLACK
 from linkwise.model.part_tables import total_mass
 from linkwise.model.table import number
 
+UNDEFINED = "its acceleration is not defined, and forward dynamics and simulate refuse it"
+
+ROUNDING = 1e-15
+"""Of a mass of 1 kg, near the axes of a mechanism of 1 m: the inertia, kg m2, that rounding makes."""
+
+MOST_TURN = 4 * math.pi
+"""A joint with limits beyond this is asked about, rad."""
+
 
 def remarks_on(mechanism: Mechanism, reading: Reading) -> list[FileProblem]:
     """Everything odd about a mechanism, by the line of the file that it was read from."""
-    found = [*reading.remarks, *_bodies(mechanism, reading), *_rotors(mechanism, reading)]
+    looks = (_bodies, _rotors, _nothing_moved, _limits, _followed)
+    found = [told for look in looks for told in look(mechanism, reading)]
     if not mechanism.gravity.any():
         found.append(FileProblem(reading.line("gravity"), "gravity is zero"))
     if mechanism.floating and not total_mass(mechanism):
@@ -27,6 +38,7 @@ def remarks_on(mechanism: Mechanism, reading: Reading) -> list[FileProblem]:
 
 def _bodies(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
     """Links without the inertia that a moving body has."""
+    undefined = _undefined(mechanism)
     loaded = {drive.carrier for drive in mechanism.drives if not drive.motor.locked.is_zero}
     for k, link in enumerate(mechanism.links):
         name = f"link {link.name!r}"
@@ -34,7 +46,8 @@ def _bodies(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
             said = f"{name}: physical = false, its inertia is not checked"
             yield FileProblem(reading.line("link", k, "physical"), said)
         elif link.moves and link.body.is_zero and k not in loaded:
-            yield FileProblem(reading.line("link", k, "mass"), f"{name} moves, but has no mass and no inertia")
+            hint = f", and its joint moves none at all: {UNDEFINED}" if k in undefined else ""
+            yield FileProblem(reading.line("link", k, "mass"), f"{name} moves, but has no mass and no inertia{hint}")
         elif link.moves and not link.body.mass and not link.body.is_zero:
             yield FileProblem(reading.line("link", k, "mass"), f"{name} has inertia, but no mass")
 
@@ -63,3 +76,88 @@ def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
 def _is_contained(drive: Drive) -> bool:
     """Whether the rotor's moment is a part of its carrier's own inertia."""
     return drive.motor.inertia > 0 and not drive.motor.rotor_inertia.any()
+
+
+def _nothing_moved(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Joints whose links have mass and yet move no inertia."""
+    for k in _undefined(mechanism):
+        link = mechanism.links[k]
+        if link.body.mass:
+            said = (
+                f"joint {link.coordinate_name!r} moves no inertia (its mass is on the axis, and a point has none about it)"
+            )
+            yield FileProblem(reading.line("link", k, "mass"), f"{said}: {UNDEFINED}")
+
+
+def _undefined(mechanism: Mechanism) -> set[int]:
+    """The links whose joints move nothing with inertia, in a mechanism that has masses: mostly a tip left without any."""
+    total = total_mass(mechanism)
+    if not total or mechanism.loops or not mechanism.n:
+        return set()
+    joints = np.linspace(0.3, 0.9, mechanism.n)
+    with np.errstate(all="ignore"):
+        matrix = mass_matrix(mechanism, np.append(mechanism.neutral[: mechanism.nq - mechanism.n], joints))
+    felt = np.asarray(matrix, dtype=float).diagonal()[mechanism.nv - mechanism.n :]
+    own = [(k, mechanism.coordinates[k]) for k, link in enumerate(mechanism.links) if link.moves and link.mimic is None]
+    return {k for k, coordinate in own if abs(felt[coordinate]) <= ROUNDING * total}
+
+
+def _limits(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Limits that let nothing move, or that look like degrees."""
+    for k, link in enumerate(mechanism.links):
+        if link.limits is None:
+            continue
+        low, high = link.limits
+        line, name = reading.line("link", k, "limits"), f"joint {link.coordinate_name!r}"
+        if low == high:
+            yield FileProblem(line, f"{name} cannot move: both its limits are {number(low)}")
+        widest = max((abs(limit) for limit in link.limits if math.isfinite(limit)), default=0.0)
+        if link.joint == "revolute" and widest > MOST_TURN:
+            said = f"{name}: its limits are {number(low)} to {number(high)} rad, more than two turns"
+            yield FileProblem(line, f"{said}; are they in degrees?")
+
+
+def _followed(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Joints whose own limits stop the joint that they follow before its limits do."""
+    leaders = [link for link in mechanism.links if link.moves and link.mimic is None]
+    for k, (link, follower) in enumerate(zip(mechanism.links, mechanism.followers, strict=True)):
+        if link.mimic is None or link.limits is None:
+            continue
+        leader = leaders[follower.coordinate]
+        far = leader.limits or (-math.inf, math.inf)
+        low, high = (
+            sorted(follower.ratio * limit + follower.shift for limit in far) if follower.ratio else [follower.shift] * 2
+        )
+        if low < link.limits[0] - SLACK or high > link.limits[1] + SLACK:
+            name, own = link.coordinate_name, f"{number(link.limits[0])} to {number(link.limits[1])}"
+            said = (
+                f"joint {name!r} follows {leader.coordinate_name!r}, which could take it to {number(low)} to {number(high)}"
+            )
+            hint = f"its own limits are {own}, and stop both earlier"
+            yield FileProblem(reading.line("link", k, "limits"), f"{said}; {hint}")
+
+
+def impossible(mechanism: Mechanism) -> list[str]:
+    """What is wrong with each inertia that no body can have, by how much, and what would be possible.
+
+    Examples
+    --------
+    >>> from linkwise import Link
+    >>> print(*impossible(Mechanism([Link(name="arm", mass=1.0, inertia=(1, 1, 5), physical=False)])))
+    link 'arm': its largest principal moment, 5 kg m2, exceeds the sum of the other two, 2, by 3; a body has at most that sum
+    """
+    found = []
+    for link in mechanism.links:
+        name, body = f"link {link.name!r}", link.body
+        least, middle, most = np.linalg.eigvalsh(body.tensor).tolist()
+        slack = SLACK * max(abs(least), abs(most))
+        if body.mass < 0:
+            found.append(f"{name}: its mass, {number(body.mass)} kg, is negative")
+        if least < -slack:
+            found.append(f"{name}: its least principal moment, {number(least)} kg m2, is negative; a body has none below 0")
+        elif most > least + middle + slack:
+            by = f"the sum of the other two, {number(least + middle)}, by {number(most - least - middle)}"
+            found.append(
+                f"{name}: its largest principal moment, {number(most)} kg m2, exceeds {by}; a body has at most that sum"
+            )
+    return found

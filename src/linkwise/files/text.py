@@ -11,29 +11,45 @@ BOM = codecs.BOM_UTF8
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_bytes(path: str | Path) -> bytes:
+LARGEST_DESCRIPTION = 32 * 1024 * 1024
+"""Bytes of the largest description that is read: a larger file describes no mechanism."""
+
+
+def read_bytes(path: str | Path, most: int | None = None) -> bytes:
     """All bytes of a file.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    most : int, optional
+        How many bytes it may have at most; no more than that is ever read.
+
     Raises
     ------
     FileError
-        Where there is no such file, it is a folder, or it may not be read.
+        Where there is no such file, it is a folder, it may not be read, or it is larger than `most`.
     """
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as file:
+            data = file.read() if most is None else file.read(most + 1)
     except (OSError, ValueError) as error:
         raise cannot_open(path, error) from error
+    if most is not None and len(data) > most:
+        said = f"the file is larger than {most // 1024**2} MB; no description of a mechanism needs that"
+        raise FileError(path, [FileProblem(0, said)])
+    return data
 
 
-def read_text(path: str | Path) -> str:
-    r"""The text of a file: UTF-8 with or without a byte order mark, every line end as ``\n``.
+def read_text(path: str | Path, most: int | None = None) -> str:
+    r"""The text of a file: UTF-8 with or without a byte order mark, every line end as ``\n``; `most` as for `read_bytes`.
 
     Raises
     ------
     FileError
-        Where the file cannot be opened, or is not text in UTF-8.
+        Where the file cannot be opened, is too large, or is not text in UTF-8.
     """
-    return decode(path, read_bytes(path))
+    return decode(path, read_bytes(path, most))
 
 
 def decode(path: str | Path, data: bytes) -> str:

@@ -96,6 +96,8 @@ def rpy_to_rotation(roll: float, pitch: float, yaw: float) -> Array:
 def rotation_to_rpy(rotation: npt.ArrayLike) -> tuple[float, float, float]:
     """Roll, pitch, yaw (rad) of a rotation (3, 3), pitch in [-pi/2, pi/2]; at a lock (pitch = +-pi/2) roll is 0.
 
+    The angles make the rotation again to rounding, near a lock too: the roll is what is left when the yaw is taken off.
+
     Examples
     --------
     >>> np.round(rotation_to_rpy(rpy_to_rotation(0.1, 0.2, 0.3)), 12).tolist()
@@ -104,6 +106,8 @@ def rotation_to_rpy(rotation: npt.ArrayLike) -> tuple[float, float, float]:
     r = np.asarray(rotation, dtype=float)
     level = math.hypot(r[0, 0], r[1, 0])
     pitch = math.atan2(-r[2, 0], level)
-    if level < 1e-12:
+    if level < 1e-15:
         return 0.0, pitch, math.atan2(-r[0, 1], r[1, 1])
-    return math.atan2(r[2, 1], r[2, 2]), pitch, math.atan2(r[1, 0], r[0, 0])
+    yaw = math.atan2(r[1, 0], r[0, 0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    return math.atan2(s * r[0, 2] - c * r[1, 2], c * r[1, 1] - s * r[0, 1]), pitch, yaw

@@ -1,0 +1,263 @@
+"""Laying the axes of one chain over those of another: which base, directions and zeros bring them together.
+
+With all joints at zero, each axis is a line (for a prismatic joint a direction). Moving the joints of the second chain to
+their offsets, and its base, must bring each of its axes onto that of the first. Axis by axis: the twist between two
+successive axes says whether their directions agree; the turn of the joint before about its own axis brings the next
+direction, or for parallel axes the next line, to its place; the places of prismatic joints and of the base follow from
+linear equations. Where two directions are possible (axes that meet at a right angle), the positive one is tried first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from linkwise.comparison.chain import Axis, Chain
+from linkwise.spatial.rotation import rotation_about, rotation_between
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transform
+
+MOST = 20_000
+"""How many places of axes are tried before it is given up."""
+
+BASE = -1
+"""The free turn that is left belongs to the base; 0 and above: to that joint."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What lays the second chain over the first.
+
+    Attributes
+    ----------
+    base : ndarray (4, 4)
+        Takes the second world to the first.
+    signs, offsets : ndarray (m,)
+        The joint values of the second chain are ``signs * values of the first + offsets``.
+    """
+
+    base: FloatArray
+    signs: FloatArray
+    offsets: FloatArray
+
+
+@dataclass(frozen=True)
+class _State:
+    """The axes placed so far: what turns the zero position of the second chain before each of its joints."""
+
+    turns: tuple[FloatArray, ...] = ()
+    signs: tuple[float, ...] = ()
+    offsets: tuple[float, ...] = ()
+    free: int | None = BASE
+    line: int | None = None
+
+    def turned(self, w: FloatArray, angle: float, *, laps: int = 0) -> _State:
+        """The same with the free turn used up: everything beyond its owner turned about w."""
+        first = 0 if self.free is None else self.free + 1
+        about = np.asarray(rotation_about(w, angle), dtype=float)
+        turns = tuple(about @ turn if k >= first else turn for k, turn in enumerate(self.turns))
+        offsets = list(self.offsets)
+        if self.free is not None and self.free >= 0:
+            offsets[self.free] = self.signs[self.free] * angle + 2 * math.pi * laps
+        return _State(turns, self.signs, tuple(offsets), None, None)
+
+    def then(self, sign: float, free: int | None, line: int | None) -> _State:
+        """The same with one joint more, its offset zero."""
+        return _State((*self.turns, self.turns[-1]), (*self.signs, sign), (*self.offsets, 0.0), free, line)
+
+
+@dataclass
+class Aligner:
+    """The search for one tolerance.
+
+    Attributes
+    ----------
+    first, second : sequence of Axis
+        The two chains.
+    tol : float
+        m and rad: how well each axis must fit.
+    reached : int
+        How many axes could be brought together at best.
+    """
+
+    first: Sequence[Axis]
+    second: Sequence[Axis]
+    tol: float
+    reached: int = 0
+    gave_up: bool = False
+    _hopeless: set[tuple[int, float]] = field(default_factory=set)
+    _tried: int = 0
+
+    def align(self) -> Alignment | None:
+        """Find the alignment with as many positive directions in front as there can be, or None."""
+        found = self._from(_State(), 0)
+        return None if found is None else self._alignment(found)
+
+    def _from(self, state: _State, k: int) -> _State | None:
+        if k == len(self.first):
+            return state
+        local = not any(axis.kind in {"prismatic", "screw"} for axis in self.first[: k + 1])
+        for found in self._candidates(state, k):
+            self._tried += 1
+            if self._tried > MOST:
+                self.gave_up = True
+                return None
+            mark = (k, found.signs[-1])
+            if (local and mark in self._hopeless) or self._places(found)[1] > self.tol:
+                continue
+            self.reached = max(self.reached, k + 1)
+            done = self._from(found, k + 1)
+            if done is not None:
+                return done
+            if local:
+                self._hopeless.add(mark)  # what can still be placed depends on how this axis lies, not on how it got there
+        return None
+
+    def _candidates(self, state: _State, k: int) -> Iterator[_State]:
+        """The ways to bring axis k into its direction, its line not yet looked at."""
+        wanted, axis = self.first[k], self.second[k]
+        line = k if axis.has_line else None
+        if k == 0:
+            for sign in (1.0, -1.0):
+                turn = np.asarray(rotation_between(axis.direction, sign * wanted.direction), dtype=float)
+                yield _State((turn, turn), (sign,), (0.0,), BASE, line)
+            return
+        found = state.turns[k] @ axis.direction
+        if state.free is None:
+            sign = math.copysign(1.0, float(found @ wanted.direction))
+            if angle_between(found, sign * wanted.direction) <= self.tol:
+                yield state.then(sign, k if axis.has_line else None, line)
+            return
+        w = self.first[self._carrier(state, k)].direction
+        mine, other = (np.linalg.norm(np.cross(w, u)) for u in (found, wanted.direction))
+        if max(mine, other) <= self.tol:
+            yield from self._parallel(state, k, w, found)
+            return
+        for sign in (1.0, -1.0):
+            target = sign * wanted.direction
+            if abs(angle_between(w, found) - angle_between(w, target)) > self.tol:
+                continue
+            angle = _angle_about(w, found, target)
+            for laps in self._laps(state):
+                yield state.turned(w, angle, laps=laps).then(sign, k if axis.has_line else None, line)
+
+    def _carrier(self, state: _State, k: int) -> int:
+        """A joint along whose axis the free turn is."""
+        return state.free if state.free is not None and state.free >= 0 else 0
+
+    def _laps(self, state: _State) -> tuple[int, ...]:
+        """Whole turns of the joint that turns freely: of a screw they matter."""
+        screw = state.free is not None and state.free >= 0 and self.second[state.free].kind == "screw"
+        return (0, 1, -1) if screw else (0,)
+
+    def _parallel(self, state: _State, k: int, w: FloatArray, found: FloatArray) -> Iterator[_State]:
+        """An axis along the free turn: its line, if it has one, says how much is turned."""
+        wanted, axis = self.first[k], self.second[k]
+        sign = math.copysign(1.0, float(found @ wanted.direction))
+        if not axis.has_line or state.line is None:
+            yield state.then(sign, state.free, k if axis.has_line else state.line)
+            return
+        before = state.line
+        mine = state.turns[k] @ (axis.point - self.second[before].point)
+        other = wanted.point - self.first[before].point
+        mine, other = (v - w * float(w @ v) for v in (mine, other))
+        lengths = [float(np.linalg.norm(v)) for v in (mine, other)]
+        if abs(lengths[0] - lengths[1]) > self.tol:
+            return
+        if max(lengths) <= self.tol:
+            yield state.then(sign, state.free, k)
+            return
+        for laps in self._laps(state):
+            yield state.turned(w, _angle_about(w, mine, other), laps=laps).then(sign, k, k)
+
+    # ── places ────────────────────────────────────────────────────────────────────────────────────
+
+    def _system(self, state: _State) -> tuple[FloatArray, FloatArray]:
+        """The equations that the base's place (3) and the offsets of prismatic joints must fulfil: rows, right sides."""
+        count = len(state.signs)
+        slides = [k for k in range(count) if self.second[k].kind == "prismatic"]
+        rows: list[FloatArray] = []
+        sides: list[FloatArray] = []
+        place, moved = np.zeros(3), np.zeros((3, 3 + len(slides)))
+        moved[:, :3] = np.eye(3)
+        for k in range(count):
+            axis, wanted = self.second[k], self.first[k]
+            turn, u = state.turns[k], wanted.direction
+            if axis.has_line:
+                across = np.eye(3) - np.outer(u, u)
+                rows.append(across @ moved)
+                sides.append(across @ (wanted.point - turn @ axis.point - place))
+                place = place + (turn - state.turns[k + 1]) @ axis.point
+            else:
+                moved = moved.copy()
+                moved[:, 3 + slides.index(k)] = turn @ axis.direction
+            if axis.kind == "screw":
+                place = place + axis.pitch * state.offsets[k] * (turn @ axis.direction)
+        width = 3 + len(slides)
+        return (np.concatenate(rows), np.concatenate(sides)) if rows else (np.zeros((0, width)), np.zeros(0))
+
+    def _places(self, state: _State) -> tuple[FloatArray, float]:
+        """The base's place and the offsets of prismatic joints, and the distance of the axis that fits worst, m."""
+        rows, sides = self._system(state)
+        if not len(rows):
+            return np.zeros(rows.shape[1]), 0.0
+        found = np.asarray(np.linalg.lstsq(rows, sides, rcond=1e-9)[0], dtype=np.float64)
+        misses = (rows @ found - sides).reshape(-1, 3)
+        return _simplest(rows, found), float(np.linalg.norm(misses, axis=1).max())
+
+    def _alignment(self, state: _State) -> Alignment:
+        places = self._places(state)[0]
+        offsets = np.array(state.offsets)
+        slides = [k for k, axis in enumerate(self.second) if axis.kind == "prismatic"]
+        offsets[slides] = places[3:]
+        turning = [k for k, axis in enumerate(self.second) if axis.kind == "revolute"]
+        offsets[turning] = [wrapped(offset) for offset in offsets[turning]]
+        base = np.asarray(transform(state.turns[0], places[:3]), dtype=float)
+        return Alignment(base, np.array(state.signs), offsets)
+
+
+def _simplest(rows: FloatArray, found: FloatArray) -> FloatArray:
+    """Of all solutions of the equations the one with the smallest offsets, and then with the base nearest to its place."""
+    _, sizes, right = np.linalg.svd(rows)
+    rank = int(np.sum(sizes > 1e-9 * max(1.0, sizes[0])))
+    free = right[rank:].T
+    if not free.size:
+        return found
+    offsets = free[3:]
+    if offsets.size:
+        found = found - free @ np.linalg.lstsq(offsets, found[3:], rcond=1e-9)[0]
+        _, sizes, right = np.linalg.svd(offsets)
+        rank = int(np.sum(sizes > 1e-9))
+        free = free @ right[rank:].T
+    return np.asarray(found - free @ np.linalg.lstsq(free[:3], found[:3], rcond=1e-9)[0]) if free.size else found
+
+
+def wrapped(angle: float) -> float:
+    """The angle in (-pi, pi], half a turn the other way counted as half a turn."""
+    made = math.remainder(angle, 2 * math.pi)
+    return made + 2 * math.pi if made < -math.pi + 1e-12 else made
+
+
+def angle_between(a: FloatArray, b: FloatArray) -> float:
+    """The angle between two directions, 0 to pi, exact also where it is small."""
+    return math.atan2(float(np.linalg.norm(np.cross(a, b))), float(a @ b))
+
+
+def _angle_about(w: FloatArray, start: FloatArray, end: FloatArray) -> float:
+    """The turn about w that takes one vector over another."""
+    return math.atan2(float(w @ np.cross(start, end)), float(start @ end - (w @ start) * (w @ end)))
+
+
+def align(first: Chain, second: Chain, finest: float, coarsest: float) -> tuple[Alignment | None, float, Aligner]:
+    """The alignment to the finest tolerance for which there is one, that tolerance, and the search at the finest."""
+    tol, finest_search = finest, None
+    while True:
+        search = Aligner(first.axes, second.axes, tol)
+        found = search.align()
+        finest_search = finest_search or search
+        if found is not None or tol >= coarsest:
+            return found, tol, finest_search
+        tol = min(10 * tol, coarsest)

@@ -1,0 +1,169 @@
+"""Two descriptions of one robot: what lies between them, found from how their joint axes lie in space."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from linkwise.comparison.alignment import Aligner, Alignment, align
+from linkwise.comparison.chain import Chain, chain_of
+from linkwise.comparison.followers import follower_differences, with_followers
+from linkwise.comparison.invariants import differences, kinds_differ, limit_differences, names
+from linkwise.comparison.masses import with_dynamics
+from linkwise.comparison.refinement import best_fit, simplest, tool_of
+from linkwise.comparison.result import Comparison
+from linkwise.errors import ArgumentError, shown
+from linkwise.mechanism import Mechanism
+from linkwise.spatial.quaternion import axis_and_angle
+from linkwise.spatial.scalar import FloatArray
+
+FINEST, COARSEST = 1e-9, 0.05
+"""Between these tolerances (m and rad) a correspondence is looked for; beyond them there is none."""
+
+SAMPLES = 64
+"""Random configurations at which what was found is checked."""
+
+
+def compare(
+    a: Mechanism,
+    b: Mechanism,
+    *,
+    link_a: int | str = -1,
+    link_b: int | str = -1,
+    tol: float = 1e-6,
+    dynamics: bool = False,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two descriptions of one robot: a table and a URDF, the standard and the modified convention, two toolboxes.
+
+    Finds the constant base and tool and, for each joint, the sign and the zero with which for all joint values x
+
+        forward_kinematics(a, x) = base @ forward_kinematics(b, signs * x + offsets) @ tool
+
+    or says what differs and where. Only the joints between the base and the chosen links count; fixed links may stand
+    anywhere between them, and where the frames of the links in between lie does not matter.
+
+    What is free is chosen so that little differs: a sign is + wherever that is possible, from the base on. The first
+    joint's offset does what a turn of the base about its axis does, the last joint's what the tool does: these offsets are
+    zero, unless with one the base (the tool) is the identity. Offsets of prismatic joints that nothing determines are zero,
+    and the base is then as near to its place as it can be.
+
+    Parameters
+    ----------
+    a, b : Mechanism
+        The two descriptions.
+    link_a, link_b : int or str
+        Where the chains end: -1 the tool; a name, or an index from 0, that link's own frame.
+    tol : float
+        m and rad: what the tool may miss at most, at random configurations, to be called the same. A correspondence is
+        also found where tables are rounded, with errors of up to some centimetres or degrees; its errors are then reported.
+    dynamics : bool
+        Whether mass matrix, gravity and friction are compared too. All joints must then lie on the way to the links, and the
+        first and the last offset are those with which gravity and the last body agree, if there are such.
+    seed : int
+        Of the random configurations.
+
+    Raises
+    ------
+    ArgumentError
+        Where no joint moves on the way, there is no such link, a joint follows one that is not on the way, or the tolerance
+        is not a positive number.
+
+    Notes
+    -----
+    The distance and the angle between successive joint axes do not depend on zeros, signs, base or tool; the directions
+    follow from the angles, the offsets from the common normals of successive axes (J. Denavit and R. S. Hartenberg, "A
+    kinematic notation for lower-pair mechanisms based on matrices", J. Appl. Mech. 22, 1955). What was found is checked by
+    forward kinematics, which has no part in finding it. Offsets of screws are looked for within one turn and a half of zero,
+    and screws on the axis of the joint beside them are not looked at closely.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Link, Mechanism
+    >>> table = Mechanism.from_dh([(0, 0.3, 0, np.pi / 2), (0, 0, 0.5, 0)], convention="standard", name="table")
+    >>> joints = [Link(before=Link.dh(d=0.3, convention="standard").after), Link(axis=(0, -1, 0))]
+    >>> drawn = Mechanism(joints, name="drawn")
+    >>> found = compare(table, drawn)
+    >>> found.same, found.signs.tolist(), found.tool[:3, 3].round(9).tolist()
+    (True, [1.0, 1.0], [0.5, 0.0, 0.0])
+    """
+    if not isinstance(tol, (int, float)) or isinstance(tol, bool) or not 0 < tol < math.inf:
+        raise ArgumentError(f"tol is {shown(tol)}; expected a number above 0, m and rad")
+    for name, given in (("a", a), ("b", b)):
+        if not isinstance(given, Mechanism):
+            raise ArgumentError(f"{name} is {shown(given)}; expected a Mechanism (load() makes one of a file)")
+    first, second = chain_of(a, link_a), chain_of(b, link_b)
+    told = kinds_differ(first.axes, second.axes)
+    if told:
+        return Comparison(False, tol, differences=tuple(told), chains=(first, second))
+    told = differences(first.axes, second.axes, tol)
+    made, found_at, search = align(first, second, FINEST, max(COARSEST, tol))
+    following = follower_differences(first.axes, second.axes)
+    if made is None:
+        told = told or [_stuck(search)]
+        result = Comparison(False, tol, differences=(*told, *following), chains=(first, second))
+        return with_dynamics(result, seed) if dynamics else result
+    if found_at > FINEST:
+        made = best_fit(first, second, made)
+    made = with_followers(first, second, simplest(first, second, made, max(FINEST, min(tol, found_at))))
+    result = _checked(first, second, made, tol, seed)
+    if result.same:
+        result = replace(result, same=not following, differences=tuple(following))
+    else:
+        told = told or ([_stuck(search)] if search.reached < len(first.axes) else [])
+        result = replace(result, differences=(*told, *following, *result.differences))
+    return with_dynamics(result, seed) if dynamics else result
+
+
+def _checked(first: Chain, second: Chain, made: Alignment, tol: float, seed: int) -> Comparison:
+    """The comparison that an alignment makes, its errors taken from forward kinematics."""
+    base, tool = made.base, tool_of(first, second, made)
+    result = Comparison(
+        False, tol, base, tool, made.signs, made.offsets,
+        chains=(first, second),
+        limits=tuple(limit_differences(first.axes, second.axes, made.signs, made.offsets, tol)),
+    )  # fmt: skip
+    q = samples(first, seed)
+    one = _poses(first, q)
+    other = base @ _poses(second, result.transferred(q)) @ tool
+    position = float(np.linalg.norm(one[:, :3, 3] - other[:, :3, 3], axis=1).max())
+    turned = np.swapaxes(one[:, :3, :3], 1, 2) @ other[:, :3, :3]
+    rotation = float(np.max(axis_and_angle(turned)[1]))
+    same = max(position, rotation) <= tol
+    left = f"at best the ends stay up to {position:.3g} m and {rotation:.3g} rad from each other"
+    result = replace(result, position_error=position, rotation_error=rotation)
+    return replace(result, same=same, differences=() if same else (left,))
+
+
+def samples(chain: Chain, seed: int) -> FloatArray:
+    """Random joint coordinates (64, n): any angle, and a metre or the chain's own size both ways for what slides."""
+    rng = np.random.default_rng(seed)
+    q = rng.uniform(-math.pi, math.pi, (SAMPLES, chain.mechanism.n))
+    for axis in chain.axes:
+        if axis.kind == "prismatic":
+            q[:, axis.follower.coordinate] *= chain.size / math.pi
+    return q
+
+
+def _poses(chain: Chain, q: FloatArray) -> FloatArray:
+    """Forward kinematics (k, 4, 4) of the end; a floating base stands in its origin."""
+    mechanism = chain.mechanism
+    floating = np.broadcast_to(mechanism.neutral[: mechanism.nq - mechanism.n], (len(q), mechanism.nq - mechanism.n))
+    kernel = mechanism.kernel("forward_kinematics", backend="numpy", link=chain.link)
+    return np.asarray(kernel(np.concatenate([floating, q], axis=1)))
+
+
+def _stuck(search: Aligner) -> str:
+    """What can be said where each pair of axes agrees, but not all of them together."""
+    first, second = search.first, search.second
+    if search.gave_up:
+        return "no correspondence was found in the time given: too many axes whose directions may be either way"
+    k = min(search.reached, len(first) - 1)
+    which = f"axis {k + 1} ({names(first[k], second[k])})"
+    if k == 0:
+        return f"{which} cannot be brought to its place"
+    before = "axis 1" if k == 1 else f"axes 1 to {k}"
+    return f"{before} can be brought together, and {which} then does not fit: the chains are put together differently"

@@ -1,0 +1,134 @@
+"""What a comparison found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.comparison.chain import Chain, coordinates, joint_values
+from linkwise.comparison.invariants import names
+from linkwise.errors import ArgumentError, shown
+from linkwise.model.table import Table, as_rows, degrees, laid_out, number, plain, vector
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.rotation import rotation_to_rpy
+from linkwise.spatial.scalar import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Whether two mechanisms are one, up to base, tool, and the directions and zeros of their joints.
+
+    With x the joint values of the first and y those of the second, y = signs * x + offsets, and for all of them
+    ``first.forward_kinematics == base @ second.forward_kinematics @ tool``.
+
+    Attributes
+    ----------
+    same : bool
+        Whether this holds within the tolerance, and with `dynamics` the efforts agree too.
+    base, tool : ndarray (4, 4), or None
+        T_world1_world2 and T_end2_end1; None where there is nothing near.
+    signs, offsets : ndarray (m,), or None
+        Of the joints on the way, from the base out; offsets in rad, or m of a prismatic joint.
+    position_error, rotation_error : float
+        What is left, at most, at random configurations: m and rad; infinite where there is nothing near.
+    mass_error, gravity_error, friction_error : float or None
+        With `dynamics`: the largest differences of the mass matrix, the efforts against gravity and those of friction, as
+        shares of the largest elements.
+    differences : tuple of str
+        What differs, in words.
+    limits : tuple of str
+        Limits that differ. They do not count for `same`.
+    tol : float
+        The tolerance, m and rad.
+    """
+
+    same: bool
+    tol: float
+    base: FloatArray | None = None
+    tool: FloatArray | None = None
+    signs: FloatArray | None = None
+    offsets: FloatArray | None = None
+    position_error: float = np.inf
+    rotation_error: float = np.inf
+    mass_error: float | None = None
+    gravity_error: float | None = None
+    friction_error: float | None = None
+    differences: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    chains: tuple[Chain, Chain] = field(kw_only=True, repr=False)
+
+    def __bool__(self) -> bool:
+        return self.same
+
+    def transferred(self, q: npt.ArrayLike, *, back: bool = False) -> FloatArray:
+        """The joint coordinates (..., n) of the second mechanism at those of the first, or back.
+
+        Joints that are not on the way to the link are at zero; those of a floating base are no part of it.
+
+        Raises
+        ------
+        ArgumentError
+            Where the mechanisms do not correspond, or q has another number of coordinates.
+        """
+        if self.signs is None or self.offsets is None:
+            raise ArgumentError("the mechanisms do not correspond: " + "; ".join(self.differences))
+        source, target = self.chains[::-1] if back else self.chains
+        given = numbers("q", q)
+        if not given.ndim or given.shape[-1] != source.mechanism.n:
+            raise ArgumentError(f"q has shape {shown(given.shape)}; expected (..., {source.mechanism.n})")
+        values = joint_values(source, given)
+        values = (values - self.offsets) * self.signs if back else values * self.signs + self.offsets
+        return coordinates(target, values)
+
+    def __str__(self) -> str:
+        one, other = (plain(chain.mechanism.name) for chain in self.chains)
+        return "\n".join(_lines(self, one, other))
+
+
+def _lines(found: Comparison, one: str, other: str) -> list[str]:
+    """The text of a comparison, line by line."""
+    head = f"{one} and {other}: " + ("the same" if found.same else "not the same")
+    lines = [f"{head}, to {found.tol:g} m and rad"]
+    if found.base is not None and found.tool is not None:
+        nearly = "" if found.same else " at best"
+        lines.append(f"{one} = base * {other} * tool{nearly}, for all joint values")
+        lines += [f"base: {_frame(found.base)}", f"tool: {_frame(found.tool)}"]
+        lines.append(f"left at random configurations: {found.position_error:.2g} m, {found.rotation_error:.2g} rad")
+        errors = {"mass matrix": found.mass_error, "gravity": found.gravity_error, "friction": found.friction_error}
+        told = [f"{what} {error:.2g}" for what, error in errors.items() if error is not None]
+        if told:
+            lines.append(f"efforts differ by these shares of the largest: {', '.join(told)}")
+        lines += ["", laid_out(Table((f"joint values of {other} at those of {one}",), *as_rows(_columns(found))))]
+    for head, group in (("what differs", found.differences), ("limits that differ", found.limits)):
+        if group:
+            lines += ["", f"{head}:", *(f"  {line}" for line in group)]
+    return lines
+
+
+def _columns(found: Comparison) -> dict[str, list[str]]:
+    first, second = found.chains
+    assert found.signs is not None
+    assert found.offsets is not None
+    pairs = list(zip(first.axes, second.axes, strict=True))
+    signs, offsets = found.signs.tolist(), found.offsets.tolist()
+    return {
+        "joint": [str(k + 1) for k in range(len(pairs))],
+        "names": [names(*pair) for pair in pairs],
+        "kind": [one.kind for one, _ in pairs],
+        "sign": ["+" if sign > 0 else "-" for sign in signs],
+        "offset": [_offset(pair[0].has_line, offset) for pair, offset in zip(pairs, offsets, strict=True)],
+    }
+
+
+def _offset(turns: bool, offset: float) -> str:
+    return degrees(round(offset, 10)) if turns else f"{number(round(offset, 10))} m"
+
+
+def _frame(pose: FloatArray) -> str:
+    rounded = np.round(pose, 10)
+    if np.array_equal(rounded, np.eye(4)):
+        return "none (the identity)"
+    angles = " ".join(degrees(round(angle, 10)) for angle in rotation_to_rpy(pose[:3, :3]))
+    return f"xyz {vector(rounded[:3, 3])} m, roll pitch yaw {angles}"

@@ -1,0 +1,201 @@
+"""XML as a tree of elements with their lines: no document type, no entities, nothing outside the text is ever opened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from linkwise.errors import FileProblem, LinkwiseError
+
+DEEPEST = 300
+"""Elements nested deeper than this are refused."""
+
+_CODES = expat.errors.codes
+_MISMATCH = _CODES[expat.errors.XML_ERROR_TAG_MISMATCH]
+_END = _CODES[expat.errors.XML_ERROR_NO_ELEMENTS]
+_CUT = _CODES[expat.errors.XML_ERROR_UNCLOSED_TOKEN]
+_ENTITY = _CODES[expat.errors.XML_ERROR_UNDEFINED_ENTITY]
+
+
+class XmlError(LinkwiseError, ValueError):
+    """A text that is not XML, or has what is refused here; `problem` says where and why."""
+
+    def __init__(self, problem: FileProblem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
+
+    def __reduce__(self) -> tuple[type[XmlError], tuple[FileProblem]]:
+        return type(self), (self.problem,)
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """One element of an XML text.
+
+    Attributes
+    ----------
+    tag : str
+        Its name as written, a namespace's prefix included.
+    attributes : dict of str to str
+        As written, in their order.
+    line : int
+        Where it starts, counted from 1; 0 for one that was made, not read.
+    children : list of Element
+        In their order.
+    text : str
+        All text that stands in it directly.
+    """
+
+    tag: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    line: int = 0
+    children: list[Element] = field(default_factory=list)
+    text: str = ""
+
+    def find(self, tag: str) -> Element | None:
+        """The first child with that tag, or None."""
+        return next((child for child in self.children if child.tag == tag), None)
+
+    def all(self, tag: str) -> list[Element]:
+        """Every child with that tag."""
+        return [child for child in self.children if child.tag == tag]
+
+    def get(self, attribute: str) -> str | None:
+        """The value of an attribute as written, or None."""
+        return self.attributes.get(attribute)
+
+    def walk(self) -> Iterator[Element]:
+        """The element and all that is in it, in the order of the text."""
+        left = [self]
+        while left:
+            found = left.pop()
+            yield found
+            left.extend(reversed(found.children))
+
+
+def root_tag(text: str) -> str:
+    """The tag of the root element, found without reading the rest; empty where the text does not come to one.
+
+    Examples
+    --------
+    >>> root_tag('<?xml version="1.0"?> <!-- an arm --> <robot name="arm">')
+    'robot'
+    """
+    at = 0
+    for _ in range(len(text)):
+        start = _BLANK.match(text, at)
+        at = start.end() if start else at
+        skipped = next((end for begin, end in _SKIPPED.items() if text.startswith(begin, at)), None)
+        if skipped is None:
+            break
+        at = text.find(skipped, at) + len(skipped)
+        if at < len(skipped):
+            return ""
+    found = _TAG.match(text, at)
+    return found[1] if found else ""
+
+
+_BLANK = re.compile(r"\s*")
+_TAG = re.compile(r"<([^\s<>/!?]+)")
+_SKIPPED = {"<?": "?>", "<!--": "-->"}
+"""What may stand before the root element, and how it ends."""
+
+
+def read_xml(text: str) -> Element:
+    r"""The root element of an XML text.
+
+    Comments, processing instructions and namespaces are harmless: the first two are skipped, and a prefix stays part of the
+    tag. The declaration's encoding is not used, for the text is decoded already.
+
+    Parameters
+    ----------
+    text : str
+        The text, line ends as ``\n``.
+
+    Raises
+    ------
+    XmlError
+        Where the text is not well-formed, has a document type or entities (so nothing can grow or be fetched), or nests
+        deeper than `DEEPEST`.
+
+    Examples
+    --------
+    >>> root = read_xml('<robot name="arm">\n  <link name="base"/>\n</robot>')
+    >>> root.get("name"), [(child.tag, child.line) for child in root.children]
+    ('arm', [('link', 2)])
+    >>> read_xml("<robot>\n<link></robot>")
+    Traceback (most recent call last):
+    ...
+    linkwise.files.xml_tree.XmlError: line 2: not well-formed XML: the closing tag does not match <link> of line 2 (column 9)
+    """
+    return _Builder().read(text)
+
+
+class _Builder:
+    """Makes the tree from what expat tells."""
+
+    def __init__(self) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.parser.EntityDeclHandler = self._entity
+        self.open: list[Element] = []
+        self.texts: list[list[str]] = []
+        self.root: Element | None = None
+
+    def read(self, text: str) -> Element:
+        try:
+            self.parser.Parse(text, True)
+        except expat.ExpatError as error:
+            raise XmlError(self._problem(error)) from None
+        except UnicodeEncodeError as error:
+            what = f"the text holds {error.object[error.start]!r}, which XML cannot say"
+            raise XmlError(FileProblem(text.count("\n", 0, error.start) + 1, what)) from None
+        assert self.root is not None  # (expat has found an element, or raised)
+        return self.root
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        line = self.parser.CurrentLineNumber
+        if len(self.open) >= DEEPEST:
+            raise XmlError(FileProblem(line, f"<{tag}> is nested deeper than {DEEPEST} elements"))
+        made = Element(tag, attributes, line)
+        if self.open:
+            self.open[-1].children.append(made)
+        else:
+            self.root = made
+        self.open.append(made)
+        self.texts.append([])
+
+    def _end(self, tag: str) -> None:
+        self.open.pop().text = "".join(self.texts.pop())
+
+    def _text(self, text: str) -> None:
+        self.texts[-1].append(text)
+
+    def _doctype(self, name: str, system: str | None, public: str | None, internal: int) -> None:
+        self._refuse(f"a document type (<!DOCTYPE {name}>) is refused: what it declares could change or fetch what is read")
+
+    def _entity(self, name: str, *rest: object) -> None:
+        self._refuse(f"the declaration of an entity ({name!r}) is refused")
+
+    def _refuse(self, why: str) -> None:
+        raise XmlError(FileProblem(self.parser.CurrentLineNumber, why))
+
+    def _problem(self, error: expat.ExpatError) -> FileProblem:
+        """What expat says, in the words of the text."""
+        said = expat.ErrorString(error.code)
+        inner = f"<{self.open[-1].tag}> of line {self.open[-1].line}" if self.open else ""
+        if error.code == _MISMATCH:
+            said = f"the closing tag does not match {inner}"
+        elif error.code == _END:
+            said = f"the text ends, and {inner} is not closed" if inner else "there is no element"
+        elif error.code == _CUT:
+            said = "what starts here is not finished"
+        elif error.code == _ENTITY:
+            said = "an entity that is not one of &lt; &gt; &amp; &quot; &apos;"
+        return FileProblem(error.lineno, f"not well-formed XML: {said} (column {error.offset + 1})")

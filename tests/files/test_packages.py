@@ -1,0 +1,105 @@
+"""Where package addresses and paths lead, and where they may not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from linkwise.errors import FileError
+from linkwise.files.packages import package_folder, resolve
+
+ADDRESSES = "a path, or an address with package://, model:// or file://"
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+
+
+def put(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("solid")
+    return path.resolve()
+
+
+def message(path: Path, uri: str, *folders: Path) -> str:
+    with pytest.raises(FileError) as caught:
+        resolve(uri, path, folders)
+    return caught.value.problems[0].message
+
+
+def test_each_rule_in_its_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one place after the other, each found before the next: given, inner folders, outer ones, ROS 1, ROS 2."""
+    robot = tmp_path / "work" / "arm" / "urdf" / "arm.urdf"
+    monkeypatch.setenv("ROS_PACKAGE_PATH", os.pathsep.join([str(tmp_path / "none"), str(tmp_path / "ros")]))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "ament"))
+    places = ["ament/share/arm", "ros/arm", "work/arm/arm", "work/arm", "work/arm/urdf/arm", "mine/arm"]
+    for place in places:
+        made = put(tmp_path / place / "meshes" / "a.stl")
+        assert resolve("package://arm/meshes/a.stl", robot, [tmp_path / "mine"]) == made
+    assert resolve("model://arm/meshes/a.stl", robot, [tmp_path / "mine" / "arm"]) == made
+    assert package_folder("arm", robot, [tmp_path / "mine"]) == tmp_path / "mine" / "arm"
+
+
+def test_a_package_that_is_there_but_lacks_the_file_does_not_hide_another(tmp_path: Path) -> None:
+    robot = tmp_path / "arm" / "arm.urdf"
+    (tmp_path / "mine" / "arm").mkdir(parents=True)
+    made = put(tmp_path / "arm" / "a.stl")
+    assert resolve("package://arm/a.stl", robot, [tmp_path / "mine"]) == made
+
+
+def test_paths_from_the_description(tmp_path: Path) -> None:
+    made = put(tmp_path / "meshes" / "a.stl")
+    robot = tmp_path / "arm.urdf"
+    assert resolve("meshes/a.stl", robot) == resolve("file://meshes/a.stl", robot) == resolve(str(made), robot) == made
+
+
+def test_every_path_tried_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_PACKAGE_PATH", "/ros")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "/ament")
+    robot = tmp_path / "arm" / "arm.urdf"
+    around = [folder for parent in (tmp_path, *tmp_path.parents) for folder in [parent / "arm"]]
+    tried = [
+        Path("/given/arm"),
+        tmp_path / "arm",
+        tmp_path / "arm" / "arm",
+        *around[1:],
+        Path("/ros/arm"),
+        Path("/ament/share/arm"),
+    ]
+    expected = "'package://arm/a.stl' was not found; tried " + ", ".join(str(folder / "a.stl") for folder in tried)
+    assert message(robot, "package://arm/a.stl", Path("/given")) == expected
+    assert message(robot, "a.stl") == f"'a.stl' was not found; tried {robot.parent / 'a.stl'}"
+    with pytest.raises(FileError, match="package 'arm' was not found; tried /given/arm, "):
+        package_folder("arm", robot, ["/given"])
+
+
+@pytest.mark.parametrize("uri", ["../secret", "{}/secret", "file://{}/secret", "package://arm/../secret", "link"])
+def test_what_leaves_the_folder_is_refused(tmp_path: Path, uri: str) -> None:
+    secret, robot = put(tmp_path / "secret"), tmp_path / "arm" / "arm.urdf"
+    robot.parent.mkdir()
+    (robot.parent / "link").symlink_to(secret)
+    uri = uri.format(tmp_path)
+    expected = f"{uri!r} leaves the folder {str(robot.parent)!r}: it is {str(secret)!r}; allow its folder with package_dirs"
+    assert message(robot, uri) == expected
+    assert resolve(uri, robot, [tmp_path]) == secret
+
+
+@pytest.mark.parametrize(
+    ("uri", "expected"),
+    [
+        ("http://a.b/c.stl", "'http://a.b/c.stl' cannot be looked up; expected " + ADDRESSES),
+        ("package://../secret", "'..' is no name of a package"),
+        ("package:///secret", "'' is no name of a package"),
+        ("package://a\\b/secret", "'a\\\\b' is no name of a package"),
+    ],
+)  # fmt: skip
+def test_what_is_no_address(tmp_path: Path, uri: str, expected: str) -> None:
+    assert message(tmp_path / "arm.urdf", uri) == expected
+
+
+def test_a_path_that_cannot_be(tmp_path: Path) -> None:
+    assert message(tmp_path / "arm.urdf", "a\0b").startswith("'a\\x00b' was not found")

@@ -1,0 +1,103 @@
+"""What is odd in a description: joints that move no inertia, limits that make no sense, and what bodies allow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwise import Inertia, Link, Mechanism, Mimic, Motor, robots
+from linkwise.dynamics.singular import check_inertia
+from linkwise.errors import ModelError
+from linkwise.files.description import Reading
+from linkwise.files.remarks import UNDEFINED, impossible, remarks_on
+
+UPPER = Link.dh(a=0.5, convention="standard", name="upper", mass=2.0, com=(-0.25, 0, 0))
+BARE = "link 'hand' moves, but has no mass and no inertia"
+
+
+def told(*links: Link, **rest: object) -> list[str]:
+    mechanism = Mechanism(links, **rest)
+    return [remark.message for remark in remarks_on(mechanism, Reading(None, [], {}))]
+
+
+def test_a_tip_without_mass_has_no_acceleration() -> None:
+    hand = Link.dh(a=0.1, convention="standard", name="hand")
+    assert told(UPPER, hand) == [f"{BARE}, and its joint moves none at all: {UNDEFINED}"]
+    with pytest.raises(ModelError, match="joint 'hand'"):
+        check_inertia(Mechanism([UPPER, hand]))
+    assert told(hand.replace(name="bare")) == [
+        "link 'bare' moves, but has no mass and no inertia"
+    ]  # nothing weighs: geometry
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        {"payload": Inertia(1.0)},
+        {"motors": [Motor(inertia=1e-4, joint="hand")]},
+    ],
+)
+def test_what_else_a_joint_moves_counts(rest: dict) -> None:
+    hand = Link.dh(a=0.1, convention="standard", name="hand")
+    assert told(UPPER, hand, **rest) == [BARE]
+    check_inertia(Mechanism([UPPER, hand], **rest))
+
+
+def test_a_massless_link_with_mass_beyond_is_no_more_than_odd() -> None:
+    hand = Link.dh(a=0.1, convention="standard", name="hand")
+    finger = Link.dh(a=0.1, alpha=1.0, convention="standard", name="finger", mass=0.1)
+    assert told(UPPER, hand, finger) == [BARE]
+
+
+def test_a_point_on_the_axis_has_no_inertia_about_it() -> None:
+    tip = Link(name="tip", mass=1.0, after=np.eye(4))
+    said = f"joint 'tip' moves no inertia (its mass is on the axis, and a point has none about it): {UNDEFINED}"
+    assert told(UPPER, tip) == [said]
+    assert told(UPPER, tip.replace(joint="prismatic")) == []
+    assert told(UPPER, tip.replace(inertia=(1e-9, 1e-9, 1e-9))) == []
+
+
+def test_a_joint_that_follows_takes_its_acceleration_from_another() -> None:
+    follow = Link.dh(a=0.1, convention="standard", name="hand", mimic=Mimic("upper"))
+    assert told(UPPER, follow) == [BARE]
+
+
+def test_limits() -> None:
+    arm = UPPER.replace(joint_name="shoulder")
+    assert told(arm.replace(limits=(-90, 90))) == [
+        "joint 'shoulder': its limits are -90 to 90 rad, more than two turns; are they in degrees?"
+    ]
+    assert told(arm.replace(limits=(0.5, 0.5))) == ["joint 'shoulder' cannot move: both its limits are 0.5"]
+    assert told(arm.replace(limits=(-7, np.inf))) == []
+    assert told(UPPER.replace(joint="prismatic", limits=(-20, 20))) == []
+
+
+def test_limits_of_a_joint_that_follows() -> None:
+    leader = UPPER.replace(limits=(-1, 1))
+    follow = Link.dh(a=0.5, alpha=1.0, convention="standard", name="hand", mass=1.0, mimic=Mimic("upper", 2.0, 0.5))
+    said = "joint 'hand' follows 'upper', which could take it to -1.5 to 2.5; its own limits are -1.5 to 2, "
+    said += "and stop both earlier"
+    assert told(leader, follow.replace(limits=(-1.5, 2.0))) == [said]
+    assert told(leader, follow.replace(limits=(-1.5, 2.5))) == []
+    assert told(leader, follow) == []
+    free = told(UPPER, follow.replace(limits=(-1.5, 2.0)))
+    assert free == [said.replace("-1.5 to 2.5", "-inf to inf", 1)]
+
+
+@pytest.mark.parametrize("name", robots.names())
+def test_the_bundled_robots_have_no_odd_limits(name: str) -> None:
+    assert not [line for line in told(*robots.load(name).links) if "limits" in line]
+
+
+def test_what_bodies_allow() -> None:
+    def link(**body: object) -> Mechanism:
+        return Mechanism([Link(name="arm", physical=False, **body)])
+
+    assert impossible(link(mass=1.0, inertia=(1, 2, 3))) == []
+    assert impossible(link(mass=-1.0)) == ["link 'arm': its mass, -1 kg, is negative"]
+    told_of = (
+        "link 'arm': its largest principal moment, 5 kg m2, exceeds the sum of the other two, 2, by 3; a body has at most"
+    )
+    assert impossible(link(inertia=(1, 5, 1))) == [f"{told_of} that sum"]
+    told_of = "link 'arm': its least principal moment, -1 kg m2, is negative; a body has none below 0"
+    assert impossible(link(inertia=(1, 1, 1, 2, 0, 0))) == [told_of]  # [[1, 2], [2, 1]] has the moments -1 and 3
