@@ -194,7 +194,8 @@ def test_marks_and_line_ends(tmp_path: Path, change: object) -> None:
 def test_the_documented_example_can_be_read(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "file-formats.md").read_text(encoding="utf-8")
     mechanism = load(written(tmp_path, page.split("```toml\n")[1].split("```")[0]))
-    assert mechanism.link_names == ("shoulder", "finger")
+    assert mechanism.link_names == ("shoulder", "finger", "other finger")
+    assert (mechanism.names, mechanism.loops[0].name) == (("shoulder", "squeeze"), "pin")
 
 
 def test_the_rover_survives(tmp_path: Path) -> None:

@@ -68,9 +68,11 @@ def convert(
 def _left_out(found: Description, out: str, dialect: str | None) -> tuple[list[str], list[str]]:
     """Say what OUT leaves out, and what keeps it from being written."""
     from linkwise.errors import FileError, FileProblem, choices
-    from linkwise.files import dh_write, spacelib_dat, urdf_losses
-    from linkwise.files.dh_csv import dialect_of
-    from linkwise.files.dh_dialects import DIALECTS
+    from linkwise.files import spacelib_dat
+    from linkwise.files.dh import write as dh_write
+    from linkwise.files.dh.dialects import DIALECTS
+    from linkwise.files.dh.table import dialect_of
+    from linkwise.files.urdf import losses as urdf_losses
 
     mechanism = found.mechanism
     if out.lower().endswith(".dat"):

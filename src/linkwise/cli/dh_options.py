@@ -52,7 +52,7 @@ def table_reading(path: str, spoken: Spoken) -> Reading:
     from pathlib import Path
 
     from linkwise.errors import FileError
-    from linkwise.files.dh_csv import parse, undecided
+    from linkwise.files.dh.table import parse, undecided
     from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 
     text = read_text(path, LARGEST_DESCRIPTION)

@@ -1,8 +1,8 @@
 """Reading and writing files: descriptions of mechanisms (.toml, URDF, MJCF, .DAT) and joint motions (.MOT, .csv)."""
 
 from linkwise.files.description import Description as Description
-from linkwise.files.dh_csv import read_dh as read_dh
-from linkwise.files.dh_csv import save_dh as save_dh
+from linkwise.files.dh.table import read_dh as read_dh
+from linkwise.files.dh.table import save_dh as save_dh
 from linkwise.files.dispatch import check as check
 from linkwise.files.dispatch import load as load
 from linkwise.files.dispatch import read as read

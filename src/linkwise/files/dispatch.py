@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices
-from linkwise.files import linkwise_toml, mjcf, spacelib_dat, toml_write, urdf, urdf_write, xacro
+from linkwise.files import linkwise_toml, mjcf, spacelib_dat, toml_write, urdf, xacro
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description, Reading
-from linkwise.files.dh_csv import undecided
+from linkwise.files.dh.table import undecided
 from linkwise.files.remarks import remarks_on
 from linkwise.files.shape import Shape
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
@@ -178,7 +178,7 @@ def save(
         said = f"would be lost in a {suffix} file: what the links look like and collide with (shapes)"
         raise FileError(path, [FileProblem(0, said)], "save as .urdf, which holds them, leave them out, or allow_loss=True")
     if suffix == ".urdf":
-        write_text(path, [urdf_write.render(path, mechanism, wrench, shapes, allow_loss)])
+        write_text(path, [urdf.render(path, mechanism, wrench, shapes, allow_loss)])
     elif suffix == ".dat":
         write_text(path, [spacelib_dat.render(path, mechanism, wrench, allow_loss)])
     else:

@@ -1,0 +1,161 @@
+"""MJCF's geoms: the mass that they give their body, and the shapes that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwise.errors import ModelError, shown
+from linkwise.files.mjcf.attributes import Attributes
+from linkwise.files.mjcf.frames import FRAME, between, pose
+from linkwise.files.mjcf.settings import Settings
+from linkwise.files.mjcf.solids import SOLIDS, Solid
+from linkwise.files.shape import Shape
+from linkwise.spatial.scalar import FloatArray
+
+GEOM = (
+    "name", "class", "type", "contype", "conaffinity", "condim", "group", "priority", "size", "material", "friction", "mass",
+    "density", "shellinertia", "solmix", "solref", "solimp", "margin", "gap", "surfacevel", "adhesion", "fromto", *FRAME,
+    "hfield", "mesh", "fitscale", "rgba", "fluidshape", "fluidcoef", "user",
+)  # fmt: skip
+"""The attributes of a geom."""
+
+KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
+LONG = ("capsule", "cylinder", "ellipsoid", "box")
+"""Those that may reach from one point to another."""
+
+LIGHTEST = 1e-14
+"""A geom of less mass (kg) counts for nothing (MuJoCo's bound)."""
+
+
+@dataclass(frozen=True)
+class Geom:
+    """One geom.
+
+    Attributes
+    ----------
+    attributes : Attributes
+        What it says.
+    kind : str
+        Of `KINDS`.
+    frame : ndarray (4, 4)
+        T_body_geom.
+    size : tuple of float
+        Radius and half length, half axes or half edges (m); empty where they are not known.
+    """
+
+    attributes: Attributes
+    kind: str
+    frame: FloatArray
+    size: tuple[float, ...]
+
+    @property
+    def from_file(self) -> bool:
+        """Whether its size comes from a mesh or another file, which is not read."""
+        return self.kind in ("mesh", "sdf", "hfield") or self.attributes.text("mesh") is not None
+
+    def in_groups(self, settings: Settings) -> bool:
+        """Whether its group counts for the mass of its body."""
+        return settings.groups[0] <= self.attributes.whole("group") <= settings.groups[1]
+
+    def body(self) -> tuple[float, FloatArray] | None:
+        """Mass (kg) and tensor (3, 3) about its centre in the body's axes; None where it has none."""
+        said = self.attributes
+        mass = said.number("mass") if "mass" in said else None
+        density = said.number("density", 1000.0)
+        for key, value in (("mass", mass), ("density", density)):
+            if value is not None and value < 0:
+                said.report(f"{key} is {value!r}; expected a number >= 0", key)
+                return None
+        if mass == 0 or (mass is None and density == 0) or self.kind == "plane":
+            return None
+        if self.from_file:
+            what = "height field" if self.kind == "hfield" else "mesh"
+            said.report(f"the mass of a {what} is not computed; give its body an <inertial>, or this geom mass = '0'")
+            return None
+        if not self.size:
+            return None
+        _, filled, shell = SOLIDS[self.kind]
+        solid = _solid(shell if said.flag("shellinertia") else filled, self.size)
+        if solid is None or not LIGHTEST < solid.mass < np.inf:
+            return None
+        factor = density if mass is None else mass / solid.mass
+        turn = self.frame[:3, :3]
+        total = factor * solid.mass
+        return (total, turn @ (np.diag(solid.moments) * factor) @ turn.T) if total > LIGHTEST else None
+
+    def shape(self, link: str) -> Shape | None:
+        """What it looks like, where its own numbers say so."""
+        if self.kind not in SOLIDS or self.from_file or not self.size:
+            return None
+        said = self.attributes
+        touching = said.whole("contype", 1) or said.whole("conaffinity", 1)
+        size = self.size
+        if self.kind == "box":
+            size = tuple(2 * value for value in size)
+        elif self.kind in ("cylinder", "capsule"):
+            size = (size[0], 2 * size[1])
+        texts = {"name": said.text("name"), "material": said.text("material")}
+        try:
+            return Shape(
+                link, self.kind, size, role="collision" if touching else "visual", origin=self.frame,
+                colour=said.numbers("rgba", 4, 4), **texts,
+            )  # fmt: skip
+        except ModelError as error:
+            said.report(str(error))
+            return None
+
+
+def _solid(make: Callable[[tuple[float, ...]], Solid], size: tuple[float, ...]) -> Solid | None:
+    try:
+        return make(size)
+    except (OverflowError, ZeroDivisionError):  # (a size near the ends of what a float can say)
+        return None
+
+
+def read_geom(said: Attributes, settings: Settings, outer: FloatArray) -> Geom:
+    """A geom of a body; `outer` is T_body_frame of the frames around it."""
+    kind = said.word("type", KINDS, "sphere")
+    if "fromto" in said:
+        frame, half = _from_to(said, kind)
+    else:
+        frame, half = pose(said, settings.degree, settings.sequence), None
+    return Geom(said, kind, outer @ frame, _size(said, kind, half))
+
+
+def _from_to(said: Attributes, kind: str) -> tuple[FloatArray, float | None]:
+    """Frame and half length of a geom that reaches from one point to another."""
+    ends = said.numbers("fromto", 6, 6)
+    nothing = np.eye(4), None
+    if kind not in LONG:
+        said.report(f"fromto is given for type {kind!r}; only a capsule, cylinder, ellipsoid or box has one", "fromto")
+        return nothing
+    if any(said.row("pos", 3, (0.0, 0.0, 0.0))):
+        said.report("it has both pos and fromto; expected one of them", "fromto")
+    if ends is None:
+        return nothing
+    found = between(ends)
+    if found is None:
+        said.report(f"fromto is {ends!r}; expected two points apart from each other", "fromto")
+        return nothing
+    return found
+
+
+def _size(said: Attributes, kind: str, half: float | None) -> tuple[float, ...]:
+    """Its sizes, all positive, or () after a report."""
+    if kind not in SOLIDS or said.text("mesh") is not None:
+        return ()
+    count = SOLIDS[kind][0]
+    given = said.numbers("size", 1, 3) if "size" in said else []
+    if given is None:
+        return ()
+    if half is not None:
+        given = [*given[:1], half] if count == 2 else [*given[:1], *given[:1], half]
+    if len(given) < count or any(value <= 0 for value in given[:count]):
+        word = f"{count} positive numbers" if count > 1 else "a positive number"
+        found = shown(said.text("size")) if "size" in said else "missing"
+        said.report(f"size is {found}; expected {word} for a {kind}", "size")
+        return ()
+    return tuple(given[:count])

@@ -1,0 +1,150 @@
+"""Reading URDF, the Unified Robot Description Format of ROS; docs/urdf.md describes what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from linkwise.errors import FileProblem
+from linkwise.files.attempt import attempt
+from linkwise.files.description import Description, Place, Reading
+from linkwise.files.urdf.ground import Ground, find_ground, linkwise_names
+from linkwise.files.urdf.joints import JointElement, read_joints
+from linkwise.files.urdf.links import LinkElement, read_links
+from linkwise.files.urdf.planar import planar_links
+from linkwise.files.urdf.shapes import read_shapes
+from linkwise.files.urdf.tree import find_root
+from linkwise.files.urdf.unused import unused
+from linkwise.files.urdf.values import Notes
+from linkwise.files.xml_tree import Element, XmlError, read_xml
+from linkwise.mechanism import Mechanism
+from linkwise.model.inertia import Inertia
+from linkwise.model.link import Link
+
+KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
+"""What each type of joint with one coordinate or none is here."""
+
+
+def parse(text: str, name: str = "", physical: bool = True) -> Reading:
+    r"""Read the text of a URDF file.
+
+    The links are the root, then the child of each joint in the order in which the file has the joints; so are the joint
+    coordinates.
+
+    Parameters
+    ----------
+    text : str
+        The text, line ends as ``\n``.
+    name : str
+        Name of the mechanism where the file gives none.
+    physical : bool
+        Whether each inertia must be that of a body that can exist. False accepts the others, and marks them.
+    """
+    try:
+        robot = read_xml(text)
+    except XmlError as error:
+        return Reading(None, [error.problem], {})
+    if robot.tag != "robot":
+        return Reading(None, [FileProblem(robot.line, f"the root element is <{robot.tag}>; expected <robot>")], {})
+    return _Reader(robot, name, physical).reading()
+
+
+class _Reader:
+    """Builds a description from the elements, gathering the problems of all parts."""
+
+    def __init__(self, robot: Element, name: str, physical: bool) -> None:
+        self.robot = robot
+        self.name = (robot.get("name") or "").strip() or name
+        self.physical = physical
+        self.notes = Notes()
+        self.lines: dict[Place, int] = {}
+        self.links: list[Link] = []
+        self.names: dict[str, str] = {}
+        self.places: dict[str, Mapping[str, int]] = {}  # lines of what a problem can be about, by field
+
+    def reading(self) -> Reading:
+        elements = read_links(self.notes, self.robot)
+        joints = read_joints(self.notes, self.robot, elements)
+        macro = next((child for child in self.robot.children if child.tag.startswith("xacro:")), None)
+        if macro is not None:
+            said = f"<{macro.tag}>: this is a xacro file, to be expanded first; give its name the suffix .xacro"
+            self.notes.report(macro.line, said)
+        elif not self.robot.all("link"):
+            self.notes.report(self.robot.line, "there is no <link>; expected one or more")
+        complete = len(joints) == len(self.robot.all("joint")) and len(elements) == len(self.robot.all("link"))
+        root = find_root(self.notes, elements, joints) if complete else None
+        description = None
+        if root is None:
+            for element in elements.values():
+                self._inertia(element)
+        else:
+            ground = find_ground(self.notes, elements, joints, root)
+            self.names = linkwise_names(self.notes, elements, ground)
+            mechanism = self._mechanism(ground, elements, joints)
+            shapes = read_shapes(self.notes, self.robot, elements.values(), self.names)
+            description = Description(mechanism, shapes=tuple(shapes)) if mechanism is not None else None
+        if self.notes.problems or description is None:
+            return Reading(None, sorted(self.notes.problems, key=lambda problem: problem.line), self.lines)
+        remarks = sorted([*self.notes.remarks, *unused(self.robot)], key=lambda remark: remark.line)
+        return Reading(description, [], self.lines, remarks)
+
+    def _mechanism(
+        self, ground: Ground, elements: Mapping[str, LinkElement], joints: Sequence[JointElement]
+    ) -> Mechanism | None:
+        if ground.body is not None:
+            self._body(elements[ground.body])
+        for joint in joints:
+            if joint.name != ground.joint and joint.kind != "floating":
+                self._joint(joint, elements[joint.child])
+        rest: dict[str, Any] = {"base": ground.base, "floating": ground.floating, "name": self.name or None}
+        made, wrong = attempt("mechanism", lambda: Mechanism(self.links, **rest))
+        for problem in wrong:
+            places = self.places.get(problem.item, {})
+            self.notes.tell(places.get(problem.field.split(".")[0], places.get("", 0)), problem)
+        return made
+
+    def _body(self, element: LinkElement) -> None:
+        """The link that sits on the base without a joint."""
+        name = self.names[element.name]
+        lines = {"": element.element.line, **element.lines}
+        self._add(name, lines, lambda: [Link(joint="fixed", name=name, parent="base", **self._inertia(element))])
+
+    def _joint(self, joint: JointElement, element: LinkElement) -> None:
+        """The link that a joint carries; a planar joint has three."""
+        name, parent, body = self.names[joint.child], self.names[joint.parent], self._inertia(element)
+        lines = {"": element.element.line, **dict.fromkeys(("axis", "before", "joint_name"), joint.element.line)}
+        lines |= {**joint.lines, **element.lines}
+        self.places[f"joint {joint.name!r}"] = {"": joint.element.line, **joint.lines}
+        if joint.kind == "planar":
+            self._add(name, lines, lambda: planar_links(joint.name, name, parent, joint.before, joint.axis, body))
+            return
+        said: dict[str, Any] = {"joint": KINDS[joint.kind], "name": name, "parent": parent, "before": joint.before}
+        said |= {**joint.fields, **body}
+        if joint.kind != "fixed":
+            said["axis"] = joint.axis
+        if joint.name != name:
+            said["joint_name"] = joint.name
+        self._add(name, lines, lambda: [Link(**said)])
+
+    def _inertia(self, element: LinkElement) -> dict[str, Any]:
+        """The body of a link; nothing where it cannot be, which is told."""
+        if not element.body:
+            return {}
+        item = f"link {element.name!r}"
+        made, wrong = attempt(item, lambda: Inertia(**element.body, item=item))
+        if wrong and not self.physical:
+            made, wrong = attempt(item, lambda: Inertia(**element.body, physical=False, item=item))
+        for problem in wrong:
+            self.notes.tell(element.lines.get(problem.field, element.element.line), problem)
+        return {} if made is None else {**element.body, "physical": made.physical}
+
+    def _add(self, name: str, lines: Mapping[str, int], make: Callable[[], list[Link]]) -> None:
+        """Add links and note their lines; a bare one keeps the place of what could not be built."""
+        made, wrong = attempt(f"link {name!r}", make)
+        for problem in wrong:
+            self.notes.tell(lines.get(problem.field.split(".")[0], lines[""]), problem)
+        for link in made or [Link(name=name, parent="base")]:
+            self.places[f"link {link.name!r}"] = lines
+            place = ("link", len(self.links))
+            self.lines |= {(*place, field) if field else place: line for field, line in lines.items()}
+            self.links.append(link)

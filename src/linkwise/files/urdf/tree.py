@@ -1,0 +1,61 @@
+"""How the links of a URDF hang together: one root, one parent for each other link, no ring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from linkwise.errors import members
+from linkwise.files.urdf.joints import JointElement
+from linkwise.files.urdf.links import LinkElement
+from linkwise.files.urdf.values import Notes
+
+
+def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[JointElement]) -> str | None:
+    """Name of the link that no joint carries; None, with what is wrong told, where the links are not one tree."""
+    carried: dict[str, JointElement] = {}
+    wrong = False
+    for joint in joints:
+        first = carried.setdefault(joint.child, joint)
+        if first is not joint:
+            wrong = True
+            said = f"link {joint.child!r} has two parents: joint {joint.name!r} carries it, and so does {first.name!r}"
+            notes.report(joint.element.line, f"{said} in line {first.element.line}")
+    roots = [name for name in links if name not in carried]
+    for ring in rings({child: joint.parent for child, joint in carried.items()}):
+        wrong = True
+        line = min(links[name].element.line for name in ring)
+        notes.report(line, f"the links {members(ring)} carry each other in a ring; expected a tree")
+    if len(roots) > 1:
+        wrong = True
+        places = ", ".join(f"{name!r} (line {links[name].element.line})" for name in roots[:_MOST])
+        more = f" and {len(roots) - _MOST} more" if len(roots) > _MOST else ""
+        said = f"there are {len(roots)} roots, links that no joint carries: {places}{more}"
+        notes.report(links[roots[1]].element.line, f"{said}; expected one (a fixed joint can join two)")
+    return None if wrong or not roots else roots[0]
+
+
+_MOST = 10
+"""How many roots are named."""
+
+
+def rings(parents: Mapping[str, str]) -> list[list[str]]:
+    """The rings in a table of each one's parent.
+
+    Examples
+    --------
+    >>> rings({"a": "b", "b": "a", "c": "a", "d": "e"})
+    [['a', 'b']]
+    """
+    found = []
+    done: set[str] = set()
+    for start in parents:
+        path: dict[str, None] = {}
+        at = start
+        while at in parents and at not in done and at not in path:
+            path[at] = None
+            at = parents[at]
+        if at in path:
+            names = list(path)
+            found.append(names[names.index(at) :])
+        done |= path.keys()
+    return found
