@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from linkwise import Inertia, Link, Mechanism, Mimic, Motor, robots
 from linkwise.dynamics.singular import check_inertia
 from linkwise.errors import ModelError
+from linkwise.files import load, remarks
 from linkwise.files.description import Reading
 from linkwise.files.remarks import UNDEFINED, impossible, remarks_on
 
@@ -101,3 +104,19 @@ def test_what_bodies_allow() -> None:
     assert impossible(link(inertia=(1, 5, 1))) == [f"{told_of} that sum"]
     told_of = "link 'arm': its least principal moment, -1 kg m2, is negative; a body has none below 0"
     assert impossible(link(inertia=(1, 1, 1, 2, 0, 0))) == [told_of]  # [[1, 2], [2, 1]] has the moments -1 and 3
+
+
+def test_links_that_a_reader_puts_between_joints_of_one_body_are_not_told(tmp_path: Path) -> None:
+    """A body of MJCF with two joints, and a planar joint of URDF, need links without mass; nobody forgot a mass there."""
+    (tmp_path / "a.xml").write_text(
+        '<mujoco><worldbody><body name="leg"><joint name="roll" axis="1 0 0"/><joint name="pitch" axis="0 1 0"/>'
+        '<geom type="capsule" fromto="0 0 0 0 0 -1" size="0.1"/></body></worldbody></mujoco>'
+    )
+    (tmp_path / "a.urdf").write_text(
+        '<robot name="cart"><link name="floor"/><link name="cart"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="roll" type="planar"><parent link="floor"/><child link="cart"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    for name, links in (("a.xml", ("leg_roll", "leg")), ("a.urdf", ("floor", "cart_planar_x", "cart_planar_y", "cart"))):
+        assert load(tmp_path / name).link_names == links
+        assert not remarks(tmp_path / name)

@@ -32,7 +32,7 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 
 def _describes(path: Path) -> bool:
-    return path.suffix.lower() in {".toml", ".dat"} and path.is_file()
+    return path.suffix.lower() in {".toml", ".dat", ".urdf", ".xacro", ".xml"} and path.is_file()
 
 
 def mechanism_argument(**settings: Any) -> Callable[[Function], Function]:

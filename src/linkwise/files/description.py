@@ -46,12 +46,27 @@ Place = tuple[object, ...]
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What a reader made of a text: a description if nothing was wrong, else the problems; remarks on what was not used."""
+    """What a reader made of a text.
+
+    Attributes
+    ----------
+    description : Description or None
+        What the file holds, if nothing was wrong.
+    problems : list of FileProblem
+        What was wrong, by line.
+    lines : dict
+        Where in the text each part of the description stands.
+    remarks : list of FileProblem
+        What was not used.
+    between : frozenset of int
+        Places of links that the file does not name, without mass, which the reader put between the joints of one body.
+    """
 
     description: Description | None
     problems: list[FileProblem]
     lines: dict[Place, int]
     remarks: list[FileProblem] = field(default_factory=list)
+    between: frozenset[int] = frozenset()
 
     def line(self, *place: object) -> int:
         """The line of the innermost place that is known, 0 for none."""
