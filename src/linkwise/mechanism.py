@@ -33,11 +33,15 @@ class Mechanism(Tree):
     links : sequence of Link
         At least one; see `Link` for how they hang on each other.
     base, tool : (4, 4) array_like, optional
-        T_world_base, and T_link_tool on the last link.
+        T_world_base, and T_link_tool.
+    tool_link : str, optional
+        Name of the link that the tool is on; the last of the list where it is left out.
     gravity : (3,) array_like
         Acceleration of free fall in the world frame, m/s2.
     payload : Inertia, optional
         What the tool carries, in tool axes.
+    loops : sequence of Loop
+        What closes the tree: frames on two links that must meet. What depends on the forces in them is refused.
     motors : sequence of Motor
         Motors beside those of the links, each naming the joint that it drives; see `Motor`.
     floating : bool
@@ -132,7 +136,7 @@ class Mechanism(Tree):
     def forward_kinematics(self, q: npt.ArrayLike, link: int | str = -1) -> FloatArray:
         """T_world_tool (..., 4, 4) at coordinates q (..., nq), rad or m: from the base to the tool.
 
-        ``link`` asks for another frame: -1 is the tool on the last link; a name, or an index from 0, that link's own frame.
+        ``link`` asks for another frame: -1 is the tool; a name, or an index from 0, that link's own frame.
         """
         return self.kernel("forward_kinematics", link=link)(q)  # type: ignore[no-any-return]
 
@@ -150,7 +154,7 @@ class Mechanism(Tree):
         q : (..., nq) array_like
             Coordinates, rad or m.
         link : int or str
-            Whose frame: -1 the tool on the last link; a name, or an index from 0, that link's own frame.
+            Whose frame: -1 the tool; a name, or an index from 0, that link's own frame.
         frame : {"base", "body"}
             In whose axes: the world's ("base", also where the base itself is turned or floats), or the frame's own ("body").
         """

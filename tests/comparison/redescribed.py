@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise import Link, Mechanism
+from linkwise import Link, Mechanism, Mimic
 from linkwise.spatial.transform import inverse, transform
 from mechanisms import random_pose, random_rotation
 
@@ -12,8 +12,10 @@ from mechanisms import random_pose, random_rotation
 def redescribed(mech: Mechanism, rng: np.random.Generator) -> Mechanism:
     """The same chain as general links."""
     links, frame = [], np.eye(4)
+    zeros: dict[str, tuple[str, float, float]] = {}  # of each joint: its other name, sign and offset
     for k, link in enumerate(mech.links):
         sign, offset = float(rng.choice([-1, 1])), float(rng.uniform(-3, 3))
+        zeros[link.coordinate_name] = (f"other{k}", sign, offset)
         slide = transform(
             random_rotation(rng), rng.uniform(-1, 1) * link.axis if link.joint != "prismatic" else rng.normal(size=3)
         )
@@ -40,6 +42,11 @@ def redescribed(mech: Mechanism, rng: np.random.Generator) -> Mechanism:
             )
         )
         frame = following
+    for k, link in enumerate(mech.links):
+        if link.mimic:
+            (_, sign, offset), (leader, way, zero) = zeros[link.coordinate_name], zeros[link.mimic.joint]
+            ratio = sign * way * link.mimic.ratio
+            links[k] = links[k].replace(mimic=Mimic(leader, ratio, sign * link.mimic.offset + offset - ratio * zero))
     return Mechanism(links, base=random_pose(rng), tool=random_pose(rng), name="other")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import linkwise as lw
 from comparison.redescribed import redescribed, special_chain
 from linkwise.comparison import Comparison, compare
 from linkwise.errors import ArgumentError
-from mechanisms import numpy_call, random_mechanism
+from linkwise.spatial.transform import translation
+from mechanisms import coupled, numpy_call, random_mechanism
 
 EXACT = 1e-10
 """m and rad: a dozen products of transforms of size 1 leave some 1e-15, near-singular angles lose a few digits more."""
@@ -353,7 +355,7 @@ def test_the_free_zeros_go_to_what_follows(order: str) -> None:
 
 def test_a_joint_that_follows_one_elsewhere() -> None:
     hand = lw.Mechanism([*fingers(0.5).links[:1], fingers(0.5).links[1].replace(parent="base")], name="hand")
-    with pytest.raises(ArgumentError, match="'far' of 'hand' follow a joint that is not on the way to the link"):
+    with pytest.raises(ArgumentError, match="'far' of 'hand' follows a joint that is not on the way to the link"):
         compare(hand, hand)
 
 
@@ -362,6 +364,143 @@ def test_joints_that_follow_otherwise() -> None:
     assert told in compare(fingers(0.5), fingers(0.7)).differences
     free = lw.Mechanism([link.replace(mimic=None) for link in fingers(0.5).links])
     assert "joint 2 (far): follows joint 1 against has a coordinate of its own" in compare(fingers(0.5), free).differences
+
+
+def turned_over(mech: lw.Mechanism, name: str) -> lw.Mechanism:
+    """The same mechanism with one joint that follows another told with its axis the other way round."""
+    link = mech.links[mech.link_index(name)]
+    assert link.mimic is not None
+    follow = lw.Mimic(link.mimic.joint, -link.mimic.ratio, -link.mimic.offset)
+    return mech.replace_link(name, axis=-link.axis, mimic=follow)
+
+
+@pytest.mark.parametrize("ratio", [1.0, -1.0, 2.0, 0.0])
+@pytest.mark.parametrize("dynamics", [False, True])
+def test_a_follower_with_its_axis_the_other_way_round(ratio: float, dynamics: bool) -> None:
+    """The axes meet at right angles, so that either direction would do if nothing followed."""
+    body = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.2, 0.15)}
+    one = lw.Mechanism(
+        [
+            lw.Link(name="a", **body),
+            lw.Link(name="b", axis=(1, 0, 0), mimic=lw.Mimic("a", ratio), **body),
+            lw.Link(name="c", axis=(0, 1, 0), before=translation(0.3, 0.2, 0.1), **body),
+        ],
+        tool=translation(0.1, 0.0, 0.2),
+    )
+    other = turned_over(one, "b")
+    found = compare(one, other, dynamics=dynamics)
+    assert found.same
+    if ratio:
+        assert found.signs is not None
+        assert found.signs[0] * found.signs[1] == -1
+    holds(found, one, other)
+
+
+def test_what_a_coupled_mechanism_weighs_is_named() -> None:
+    one = fingers(2.0)
+    one = one.replace(links=[link.replace(dh_row=link.dh_row, mass=1.0, com=(0.1, 0, 0)) for link in one.links])
+    found = compare(one, one.replace_link("far", mass=3.0), dynamics=True)
+    assert not found.same
+    assert found.differences == ("what moves with joint 2 (far): 1 kg against 3 kg",)
+
+
+def test_the_zeros_of_what_follows_are_not_free_for_gravity() -> None:
+    """A turn of the base would make gravity agree, but the second joint follows the first and would be elsewhere."""
+    body = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.2, 0.15)}
+    links = [
+        lw.Link(name="a", **body),
+        lw.Link(name="b", axis=(1, 0, 0), before=translation(0.5, 0, 0), mimic=lw.Mimic("a", 2.0), **body),
+        lw.Link(name="c", axis=(0, 1, 0), before=translation(0.5, 0, 0.1), **body),
+    ]
+    one = lw.Mechanism(links, gravity=(-9.81, 0, 0))
+    found = compare(one, one.replace(gravity=(0, -9.81, 0)), dynamics=True)
+    assert not found.same
+    assert any(line.startswith("gravity: ") for line in found.differences)
+    holds(replace(found, same=True), one, one)
+
+
+def telescope(length: float, shift: float) -> lw.Mechanism:
+    """Two slides along one line, in the middle of an arm: where the one ends and the other begins is free."""
+    return lw.Mechanism(
+        [
+            lw.Link(name="r"),
+            lw.Link(name="p", joint="prismatic", axis=(1, 0, 0), before=translation(0.2, 0, 0)),
+            lw.Link(
+                name="s",
+                joint="prismatic",
+                axis=(1, 0, 0),
+                before=translation(length, 0, 0),
+                mimic=lw.Mimic("p", 1.5, shift),
+            ),
+            lw.Link(name="v", axis=(0, 1, 0), before=translation(0.3, 0, 0)),
+            lw.Link(name="w", before=translation(0.3, 0, 0.1)),
+        ],
+        tool=translation(0.1, 0.1, 0.1),
+    )
+
+
+def test_zeros_in_the_middle_that_only_a_follower_settles() -> None:
+    holds(compare(telescope(0.1, 0.0), telescope(-0.2, 0.3)), telescope(0.1, 0.0), telescope(-0.2, 0.3))
+    assert not compare(telescope(0.1, 0.0), telescope(-0.2, 0.4).replace_link("s", mimic=lw.Mimic("p", 1.6, 0.3))).same
+
+
+def test_whole_turns_of_what_is_followed_matter() -> None:
+    """Half of an offset of 3.5 rad is another angle than half of 3.5 rad less a turn."""
+
+    def arm(zero: float) -> lw.Mechanism:
+        return lw.Mechanism(
+            [
+                lw.Link(name="a"),
+                lw.Link(name="x", before=translation(0.2, 0.1, 0), axis=(1, 0, 0), offset=-zero),
+                lw.Link(
+                    name="b", before=translation(1, 0.2, 0.3), axis=(0, 1, 0), offset=-zero / 2, mimic=lw.Mimic("x", 0.5)
+                ),
+                lw.Link(name="c", before=translation(0.3, 0.2, 0.1), axis=(1, 0, 0)),
+            ],
+            tool=translation(0.1, 0.1, 0.1),
+        )
+
+    found = compare(arm(0.0), arm(3.5))
+    holds(found, arm(0.0), arm(3.5))
+    assert found.offsets == pytest.approx([0, 3.5, 1.75, 0], abs=EXACT)
+
+
+def test_who_leads_does_not_matter() -> None:
+    one = fingers(2.0, 0.3)
+    other = one.replace_link("far", mimic=None).replace_link("near", mimic=lw.Mimic("far", 0.5, -0.15))
+    holds(compare(one, other), one, other)
+    assert (
+        "ratio by which joint 2 follows joint 1: 2 against 2.5"
+        in compare(one, other.replace_link("near", mimic=lw.Mimic("far", 0.4, -0.15))).differences
+    )
+
+
+@pytest.mark.parametrize("kinds", ["RRR", "RPRR", "FRRRPF", "RRRRRR"])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_chains_whose_joints_follow(kinds: str, seed: int) -> None:
+    rng = np.random.default_rng([seed, 5])
+    table = coupled(special_chain(rng, kinds), seed)
+    other = redescribed(table, rng)
+    holds(compare(table, other), table, other)
+
+
+def test_the_chain_ends_at_the_link_with_the_tool() -> None:
+    fork = [lw.Link(name="arm"), lw.Link(name="tip", before=translation(0.5, 0, 0), axis=(0, 1, 0)), lw.Link(parent="arm")]
+    hand = lw.Mechanism(fork, tool=translation(0, 0, 0.1), tool_link="tip")
+    plain = lw.Mechanism(fork[:2], tool=translation(0, 0, 0.1))
+    found = compare(plain, hand)
+    holds(found, plain, hand)
+    assert np.array_equal(found.tool, np.eye(4))
+
+
+def test_what_is_left_out_is_told() -> None:
+    body = lw.Link(name="arm")
+    hand = lw.Mechanism([body, lw.Link(name="side", parent="arm"), lw.Link(name="end", parent="arm")], name="hand")
+    closed = hand.replace(loops=[lw.Loop("point", "side", "base")])
+    assert str(compare(hand, closed)).splitlines()[1:3] == [
+        "not compared of hand: joints not on the way to the end: side",
+        "not compared of hand: joints not on the way to the end: side; closed loops",
+    ]
 
 
 # ── what it says ──────────────────────────────────────────────────────────────────────────────────

@@ -225,9 +225,19 @@ def test_messages(monkeypatch: pytest.MonkeyPatch) -> None:
         assert str(caught.value) == message
 
 
+def test_a_long_coriolis_matrix_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    e = elbow().equations()
+    monkeypatch.setattr(module, "MOST_TERMS", 0)
+    with pytest.raises(ArgumentError) as caught:
+        _ = e.C
+    said = "elbow: C has at least 1 terms, more than 0; harmonics has them as arrays, steps('C') is another form"
+    assert str(caught.value) == said
+    assert "christoffel" not in vars(e.harmonics)
+
+
 def test_closed_loops_are_refused() -> None:
     arm = elbow(loops=[Loop("point", "link2", "base", name="tip")])
-    with pytest.raises(ArgumentError, match=r"^'elbow' has closed loops, 'tip'; gravity_torque is for mechanisms without"):
+    with pytest.raises(ArgumentError, match=r"^'elbow' has closed loops, 'tip'; equations is for mechanisms without"):
         arm.equations()
 
 

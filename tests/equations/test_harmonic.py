@@ -125,6 +125,33 @@ def test_joints_that_follow_by_whole_multiples() -> None:
     )
 
 
+def test_multiples_that_do_not_fit_in_16_bits_are_refused() -> None:
+    """Once they ran over, and the form was wrong."""
+    body = {"mass": 1.0, "com": (0.05, 0.02, 0.01), "inertia": (0.02, 0.03, 0.025)}
+
+    def geared(ratio: float) -> Mechanism:
+        return Mechanism(
+            [Link(name="a", **body), Link(name="b", mimic=Mimic("a", ratio), axis=(1, 0, 0), **body)], name="gear"
+        )
+
+    assert HarmonicForm(geared(16_383.0)).M[0][0].harmonics.max() == 32_766
+    with pytest.raises(ArgumentError) as caught:
+        HarmonicForm(geared(16_384.0))
+    assert str(caught.value) == (
+        "gear: too many harmonics: sine and cosine of up to 32,768 times a coordinate, more than 32,767;"
+        " equations(form='graph') has them"
+    )
+    assert geared(16_384.0).equations().form == "graph"
+
+
+def test_christoffel_symbols_are_bounded_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_SYMBOLS", 5)
+    with pytest.raises(ArgumentError) as caught:
+        _ = HarmonicForm(robots.planar_2r()).christoffel
+    said = "planar_2r: too many joints for the Christoffel symbols: up to 6 terms, more than 5"
+    assert str(caught.value) == said
+
+
 def test_without_joints_there_is_nothing() -> None:
     form = HarmonicForm(Mechanism([Link(joint="fixed", mass=1.0)]))
     assert (form.M, form.g, form.christoffel, form.residual) == ((), (), (), 0.0)

@@ -47,6 +47,7 @@ def test_derivative(seed: int, degrees: Degrees) -> None:
     made = random_sum(seed, degrees)
     q, h = np.random.default_rng(seed).uniform(-1, 1, len(degrees.shape)), 1e-5
     for k, step in enumerate(h * np.eye(len(q))):
+        assert made.depending(k) == made.derivative(k).terms
         wanted = (made(q + step) - made(q - step)) / (2 * h)
         # rounding 24 * 2 * eps / h = 1e-9, cut off 24 * 27 * h^2 = 6.5e-8 / 6 (12 terms, coefficients up to 2, degree 3)
         assert abs(made.derivative(k)(q) - wanted) < 2e-8

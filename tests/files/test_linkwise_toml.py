@@ -124,6 +124,7 @@ def mechanisms(draw: st.DrawFn) -> Mechanism:
     carriers = st.sampled_from(["base", *names, *range(count)])
     joints = draw(st.lists(st.sampled_from(moving), max_size=3)) if moving else []
     rest = {"motors": [draw(some_motors(carriers, joint)) for joint in joints], "floating": draw(st.booleans())}
+    rest["tool_link"] = draw(st.none() | st.sampled_from(names))
     if count > 1 and draw(st.booleans()):
         ends = draw(st.permutations(["base", *names]))[:2]
         kind = draw(st.sampled_from(["full", "point", "hinge"]))
@@ -149,7 +150,7 @@ def test_no_field_of_the_model_is_forgotten() -> None:
     assert {field.name for field in dataclasses.fields(Mimic)} == {"joint", "ratio", "offset"}
     loop = {"kind", "first", "second", "first_frame", "second_frame", "name"}
     assert {field.name for field in dataclasses.fields(Loop)} == loop
-    whole = {"links", "loops", "motors", "base", "tool", "gravity", "payload", "floating", "name"}
+    whole = {"links", "loops", "motors", "base", "tool", "tool_link", "gravity", "payload", "floating", "name"}
     assert set(Mechanism([Link()])._fields()) == whole, "files/toml_write.py must learn the new field"
 
 

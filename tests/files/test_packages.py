@@ -61,7 +61,7 @@ def test_every_path_tried_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("ROS_PACKAGE_PATH", "/ros")
     monkeypatch.setenv("AMENT_PREFIX_PATH", "/ament")
     robot = tmp_path / "arm" / "arm.urdf"
-    around = [folder for parent in (tmp_path, *tmp_path.parents) for folder in [parent / "arm"]]
+    around = [folder for parent in (tmp_path, *tmp_path.parents[:-1]) for folder in [parent / "arm"]]
     tried = [
         Path("/given/arm"),
         tmp_path / "arm",
@@ -99,6 +99,22 @@ def test_what_leaves_the_folder_is_refused(tmp_path: Path, uri: str) -> None:
 )  # fmt: skip
 def test_what_is_no_address(tmp_path: Path, uri: str, expected: str) -> None:
     assert message(tmp_path / "arm.urdf", uri) == expected
+
+
+def test_what_lies_in_the_root_of_the_disk_is_no_package(tmp_path: Path) -> None:
+    """Else ``package://etc/passwd`` would be a file of a package ``etc``."""
+    around = [str(parent / "etc" / "passwd") for parent in (tmp_path, *tmp_path.parents[:-1])]
+    expected = f"'package://etc/passwd' was not found; tried {', '.join(around)}"
+    assert message(tmp_path / "arm.urdf", "package://etc/passwd") == expected
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    put(tmp_path / "meshes" / "a.stl")
+    robot = tmp_path / "arm.urdf"
+    assert message(robot, "meshes") == f"'meshes' was not found; tried {tmp_path / 'meshes'}"
+    assert resolve("package://meshes/a.stl", robot) == (tmp_path / "meshes" / "a.stl").resolve()
+    with pytest.raises(FileError, match=r"package 'a\.stl' was not found"):
+        package_folder("a.stl", tmp_path / "meshes" / "arm.urdf")
 
 
 def test_a_path_that_cannot_be(tmp_path: Path) -> None:

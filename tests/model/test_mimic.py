@@ -125,6 +125,10 @@ WRONG = {
         "joint 'right': limits is (0.5, 0.6); expected limits that leave a range to the coordinate of 'slide', which it"
         " follows",
     ),
+    "limits of one that stays": (
+        {"limits": (0.5, 0.6), "mimic": Mimic("slide", 0.0, 0.01)},
+        "joint 'right': limits is (0.5, 0.6); expected limits around 0.01, where the joint stays",
+    ),
     "speed": ({"speed_limit": -1.0}, "link 'right': speed_limit is -1.0; expected a finite number >= 0"),
     "effort": ({"effort_limit": "much"}, "link 'right': effort_limit is 'much'; expected a finite number >= 0"),
 }

@@ -150,7 +150,7 @@ def test_motors_show_their_rotors() -> None:
         "friction rule toolbox7: the gear taken once and with its sign, as in the Robotics Toolbox for MATLAB 7",
     )
     assert told.header[0:3] + told.header[6:] == (
-        "link", "rotor inertia kg m2", "gear ratio", "friction rule", "carrier", "spin axis",
+        "joint", "rotor inertia kg m2", "gear ratio", "friction rule", "carrier", "spin axis",
     )  # fmt: skip
     assert [row[0:3] + row[6:] for row in told.rows] == [
         ("a", "0.002", "1", "reflected", "", ""),

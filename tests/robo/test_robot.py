@@ -221,6 +221,20 @@ def test_every_problem_of_both_lists_is_told_at_once() -> None:
     assert {problem.item for problem in caught.value.problems} == {"link 1", "motor 1"}
 
 
+def test_a_fault_in_one_field_hides_no_fault_elsewhere() -> None:
+    """What hangs where is checked although a mass is no number, and rotors beside it; nothing is told of stand-ins."""
+    links, motors = two(link1_mass="heavy", link2_previous=7, motor1_inertia=(1, 2, 3))
+    for about in ("com", "joint"):
+        with pytest.raises(ModelError) as caught:
+            robo.robot(links, motors, inertia_about=about, physical=False, tool=np.eye(3))
+        assert [(problem.item, problem.field) for problem in caught.value.problems] == [
+            ("link 1", "mass"),
+            ("link 2", "previous"),
+            ("motor 1", "inertia"),
+            ("robot", "tool"),
+        ]
+
+
 @pytest.mark.parametrize(
     ("links", "message"),
     [

@@ -68,11 +68,11 @@ def test_many_at_once() -> None:
         (lambda: rt_diff2tr([1, 2, 3]), "rt_diff2tr: d has the shape (3,); expected finite numbers (..., 6)"),
         (lambda: rt_tr2diff(np.eye(3)), "rt_tr2diff: T1 has the shape (3, 3); expected finite numbers (..., 4, 4)"),
         (lambda: rt_ftrans(T, [1, 2, 3]), "rt_ftrans: F has the shape (3,); expected finite numbers (..., 6)"),
-        (lambda: rt_tr2jac(None), "rt_tr2jac: T holds None; expected finite numbers (..., 4, 4)"),
+        (lambda: rt_tr2jac(None), "rt_tr2jac: T holds None; expected rigid poses (..., 4, 4)"),
         (
             lambda: rt_tr2diff(np.eye(4), np.zeros((4, 4))),
             "rt_tr2diff: T2 is [[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0,...; "
-            "expected a rigid transform: orthonormal right-handed rotation, last row 0 0 0 1 (rt_trnorm may mend it)",
+            "expected a rigid pose: orthonormal right-handed rotation, last row 0 0 0 1",
         ),
     ],
 )

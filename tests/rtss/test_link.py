@@ -105,16 +105,39 @@ def test_limits_below_within_and_above() -> None:
 
 
 def test_a_new_type_or_limit_takes_part_in_the_transform() -> None:
-    link = rt_link([0.3, 0.5, 0.2, 0.1, 1])
-    link.offset = 0.25
-    expected = (
-        translation(0, 0, 0.1 + 0.25 + 0.5) @ transform(rotation_z(0.2)) @ translation(0.5) @ transform(rotation_x(0.3))
-    )
+    link = rt_link([0.3, 0.5, 0.2, 0, 1])
+    link.offset = 0.35
+    expected = translation(0, 0, 0.35 + 0.5) @ transform(rotation_z(0.2)) @ translation(0.5) @ transform(rotation_x(0.3))
     np.testing.assert_allclose(link(0.5), expected, rtol=0, atol=4e-16)  # rounding of four products of numbers below 1
     link.mdh = 1
     expected = transform(rotation_x(0.3)) @ translation(0.5) @ transform(rotation_z(0.2)) @ translation(0, 0, 0.85)
     np.testing.assert_allclose(link(0.5), expected, rtol=0, atol=4e-16)
     assert np.isnan(link(np.nan)[:3, 3]).all()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            [0, 1, 0.3, 0.4],
+            "link: theta is 0.3; expected 0, for the coordinate of a revolute joint stands in its place; "
+            "what is added to that is the offset",
+        ),
+        (
+            [0, 1, 0.3, 0.4, 1],
+            "link: D is 0.4; expected 0, for the coordinate of a prismatic joint stands in its place; "
+            "what is added to that is the offset",
+        ),
+    ],
+)
+def test_a_constant_in_the_place_of_the_coordinate_is_kept_and_computes_nothing(row: list[float], message: str) -> None:
+    """The original ignores it, and Linkwise's own rows add it: neither is what everyone means."""
+    link = rt_link(row)
+    assert np.array_equal(link.dh, [*row, 0][:5])
+    for compute in (lambda: link(0.1), link.to_link):
+        with pytest.raises(ModelError) as told:
+            compute()
+        assert str(told.value) == message
 
 
 # ── rows ──────────────────────────────────────────────────────────────────────────────────────────
@@ -315,11 +338,11 @@ def test_copies() -> None:
 
 def test_the_model_of_a_link_has_its_numbers() -> None:
     link = rt_link(FULL_ROW, "mod")
-    link.qlim, link.offset = [-1, 1], 0.25
+    link.D, link.qlim, link.offset = 0, [-1, 1], 0.25
     made = link.to_link("arm", friction="toolbox7")
     assert (made.name, made.joint, made.offset, made.limits) == ("arm", "prismatic", 0.25, (-1.0, 1.0))
     row, motor = made.dh_row, made.motor
-    assert (row.convention, row.alpha, row.a, row.theta, row.d) == ("modified", 0.1, 0.2, 0.3, 0.4)
+    assert (row.convention, row.alpha, row.a, row.theta, row.d) == ("modified", 0.1, 0.2, 0.3, 0.0)
     assert (made.body.mass, made.body.com.tolist()) == (5.0, [6, 7, 8])
     assert np.array_equal(made.body.tensor, np.asarray(link.I))
     assert (motor.inertia, motor.gear_ratio, motor.viscous) == (9.0, -10.0, 11.0)

@@ -42,6 +42,13 @@ def test_every_way_to_make_one() -> None:
     assert np.array_equal(rt_quaternion([1, 2, 3, 4]).double(), [1, 2, 3, 4])
 
 
+def test_equal_elements_make_equal_quaternions() -> None:
+    q = rt_quaternion([1, 2, 3, 4])
+    assert q == rt_quaternion(q.d)
+    assert len({q, rt_quaternion(q.d), rt_quaternion(-q.d)}) == 2  # one rotation, two quaternions
+    assert q != [1, 2, 3, 4]
+
+
 @given(elements, elements)
 def test_products_and_quotients_are_those_of_rotations(a: list[float], b: list[float]) -> None:
     """A rounding of some units for each factor; the shorter one is 0.1 long and the longer one 8."""
@@ -124,7 +131,7 @@ def test_interpolation_between_near_ones_and_the_long_way_round() -> None:
         (
             lambda q: rt_quaternion(2 * np.eye(3)),
             "rt_quaternion: a1 is [[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0, 0.0,...; "
-            "expected a rigid transform: orthonormal right-handed rotation, last row 0 0 0 1 (rt_trnorm may mend it)",
+            "expected a rigid pose: orthonormal right-handed rotation, last row 0 0 0 1",
         ),
         (lambda q: rt_quaternion([0, 0, 0], 1), "rt_quaternion: v is [0, 0, 0]; expected an axis with a direction"),
         (lambda q: rt_quaternion([0, 0, 1], [1]), "rt_quaternion: theta has the shape (1,); expected an angle, rad"),

@@ -399,6 +399,16 @@ def test_limits_that_are_refused_change_no_link() -> None:
     assert robot[0].qlim is None
 
 
+def test_every_constant_in_the_place_of_a_coordinate_is_told() -> None:
+    robot = rt_robot([[0, 1, 0.1, 0, 0], [0, 1, 0, 0.2, 0], [0, 0, 0, 0.3, 1]], "odd")
+    with pytest.raises(ModelError) as told:
+        robot.mechanism()
+    assert [(problem.item, problem.field, problem.value) for problem in told.value.problems] == [
+        ("link1 of robot 'odd'", "theta", 0.1),
+        ("link3 of robot 'odd'", "D", 0.3),
+    ]
+
+
 # ── from a Linkwise chain ─────────────────────────────────────────────────────────────────────────
 
 
@@ -411,13 +421,17 @@ def test_most_ready_mechanisms_are_rows() -> None:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_ready_chains_become_robots(name: str) -> None:
-    """What is written as a robot computes the same to the last bit."""
+    """What is written as a robot computes the same to the last bit; but for rounding where a constant becomes an offset."""
     given = lw.robots.load(name)
     robot = from_mechanism(given, manuf="maker")
     made = robot.mechanism()
     q, qd, qdd = RNG.uniform(-1, 1, (3, given.n))
-    assert np.array_equal(made.forward_kinematics(q), given.forward_kinematics(q))
-    assert np.array_equal(made.inverse_dynamics(q, qd, qdd), given.inverse_dynamics(q, qd, qdd))
+    added = [link.dh_row.d if link.joint == "prismatic" else link.dh_row.theta for link in given.links if link.dh_row]
+    assert np.array_equal(robot.offset, [link.offset + more for link, more in zip(given.links, added, strict=True)])
+    room = 4e-15 if any(added) else 0.0
+    efforts = given.inverse_dynamics(q, qd, qdd)
+    assert np.abs(made.forward_kinematics(q) - given.forward_kinematics(q)).max() <= room
+    assert np.abs(made.inverse_dynamics(q, qd, qdd) - efforts).max() <= room * np.abs(efforts).max()
     assert np.array_equal(made.limits, given.limits)
     assert (robot.name, robot.manuf) == (given.name, "maker")
 

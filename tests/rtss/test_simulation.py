@@ -13,7 +13,7 @@ QN = rt_poses("puma560")["qn"]
 
 
 def test_a_fall_keeps_its_energy() -> None:
-    """To the tolerance of the integrator, 1e-8 a step for some hundred steps, of some 50 J."""
+    """To the tolerance of the integrator, 1e-8 a step of some 35 J, for some hundred steps that partly cancel."""
     q, qd = rt_fdyn(FREE, 0.0, T, q0=QN)
     assert q.shape == qd.shape == (4, 6)
     assert np.array_equal(q[0], QN)
@@ -21,9 +21,9 @@ def test_a_fall_keeps_its_energy() -> None:
     mechanism = FREE.mechanism()
     energy = mechanism.kinetic_energy(q, qd) + mechanism.potential_energy(q)
     assert mechanism.kinetic_energy(q[-1], qd[-1]) > 1
-    assert np.ptp(energy) < 1e-4
+    assert np.ptp(energy) < 1e-6
     fine = lw.simulate(mechanism, QN, t=(0.5, 1e-3))
-    assert np.abs(q[-1] - fine.q[-1]).max() < 1e-5
+    assert np.abs(q[-1] - fine.q[-1]).max() < 1e-7  # the same tolerance, over half a second
 
 
 def test_held_by_gravity_compensation_it_stands_still() -> None:
@@ -35,8 +35,8 @@ def test_held_by_gravity_compensation_it_stands_still() -> None:
         return share * rt_gravload(robot, q)  # type: ignore[arg-type]
 
     q, qd = rt_fdyn(FREE, 0.0, T, hold, QN, np.zeros(6), FREE, 1.0)
-    assert np.abs(q - QN).max() < 1e-9
-    assert np.abs(qd).max() < 1e-9
+    assert np.abs(q - QN).max() < 1e-13  # rounding of efforts that cancel
+    assert np.abs(qd).max() < 1e-13
     assert {shapes for _, *both in seen for shapes in both} == {(6,)}
     assert 0 <= min(t for t, *_ in seen) <= max(t for t, *_ in seen) <= 0.6
     less, _ = rt_fdyn(FREE, 0.0, T, hold, QN, np.zeros(6), FREE, 0.5)
@@ -51,8 +51,8 @@ def test_time_may_begin_before_the_first_instant() -> None:
     for a, b, c in zip(whole, later, one, strict=True):
         assert b.shape == (2, 6)
         assert c.shape == (1, 6)
-        assert np.abs(b - a[2:]).max() < 1e-6
-        assert np.abs(c[0] - a[-1]).max() < 1e-6
+        assert np.abs(b - a[2:]).max() < 1e-11  # the same steps but for rounding
+        assert np.abs(c[0] - a[-1]).max() < 1e-11
 
 
 def test_methods_with_fixed_steps_and_starts_at_zero() -> None:
@@ -61,7 +61,7 @@ def test_methods_with_fixed_steps_and_starts_at_zero() -> None:
     expected = lw.simulate(rt_twolink().mechanism(), torque=[1.0, -0.5], t=t)
     assert np.abs(made[0] - expected.q).max() < 1e-14
     adaptive = rt_fdyn(rt_twolink(), 0.0, t, lambda t, q, qd: [1.0, -0.5])
-    assert np.abs(adaptive[0] - made[0]).max() < 1e-6
+    assert np.abs(adaptive[0] - made[0]).max() < 1e-8  # the tolerance of a step, for some tens of steps
 
 
 def test_it_comes_to_where_the_torques_of_a_motion_bring_it() -> None:
@@ -72,7 +72,7 @@ def test_it_comes_to_where_the_torques_of_a_motion_bring_it() -> None:
         return rt_rne(rt_twolink(), *(part[0] for part in move.at([min(t, 1.0)])))
 
     q, _ = rt_fdyn(rt_twolink(), 0.0, [0.5, 1.0], torque)
-    assert np.abs(q - move.at([0.5, 1.0])[0]).max() < 1e-6
+    assert np.abs(q - move.at([0.5, 1.0])[0]).max() < 1e-8  # the same
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,12 @@ def test_it_comes_to_where_the_torques_of_a_motion_bring_it() -> None:
             "rt_fdyn: t is [0.0, 0.05, 0.2, 0.5]; expected times from t0 = 1.0 on, and after it",
         ),
         (lambda: rt_fdyn(FREE, 0.0, [0.0]), "rt_fdyn: t is [0.0]; expected times from t0 = 0.0 on, and after it"),
-        (lambda: rt_fdyn(FREE, [0.0], T), "rt_fdyn: t0 and t have the shapes (1,) and (4,); expected () and (m,)"),
-        (lambda: rt_fdyn(FREE, 0.0, "t"), "rt_fdyn: t holds <U1; expected times (m,), s, ascending"),
+        (lambda: rt_fdyn(FREE, [0.0], T), "rt_fdyn: t0 has the shape (1,); expected a time, s"),
+        (
+            lambda: rt_fdyn(FREE, 0.0, "t"),
+            "rt_fdyn: t holds <U1; expected finite times (T,), s, ascending: 1 instant or more",
+        ),
+        (lambda: rt_fdyn(FREE, 0.0, [0.0, 0.2, 0.1]), "rt_fdyn: t does not ascend: rt_fdyn: t[2] is 0.1 after 0.2"),
         (lambda: rt_fdyn(FREE.links[0], 0.0, T), "rt_fdyn: robot is"),
     ],
 )

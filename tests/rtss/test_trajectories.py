@@ -128,7 +128,7 @@ def test_the_turn_is_the_shortest() -> None:
         ),
         (
             lambda: rt_trinterp(np.eye(4), rt_rotx(np.pi), 0.5),
-            "poses 0 and 1 are half a turn apart, and which way round is not said; put a pose between them",
+            "rt_trinterp: T0 and T1 are half a turn apart; which way round is not said",
         ),
     ],
 )

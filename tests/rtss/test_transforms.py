@@ -208,11 +208,11 @@ def test_unit() -> None:
             lambda: rt_eul2tr([1, 2], [1, 2, 3], 1),
             "rt_eul2tr: the shapes phi (2,), theta (3,), psi () do not broadcast",
         ),
-        (lambda: rt_tr2eul(np.eye(3)), "rt_tr2eul: T has the shape (3, 3); expected finite numbers (..., 4, 4)"),
+        (lambda: rt_tr2eul(np.eye(3)), "rt_tr2eul: T has the shape (3, 3); expected rigid poses (..., 4, 4)"),
         (
             lambda: rt_tr2rpy(np.stack([np.eye(4), np.diag([1.0, 1, -1, 1])])),
             "rt_tr2rpy: T[1] is [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 0.0...; "
-            "expected a rigid transform: orthonormal right-handed rotation, last row 0 0 0 1 (rt_trnorm may mend it)",
+            "expected a rigid pose: orthonormal right-handed rotation, last row 0 0 0 1",
         ),
         (
             lambda: rt_oa2tr([1, 0, 0], [2, 0, 0]),

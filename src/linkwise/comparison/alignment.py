@@ -10,18 +10,22 @@ linear equations. Where two directions are possible (axes that meet at a right a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from linkwise.comparison.chain import Axis, Chain
+from linkwise.comparison.ties import Tie
 from linkwise.spatial.rotation import rotation_about, rotation_between
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
 
 MOST = 20_000
 """How many places of axes are tried before it is given up."""
+
+MOST_WHOLE = 200
+"""How many alignments are tried for one that fits the joints that follow others."""
 
 BASE = -1
 """The free turn that is left belongs to the base; 0 and above: to that joint."""
@@ -79,6 +83,10 @@ class Aligner:
         The two chains.
     tol : float
         m and rad: how well each axis must fit.
+    ties : sequence of Tie
+        Joints that follow others: the products of their signs are known.
+    accept : callable, optional
+        Whether an alignment will do at the tolerance; the first one that is found does where none will.
     reached : int
         How many axes could be brought together at best.
     """
@@ -86,27 +94,31 @@ class Aligner:
     first: Sequence[Axis]
     second: Sequence[Axis]
     tol: float
+    ties: Sequence[Tie] = ()
+    accept: Callable[[Alignment, float], bool] | None = None
     reached: int = 0
     gave_up: bool = False
     _hopeless: set[tuple[int, float]] = field(default_factory=set)
     _tried: int = 0
+    _whole: list[_State] = field(default_factory=list)
 
     def align(self) -> Alignment | None:
         """Find the alignment with as many positive directions in front as there can be, or None."""
-        found = self._from(_State(), 0)
+        found = self._from(_State(), 0) or next(iter(self._whole), None)
         return None if found is None else self._alignment(found)
 
     def _from(self, state: _State, k: int) -> _State | None:
         if k == len(self.first):
-            return state
-        local = not any(axis.kind in {"prismatic", "screw"} for axis in self.first[: k + 1])
+            self._whole.append(state)
+            return state if self.accept is None or self.accept(self._alignment(state), self.tol) else None
+        local = not self.ties and not any(axis.kind in {"prismatic", "screw"} for axis in self.first[: k + 1])
         for found in self._candidates(state, k):
             self._tried += 1
-            if self._tried > MOST:
-                self.gave_up = True
+            if self._tried > MOST or len(self._whole) > MOST_WHOLE:
+                self.gave_up = not self._whole
                 return None
             mark = (k, found.signs[-1])
-            if (local and mark in self._hopeless) or self._places(found)[1] > self.tol:
+            if (local and mark in self._hopeless) or not self._allowed(found) or self._places(found)[1] > self.tol:
                 continue
             self.reached = max(self.reached, k + 1)
             done = self._from(found, k + 1)
@@ -115,6 +127,12 @@ class Aligner:
             if local:
                 self._hopeless.add(mark)  # what can still be placed depends on how this axis lies, not on how it got there
         return None
+
+    def _allowed(self, state: _State) -> bool:
+        """Whether the directions so far agree with those in which joints follow each other."""
+        signs = state.signs
+        placed = [tie for tie in self.ties if max(tie.joint, tie.leader) < len(signs)]
+        return all(tie.sign in {0.0, signs[tie.joint] * signs[tie.leader]} for tie in placed)
 
     def _candidates(self, state: _State, k: int) -> Iterator[_State]:
         """The ways to bring axis k into its direction, its line not yet looked at."""
@@ -251,11 +269,21 @@ def _angle_about(w: FloatArray, start: FloatArray, end: FloatArray) -> float:
     return math.atan2(float(w @ np.cross(start, end)), float(start @ end - (w @ start) * (w @ end)))
 
 
-def align(first: Chain, second: Chain, finest: float, coarsest: float) -> tuple[Alignment | None, float, Aligner]:
-    """The alignment to the finest tolerance for which there is one, that tolerance, and the search at the finest."""
+def align(
+    first: Chain,
+    second: Chain,
+    finest: float,
+    coarsest: float,
+    ties: Sequence[Tie] = (),
+    accept: Callable[[Alignment, float], bool] | None = None,
+) -> tuple[Alignment | None, float, Aligner]:
+    """The alignment to the finest tolerance for which there is one, that tolerance, and the search at the finest.
+
+    Where several are possible it is the first one that ``accept(alignment, tolerance)`` takes, or else the first one.
+    """
     tol, finest_search = finest, None
     while True:
-        search = Aligner(first.axes, second.axes, tol)
+        search = Aligner(first.axes, second.axes, tol, ties, accept)
         found = search.align()
         finest_search = finest_search or search
         if found is not None or tol >= coarsest:

@@ -28,6 +28,8 @@ class Axis:
         How the joint's own value depends on the coordinates.
     limits : (float, float)
         Of the joint's own value, rad or m.
+    leads : bool
+        Whether the joint has a coordinate of its own, and follows no other.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Axis:
     pitch: float
     follower: Follower
     limits: tuple[float, float]
+    leads: bool
 
     @property
     def has_line(self) -> bool:
@@ -85,7 +88,7 @@ def chain_of(mechanism: Mechanism, link: int | str) -> Chain:
     ArgumentError
         Where no joint moves on the way, or a joint follows one that is not on the way.
     """
-    last = mechanism.link_index(link)
+    last = mechanism.tool_index if link == -1 else mechanism.link_index(link)
     pose = np.asarray(mechanism.base, dtype=float)
     axes: list[Axis] = []
     for k in mechanism.path(last):
@@ -95,7 +98,8 @@ def chain_of(mechanism: Mechanism, link: int | str) -> Chain:
             limits = part.limits or (-np.inf, np.inf)
             direction = pose[:3, :3] @ part.axis
             follower = mechanism.followers[k]
-            axes.append(Axis(part.coordinate_name, part.joint, direction, pose[:3, 3], part.pitch, follower, limits))
+            place = (direction, pose[:3, 3], part.pitch)
+            axes.append(Axis(part.coordinate_name, part.joint, *place, follower, limits, leads=part.mimic is None))
         pose = np.asarray(pose @ part.motion(0.0) @ part.after, dtype=float)
     if not axes:
         raise ArgumentError(f"no joint moves between the base and {_end(mechanism, link)} of {mechanism.name!r}")
@@ -109,10 +113,18 @@ def _end(mechanism: Mechanism, link: int | str) -> str:
 
 
 def _check_followers(mechanism: Mechanism, axes: list[Axis]) -> None:
-    own = {axis.follower.coordinate for axis in axes if axis.follower == Follower(axis.follower.coordinate)}
+    own = {axis.follower.coordinate for axis in axes if axis.leads}
     lost = [axis.name for axis in axes if axis.follower.coordinate not in own]
     if lost:
-        raise ArgumentError(f"{members(lost)} of {mechanism.name!r} follow a joint that is not on the way to the link")
+        follow = "follow" if len(lost) > 1 else "follows"
+        raise ArgumentError(f"{members(lost)} of {mechanism.name!r} {follow} a joint that is not on the way to the link")
+
+
+def beside(chain: Chain) -> list[str]:
+    """The joints of a chain's mechanism that are not on the way to its end, those that follow others too."""
+    on_the_way = {axis.name for axis in chain.axes}
+    links = chain.mechanism.links
+    return [link.coordinate_name for link in links if link.moves and link.coordinate_name not in on_the_way]
 
 
 def joint_values(chain: Chain, joints: FloatArray) -> FloatArray:
@@ -124,6 +136,6 @@ def coordinates(chain: Chain, values: FloatArray) -> FloatArray:
     """Give the joint coordinates (..., n) at which the chain's joints have these values (..., m); others are zero."""
     found = np.zeros((*values.shape[:-1], chain.mechanism.n))
     for k, axis in enumerate(chain.axes):
-        if axis.follower == Follower(axis.follower.coordinate):
+        if axis.leads:
             found[..., axis.follower.coordinate] = values[..., k]
     return found

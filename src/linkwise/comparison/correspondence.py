@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from linkwise.comparison.alignment import Aligner, Alignment, align
 from linkwise.comparison.chain import Chain, chain_of
-from linkwise.comparison.followers import follower_differences, with_followers
+from linkwise.comparison.followers import follower_differences, untied, with_followers
 from linkwise.comparison.invariants import differences, kinds_differ, limit_differences, names
 from linkwise.comparison.masses import with_dynamics
-from linkwise.comparison.refinement import best_fit, simplest, tool_of
+from linkwise.comparison.refinement import best_fit, misfit, simplest, tool_of
 from linkwise.comparison.result import Comparison
+from linkwise.comparison.ties import Tie, ties_between
 from linkwise.errors import ArgumentError, shown
 from linkwise.mechanism import Mechanism
 from linkwise.spatial.quaternion import axis_and_angle
@@ -42,8 +44,10 @@ def compare(
 
         forward_kinematics(a, x) = base @ forward_kinematics(b, signs * x + offsets) @ tool
 
-    or says what differs and where. Only the joints between the base and the chosen links count; fixed links may stand
-    anywhere between them, and where the frames of the links in between lie does not matter.
+    or says what differs and where. Only the joints between the base and the chosen links count, not those beside them, nor
+    closed loops; the text of the result names what was left out. Fixed links may stand anywhere in between, and where the
+    frames of the links in between lie does not matter. Joints that follow others must do so in both, by the same ratio;
+    which of those that share a coordinate leads does not matter.
 
     What is free is chosen so that little differs: a sign is + wherever that is possible, from the base on. The first
     joint's offset does what a turn of the base about its axis does, the last joint's what the tool does: these offsets are
@@ -77,7 +81,8 @@ def compare(
     follow from the angles, the offsets from the common normals of successive axes (J. Denavit and R. S. Hartenberg, "A
     kinematic notation for lower-pair mechanisms based on matrices", J. Appl. Mech. 22, 1955). What was found is checked by
     forward kinematics, which has no part in finding it. Offsets of screws are looked for within one turn and a half of zero,
-    and screws on the axis of the joint beside them are not looked at closely.
+    and screws on the axis of the joint beside them are not looked at closely. Where joints follow others and several axes
+    are parallel or meet at right angles, a correspondence may rarely be missed; what is called the same, is.
 
     Examples
     --------
@@ -100,7 +105,14 @@ def compare(
     if told:
         return Comparison(False, tol, differences=tuple(told), chains=(first, second))
     told = differences(first.axes, second.axes, tol)
-    made, found_at, search = align(first, second, FINEST, max(COARSEST, tol))
+    ties = ties_between(first.axes, second.axes)
+
+    def fits(tried: Alignment, tol: float) -> bool:
+        return misfit(first, second, _fitted(first, second, tried, ties, tol), ties) <= tol
+
+    made, found_at, search = align(first, second, FINEST, max(COARSEST, tol), ties, fits if ties else None)
+    if made is None and ties:
+        made, found_at, search = align(first, second, FINEST, max(COARSEST, tol))
     following = follower_differences(first.axes, second.axes)
     if made is None:
         told = told or [_stuck(search)]
@@ -108,7 +120,7 @@ def compare(
         return with_dynamics(result, seed) if dynamics else result
     if found_at > FINEST:
         made = best_fit(first, second, made)
-    made = with_followers(first, second, simplest(first, second, made, max(FINEST, min(tol, found_at))))
+    made = _fitted(first, second, made, ties, max(FINEST, min(tol, found_at)))
     result = _checked(first, second, made, tol, seed)
     if result.same:
         result = replace(result, same=not following, differences=tuple(following))
@@ -116,6 +128,12 @@ def compare(
         told = told or ([_stuck(search)] if search.reached < len(first.axes) else [])
         result = replace(result, differences=(*told, *following, *result.differences))
     return with_dynamics(result, seed) if dynamics else result
+
+
+def _fitted(first: Chain, second: Chain, made: Alignment, ties: Sequence[Tie], tol: float) -> Alignment:
+    """The alignment with what it leaves free chosen simply, and so that the joints that follow others fit."""
+    made = with_followers(first, second, simplest(first, second, made, tol), ties)
+    return made if untied(second, made, ties) <= FINEST else best_fit(first, second, made, ties)
 
 
 def _checked(first: Chain, second: Chain, made: Alignment, tol: float, seed: int) -> Comparison:
@@ -165,5 +183,5 @@ def _stuck(search: Aligner) -> str:
     which = f"axis {k + 1} ({names(first[k], second[k])})"
     if k == 0:
         return f"{which} cannot be brought to its place"
-    before = "axis 1" if k == 1 else f"axes 1 to {k}"
+    before = "axis 1" if k == 1 else "axes 1 and 2" if k == 2 else f"axes 1 to {k}"
     return f"{before} can be brought together, and {which} then does not fit: the chains are put together differently"

@@ -8,13 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from linkwise.comparison.alignment import Alignment, wrapped
-from linkwise.comparison.chain import Axis, Chain
+from linkwise.comparison.chain import Axis, Chain, beside
 from linkwise.comparison.invariants import names
 from linkwise.comparison.refinement import rebased, retooled, tool_of
 from linkwise.comparison.result import Comparison
+from linkwise.comparison.ties import ties_between
 from linkwise.errors import ArgumentError, members
 from linkwise.kinematics.forward import body_poses
 from linkwise.mechanism import Mechanism
+from linkwise.model.coupling import coupling
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.table import number, vector
 from linkwise.spatial.scalar import FloatArray
@@ -78,12 +80,15 @@ def _weighed(found: Comparison) -> Comparison:
     """The first and last offset, which the places of the axes leave free, from gravity and from where the last body is."""
     first, second = found.chains
     made = Alignment(np.asarray(found.base), np.asarray(found.signs), np.asarray(found.offsets))
+    tied = {place for tie in ties_between(first.axes, second.axes) for place in (tie.joint, tie.leader)}
     axis, sign = first.axes[0], float(made.signs[0])
-    if axis.kind == "revolute":
+    if axis.kind == "revolute" and 0 not in tied:
         turned = made.base[:3, :3] @ second.mechanism.gravity
         angle = _turn_about(axis.direction, turned, first.mechanism.gravity)
         made = rebased(second, made, wrapped(float(made.offsets[0]) - sign * angle)) if angle else made
     axis, sign = first.axes[-1], float(made.signs[-1])
+    if len(first.axes) - 1 in tied:
+        return replace(found, base=made.base, offsets=made.offsets, tool=tool_of(first, second, made))
     zero = np.zeros(first.mechanism.n)
     one = _inertias(first.mechanism, zero, np.eye(4))[-1]
     other = _inertias(second.mechanism, found.transferred(zero), np.asarray(found.base))[-1]
@@ -124,11 +129,10 @@ def _check_whole(chain: Chain) -> None:
     if mechanism.floating or mechanism.loops:
         what = "floats" if mechanism.floating else "has loops"
         raise ArgumentError(f"dynamics=True compares chains on the ground, and {mechanism.name!r} {what}")
-    on_the_way = {axis.follower.coordinate for axis in chain.axes}
-    beside = [name for k, name in enumerate(mechanism.names) if k not in on_the_way]
-    if beside:
+    others = beside(chain)
+    if others:
         said = f"dynamics=True compares mechanisms whose joints all lie on the way to the link; {mechanism.name!r} has"
-        raise ArgumentError(f"{said} {members(beside)} beside it")
+        raise ArgumentError(f"{said} {members(others)} beside it")
 
 
 def _states(chain: Chain, seed: int) -> tuple[FloatArray, FloatArray]:
@@ -180,8 +184,9 @@ def _bodies(found: Comparison) -> list[str]:
 
 def _inertias(mechanism: Mechanism, q: FloatArray, base: FloatArray) -> FloatArray:
     """Pseudo-inertias (m, 4, 4) of what moves with each joint, in the first one's world."""
-    made = moving_bodies(mechanism)
-    poses = body_poses(made, q)
+    how = coupling(mechanism)
+    made = moving_bodies(how.free)
+    poses = body_poses(made, how.coordinates(q))
     at = [base @ np.asarray(poses[k], dtype=float) for k in range(len(made.bodies))]
     return np.array([t @ body.inertia @ t.T for t, body in zip(at, made.bodies, strict=True)])
 
@@ -191,9 +196,9 @@ def _rotors(found: Comparison) -> list[str]:
     felt = []
     for chain in found.chains:
         sums = np.zeros(len(chain.axes))
-        places = {axis.follower.coordinate: k for k, axis in enumerate(chain.axes)}
+        places = {axis.name: k for k, axis in enumerate(chain.axes)}
         for drive in chain.mechanism.drives:
-            sums[places[drive.coordinate]] += drive.motor.reflected_inertia
+            sums[places[drive.joint]] += drive.motor.reflected_inertia
         felt.append(sums)
     told = []
     for k, (a, b) in enumerate(zip(*felt, strict=True)):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from linkwise.comparison.alignment import Alignment
 from linkwise.comparison.chain import Chain
+from linkwise.comparison.ties import Tie
 from linkwise.model.link import joint_motion
 from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.rotation import rotation_about
@@ -89,22 +91,27 @@ def _value_of(chain: Chain, k: int, motion: FloatArray, tol: float) -> float | N
 # ── nearly the same ───────────────────────────────────────────────────────────────────────────────
 
 
-def best_fit(first: Chain, second: Chain, made: Alignment) -> Alignment:
+def best_fit(first: Chain, second: Chain, made: Alignment, ties: Sequence[Tie] = ()) -> Alignment:
     """The alignment with the least sum of squares of what the axes miss each other by, from one that is near.
 
-    Directions count in rad, lengths as a share of the reach. Gauss-Newton over the base and all offsets; what nothing
-    determines stays as it is.
+    Directions count in rad, lengths as a share of the reach; so does what the offsets of joints that follow others miss.
+    Gauss-Newton over the base and all offsets; what nothing determines stays as it is.
     """
-    best, least = made, _misses(first, second, made)[0]
+    best, least = made, _misses(first, second, made, ties)[0]
     for _ in range(ROUNDS):
-        size, misses, slopes = _misses(first, second, best, slopes=True)
+        size, misses, slopes = _misses(first, second, best, ties, slopes=True)
         step = np.asarray(-np.linalg.lstsq(slopes, misses, rcond=1e-9)[0], dtype=np.float64)
         tried = _stepped(best, step, first.size)
-        size = _misses(first, second, tried)[0]
+        size = _misses(first, second, tried, ties)[0]
         if not size < least:
             break
         best, least = tried, size
     return best
+
+
+def misfit(first: Chain, second: Chain, made: Alignment, ties: Sequence[Tie] = ()) -> float:
+    """What the axes miss each other by, and the ties, as the root of the sum of squares."""
+    return math.sqrt(_misses(first, second, made, ties)[0])
 
 
 def _stepped(made: Alignment, step: FloatArray, size: float) -> Alignment:
@@ -114,8 +121,10 @@ def _stepped(made: Alignment, step: FloatArray, size: float) -> Alignment:
     return Alignment(base, made.signs, made.offsets + step[6:])
 
 
-def _misses(first: Chain, second: Chain, made: Alignment, *, slopes: bool = False) -> tuple[float, FloatArray, FloatArray]:
-    """Their sum of squares, what each axis misses, and how that changes with base and offsets."""
+def _misses(
+    first: Chain, second: Chain, made: Alignment, ties: Sequence[Tie], *, slopes: bool = False
+) -> tuple[float, FloatArray, FloatArray]:
+    """Their sum of squares, what each axis and each tie misses, and how that changes with base and offsets."""
     size, count = first.size, len(first.axes)
     values, changes = [], []
     twists = np.zeros((6 + count, 6))  # turning, shift of the world's origin: of the base, then of each joint
@@ -135,5 +144,12 @@ def _misses(first: Chain, second: Chain, made: Alignment, *, slopes: bool = Fals
         turning = u if axis.has_line else np.zeros(3)
         twists[6 + k] = np.concatenate([turning, np.cross(p, turning) + along * u])
         pose = pose @ moved(second, k, float(made.offsets[k]))
+    for tie in ties:
+        kind = second.axes[tie.joint].kind
+        unit = size if kind == "prismatic" else 1.0
+        values.append(np.array([tie.missed(kind, made.signs, made.offsets) / unit]))
+        row = np.zeros((1, 6 + count))
+        row[0, 6 + tie.joint], row[0, 6 + tie.leader] = 1.0 / unit, -tie.ratios[1] / unit
+        changes.append(row)
     misses = np.concatenate(values)
     return float(misses @ misses), misses, np.concatenate(changes) if slopes else np.zeros((0, 0))

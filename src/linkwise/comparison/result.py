@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.comparison.chain import Chain, coordinates, joint_values
+from linkwise.comparison.chain import Chain, beside, coordinates, joint_values
 from linkwise.comparison.invariants import names
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.table import Table, as_rows, degrees, laid_out, number, plain, vector
@@ -18,7 +18,7 @@ from linkwise.spatial.scalar import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Whether two mechanisms are one, up to base, tool, and the directions and zeros of their joints.
+    """Whether two chains are one, up to base, tool, and the directions and zeros of their joints.
 
     With x the joint values of the first and y those of the second, y = signs * x + offsets, and for all of them
     ``first.forward_kinematics == base @ second.forward_kinematics @ tool``.
@@ -90,7 +90,7 @@ class Comparison:
 def _lines(found: Comparison, one: str, other: str) -> list[str]:
     """The text of a comparison, line by line."""
     head = f"{one} and {other}: " + ("the same" if found.same else "not the same")
-    lines = [f"{head}, to {found.tol:g} m and rad"]
+    lines = [f"{head}, to {found.tol:g} m and rad", *_left_out(found)]
     if found.base is not None and found.tool is not None:
         nearly = "" if found.same else " at best"
         lines.append(f"{one} = base * {other} * tool{nearly}, for all joint values")
@@ -104,6 +104,17 @@ def _lines(found: Comparison, one: str, other: str) -> list[str]:
     for head, group in (("what differs", found.differences), ("limits that differ", found.limits)):
         if group:
             lines += ["", f"{head}:", *(f"  {line}" for line in group)]
+    return lines
+
+
+def _left_out(found: Comparison) -> list[str]:
+    """What the mechanisms have beside the chains that were compared."""
+    lines = []
+    for chain in found.chains:
+        parts = [f"joints not on the way to the end: {', '.join(map(plain, beside(chain)))}"] if beside(chain) else []
+        parts += ["closed loops"] * bool(chain.mechanism.loops)
+        if parts:
+            lines.append(f"not compared of {plain(chain.mechanism.name)}: {'; '.join(parts)}")
     return lines
 
 

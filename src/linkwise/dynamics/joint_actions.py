@@ -56,7 +56,8 @@ def actions(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Arr
             wrench[carrier] = wrench[carrier] + np.concatenate([np.zeros(3), couple])
     body, t = made.tool
     tool = poses[body] @ t
-    wrench[-1] = wrench[-1] + _needed(tree.payload, tool, h[body] - gravity) - _applied(external, tool)
+    held = tree.tool_index
+    wrench[held] = wrench[held] + _needed(tree.payload, tool, h[body] - gravity) - _applied(external, tool)
     for k in reversed(tree.order):
         parent = tree.parents[k]
         if parent >= 0:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.algorithm import refuse_loops
 from linkwise.dynamics.motors import reflected_inertias
 from linkwise.dynamics.singular import check_inertia
 from linkwise.errors import ArgumentError
@@ -73,7 +74,8 @@ def spatial_operators(mechanism: Mechanism, q: npt.ArrayLike) -> SpatialOperator
     Raises
     ------
     ArgumentError
-        Where a link carries a rotor: the operators know links, and rotors on their joints, alone. Where q does not fit.
+        Where a link carries a rotor: the operators know links, and rotors on their joints, alone. Where loops are closed or
+        joints follow others. Where q does not fit.
     ModelError
         Where a joint moves no inertia.
 
@@ -87,8 +89,10 @@ def spatial_operators(mechanism: Mechanism, q: npt.ArrayLike) -> SpatialOperator
     >>> np.allclose(half @ made.D @ half.T, arm.mass_matrix(q), rtol=1e-12)
     True
     """
-    if mechanism.coupled or mechanism.loops:
-        what = "joints that follow others" if mechanism.coupled else "closed loops"
+    if mechanism.loops:
+        refuse_loops(mechanism, "spatial_operators")
+    if mechanism.coupled:
+        what = "joints that follow others"
         raise ArgumentError(f"{mechanism.name!r} has {what}; the operators are those of trees whose joints are free")
     made = moving_bodies(mechanism)
     for rotor in made.rotors:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from linkwise.algorithm import refuse_loops
 from linkwise.compiling import kernel_of
 from linkwise.equations.graph import steps, to_sympy, written_size
 from linkwise.equations.harmonic import HarmonicForm
@@ -50,7 +51,7 @@ class Equations:
     Raises
     ------
     ArgumentError
-        For another form; for the harmonic form of a mechanism that has none: see `HarmonicForm`.
+        For another form; for a mechanism with closed loops; for the harmonic form of one that has none: see `HarmonicForm`.
     MissingExtraError
         Where SymPy is not installed.
 
@@ -72,8 +73,8 @@ class Equations:
         self._symbols: Symbols = symbols_of(tree)
         self.tree = tree
         self.harmonics: HarmonicForm | None = None
-        for name in ("mass_matrix", "gravity_torque"):
-            kernel_of(tree, name, "numpy", {})
+        if tree.loops:
+            refuse_loops(tree, "equations")
         if form != "graph":
             try:
                 self.harmonics = HarmonicForm(tree)
@@ -111,6 +112,9 @@ class Equations:
         """The Coriolis matrix (nv, nv) in Christoffel form: dM/dt - 2 C is skew-symmetric."""
         if self.harmonics is None:
             return self._from_graph("C")
+        M, joints = self.harmonics.M, range(self.tree.n)
+        least = sum(M[i][i].depending(k) for i in joints for k in joints)  # c_iik = dM_ii/dq_k / 2: nothing cancels
+        self._check_size("C", least, "at least ")
         table = self.harmonics.christoffel
         self._check_size("C", sum(entry.terms for rows in table for row in rows for entry in row))
         add, qd, write = sympy_module().Add, list(self.qd), self._write
@@ -248,9 +252,9 @@ class Equations:
             raise ArgumentError(f"there is no matrix {shown(what)}; there are {members(sources)}")
         return sources[what], [*self.q, *self.qd] if what == "C" else list(self.q)
 
-    def _check_size(self, what: str, size: int) -> None:
+    def _check_size(self, what: str, size: int, said: str = "") -> None:
         if size > MOST_TERMS:
-            problem = f"{what} has {size:,} terms, more than {MOST_TERMS:,}"
+            problem = f"{what} has {said}{size:,} terms, more than {MOST_TERMS:,}"
             advice = f"harmonics has them as arrays, steps({what!r}) is another form"
             raise ArgumentError(f"{self.tree.name}: {problem}; {advice}")
 

@@ -15,7 +15,7 @@ import numpy as np
 from linkwise.compiling import kernel_of
 from linkwise.dynamics.motors import reflected_inertias
 from linkwise.equations.degrees import Degrees, degrees
-from linkwise.equations.harmonic_sum import HarmonicSum, combined
+from linkwise.equations.harmonic_sum import GREATEST, HarmonicSum, combined
 from linkwise.equations.sampling import LARGEST, harmonics_of, samples
 from linkwise.errors import ArgumentError, KernelError
 from linkwise.model.coupling import coupling
@@ -28,6 +28,9 @@ EXACT = 1e-11
 
 _MANY = 300_000
 """Samples from which it pays to compile the kernel."""
+
+MOST_SYMBOLS = 10_000_000
+"""Terms that the Christoffel symbols may have, added up before any of them cancel: nearly a gigabyte."""
 
 Rows = tuple[tuple[HarmonicSum, ...], ...]
 
@@ -44,7 +47,7 @@ class HarmonicForm:
     ------
     ArgumentError
         Where there is no harmonic form: a floating base, screw joints, joints that follow others by a ratio that is no whole
-        number, or more than `linkwise.equations.sampling.LARGEST` samples for one entry.
+        number or too great, or more than `linkwise.equations.sampling.LARGEST` samples for one entry.
 
     Examples
     --------
@@ -67,6 +70,10 @@ class HarmonicForm:
             except ArgumentError as error:
                 raise ArgumentError(f"{tree.name}: {result}(q) has no harmonic form: {error}; {advice}") from None
             self._degrees[name] = [entry.at_most([bound * r for r in reach]) for entry in found]
+        greatest = max((h for found in self._degrees.values() for entry in found for h in entry.harmonics), default=0)
+        if greatest > GREATEST:
+            problem = f"sine and cosine of up to {greatest:,} times a coordinate, more than {GREATEST:,}"
+            raise ArgumentError(f"{tree.name}: too many harmonics: {problem}; {advice}")
         largest = max((entry.size for found in self._degrees.values() for entry in found), default=0)
         if largest > LARGEST:
             problem = f"an entry takes {largest:,} samples, more than {LARGEST:,}"
@@ -116,16 +123,24 @@ class HarmonicForm:
         """Christoffel symbols (n, n, n): C_ij = sum_k c_ijk qd_k, c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.
 
         R. M. Murray, Z. Li, S. S. Sastry, *A Mathematical Introduction to Robotic Manipulation* (1994), eq. 4.23.
+
+        Raises
+        ------
+        ArgumentError
+            Where their terms might be more than `MOST_SYMBOLS`.
         """
-        n = self.tree.n
-        rate = {(i, j, k): self.M[i][j].derivative(k) for i in range(n) for j in range(i, n) for k in range(n)}
+        M, n = self.M, self.tree.n
+        triples = [(i, j, k) for i in range(n) for j in range(n) for k in range(j, n)]
+        size = sum(M[i][j].depending(k) + M[i][k].depending(j) + M[j][k].depending(i) for i, j, k in triples)
+        if size > MOST_SYMBOLS:
+            problem = f"up to {size:,} terms, more than {MOST_SYMBOLS:,}"
+            raise ArgumentError(f"{self.tree.name}: too many joints for the Christoffel symbols: {problem}")
+        rate = {(i, j, k): M[i][j].derivative(k) for i in range(n) for j in range(i, n) for k in range(n)}
         rate |= {(j, i, k): part for (i, j, k), part in rate.items()}
         made: dict[tuple[int, int, int], HarmonicSum] = {}
-        for i in range(n):
-            for j in range(n):
-                for k in range(j, n):
-                    parts = [rate[i, j, k], rate[i, k, j], rate[j, k, i]]
-                    made[i, j, k] = made[i, k, j] = combined([0.5, 0.5, -0.5], parts)
+        for i, j, k in triples:
+            parts = [rate[i, j, k], rate[i, k, j], rate[j, k, i]]
+            made[i, j, k] = made[i, k, j] = combined([0.5, 0.5, -0.5], parts)
         table = tuple(tuple(tuple(made[i, j, k] for k in range(n)) for j in range(n)) for i in range(n))
         self._check("coriolis_matrix", lambda q, qd: coriolis_value(table, q, qd), largest(self.M))
         return table
@@ -142,7 +157,7 @@ class HarmonicForm:
     def residual(self) -> float:
         """The largest difference of M, C and g from the kernels at random points, angles to pi and speeds to 1.
 
-        Relative to the largest entry of each matrix, or for C, which may vanish, of M.
+        Relative to the largest entry of each matrix, or for C, which may vanish, of M. Needs the Christoffel symbols.
         """
         _ = self.M, self.g, self.christoffel
         return max(self._residuals.values())

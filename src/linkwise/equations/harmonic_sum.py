@@ -13,6 +13,9 @@ from linkwise.spatial.scalar import FloatArray
 ROUNDING = 2.0**-46
 """Coefficients below this part (1.4e-14) of their entry's scale are taken for rounding errors, and dropped."""
 
+GREATEST = 2**15 - 1
+"""The greatest harmonic: they are kept in 16 bits."""
+
 _AT_ONCE = 1 << 18
 """Cosines computed at a time."""
 
@@ -64,6 +67,10 @@ class HarmonicSum:
                 wave *= flat[:, k : k + 1] ** self.powers[part, k]
             total += wave.sum(axis=-1)
         return total.reshape(points.shape[:-1])
+
+    def depending(self, k: int) -> int:
+        """How many terms depend on the coordinate k: as many as its derivative has."""
+        return int(np.count_nonzero((self.harmonics[:, k] != 0) | (self.powers[:, k] != 0)))
 
     def derivative(self, k: int) -> HarmonicSum:
         """The derivative by the coordinate k, term by term."""

@@ -82,7 +82,7 @@ def read(path: str | Path, *, physical: bool = True) -> Description:
     return reading.description
 
 
-def load(path: str | Path) -> Mechanism:
+def load(path: str | Path, *, physical: bool = True) -> Mechanism:
     """The mechanism of a description file; see `read`.
 
     What the file says to act on the tool (``[external]``, the end of a .DAT) is no part of a Mechanism: `read` gives it,
@@ -93,7 +93,7 @@ def load(path: str | Path) -> Mechanism:
     FileError
         With everything that is wrong, each with its line.
     """
-    return read(path).mechanism
+    return read(path, physical=physical).mechanism
 
 
 def check(path: str | Path) -> list[FileProblem]:
@@ -210,7 +210,7 @@ def _expanded(path: str | Path, physical: bool) -> Reading:
     problems, remarks = (
         [FileProblem(0, f"after expansion: {told.message}") for told in found] for found in (made.problems, made.remarks)
     )
-    return Reading(made.description, problems, {}, [*warnings, *remarks])
+    return Reading(made.description, problems, {}, [*warnings, *remarks], made.between)
 
 
 def _refuse_robot(path: str | Path) -> None:

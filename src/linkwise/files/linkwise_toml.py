@@ -249,7 +249,7 @@ class _Reader:
     def _mechanism(
         self, top: dict[str, Any], links: Sequence[Link], motors: dict[int, Motor], loops: dict[int, Loop]
     ) -> Mechanism | None:
-        rest: dict[str, Any] = {key: top[key] for key in ("gravity", "floating") if key in top}
+        rest: dict[str, Any] = {key: top[key] for key in ("gravity", "floating", "tool_link") if key in top}
         rest |= {key: self._frame(key, (key,), top[key]) for key in ("base", "tool") if key in top}
         payload = None
         if "payload" in top:

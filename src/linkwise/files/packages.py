@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from linkwise.errors import FileError, FileProblem
@@ -76,7 +76,7 @@ def package_folder(name: str, description_path: str | Path, package_dirs: Folder
     """
     folders = package_folders(name, description_path, package_dirs)
     for folder in folders:
-        if _exists(folder):
+        if _is(Path.is_dir, folder):
             return folder
     raise _not_found(f"package {name!r}", description_path, folders)
 
@@ -86,6 +86,7 @@ def package_folders(name: str, description_path: str | Path, package_dirs: Folde
 
     1. The given folders: a folder of that name in them, or themselves if they have that name.
     2. The folders around the description, from the inmost: themselves if they have that name, or one of that name in them.
+       The root of the disk is none of them: what lies there is the system's (``package://etc/...``).
     3. The same for each folder of the environment's ROS_PACKAGE_PATH; then ``share/<name>`` in each of AMENT_PREFIX_PATH.
 
     Raises
@@ -98,9 +99,8 @@ def package_folders(name: str, description_path: str | Path, package_dirs: Folde
     given = [Path(folder).absolute() for folder in package_dirs]
     packages = [Path(folder).absolute() for folder in _environment(PACKAGE_PATH)]
     found = [place for folder in given for place in (folder / name, *_itself(folder, name))]
-    found += [
-        place for folder in Path(description_path).absolute().parents for place in (*_itself(folder, name), folder / name)
-    ]
+    around = Path(description_path).absolute().parents[:-1]
+    found += [place for folder in around for place in (*_itself(folder, name), folder / name)]
     found += [place for folder in packages for place in (folder / name, *_itself(folder, name))]
     found += [Path(folder).absolute() / "share" / name for folder in _environment(PREFIX_PATH)]
     return list(dict.fromkeys(found))
@@ -117,7 +117,7 @@ def _environment(variable: str) -> list[str]:
 def _first(uri: str, description_path: str | Path, places: Sequence[tuple[Path, Path]], given: Sequence[Path]) -> Path:
     """The first path that is there, if it lies in the folder that it was looked up in, or in a given one."""
     for folder, path in places:
-        if _exists(path):
+        if _is(Path.is_file, path):
             real = path.resolve()
             if not any(real.is_relative_to(allowed.resolve()) for allowed in (folder, *given)):
                 said = f"{uri!r} leaves the folder {str(folder)!r}: it is {str(real)!r}; allow its folder with package_dirs"
@@ -126,9 +126,9 @@ def _first(uri: str, description_path: str | Path, places: Sequence[tuple[Path, 
     raise _not_found(repr(uri), description_path, [path for _, path in places])
 
 
-def _exists(path: Path) -> bool:
+def _is(what: Callable[[Path], bool], path: Path) -> bool:
     try:
-        return path.exists()
+        return what(path)
     except (OSError, ValueError):
         return False
 

@@ -45,7 +45,7 @@ def _bodies(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
         if not link.body.physical:
             said = f"{name}: physical = false, its inertia is not checked"
             yield FileProblem(reading.line("link", k, "physical"), said)
-        elif link.moves and link.body.is_zero and k not in loaded:
+        elif link.moves and link.body.is_zero and k not in loaded and (k in undefined or k not in reading.between):
             hint = f", and its joint moves none at all: {UNDEFINED}" if k in undefined else ""
             yield FileProblem(reading.line("link", k, "mass"), f"{name} moves, but has no mass and no inertia{hint}")
         elif link.moves and not link.body.mass and not link.body.is_zero:

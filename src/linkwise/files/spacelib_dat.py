@@ -150,6 +150,8 @@ def losses(mechanism: Mechanism) -> list[str]:
     found = [f"link {link.name!r}: {what}" for k, link in enumerate(mechanism.links) for what in _link_losses(k, link)]
     frames = (("base", mechanism.base), ("tool", mechanism.tool))
     found += [f"its {name} (it is not the identity)" for name, frame in frames if not np.array_equal(frame, np.eye(4))]
+    if mechanism.tool_link is not None:
+        found.append("its tool (it is not on the last link)")
     if not mechanism.payload.is_zero:
         found.append("its payload")
     return [*found, *(f"its motor of {motor.joint!r}{_rotor_text(motor)}" for motor in mechanism.motors)]

@@ -21,6 +21,7 @@ TOP: dict[str, str] = {
     "gravity": "3 numbers",
     "base": "frame",
     "tool": "frame",
+    "tool_link": "text",
     "payload": "payload",
     "external": "external",
     "floating": "flag",

@@ -37,6 +37,8 @@ def render(description: Description) -> Iterator[str]:
     yield f"gravity = {row(mechanism.gravity)}\n"
     if mechanism.floating:
         yield "floating = true\n"
+    if mechanism.tool_link is not None:
+        yield f"tool_link = {text(mechanism.tool_link)}\n"
     for name, frame in (("base", mechanism.base), ("tool", mechanism.tool)):
         yield from _table(f"[{name}]", _frame(frame))
     yield from _table("[payload]", _body(mechanism.payload))

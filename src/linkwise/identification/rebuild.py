@@ -29,7 +29,7 @@ def rebuilt(mechanism: Mechanism, wanted: Unknowns, values: FloatArray, deviatio
     numbers = _distributed(mechanism, wanted, values)
     _check_motors(mechanism, numbers, dict(zip(wanted.base.columns.tolist(), deviations, strict=True)))
     of_links = numbers[: len(LINK) * len(mechanism.links)].reshape(-1, len(LINK)).copy()
-    of_links[-1] -= _of_payload(mechanism)
+    of_links[mechanism.tool_index] -= _of_payload(mechanism)
     of_motors = iter(numbers[len(LINK) * len(mechanism.links) :].reshape(-1, len(MOTOR)))
     links = [_link(link, row) for link, row in zip(mechanism.links, of_links, strict=True)]
     links = [link.replace(motor=_motor(link.motor, next(of_motors))) if link.motor else link for link in links]
@@ -61,7 +61,7 @@ def _massless(mechanism: Mechanism, numbers: FloatArray) -> Iterator[int]:
 
 
 def _of_payload(mechanism: Mechanism) -> FloatArray:
-    """The parameters (10,) that the payload adds to the last link."""
+    """The parameters (10,) that the payload adds to the link of the tool."""
     load = mechanism.payload
     pseudo = np.asarray(pseudo_inertia(load.mass, load.com, load.tensor), dtype=float)
     return numbers_of(mechanism.tool @ pseudo @ mechanism.tool.T)

@@ -40,8 +40,17 @@ def effort_limits(links: Sequence[Link], n: int) -> FloatArray:
 
 
 def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> Iterator[Problem]:
-    """What is wrong with joints whose limits leave nothing to the coordinate that they follow."""
+    """What is wrong with joints whose limits leave nothing to the coordinate that they follow, or to themselves."""
     limits = position_limits(links, joints, n)
+    for link, joint in zip(links, joints, strict=True):
+        if (
+            link.mimic is not None
+            and link.limits
+            and not joint.ratio
+            and not link.limits[0] <= joint.shift <= link.limits[1]
+        ):
+            expected = f"limits around {joint.shift:g}, where the joint stays"
+            yield Problem(f"joint {link.coordinate_name!r}", "limits", link.limits, expected)
     for link, joint in zip(links, joints, strict=True):
         if link.mimic is not None and joint.coordinate >= 0 and limits[joint.coordinate, 0] > limits[joint.coordinate, 1]:
             expected = f"limits that leave a range to the coordinate of {link.mimic.joint!r}, which it follows"

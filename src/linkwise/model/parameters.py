@@ -51,7 +51,8 @@ def parameter_values(tree: Tree) -> FloatArray:
         Where a floating base carries a rotor with a mass, and no link is fixed to it.
     """
     carried = [_pseudo(link.body) for link in tree.links]
-    carried[-1] = carried[-1] + tree.tool @ _pseudo(tree.payload) @ tree.tool.T
+    held = tree.tool_index
+    carried[held] = carried[held] + tree.tool @ _pseudo(tree.payload) @ tree.tool.T
     for drive in tree.drives:
         if drive.carrier is not None and (drive.carrier >= 0 or tree.floating) and not drive.motor.locked.is_zero:
             link, t_link_carrier = (drive.carrier, np.eye(4)) if drive.carrier >= 0 else _on_base(tree, drive)

@@ -31,8 +31,8 @@ def motors(tree: Tree) -> str:
     all on the motor's side of the gear; gear ratio is motor speed / joint speed
     a carried rotor spins about its axis, given in the axes of its carrier
     <BLANKLINE>
-    link  rotor inertia kg m2  gear ratio  viscous N m s/rad  Coulomb + N m  Coulomb - N m  carrier  spin axis
-    arm                0.0002          50                  0              0              0  base     0 0 1
+    joint  rotor inertia kg m2  gear ratio  viscous N m s/rad  Coulomb + N m  Coulomb - N m  carrier  spin axis
+    arm                 0.0002          50                  0              0              0  base     0 0 1
     """
     return laid_out(motor_table(tree))
 
@@ -66,7 +66,7 @@ def total_mass(tree: Tree) -> float:
 def motor_table(tree: Tree) -> Table:
     """Rotor inertia, gear ratio, viscous and Coulomb friction of each motor; where its rotor sits, if a link carries it."""
     found = [drive.motor for drive in tree.drives]
-    columns: dict[str, Cells] = {"link": [plain(drive.joint) for drive in tree.drives]}
+    columns: dict[str, Cells] = {"joint": [plain(drive.joint) for drive in tree.drives]}
     columns["rotor inertia kg m2"] = [number(motor.inertia) for motor in found]
     columns["gear ratio"] = [number(motor.gear_ratio) for motor in found]
     columns["viscous N m s/rad"] = [number(motor.viscous) for motor in found]

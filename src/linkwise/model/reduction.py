@@ -42,8 +42,8 @@ def moving_bodies(tree: Tree) -> Bodies:
         pre = joint.placement if joint.parent < 0 else back[joint.parent] @ joint.placement
         made.append(_placed(joint, pre, g))
     moved = [(body, t if body < 0 else cleaned(back[body] @ t)) for body, t in frames]
-    last, on_last = moved[len(tree.links) - 1]
-    result = Bodies(tuple(made), tuple(moved), (last, cleaned(on_last @ tree.tool)))
+    body, on_body = moved[tree.tool_index]
+    result = Bodies(tuple(made), tuple(moved), (body, cleaned(on_body @ tree.tool)))
     return _with_rotors(tree, _with_inertias(tree, result))
 
 

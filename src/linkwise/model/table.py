@@ -111,8 +111,9 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
     yield f"{_words(tree, convention)}; {units}"
     yield f"gravity {vector(tree.gravity)} m/s2"
     for name, frame in (("base frame" if tree.floating else "base", tree.base), ("tool", tree.tool)):
-        if not np.array_equal(frame, np.eye(4)):
-            yield f"{name} at {_frame_text(frame)}"
+        on = f" on {plain(tree.link_names[tree.tool_index])}" if name == "tool" and _branches(tree) else ""
+        if on or not np.array_equal(frame, np.eye(4)):
+            yield f"{name}{on} at {_frame_text(frame)}"
     if not tree.payload.is_zero:
         yield f"payload {_body_text(tree.payload)} in the tool's frame"
     if tree.drives:
@@ -120,6 +121,11 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
     for loop in tree.loops:
         named = f" {plain(loop.name)}" if loop.name else ""
         yield f"loop{named}: {_CLOSURES[loop.kind]} on {plain(loop.first)} and on {plain(loop.second)} coincide"
+
+
+def _branches(tree: Tree) -> bool:
+    """Whether it must be said which link the tool is on: there are several tips, or it is not the last."""
+    return tree.tool_link is not None or len(set(range(len(tree.links))) - set(tree.parents)) > 1
 
 
 def _driven(tree: Tree) -> str:

@@ -54,7 +54,9 @@ class Tree:
         T_world_base: where the base stands, or, floating, the frame in which its position is said; identity by default. All
         results are in the world frame, which is the base frame unless a base is given.
     tool : (4, 4) array_like, optional
-        T_link_tool: the tool on the last link of the list.
+        T_link_tool: the tool on its link.
+    tool_link : str, optional
+        Name of the link that the tool is on; the last of the list where it is left out.
     gravity : (3,) array_like
         Acceleration of free fall in the world frame, m/s2.
     payload : Inertia, optional
@@ -87,6 +89,7 @@ class Tree:
     motors: tuple[Motor, ...]
     base: FloatArray
     tool: FloatArray
+    tool_link: str | None
     gravity: FloatArray
     payload: Inertia
     floating: bool
@@ -104,6 +107,7 @@ class Tree:
         motors: Iterable[Motor] = (),
         base: Any = None,
         tool: Any = None,
+        tool_link: str | None = None,
         gravity: Any = GRAVITY,
         payload: Inertia | None = None,
         floating: bool = False,
@@ -124,6 +128,7 @@ class Tree:
             "motors": others,
             "base": check.rigid("base", base),
             "tool": check.rigid("tool", tool),
+            "tool_link": _tool_link(check, tool_link, [str(link.name) for link in named]),
             "gravity": check.vector("gravity", gravity),
             "payload": NO_PAYLOAD if payload is None else payload,
             "floating": _floating(check, floating, named),
@@ -217,6 +222,11 @@ class Tree:
         """Greatest joint efforts (n,), N m or N, both ways; infinite where there are none."""
         return frozen(effort_limits(self.links, self.n))
 
+    @property
+    def tool_index(self) -> int:
+        """Place of the link that the tool is on."""
+        return len(self.links) - 1 if self.tool_link is None else self.link_names.index(self.tool_link)
+
     def link_index(self, link: int | str) -> int:
         """Place of a link in the list, by its name or by an index that may count from the end.
 
@@ -249,7 +259,7 @@ class Tree:
     def replace(self, **changes: Any) -> Self:
         """The same mechanism with other values for some fields.
 
-        They are links, loops, motors, base, tool, gravity, payload, floating and name.
+        They are links, loops, motors, base, tool, tool_link, gravity, payload, floating and name.
         """
         known = self._fields()
         unknown = sorted(changes.keys() - known.keys())
@@ -262,14 +272,14 @@ class Tree:
         k = self.link_index(link)
         return self.replace(links=[*self.links[:k], self.links[k].replace(**changes), *self.links[k + 1 :]])
 
-    def with_tool(self, tool: Any) -> Self:
-        """The same mechanism with another tool, T_link_tool (4, 4)."""
-        return self.replace(tool=tool)
+    def with_tool(self, tool: Any, link: str | None = None) -> Self:
+        """The same mechanism with another tool, T_link_tool (4, 4), on the link of that name, or on that which had one."""
+        return self.replace(tool=tool, **({} if link is None else {"tool_link": link}))
 
     def with_payload(self, mass: Any = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = 0.0) -> Self:
         """The same mechanism carrying something else (or, with mass 0, nothing) in its tool.
 
-        The payload is kept apart from the last link, so taking it off restores the mechanism exactly.
+        The payload is kept apart from the tool's link, so taking it off restores the mechanism exactly.
 
         Parameters
         ----------
@@ -341,14 +351,14 @@ class Tree:
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 
     def _fields(self) -> dict[str, Any]:
-        names = ("links", "loops", "motors", "base", "tool", "gravity", "payload", "floating", "name")
+        names = ("links", "loops", "motors", "base", "tool", "tool_link", "gravity", "payload", "floating", "name")
         return {name: getattr(self, name) for name in names}
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal mechanisms, hashable."""
         arrays = (self.base.tobytes(), self.tool.tobytes(), self.gravity.tobytes())
-        return (self.links, self.loops, self.motors, *arrays, self.payload, self.floating, self.name)
+        return (self.links, self.loops, self.motors, *arrays, self.tool_link, self.payload, self.floating, self.name)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and isinstance(other, Tree) and self.key == other.key
@@ -366,6 +376,13 @@ def _rebuild(kind: type[Tree], values: dict[str, Any]) -> Tree:
 
 def _with_body(link: Link, body: Inertia) -> Link:
     return link.replace(mass=body.mass, com=body.com, inertia=body.tensor)
+
+
+def _tool_link(check: Checker, given: Any, names: Sequence[str]) -> str | None:
+    """The name of the tool's link, or None for the last of the list."""
+    if given is not None and given not in names:
+        check.report("tool_link", given, choices(names))
+    return None if given is None or not names or given == names[-1] else given
 
 
 def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:

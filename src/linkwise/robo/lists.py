@@ -170,26 +170,38 @@ class Motor:
 
 Item = TypeVar("Item", Link, Motor)
 
+_BLANKS: dict[str, Any] = {"mass": 0, "inertia": 0, "l": (0, 0, 0), "p": (0, 0, 0), "a": 0, "G": 1}
+"""The fields that say nothing of what hangs where; what they all are in an item of which one is at fault."""
 
-def items(kind: type[Item], word: str, given: Any) -> tuple[list[Item], list[Problem]]:
-    """The items of a list, each made from a plain one where it is not made yet, and what is wrong with the others."""
+
+def items(kind: type[Item], word: str, given: Any) -> tuple[list[Item], list[Problem], bool]:
+    """The items of a list, each made from a plain one where it is not made yet, and what is wrong with them.
+
+    Also whether it is known all the same what hangs where: faulty masses and the like are zero then.
+    """
     names = [field.name for field in fields(kind)]
     expected = f"{len(names)} items: {', '.join(names)}"
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes)):
-        return [], [Problem(f"list of {word}s", "value", given, f"a list of {word}s, each {expected}")]
+        return [], [Problem(f"list of {word}s", "value", given, f"a list of {word}s, each {expected}")], False
     made: list[Item] = []
     problems: list[Problem] = []
+    known = True
     for place, item in enumerate(given, start=1):
         if isinstance(item, kind):
             made.append(item)
         elif not isinstance(item, Sequence) or isinstance(item, str) or len(item) != len(names):
             problems.append(Problem(f"{word} at place {place} of the list", "value", item, expected))
+            known = False
         else:
             try:
                 made.append(kind(*item))
             except ModelError as error:
                 problems += error.problems
-    return made, problems
+                if {problem.field for problem in error.problems} <= _BLANKS.keys():
+                    made.append(kind(*(_BLANKS.get(name, value) for name, value in zip(names, item, strict=True))))
+                else:
+                    known = False
+    return made, problems, known
 
 
 def _shared(check: Checker, item: Any) -> dict[str, Any]:

@@ -14,10 +14,12 @@ from linkwise.errors import ArgumentError, ModelError, Problem, choices
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import Checker
 from linkwise.model.inertia import Inertia
+from linkwise.model.tree import GRAVITY
 from linkwise.robo.lists import Link, Motor, items
 from linkwise.robo.topology import base_numbers, disagreements
 from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.six_vector import around
 from linkwise.spatial.transform import translation
 
 ROTORS = ("bodies", "contained", "reduced")
@@ -73,7 +75,11 @@ def robot(
     l_from: str = "previous",
     inertia_about: str = "com",
     physical: bool = True,
-    **rest: Any,
+    base: Any = None,
+    tool: Any = None,
+    gravity: Any = GRAVITY,
+    payload: Inertia | None = None,
+    name: str | None = None,
 ) -> Robot:
     """Make a robot of Robo's lists.
 
@@ -93,13 +99,13 @@ def robot(
         What the tensors of links are about: the centre of mass, or the origin of the link's frame.
     physical : bool
         Require links that can exist; False for identified sets of numbers, as in `linkwise.Inertia`.
-    **rest
-        What the lists do not hold: ``base``, ``tool``, ``gravity``, ``payload`` and ``name``, as for `Mechanism`.
+    base, tool, gravity, payload, name
+        What the lists do not hold, as for `linkwise.Mechanism`.
 
     Raises
     ------
     ModelError
-        With every problem of both lists.
+        With every problem of both lists; what hangs where is compared as soon as the numbers that say it can be read.
     ArgumentError
         For another word.
 
@@ -121,23 +127,26 @@ def robot(
     ):
         if not isinstance(value, str) or value not in allowed:
             raise ArgumentError(f"{field} is {value!r}; expected {choices(allowed)}")
-    given, problems = items(Link, "link", links)
-    carried, others = items(Motor, "motor", motors)
+    given, problems, known = items(Link, "link", links)
+    carried, others, also_known = items(Motor, "motor", motors)
     problems += others
-    if not problems and not given:
+    if known and not given:
         problems.append(Problem("list of links", "value", [], "one link or more"))
-    if not problems:
+    elif known and also_known:
         problems += disagreements(given, carried)
     bodies = {link.number: _body(link, inertia_about, physical, problems) for link in given}
+    made = _rotors(given, carried, rotors, problems)
+    check = Checker("robot")
+    T_link_tool = check.rigid("tool", tool)
+    problems += check.problems
     if problems:
         raise ModelError(problems)
     ordered = sorted(given, key=lambda link: -link.number)
-    made = _rotors(given, carried, rotors)
     if l_from == "own":
-        tool = rest.pop("tool", None)
-        rest["tool"] = translation(*ordered[-1].l) @ (np.eye(4) if tool is None else np.asarray(tool))
+        T_link_tool = translation(*ordered[-1].l) @ T_link_tool
     placed = [_link(link, _joint(link, given, l_from), bodies[link.number], given) for link in ordered]
-    return Robot(tuple(given), tuple(carried), Mechanism(placed, motors=made, **rest))
+    whole = Mechanism(placed, motors=made, base=base, tool=T_link_tool, gravity=gravity, payload=payload, name=name)
+    return Robot(tuple(given), tuple(carried), whole)
 
 
 def to_mechanism(links: Any, motors: Any = (), **options: Any) -> Mechanism:
@@ -162,7 +171,7 @@ def _body(link: Link, about: str, physical: bool, problems: list[Problem]) -> In
     tensor = np.array(link.inertia)
     if about == "joint":
         p = np.array(link.p)
-        tensor = tensor - link.mass * ((p @ p) * np.eye(3) - np.outer(p, p))
+        tensor = tensor - link.mass * around(np.outer(p, p))
     made = Inertia.checked(check, link.mass, link.p, tensor, physical)
     problems += check.problems
     return made
@@ -190,12 +199,11 @@ def _link(link: Link, place: tuple[float, float, float], body: Inertia, links: S
     )
 
 
-def _rotors(links: Sequence[Link], motors: Sequence[Motor], rotors: str) -> list[linkwise.model.motor.Motor]:
+def _rotors(
+    links: Sequence[Link], motors: Sequence[Motor], rotors: str, problems: list[Problem]
+) -> list[linkwise.model.motor.Motor]:
     axes = {link.number: link.axis for link in links}
-    problems: list[Problem] = []
-    made = list(_carried(motors, axes, problems))
-    if problems:
-        raise ModelError(problems)
+    made = list(_carried([motor for motor in motors if motor.driven_joint in axes], axes, problems))
     if rotors == "bodies":
         return made
     kept = ("inertia", "gear_ratio", "joint", *(("carrier", "axis") if rotors == "contained" else ()))

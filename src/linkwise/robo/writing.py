@@ -132,6 +132,8 @@ def _lost(mechanism: Mechanism) -> Iterator[Problem]:
     for field, value, blank in (("base", mechanism.base, np.eye(4)), ("tool", mechanism.tool, np.eye(4))):
         if not np.array_equal(value, blank):
             yield lost(item, field, value.tolist(), "the identity")
+    if mechanism.tool_link is not None:
+        yield lost(item, "tool_link", mechanism.tool_link, "the last link")
     if tuple(mechanism.gravity) != GRAVITY:
         yield lost(item, "gravity", mechanism.gravity.tolist(), f"{list(GRAVITY)}")
     if not mechanism.payload.is_zero:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.rtss.arguments import poses, vectors
+from linkwise.rtss.arguments import vectors
 from linkwise.rtss.transforms import rt_rotx, rt_roty, rt_rotz
+from linkwise.solve.poses import rigid_poses
 from linkwise.spatial.numbers import numbers
+from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
 
 SINGULAR = 10.0 * np.finfo(np.float64).eps
@@ -103,7 +106,7 @@ def rt_tr2eul(T: npt.ArrayLike) -> FloatArray:
     >>> rt_tr2eul(rt_eul2tr(0.6, 0.0, -1.75)).round(12).tolist()
     [0.0, 0.0, -1.15]
     """
-    r = poses("rt_tr2eul: T", T)
+    r = rigid_poses("rt_tr2eul: T", T)
     sine = np.hypot(r[..., 0, 2], r[..., 1, 2])
     phi = np.where(sine < SINGULAR, 0.0, np.arctan2(r[..., 1, 2], r[..., 0, 2]))
     c, s = np.cos(phi), np.sin(phi)
@@ -137,13 +140,16 @@ def rt_tr2rpy(T: npt.ArrayLike) -> FloatArray:
     >>> rt_tr2rpy(rt_rpy2tr(0.6, np.pi / 2, -1.75)).round(12).tolist()
     [0.0, 1.570796326795, -2.35]
     """
-    r = poses("rt_tr2rpy: T", T)
-    cosine = np.hypot(r[..., 0, 0], r[..., 1, 0])
-    roll = np.where(cosine < SINGULAR, 0.0, np.arctan2(r[..., 1, 0], r[..., 0, 0]))
-    c, s = np.cos(roll), np.sin(roll)
-    pitch = np.arctan2(0.0 - r[..., 2, 0], c * r[..., 0, 0] + s * r[..., 1, 0])
-    yaw = np.arctan2(s * r[..., 0, 2] - c * r[..., 1, 2], c * r[..., 1, 1] - s * r[..., 0, 1])
-    return np.stack([roll, pitch, yaw], axis=-1)
+    given = rigid_poses("rt_tr2rpy: T", T)
+    made = np.empty((*given.shape[:-2], 3))
+    for place in np.ndindex(given.shape[:-2]):
+        r = given[place][:3, :3]
+        about_x, about_y, about_z = rotation_to_rpy(r)
+        if math.hypot(r[0, 0], r[1, 0]) < SINGULAR:
+            about_x = math.remainder(about_x - math.copysign(1.0, about_y) * about_z, 2.0 * math.pi)
+            about_z = 0.0
+        made[place] = about_z, about_y, about_x
+    return made + 0.0
 
 
 def _three(function: str, names: tuple[str, str, str], given: tuple[Any, Any, Any]) -> list[FloatArray]:

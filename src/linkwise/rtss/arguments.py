@@ -13,9 +13,6 @@ from linkwise.rtss.robot import rt_robot
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
-RIGID = 1e-6
-"""How far from orthonormal a rotation may be, as everywhere where poses are given."""
-
 
 def mechanism_of(function: str, robot: Any, *, dynamic: bool = False) -> Mechanism:
     """Return the mechanism that computes for a robot; with `dynamic`, all its links must have mass and inertia.
@@ -81,22 +78,6 @@ def matrices(field: str, value: Any, size: int = 4) -> FloatArray:
     made = numbers(field, value, expected)
     if made.shape[-2:] != (size, size):
         raise ArgumentError(f"{field} has the shape {made.shape}; expected {expected}")
-    return made
-
-
-def poses(field: str, value: Any) -> FloatArray:
-    """Rigid transforms (..., 4, 4)."""
-    made = matrices(field, value)
-    r = made[..., :3, :3]
-    skewed = np.abs(np.swapaxes(r, -1, -2) @ r - np.eye(3)).max(axis=(-2, -1)) > RIGID
-    wrong = skewed | (np.linalg.det(r) <= 0) | np.any(made[..., 3, :] != [0.0, 0.0, 0.0, 1.0], axis=-1)
-    if wrong.any():
-        place = tuple(int(k) for k in np.argwhere(wrong)[0])
-        which = f"{field}[{', '.join(map(str, place))}]" if place else field
-        raise ArgumentError(
-            f"{which} is {shown(made[place].tolist())}; expected a rigid transform: orthonormal right-handed "
-            "rotation, last row 0 0 0 1 (rt_trnorm may mend it)"
-        )
     return made
 
 

@@ -10,7 +10,6 @@ from linkwise.model.link import DHRow, Link
 from linkwise.model.motor import Motor
 from linkwise.rtss.link import rt_link
 from linkwise.rtss.robot import rt_robot
-from linkwise.rtss.rows import CONVENTIONS
 
 
 def from_mechanism(mechanism: Mechanism, *, gravity_sign: str = "up", **rest: Any) -> rt_robot:
@@ -18,7 +17,8 @@ def from_mechanism(mechanism: Mechanism, *, gravity_sign: str = "up", **rest: An
 
     What the toolbox has no field for cannot be said: a link that was not made from a row, that is fixed, or that has the
     shift b; a branch; a joint that follows another, or that has two motors; a rotor carried by a link; a payload; loops; a
-    floating base. Names of links and limits of speed and effort are left behind: nothing in the toolbox needs them.
+    floating base. Names of links and limits of speed and effort are left behind: nothing in the toolbox needs them. A
+    constant theta of a revolute joint, or d of a prismatic one, becomes part of the offset.
 
     Parameters
     ----------
@@ -71,6 +71,7 @@ def _of_the_whole(mechanism: Mechanism) -> list[Problem]:
     checks: list[tuple[str, object, bool, str]] = [
         ("floating", mechanism.floating, mechanism.floating, "a base that stands still"),
         ("loops", [loop.kind for loop in mechanism.loops], bool(mechanism.loops), "no loops"),
+        ("tool_link", mechanism.tool_link, mechanism.tool_link is not None, "the last link"),
         ("payload", mechanism.payload.mass, not mechanism.payload.is_zero, "no payload; it may be added to the last link"),
     ]
     return [Problem(_item(mechanism), field, value, expected) for field, value, wrong, expected in checks if wrong]
@@ -98,8 +99,10 @@ def _of_a_link(mechanism: Mechanism, k: int) -> list[Problem]:
 
 def _link(link: Link, row: DHRow, motor: Motor | None, bare: bool) -> rt_link:
     """The link with its motor; with what it has of kinematics if it is bare."""
-    made = rt_link([row.alpha, row.a, row.theta, row.d, link.joint == "prismatic"], row.convention)
-    values: dict[str, Any] = {"mdh": CONVENTIONS.index(row.convention), "offset": link.offset, "qlim": link.limits}
+    slides = link.joint == "prismatic"
+    theta, d, added = (row.theta, 0.0, row.d) if slides else (0.0, row.d, row.theta)
+    made = rt_link([row.alpha, row.a, theta, d, slides], row.convention)
+    values: dict[str, Any] = {"offset": link.offset + added, "qlim": link.limits}
     if not bare:
         values |= {"m": link.body.mass, "r": link.body.com, "I": link.body.tensor, "Jm": 0.0, "G": 1.0}
     if motor is not None:

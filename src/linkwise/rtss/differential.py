@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.rtss.arguments import matrices, poses, vectors
+from linkwise.rtss.arguments import matrices, vectors
+from linkwise.solve.poses import rigid_poses
+from linkwise.spatial.rotation import axial, skew
 from linkwise.spatial.scalar import FloatArray
 
 _HALVES_EXCHANGED = np.array([3, 4, 5, 0, 1, 2])
@@ -30,12 +32,11 @@ def rt_diff2tr(d: npt.ArrayLike) -> FloatArray:
     [[0.0, -6.0, 5.0, 1.0], [6.0, 0.0, -4.0, 2.0], [-5.0, 4.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0]]
     """
     given = vectors("rt_diff2tr: d", d, 6)
-    x, y, z = (given[..., k] for k in (3, 4, 5))
     made = np.zeros((*given.shape[:-1], 4, 4))
-    made[..., 0, 1], made[..., 0, 2], made[..., 1, 2] = 0.0 - z, y, 0.0 - x
-    made[..., 1, 0], made[..., 2, 0], made[..., 2, 1] = z, 0.0 - y, x
+    for place in np.ndindex(given.shape[:-1]):
+        made[place][:3, :3] = skew(given[place][3:])
     made[..., :3, 3] = given[..., :3]
-    return made
+    return made + 0.0
 
 
 def rt_tr2diff(T1: npt.ArrayLike, T2: npt.ArrayLike | None = None) -> FloatArray:
@@ -69,12 +70,12 @@ def rt_tr2diff(T1: npt.ArrayLike, T2: npt.ArrayLike | None = None) -> FloatArray
     """
     if T2 is None:
         made = matrices("rt_tr2diff: T1", T1)
-        turn = np.stack([made[..., i, j] - made[..., j, i] for i, j in ((2, 1), (0, 2), (1, 0))], axis=-1)
-        return np.concatenate([made[..., :3, 3], 0.5 * turn], axis=-1)
-    first, second = poses("rt_tr2diff: T1", T1), poses("rt_tr2diff: T2", T2)
-    columns = np.cross(first[..., :3, :3], second[..., :3, :3], axisa=-2, axisb=-2, axisc=-2)
-    turn = 0.5 * (columns[..., 0] + columns[..., 1] + columns[..., 2])
-    return np.concatenate([second[..., :3, 3] - first[..., :3, 3], turn], axis=-1)
+        way, turn = made[..., :3, 3], made[..., :3, :3]
+    else:
+        first, second = rigid_poses("rt_tr2diff: T1", T1), rigid_poses("rt_tr2diff: T2", T2)
+        way = second[..., :3, 3] - first[..., :3, 3]
+        turn = second[..., :3, :3] @ np.swapaxes(first[..., :3, :3], -1, -2)
+    return np.concatenate([way, np.moveaxis(axial(np.moveaxis(turn, (-2, -1), (0, 1))), 0, -1)], axis=-1)
 
 
 def rt_tr2jac(T: npt.ArrayLike) -> FloatArray:
@@ -99,7 +100,7 @@ def rt_tr2jac(T: npt.ArrayLike) -> FloatArray:
     >>> (rt_tr2jac(rt_transl(1, 0, 0)) @ [0, 0, 0, 0, 0, 1.0]).tolist()
     [0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
     """
-    given = poses("rt_tr2jac: T", T)
+    given = rigid_poses("rt_tr2jac: T", T)
     rotation, position = given[..., :3, :3], given[..., :3, 3]
     made = np.zeros((*given.shape[:-2], 6, 6))
     made[..., :3, :3] = made[..., 3:, 3:] = np.swapaxes(rotation, -1, -2)
@@ -130,5 +131,5 @@ def rt_ftrans(T: npt.ArrayLike, F: npt.ArrayLike) -> FloatArray:
     >>> rt_ftrans(rt_transl(1, 0, 0), [0, 0, 5, 0, 0, 0]).tolist()
     [0.0, 0.0, 5.0, 0.0, 5.0, 0.0]
     """
-    across = rt_tr2jac(poses("rt_ftrans: T", T))[..., _HALVES_EXCHANGED[:, None], _HALVES_EXCHANGED]
+    across = rt_tr2jac(rigid_poses("rt_ftrans: T", T))[..., _HALVES_EXCHANGED[:, None], _HALVES_EXCHANGED]
     return np.asarray((across @ vectors("rt_ftrans: F", F, 6)[..., None])[..., 0])

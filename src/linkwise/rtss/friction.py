@@ -61,8 +61,13 @@ def rt_friction(obj: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, side:
         raise ArgumentError(f"rt_friction: side is {side!r}; expected {choices(SIDES)}")
     if isinstance(obj, rt_link):
         speeds = numbers("rt_friction: qd", qd, "joint speeds", finite=False)
-        return _felt(Mechanism([obj.to_link()]), side).friction_torque(speeds[..., None])[..., 0]
-    return _felt(mechanism_of("rt_friction", obj), side).friction_torque(qd)
+        alone = rt_link()
+        alone.assign({"B": obj.B, "Tc": obj.Tc, "G": obj.G})
+        return rt_friction(rt_robot([alone]), speeds[..., None], side=side)[..., 0]
+    if side == "motor" and isinstance(obj, rt_robot):
+        obj = rt_robot(obj, [_changed(link, G=1.0) for link in obj.links])
+    mechanism = mechanism_of("rt_friction", obj)
+    return (_ungeared(mechanism) if side == "motor" else mechanism).friction_torque(qd)
 
 
 def rt_nofriction(obj: Some, which: str | None = None) -> Some:
@@ -111,16 +116,17 @@ def rt_nofriction(obj: Some, which: str | None = None) -> Some:
 
 
 def _link_without(link: rt_link, which: str | None) -> rt_link:
+    return _changed(link, Tc=0.0) if which is None else _changed(link, Tc=0.0, B=0.0)
+
+
+def _changed(link: rt_link, **values: Any) -> rt_link:
+    """A copy of a link with other values."""
     made = rt_link(link)
-    made.Tc = 0.0
-    if which is not None:
-        made.B = 0.0
+    made.assign(values)
     return made
 
 
-def _felt(mechanism: Mechanism, side: str) -> Mechanism:
-    """The mechanism whose friction is asked for: on the motor's side, that with all gears taken out."""
-    if side == "joint":
-        return mechanism
+def _ungeared(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with all gears taken out."""
     links = [link.replace(motor=link.motor.replace(gear_ratio=1.0)) if link.motor else link for link in mechanism.links]
     return mechanism.replace(links=links, motors=[motor.replace(gear_ratio=1.0) for motor in mechanism.motors])

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.mechanism import Mechanism
-from linkwise.rtss.arguments import mechanism_of, poses, vector
+from linkwise.rtss.arguments import mechanism_of, vector
 from linkwise.rtss.robot import rt_robot
 from linkwise.solve import REASONS, newton_raphson
+from linkwise.solve.poses import rigid_poses
 from linkwise.spatial.scalar import FloatArray
 
 TOLERANCE = 1e-11
@@ -33,7 +34,8 @@ def rt_ikine(
     ----------
     robot : rt_robot or Mechanism
     T : (4, 4) or (m, 4, 4) array_like
-        T_world_tool, rigid. Of a trajectory each pose starts from the solution of the one before.
+        T_world_tool, rigid; a rotation that is so to 1e-6 only is first made orthonormal. Of a trajectory each pose starts
+        from the solution of the one before.
     q0 : (n,) array_like, optional
         Where to start, rad or m; zero unless given.
     m : (6,) array_like, optional
@@ -56,6 +58,7 @@ def rt_ikine(
     the original: success is judged by the pose that is reached, to 1e-11 m and rad, not by the length of the last step; the
     mask leaves rows out of the Jacobian too; with fewer than six joints a missing mask is an error, there it is a remark; a
     step turns no joint by more than half a radian. Which of several solutions is found from far away may therefore differ.
+    Robots in other units than m are judged in theirs; with lengths above some 1e4 rounding alone is more than that.
     `Mechanism.inverse_kinematics` and `linkwise.solve` tell more, and give up less easily.
 
     Examples
@@ -68,7 +71,7 @@ def rt_ikine(
     """
     mechanism = mechanism_of("rt_ikine", robot)
     n = mechanism.n
-    wanted = poses("rt_ikine: T", T)
+    wanted = rigid_poses("rt_ikine: T", T)
     if wanted.ndim > 3:
         raise ArgumentError(f"rt_ikine: T has the shape {wanted.shape}; expected (4, 4) or (m, 4, 4)")
     q = np.zeros(n) if q0 is None else vector("rt_ikine: q0", q0, n)

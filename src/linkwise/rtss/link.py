@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, members, shown
+from linkwise.errors import ArgumentError, ModelError, Problem, members, shown
 from linkwise.model.checks import Checker
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
@@ -57,6 +57,9 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
     motor off. Centre of mass and tensor are in the axes of the link's frame, the tensor about the centre of mass; Jm, B and
     Tc are on the motor's side of the gear. Angles in rad; other units as the user likes, if they fit each other.
 
+    The coordinate stands in the place of theta (revolute) or D (prismatic). A number that is there the original ignores in
+    everything it computes; here it is kept, and an error where something is computed: if it is to be added, it is an offset.
+
     Mended: a row of 19 numbers, at which the original stops with an index out of range, gives Tc+ and, by symmetry,
     Tc- = -Tc+. Of a convention the original reads three letters and ignores what follows; here the whole word must fit. A
     matrix I that is not symmetric, friction that would drive, and limits in the wrong order are refused.
@@ -78,8 +81,8 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
 
     alpha = Field(Checker.number, "Twist angle about x, rad.")
     A = Field(Checker.number, "Length along x.")
-    theta = Field(Checker.number, "Rotation angle about z, rad.")
-    D = Field(Checker.number, "Offset distance along z.")
+    theta = Field(Checker.number, "Rotation angle about z of a prismatic joint, rad; 0 for a revolute one.")
+    D = Field(Checker.number, "Offset distance along z of a revolute joint; 0 for a prismatic one.")
     sigma = Field(fields.joint_type, "0 for a revolute joint, 1 for a prismatic one; any number but 0 is kept as 1.")
     mdh = Field(fields.convention, "0 for the standard Denavit-Hartenberg convention, 1 for the modified one.")
     offset = Field(Checker.number, "Added to the joint coordinate before anything is computed.")
@@ -108,7 +111,15 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         self.assign({**values, "mdh": 0 if convention is None else convention_number(convention)})
 
     def __call__(self, q: Any) -> FloatArray:
-        """Transform (4, 4) from the frame of the link before to the link's frame at the joint coordinate q + offset."""
+        """Transform (4, 4) from the frame of the link before to the link's frame at the joint coordinate q + offset.
+
+        Raises
+        ------
+        ArgumentError
+            Where q is no number.
+        ModelError
+            Where a constant stands in the place of the coordinate.
+        """
         value = numbers("q", q, "one joint coordinate", finite=False)
         if value.ndim:
             raise ArgumentError(f"q has shape {value.shape}; expected one joint coordinate")
@@ -161,6 +172,13 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         motor = [self.Jm, 1.0 if self.G is None else self.G, self.B, *self.Tc]
         return np.array([*self.dh, self.m, *(() if self.r is None else self.r), *six, *motor], dtype=np.float64)
 
+    def misplaced(self, item: str) -> list[Problem]:
+        """What is wrong with a constant in the place of the coordinate; `item` is what messages call the link."""
+        place, kind = ("D", "prismatic") if self.sigma else ("theta", "revolute")
+        constant = float(getattr(self, place))
+        expected = f"0, for the coordinate of a {kind} joint stands in its place; what is added to that is the offset"
+        return [Problem(item, place, constant, expected)] if constant else []
+
     def missing(self, *names: str) -> list[str]:
         """Which of these fields are not set."""
         return [name for name in names if getattr(self, name) is None]
@@ -190,11 +208,19 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         friction : {"reflected", "toolbox7"}
             The rule for friction behind the gear; see `linkwise.Motor`.
 
+        Raises
+        ------
+        ModelError
+            Where a constant stands in the place of the coordinate.
+
         Examples
         --------
         >>> rt_link([0, 0.5, 0, 0]).to_link("arm")
         Link 'arm': revolute, standard Denavit-Hartenberg theta=q d=0 a=0.5 alpha=0°
         """
+        wrong = self.misplaced(name or self._kind)
+        if wrong:
+            raise ModelError(wrong)
         body: dict[str, Any] = {"mass": self.m, "com": self.r, "inertia": self.I}
         return Link.dh(
             self.theta,

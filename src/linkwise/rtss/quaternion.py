@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.rtss.arguments import homogeneous, poses, vector
+from linkwise.rtss.arguments import homogeneous, vector
 from linkwise.rtss.fields import FieldError
+from linkwise.solve.poses import rigid_poses
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.quaternion import (
     conjugated,
@@ -47,8 +48,8 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
     Notes
     -----
     ``q * q`` is the product, ``q * vector`` the vector turned by q, ``q / q`` the product with the inverse, ``q / number`` a
-    shorter quaternion, ``q ** k`` the power with a whole k. A quaternion never changes. `inv`, `norm`, `double` and `unit`
-    are methods; `d`, `s`, `v`, `r` and `t` read it.
+    shorter quaternion, ``q ** k`` the power with a whole k; ``q == q`` compares the elements, so that q and -q differ. A
+    quaternion never changes. `inv`, `norm`, `double` and `unit` are methods; `d`, `s`, `v`, `r` and `t` read it.
 
     Mended: the inverse is that of a quaternion of any length (the original conjugates), ``q ** 0`` is 1 (there it is q), and
     a vector is turned without being stretched by a quaternion that is not of length 1. The original's plot is left out.
@@ -154,6 +155,14 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
         if divisor.ndim or divisor == 0:
             raise ArgumentError(f"a quaternion is divided by {shown(other)}; expected a quaternion or a number other than 0")
         return rt_quaternion(self._elements / float(divisor))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, rt_quaternion):
+            return NotImplemented
+        return bool(np.array_equal(self._elements, other._elements))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._elements.tolist()))
 
     def __pow__(self, power: Any) -> rt_quaternion:
         if isinstance(power, bool) or not isinstance(power, (int, np.integer)):
@@ -277,7 +286,7 @@ def _elements(given: Any) -> FloatArray:
     made = numbers("rt_quaternion: a1", given, expected)
     if made.shape in {(3, 3), (4, 4)}:
         whole = homogeneous(made) if made.shape == (3, 3) else made
-        return rotation_quaternion(poses("rt_quaternion: a1", whole)[:3, :3])
+        return rotation_quaternion(rigid_poses("rt_quaternion: a1", whole)[:3, :3])
     if made.size != 4 or max(made.shape) != 4:
         raise ArgumentError(f"rt_quaternion: a1 has the shape {made.shape}; expected {expected}")
     return made.reshape(4)

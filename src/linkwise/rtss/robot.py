@@ -28,7 +28,8 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
 
     ``rt_robot(links)`` joins links, ``rt_robot(DH)`` and ``rt_robot(DYN)`` read a legacy matrix, one row a link;
     ``rt_robot(robot)`` is a copy with links of its own, ``rt_robot(robot, links)`` one with other links; ``r1 * r2`` is r2
-    on the end of r1. Links are counted from 0: ``robot[0]`` or ``robot.links[0]`` is the first.
+    on the end of r1, with the base and the gravity of r1 and the tool of r2. Links are counted from 0: ``robot[0]`` or
+    ``robot.links[0]`` is the first.
 
     Parameters
     ----------
@@ -259,7 +260,8 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
         Raises
         ------
         ModelError
-            Without links; where they differ in convention; and, dynamic, naming all that is not set.
+            Without links; where they differ in convention; where constants stand in the places of coordinates; and, dynamic,
+            naming all that is not set.
 
         Examples
         --------
@@ -289,6 +291,10 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
 
     def _mechanism(self) -> Mechanism:
         self.mdh  # noqa: B018  (raises where the links differ)
+        items = [f"link{k} of robot {self.name!r}" for k in range(1, self.n + 1)]
+        wrong = [problem for link, item in zip(self.links, items, strict=True) for problem in link.misplaced(item)]
+        if wrong:
+            raise ModelError(wrong)
         links = [link.to_link(friction=self.friction) for link in self.links]
         gravity = self.gravity if self.gravity_sign == "free_fall" else 0.0 - self.gravity
         return Mechanism(links, base=self.base, tool=self.tool, gravity=gravity, name=self.name)

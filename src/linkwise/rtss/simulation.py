@@ -15,6 +15,7 @@ from linkwise.rtss.robot import rt_robot
 from linkwise.simulation import simulate
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.checks import instants
 
 
 def rt_fdyn(
@@ -79,21 +80,20 @@ def rt_fdyn(
     if torqfun is not None and not callable(torqfun):
         raise ArgumentError(f"rt_fdyn: torqfun is {shown(torqfun)}; expected a function torqfun(t, q, qd, ...) or None")
     start = numbers("rt_fdyn: t0", t0, "a time, s")
-    asked = numbers("rt_fdyn: t", t, "times (m,), s, ascending")
-    if start.ndim or asked.ndim > 1 or not asked.size:
-        raise ArgumentError(f"rt_fdyn: t0 and t have the shapes {start.shape} and {asked.shape}; expected () and (m,)")
-    times = asked.reshape(-1)
+    if start.ndim:
+        raise ArgumentError(f"rt_fdyn: t0 has the shape {start.shape}; expected a time, s")
+    times = instants(t if np.ndim(t) else [t], "rt_fdyn: t")
     if times[0] < start or times[-1] <= start:
         raise ArgumentError(
             f"rt_fdyn: t is {shown(times.tolist())}; expected times from t0 = {float(start)!r} on, and after it"
         )
     before = int(times[0] > start)
-    instants = np.concatenate([[float(start)], times]) if before else times
+    whole = np.concatenate([[float(start)], times]) if before else times
 
     def torque(time: float, q: FloatArray, qd: FloatArray) -> Any:
         assert torqfun is not None
         return torqfun(time, q, qd, *args)
 
     options = {"method": method, "rtol": rtol, "atol": atol}
-    made = simulate(mechanism, q0, qd0, torque=None if torqfun is None else torque, t=instants, **options)  # type: ignore[arg-type]
+    made = simulate(mechanism, q0, qd0, torque=None if torqfun is None else torque, t=whole, **options)  # type: ignore[arg-type]
     return made.q[..., before:, :], made.qd[..., before:, :]

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.rtss.arguments import homogeneous, poses
+from linkwise.rtss.arguments import homogeneous
 from linkwise.rtss.quaternion import ratios_of
+from linkwise.solve.poses import rigid_poses
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.checks import ends
@@ -32,8 +33,8 @@ def rt_jtraj(
     q0, q1 : (..., n) array_like
         Where it begins and ends, rad or m; a number is one joint.
     tv : int or (m,) array_like
-        How many points, evenly from time 0 to 1; or the times, s: the motion lasts from **0** to the last of them, so
-        times that begin later begin on the way.
+        How many points, evenly from time 0 to 1; or the times, s: the motion lasts from **0** to the greatest of them,
+        in whatever order they stand, so times that begin later begin on the way.
     qd0, qd1 : (..., n) array_like, optional
         Speeds at the beginning and the end; zero unless given.
 
@@ -128,11 +129,14 @@ def rt_trinterp(T0: npt.ArrayLike, T1: npt.ArrayLike, r: npt.ArrayLike) -> Float
 
 
 def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatArray:
-    first, last = poses(f"{function}: T0", T0), poses(f"{function}: T1", T1)
+    first, last = rigid_poses(f"{function}: T0", T0), rigid_poses(f"{function}: T1", T1)
     if first.shape != (4, 4) or last.shape != (4, 4):
         raise ArgumentError(f"{function}: T0 and T1 have the shapes {first.shape} and {last.shape}; expected (4, 4)")
     share = ratios_of(f"{function}: {name}", ratios)
-    way = Ways.between(np.stack([first, last]))
+    try:
+        way = Ways.between(np.stack([first, last]))
+    except ArgumentError as error:
+        raise ArgumentError(f"{function}: T0 and T1 are half a turn apart; which way round is not said") from error
     rotation = way.rotation @ turned(way.axis[0], way.angle[0] * share)
     return homogeneous(rotation, way.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 

@@ -18,6 +18,7 @@ from linkwise.model.tree import Tree
 from linkwise.simulation.arguments import Start
 from linkwise.simulation.events import member, watch
 from linkwise.simulation.moved import Moved
+from linkwise.simulation.progress import PATIENCE, Progress, Stuck
 from linkwise.simulation.scheme import normalised
 from linkwise.simulation.torque import Torque, asked
 from linkwise.spatial.scalar import Array, FloatArray
@@ -25,6 +26,11 @@ from linkwise.trajectory import Event
 
 METHODS = {"rk23": "RK23", "rk45": "RK45", "dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
 """Our names of SciPy's methods."""
+
+_STUCK = (
+    f"{PATIENCE} evaluations without getting on, as where a joint comes to rest under Coulomb friction; take fixed steps"
+    " (method='rk4'), or nofriction()"
+)
 
 Law = Callable[[float, FloatArray, FloatArray], FloatArray]
 
@@ -172,24 +178,31 @@ class _Rollout:
         if self.task.hold and self.task.torque.is_law:
             tau = law(float(t[0]), self.q[first], self.qd[first])
             law = _constant(tau)
-        made = solve(
-            self._derivative(law), (t[0], t[-1]), y, t_eval=t, events=self._watches(float(t[0])) or None, **self.task.solver
-        )
+        watches = self._watches(float(t[0])) or None
+        try:
+            made = solve(self._derivative(law), (t[0], t[-1]), y, t_eval=t, events=watches, **self.task.solver)
+        except Stuck as stuck:
+            self._stop(stuck.time, _STUCK)
+            return False
         reached = len(made.t)
         self.q[first : first + reached], self.qd[first : first + reached] = np.split(made.y.T, [self.nq], axis=1)
         self._note(made)
-        if made.status < 0 and not self.task.mark:
-            where = f" in rollout {self.member}" if self.member else ""
-            stopped = float(self.task.t[min(first + reached, then)])
-            raise SimulationError(
-                self.member, stopped, f"simulate: the solver stopped before t = {stopped:g} s{where}: {made.message}"
-            )
+        if made.status < 0:
+            self._stop(float(self.task.t[min(first + reached, then)]), made.message)
         return bool(made.status == 0)
+
+    def _stop(self, time: float, why: str) -> None:
+        """Raise what stopped the solver, unless what cannot be followed is only marked."""
+        if not self.task.mark:
+            where = f" in rollout {self.member}" if self.member else ""
+            raise SimulationError(self.member, time, f"simulate: the solver stopped before t = {time:g} s{where}: {why}")
 
     def _derivative(self, law: Law) -> Callable[[float, FloatArray], FloatArray]:
         rates, nq = self.rates, self.nq
+        progress = Progress(float(self.task.t[0]), float(self.task.t[-1]))
 
         def derivative(t: float, y: FloatArray) -> FloatArray:
+            progress.at(t)
             q, qd = y[:nq], y[nq:]
             return np.asarray(rates(q, qd, law(t, q, qd)))
 

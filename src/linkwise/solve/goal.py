@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.solve.pose_error import pose_error, pose_error_rate
+from linkwise.solve.poses import rigid_poses
 from linkwise.solve.solution import Solution
 from linkwise.solve.start import start_position
 from linkwise.spatial.numbers import numbers
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
 
 FRAMES = ("base", "body")
-
-RIGID = 1e-6
-"""How far from orthonormal a rotation may be, as everywhere where poses are given."""
 
 FARTHEST = 1e50
 """A position beyond this, m, would leave the range of floating-point arithmetic in the sums of squares."""
@@ -152,23 +150,11 @@ def _rows(mask: npt.ArrayLike | None) -> npt.NDArray[np.bool_]:
 
 def _poses(given: npt.ArrayLike) -> FloatArray:
     """Poses (..., 4, 4) with rotations that are orthonormal to the last bit."""
-    made = numbers("T", given, "rigid poses (..., 4, 4)")
-    if made.shape[-2:] != (4, 4):
-        raise ArgumentError(f"T has the shape {made.shape}; expected rigid poses (..., 4, 4)")
-    r = made[..., :3, :3]
-    skewed = np.abs(np.swapaxes(r, -1, -2) @ r - np.eye(3)).max(axis=(-2, -1)) > RIGID
-    wrong = skewed | (np.linalg.det(r) <= 0) | np.any(made[..., 3, :] != [0.0, 0.0, 0.0, 1.0], axis=-1)
-    if wrong.any():
-        place = tuple(int(k) for k in np.argwhere(wrong)[0])
-        which = f"T[{', '.join(map(str, place))}]" if place else "T"
-        raise ArgumentError(
-            f"{which} is {shown(made[place].tolist())}; expected a rigid pose: orthonormal right-handed rotation, "
-            "last row 0 0 0 1"
-        )
+    made = rigid_poses("T", given)
     if np.abs(made[..., :3, 3]).max(initial=0.0) > FARTHEST:
         raise ArgumentError(
             f"T has the position {np.abs(made[..., :3, 3]).max():g} m; expected positions up to {FARTHEST:g} m"
         )
-    exact = quaternion_rotation(np.moveaxis(rotation_quaternion(r), -1, 0))
+    exact = quaternion_rotation(np.moveaxis(rotation_quaternion(made[..., :3, :3]), -1, 0))
     made[..., :3, :3] = np.moveaxis(exact, (0, 1), (-2, -1))
     return made

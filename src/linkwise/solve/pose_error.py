@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.spatial.quaternion import axis_and_angle
+from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -60,6 +61,4 @@ def _turn(reached: FloatArray, wanted: FloatArray, frame: str) -> FloatArray:
 
 def _crossed(vector: FloatArray, columns: FloatArray) -> FloatArray:
     """The cross products (..., 3, n) of a vector (..., 3) with each column."""
-    x, y, z = (vector[..., k, None] for k in range(3))
-    a, b, c = (columns[..., k, :] for k in range(3))
-    return np.stack([y * c - z * b, z * a - x * c, x * b - y * a], axis=-2)
+    return np.moveaxis(cross(np.moveaxis(vector[..., None], -2, 0), np.moveaxis(columns, -2, 0)), 0, -2)

@@ -58,7 +58,7 @@ def _sense(axis: FloatArray, laid: Skeleton) -> float:
 
 def tool(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
     """Draw the tool's frame longer than the others, joined to its link by a line where it is away from it."""
-    last = laid.places[-1].frame[:3, 3]
+    last = laid.places[mechanism.tool_index].frame[:3, 3]
     if not np.array_equal(mechanism.tool, np.eye(4)):
         axes.plot(*np.array([last, laid.tool[:3, 3]]).T, color="0.3", linewidth=2.2, zorder=2.5)
         triad(axes, laid.tool, laid.size * TRIAD * 1.3)

@@ -88,8 +88,7 @@ def skeleton(tree: Tree, q: Any = None) -> Skeleton:
     for k in tree.order:
         places[k] = _place(tree, k, frames[tree.parents[k]], float(tree.followers[k].value(joints)))
         frames[k] = places[k].frame
-    last = len(tree.links) - 1
-    made = Skeleton(frames[-1], tuple(places[k] for k in range(last + 1)), frames[last] @ tree.tool)
+    made = Skeleton(frames[-1], tuple(places[k] for k in range(len(places))), frames[tree.tool_index] @ tree.tool)
     extent = float(np.linalg.norm(np.ptp(made.points, axis=0)))
     extent = extent if extent > SMALLEST else 1.0
     return replace(made, extent=extent, size=_symbol_size(made, extent))

@@ -112,7 +112,8 @@ def _inertias(tree: Tree) -> FloatArray:
     """Pseudo-inertia (L, 4, 4) of each link about its frame's origin; the last one carries the payload."""
     bodies = [pseudo_inertia(link.body.mass, link.body.com, link.body.tensor) for link in tree.links]
     load = pseudo_inertia(tree.payload.mass, tree.payload.com, tree.payload.tensor)
-    bodies[-1] = bodies[-1] + tree.tool @ load @ tree.tool.T
+    held = tree.tool_index
+    bodies[held] = bodies[held] + tree.tool @ load @ tree.tool.T
     return np.array(bodies, dtype=float)
 
 

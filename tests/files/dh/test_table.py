@@ -12,7 +12,7 @@ from hypothesis import given, settings
 import linkwise as lw
 from linkwise.errors import ArgumentError, FileError, LinkwiseError
 from linkwise.files.dh.dialects import DIALECTS
-from linkwise.files.dh.table import parse, read_dh, save_dh
+from linkwise.files.dh.table import parse, read_dh, save_dh, undecided
 from linkwise.spatial.transform import dh_modified, dh_standard
 from mechanisms import numpy_call
 
@@ -265,6 +265,14 @@ def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:
             ],
         ),
         (
+            "0 0 0 0 0 0 0 2 -inf inf\n0 0 0 0 0 0 0 0 inf 1\n0 0 0 0 0 0 0 0 1 -inf\n", {"dialect": "python"},
+            [
+                "line 1: flip is 2; expected 0 or 1 (q counts as -q + offset)",
+                "line 2: lower is inf; expected a number, or -inf for none",
+                "line 3: upper is -inf; expected a number, or inf for none",
+            ],
+        ),
+        (
             "0 0 0 0 0 0 0 1 2 1\n", {"dialect": "python"},
             ["line 1: link 'link1': limits is (2.0, 1.0); expected the least value first, then the greatest, neither NaN"],
         ),
@@ -344,3 +352,18 @@ def test_only_our_errors_escape(text: str, dialect: str, said: bool) -> None:
     except LinkwiseError:
         return
     assert bool(reading.problems) != bool(reading.description)
+
+
+def test_long_lines_take_a_time_that_grows_with_their_length() -> None:
+    """Blanks, columns and cells without end: by the square of their number these would take minutes."""
+    assert (
+        parse("0" + " " * 1_000_000 + "1", "arm", dialect="matlab").problems[0].message
+        == "2 cells; expected 4, 5, 6, 15, 16, 17, 18 or 20"
+    )
+    blanks = parse("a" + " " * 1_000_000 + "b [m], theta [rad]", "arm", dialect="linkwise").problems
+    assert blanks[0].message.startswith("no column 'a b [m]'; ")
+    many = parse(",".join(["a [m]"] * 100_000), "arm", dialect="linkwise").problems
+    assert [problem.message for problem in many] == [
+        "the header names 'a' twice", "the header has no column 'theta', 'd' or 'alpha'"
+    ]  # fmt: skip
+    assert len(undecided("1, 2, 3, " + "9" * 1_000_000).message) < 1000

@@ -66,6 +66,9 @@ TEXTS = {
         f'<joint name="d" axis="1 0 0" pos="0 0.1 0"/>{BALL}<body pos="0.3 0 0"><joint name="arm"/>{BALL}</body>',
         body_said='pos="0.1 0.2 0.3" euler="10 20 30"',
     ),
+    "axes of any length": f'<mujoco><worldbody><body><joint axis="1e150 -2e150 1e150"/>{BALL}<body pos="1 0 0">'
+    f'<joint axis="-3e-3 4e-3 0" pos="0 1 0"/>{BALL}</body></body></worldbody></mujoco>',
+    "a slide with a range of degrees by its class": arm('<default><joint range="-1 2" ref="0.5"/></default>', elbow=' type="slide"'),
     "names that look like those we make": "<mujoco><worldbody>"
     f'<body name="base"><joint name="base"/>{BALL}<body name="body3"><joint name="x"/>{BALL}'
     f'<body><joint axis="1 0 0"/><joint name="x1"/>{BOX}<body name="body4_1"><joint name="body4"/>{BOX}</body></body></body></body>'

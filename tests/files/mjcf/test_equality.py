@@ -131,3 +131,17 @@ def test_loops_of_a_floating_base() -> None:
         assert [problem.message for problem in reading.problems] == [
             "equality <connect>: it ties to the ground, which a floating base cannot say; active = 'false' leaves it out"
         ]
+
+
+def test_a_long_chain_of_followers_stays_with_its_end() -> None:
+    """Settled in a time that grows with its length: by the square these 3000 would take many seconds."""
+    count = 3000
+    bodies = "".join(f'<body><joint name="j{k}"/></body>' for k in range(count))
+    follow = "".join(f'<joint joint1="j{k}" joint2="j{k + 1}" polycoef="0.5 -1"/>' for k in range(count - 1))
+    last = f'<joint joint1="j{count - 1}" polycoef="0.25"/>'
+    reading = mjcf.parse(f"<mujoco><worldbody>{bodies}</worldbody><equality>{follow}{last}</equality></mujoco>")
+    assert reading.description is not None
+    mech = reading.description.mechanism
+    assert mech.n == 0
+    angles = [np.arctan2(*link.before[[1, 0], 0]) for link in mech.links[:-3:-1]]
+    assert np.abs(np.array(angles) - [0.25, 0.25]).max() < 1e-15

@@ -37,6 +37,48 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "empty": ("<mujoco/>", ["line 1: there is no <body> in a <worldbody>"]),
     "no body": (world(""), ["line 1: there is no <body> in a <worldbody>"]),
+    "unknown attribute of the option": (
+        world("<body/>", '<option gravitiy="0 0 0"/>'),
+        ["line 2: <option> has no attribute 'gravitiy' (did you mean 'gravity'?)"],
+    ),
+    "unknown switch": (
+        world("<body/>", '<option><flag gravty="disable"/></option>'),
+        ["line 2: <flag> has no attribute 'gravty' (did you mean 'gravity'?)"],
+    ),
+    "unknown element of the option": (
+        world("<body/>", '<option>\n<flags gravity="disable"/></option>'),
+        ["line 3: there is no element <flags> in <option> (did you mean <flag>?)"],
+    ),
+    "unknown attribute of a class": (
+        world("<body/>", '<default>\n<joint dampng="1"/>\n<geom name="a"/></default>'),
+        [
+            "line 3: <joint> of default class 'main' has no attribute 'dampng' (did you mean 'damping'?)",
+            "line 4: <geom> of default class 'main' has no attribute 'name'",
+        ],
+    ),
+    "unknown element of a class": (
+        world("<body/>", '<default>\n<jiont damping="1"/>\n<weld active="true"/></default>'),
+        [
+            "line 3: there is no element <jiont> in <default> (did you mean <joint>?)",
+            "line 4: there is no element <weld> in <default> (did you mean <hfield>?)",
+        ],
+    ),
+    "unknown attribute of an actuator": (
+        body("", "").replace("</mujoco>", '<actuator><motor joint="j" armatur="1"/></actuator></mujoco>'),
+        ["line 7: <motor> has no attribute 'armatur' (did you mean 'armature'?)"],
+    ),
+    "bodies where there can be none": (
+        body('<geom size="1">\n<body/></geom><joint name="k"><inertial/></joint>'),
+        ["line 5: there is no element <body> in <geom>", "line 5: there is no element <inertial> in joint 'k'"],
+    ),
+    "too many names to list": (
+        world("".join(f'<body name="b{k}"/>' for k in range(50)), after='<equality><weld body1="x"/></equality>'),
+        [
+            "line 6: equality <weld>: body1 is 'x'; the bodies are "
+            + ", ".join(f"'b{k}'" for k in range(20))
+            + " and 31 more"
+        ],
+    ),
     "unknown section": (
         "<mujoco><wordlbody/></mujoco>",
         [
@@ -425,3 +467,11 @@ def test_deep_nesting() -> None:
     reading = mjcf.parse(world(deep))
     assert reading.description is not None
     assert len(reading.description.mechanism.links) == 280
+
+
+def test_many_mistakes_are_told_without_guesses() -> None:
+    """Each guess takes time: a large file full of mistakes would take for ever."""
+    wrong = "".join(f'<geom size="1" {"mas" if k else "masss"}="{k}"/>\n' for k in range(200))
+    problems = mjcf.parse(body(wrong)).problems
+    assert len(problems) == 200
+    assert [problem.message.endswith("(did you mean 'mass'?)") for problem in problems] == [True] * 100 + [False] * 100

@@ -220,6 +220,14 @@ def test_written_as_toml_it_is_the_same(tmp_path: Path) -> None:
     assert lw.load(tmp_path / "arm.toml") == mech
 
 
+def test_an_axis_whose_square_overflows() -> None:
+    """MuJoCo makes zero of it."""
+    text = '<mujoco><worldbody><body><joint axis="3e200 -4e200 0"/><geom size="1"/></body></worldbody></mujoco>'
+    reading = mjcf.parse(text)
+    assert reading.description is not None
+    assert np.abs(reading.description.mechanism.links[0].axis - [0.6, -0.8, 0]).max() < 2e-16
+
+
 # ── files that include others ─────────────────────────────────────────────────────────────────────
 
 
@@ -283,6 +291,30 @@ def test_includes_that_are_refused(folder: Path, said: str, why: str) -> None:
 def test_a_link_out_of_the_folder_is_not_followed(folder: Path) -> None:
     (folder / "parts" / "link.xml").symlink_to(folder.parent / "secret.xml")
     assert "the path leaves the folder" in str(check(included(folder, "parts/link.xml"))[0])
+
+
+def test_included_files_are_not_larger_together_than_one_may_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "parts" / "hand.xml").write_text('<any><body name="hand"/></any>')
+    sizes = {name: len((folder / "parts" / f"{name}.xml").read_text()) for name in ("defaults", "limb", "hand")}
+    monkeypatch.setattr("linkwise.files.mjcf.include.LARGEST_DESCRIPTION", sum(sizes.values()))
+    path = included(folder, "parts/limb.xml")
+    assert check(path) == []
+    monkeypatch.setattr("linkwise.files.mjcf.include.LARGEST_DESCRIPTION", sum(sizes.values()) - 1)
+    (told,) = check(path)
+    assert told.line == 4
+    assert "<include> of 'parts/hand.xml': " in told.message
+    assert told.message.endswith("with it the included files are larger than 0 MB together")
+
+
+def test_an_equality_of_an_included_file_tells_the_line_of_the_including_one(folder: Path) -> None:
+    (folder / "parts" / "ties.xml").write_text('<any>\n\n\n\n\n\n<weld class="x" body1="own"/></any>')
+    path = included(folder)
+    path.write_text(
+        path.read_text().replace("</mujoco>", '\n<equality><include file="parts/ties.xml"/></equality></mujoco>')
+    )
+    assert [str(problem) for problem in check(path)] == [
+        "line 5: in 'parts/ties.xml', line 7: <weld>: class is 'x'; the classes are 'main'"
+    ]
 
 
 def test_rings_of_includes(folder: Path) -> None:

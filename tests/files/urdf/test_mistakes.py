@@ -236,3 +236,24 @@ def test_a_wrong_name_among_very_many_is_told_without_a_comparison() -> None:
     problems = urdf.parse(f"<robot>{links}{joints}</robot>").problems
     assert len(problems) == 5000
     assert problems[0].message == "joint 'j0': its parent is 'm0', but there is no such link"
+
+
+def test_many_mistakes_are_told_without_guesses() -> None:
+    joints = "".join(
+        f'<joint name="j{k}" type="fixed"><parent link="cra"/><child link="crane"/></joint>' for k in range(150)
+    )
+    problems = urdf.parse(f'<robot><link name="crane"/>{joints}</robot>').problems
+    assert [problem.message.endswith("; is 'crane' meant?") for problem in problems] == [True] * 100 + [False] * 50
+
+
+def test_a_long_ring_is_told_with_its_first_links() -> None:
+    """Found in a time that grows with its length, not with the square: by the square this one would take half a minute."""
+    count = 30_000
+    links = "".join(f'<link name="l{k}"/>' for k in range(count))
+    joints = "".join(
+        f'<joint name="j{k}" type="fixed"><parent link="l{k}"/><child link="l{(k + 1) % count}"/></joint>'
+        for k in range(count)
+    )
+    (problem,) = urdf.parse(f"<robot>{links}{joints}</robot>").problems
+    named = ", ".join(f"'l{k % count}'" for k in range(count + 1, count - 9, -1))
+    assert problem.message == f"the links {named} and 29990 more carry each other in a ring; expected a tree"

@@ -318,6 +318,10 @@ def test_shapes() -> None:
             "visual: geometry is <cone>; expected 'box', 'cylinder', 'sphere', 'capsule' or 'mesh'",
         ),
         ("<geometry><box/></geometry>", "visual: <box> has no size"),
+        (
+            '<geometry><box size="1 2 3"/><sphere radius="1"/></geometry>',
+            "visual: <sphere> is a second geometry; expected one",
+        ),
         ('<geometry><box size="1 2"/></geometry>', "visual: size of <box> is '1 2'; expected 3 numbers"),
         ('<geometry><sphere radius="x"/></geometry>', "visual: radius of <sphere>: 'x' is not a number"),
         ("<geometry><mesh/></geometry>", "visual: <mesh> has no filename"),

@@ -217,21 +217,10 @@ def test_shapes_of_every_kind(tmp_path: Path) -> None:
     mech = Mechanism([Link(name="arm", joint="fixed")])
     save(mech, tmp_path / "a.urdf", shapes=shapes)
     found = read(tmp_path / "a.urdf")
-    assert {shape.key[:-1] for shape in found.shapes} == {shape.key[:-1] for shape in _said(shapes)}
+    assert {shape.key[:-1] for shape in found.shapes} == {shape.key[:-1] for shape in shapes}
     assert found.mechanism.links == (mech.links[0].replace(parent="base"),)
     with pytest.raises(ArgumentError, match="a shape is on link 'leg'; expected 'base' or 'arm'"):
         save(mech, tmp_path / "a.urdf", shapes=[Shape("leg", "sphere", (1,))])
-
-
-def _said(shapes: tuple[Shape, ...]) -> list[Shape]:
-    """A colour without a material's name is written with an empty one."""
-    fields = ("link", "kind", "size", "role", "origin", "filename", "colour", "name")
-    return [
-        Shape(
-            **{field: getattr(shape, field) for field in fields}, material=shape.material or ("" if shape.colour else None)
-        )
-        for shape in shapes
-    ]
 
 
 def test_shapes_that_cannot_be_written(tmp_path: Path) -> None:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+LONGEST = 60
+"""Characters of a cell that are told at most."""
+
 _BODY = ("m", "rx", "ry", "rz", "Ixx", "Iyy", "Izz", "Ixy", "Iyz", "Ixz")
 _MOTOR = ("Jm", "G", "B", "Tc+", "Tc-")
 
@@ -119,7 +122,7 @@ def meanings(cells: Sequence[str]) -> list[str]:
     for dialect in DIALECTS.values():
         columns = dialect.columns(len(cells))
         if columns is not None:
-            pairs = " ".join(f"{name}={cell}" for name, cell in zip(columns, cells, strict=True))
+            pairs = " ".join(f"{name}={cell[:LONGEST]}" for name, cell in zip(columns, cells, strict=True))
             found.append(f"{dialect.name}: {pairs}")
         elif not dialect.has_header:
             found.append(f"{dialect.name}: nothing, its rows have {dialect.counts} numbers")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from linkwise.errors import FileProblem, choices, members, shown
-from linkwise.files.dh.dialects import HEADER, Dialect
+from linkwise.files.dh.dialects import HEADER, LONGEST, Dialect
 from linkwise.files.numbers import number
 
 SEPARATORS = (";", "\t", ",")
-LONGEST = 60
-"""Characters of a cell that are told at most."""
-
-_TRAILING = re.compile(r"\s*[#%].*")
+_COMMENT = re.compile("[#%]")
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ def lines_of(text: str) -> list[Line]:
     """
     found = []
     for k, raw in enumerate(text.split("\n"), 1):
-        line = _TRAILING.sub("", raw).strip()
+        line = _COMMENT.split(raw, maxsplit=1)[0].strip()
         if line:
             mark = next((one for one in SEPARATORS if one in line), None)
             found.append(Line(k, tuple(cell.strip() for cell in line.split(mark))))
@@ -62,7 +60,7 @@ def header_columns(line: Line, problems: list[FileProblem]) -> list[Column]:
             problems.append(FileProblem(line.number, _unit_text(name, unit)))
         found.append(Column(name, unit))
     names = [column.name for column in found]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         problems.append(FileProblem(line.number, f"the header names {members(twice)} twice"))
     missing = [name for name in ("theta", "d", "a", "alpha") if name not in names]
@@ -79,8 +77,10 @@ def _unit_text(name: str, unit: str) -> str:
 
 
 def _name_and_unit(cell: str) -> tuple[str, str]:
-    found = re.fullmatch(r"(.*?)\s*\[([^\[\]]*)\]", cell)
-    return (found[1], " ".join(found[2].split())) if found else (cell, "")
+    name, bracket, unit = cell.partition("[")
+    if not bracket or not unit.endswith("]") or any(mark in unit[:-1] for mark in "[]"):
+        return cell, ""
+    return name.rstrip(), " ".join(unit[:-1].split())
 
 
 def is_header(line: Line) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 
 from linkwise.errors import FileProblem, choices, shown
 from linkwise.files.attempt import attempt
-from linkwise.files.dh.dialects import SCALES, Dialect
-from linkwise.files.dh.lines import LONGEST, Column, Line
+from linkwise.files.dh.dialects import LONGEST, SCALES, Dialect
+from linkwise.files.dh.lines import Column, Line
 from linkwise.files.numbers import number, why_not
 from linkwise.model.link import CONVENTIONS, Link
 from linkwise.model.motor import Motor
@@ -53,6 +53,7 @@ class Rows:
         cells = {column.name: self._cell(line, column, cell) for column, cell in zip(columns, line.cells, strict=True)}
         kind = self._kind(line, cells)
         convention = self._convention(line, cells)
+        self._switch(line, cells, "flip", "0 or 1 (q counts as -q + offset)")
         if len(self.problems) > known:
             return None
         values = {column.name: self._scaled(line, column, cells[column.name], kind) for column in columns}
@@ -70,7 +71,10 @@ class Rows:
         if column.name in WORDS:
             return cell
         if column.name in LIMITS and (not cell or cell.lower().lstrip("+-") in {"inf", "infinity"}):
-            return math.copysign(math.inf, -1 if column.name == "lower" else 1)
+            none = -math.inf if column.name == "lower" else math.inf
+            if cell and float(cell) != none:
+                self._report(line, f"{column.name} is {cell}; expected a number, or {none} for none")
+            return none
         value = number(cell)
         if value is None:
             self._report(line, f"{column.name}: {why_not(cell[:LONGEST]) if cell else 'the cell is empty'}")

@@ -37,6 +37,8 @@ def losses(mechanism: Mechanism, dialect: Dialect) -> list[str]:
     found += [f"its {name} (it is not the identity)" for name, frame in frames if not np.array_equal(frame, np.eye(4))]
     if not np.array_equal(mechanism.gravity, GRAVITY):
         found.append("its gravity")
+    if mechanism.tool_link is not None:
+        found.append("its tool (it is not on the last link)")
     if not mechanism.payload.is_zero:
         found.append("its payload")
     return [*found, *(f"its motor of {motor.joint!r}" for motor in mechanism.motors)]

@@ -6,9 +6,10 @@ from collections.abc import Collection
 
 from linkwise.errors import choices, shown
 from linkwise.files.attempt import attempt
-from linkwise.files.mjcf.attributes import Attributes, Told, named
-from linkwise.files.mjcf.defaults import ACTUATORS, Defaults
+from linkwise.files.mjcf.attributes import Attributes, Told, named, offered
+from linkwise.files.mjcf.defaults import Defaults
 from linkwise.files.mjcf.links import tell
+from linkwise.files.mjcf.schema import ACTUATOR, ACTUATORS
 from linkwise.files.mjcf.settings import Settings
 from linkwise.files.xml_tree import Element
 from linkwise.model.motor import Motor
@@ -34,7 +35,7 @@ class Actuators:
                 continue
             self.told.leave(element, f"<{element.tag}> of <actuator>", WHY)
             defaults = self.defaults.of(element, ())
-            self._rotor(Attributes(element, named(element), self.told, element.attributes, defaults))
+            self._rotor(Attributes(element, named(element), self.told, ACTUATOR, defaults))
 
     def _rotor(self, said: Attributes) -> None:
         """A rotor with its gear: its inertia and damping are multiplied by the square of the ratio."""
@@ -53,7 +54,7 @@ class Actuators:
         elif joint in self.still:
             return
         elif joint not in self.joints:
-            said.report(f"joint is {shown(joint)}; the hinges and slides are {choices(self.joints)}", "joint")
+            said.report(f"joint is {shown(joint)}; the hinges and slides are {offered(self.joints)}", "joint")
         else:
             made, wrong = attempt(said.item, lambda: Motor(inertia, gear, viscous, joint=joint))
             for problem in wrong:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from linkwise.errors import FileProblem, choices, members, shown
+from linkwise.files.mjcf.schema import INSIDE
 from linkwise.files.numbers import number, whole, why_not
 from linkwise.files.unused import Unused
 from linkwise.files.xml_tree import Element
 
 MAIN = "main"
 """The default class that all elements without another one are of."""
+
+MOST_NAMED = 20
+"""How many names one message lists."""
+
+MOST_GUESSES = 100
+"""After this many problems no more is guessed at what may be meant: the comparison is slow."""
 
 
 @dataclass(slots=True, eq=False)
@@ -100,6 +108,9 @@ class Attributes:
     ) -> None:
         self.element, self.item, self.told = element, item, told
         check_known(element, item, told, known)
+        inside = INSIDE.get(element.tag)
+        for child in element.children if inside is not None else ():
+            check_tag(child, item, told, inside or ())
         self.own = frozenset(element.attributes)
         self.said = {**(defaults or {}), **{key: Said(text, element, item) for key, text in element.attributes.items()}}
 
@@ -178,9 +189,35 @@ def check_known(element: Element, item: str, told: Told, known: Iterable[str]) -
     names = list(known)
     for key in element.attributes:
         if key not in names:
-            near = difflib.get_close_matches(key[:40], names, 1)
-            guess = f" (did you mean {near[0]!r}?)" if near else f"; it has {members(names)}" if 0 < len(names) < 12 else ""
-            told.report(element, f"{item} has no attribute {shown(key)}{guess}")
+            listed = f"; it has {members(names)}" if 0 < len(names) < 12 else ""
+            told.report(element, f"{item} has no attribute {shown(key)}{guess(told, key, names) or listed}")
+
+
+def check_tag(element: Element, place: str, told: Told, known: Sequence[str]) -> bool:
+    """Whether an element is one of those that there are in a place; any other is reported."""
+    if element.tag in known:
+        return True
+    told.report(element, f"there is no element <{element.tag}> in {place}{guess(told, element.tag, known, '<{}>')}")
+    return False
+
+
+def guess(told: Told, name: str, names: Sequence[str], form: str = "{!r}") -> str:
+    """A hint at the name that may be meant; empty where none is near."""
+    close = difflib.get_close_matches(name[:40], names, 1) if len(told.problems) < MOST_GUESSES else []
+    return f" (did you mean {form.format(close[0])}?)" if close else ""
+
+
+def offered(names: Collection[str], say: Callable[[Iterable[str]], str] = choices) -> str:
+    """The names that there are, as a message lists them: the first ones of many.
+
+    Examples
+    --------
+    >>> offered(["a", "b"]), offered([f"j{k}" for k in range(500)])[-18:]
+    ("'a' or 'b'", "'j19' and 480 more")
+    """
+    listed = list(islice(names, MOST_NAMED))
+    left = len(names) - len(listed)
+    return f"{', '.join(map(repr, listed))} and {left} more" if left else say(listed)
 
 
 def real(word: str) -> float | None:

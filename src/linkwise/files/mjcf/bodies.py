@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from linkwise.errors import shown
-from linkwise.files.mjcf.attributes import Attributes, Told, named, place
+from linkwise.files.mjcf.attributes import Attributes, Told, check_tag, named, place
 from linkwise.files.mjcf.defaults import Defaults
-from linkwise.files.mjcf.frames import FRAME, between, pose
-from linkwise.files.mjcf.geoms import GEOM, Geom, read_geom
-from linkwise.files.mjcf.inertia import INERTIAL, Body, body_inertia
-from linkwise.files.mjcf.joints import JOINT, Joint, read_joint
+from linkwise.files.mjcf.frames import between, pose
+from linkwise.files.mjcf.geoms import Geom, read_geom
+from linkwise.files.mjcf.inertia import Body, body_inertia
+from linkwise.files.mjcf.joints import TYPES, Joint, read_joint
+from linkwise.files.mjcf.schema import BODY, FRAME, FREE, GEOM, INERTIAL, JOINT, SITE
 from linkwise.files.mjcf.settings import Settings
 from linkwise.files.xml_tree import Element
 from linkwise.spatial.scalar import FloatArray
-
-BODY = ("name", "childclass", *FRAME, "mocap", "gravcomp", "sleep", "simple", "user")
-SITE = ("name", "class", "type", "group", *FRAME, "material", "size", "fromto", "rgba", "user")
-FREE = ("name", "group", "align")
 
 REFUSED = {
     "replicate": "what it repeats has to be written out",
@@ -31,6 +27,8 @@ REFUSED = {
 """Elements of a body that make others."""
 
 LEFT = {"camera": "it is for pictures", "light": "it is for pictures", "plugin": "what it does is not known here"}
+
+KNOWN = ("body", "frame", "geom", "site", "joint", "freejoint", "inertial", *LEFT)
 
 WORLD = -1
 """The place of the world among the bodies."""
@@ -125,13 +123,7 @@ class Bodies:
             elif tag in LEFT:
                 self.told.leave(child, f"<{tag}>", LEFT[tag])
             else:
-                self._unknown(child)
-
-    def _unknown(self, element: Element) -> None:
-        known = ("body", "frame", "geom", "site", "joint", "freejoint", "inertial", *LEFT)
-        near = difflib.get_close_matches(element.tag[:40], known, 1)
-        guess = f" (did you mean <{near[0]}>?)" if near else ""
-        self.told.report(element, f"there is no element <{element.tag}> in a body{guess}")
+                check_tag(child, "a body", self.told, KNOWN)
 
     def _classes(self, element: Element, classes: tuple[str, ...]) -> tuple[str, ...]:
         """The child classes around what is in an element."""
@@ -179,7 +171,7 @@ class Bodies:
         known = FREE if element.tag == "freejoint" else JOINT
         defaults = None if element.tag == "freejoint" else self.defaults.of(element, classes)
         said = Attributes(element, named(element), self.told, known, defaults)
-        kind = "free" if element.tag == "freejoint" else said.word("type", ("free", "ball", "slide", "hinge"), "hinge")
+        kind = "free" if element.tag == "freejoint" else said.word("type", TYPES, "hinge")
         if kind == "ball":
             said.report(f"a ball joint carries {body.attributes.item}; only hinges, slides and one free joint are read")
         elif kind == "free":

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.errors import members, shown
-from linkwise.files.mjcf.attributes import MAIN, Said, Told, check_known
+from linkwise.files.mjcf.attributes import MAIN, Attributes, Said, Told, check_known, check_tag, offered
+from linkwise.files.mjcf.schema import ACTUATORS, DEFAULTS
 from linkwise.files.xml_tree import Element
-
-ACTUATORS = (
-    "general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle",
-    "adhesion", "dcmotor",
-)  # fmt: skip
-"""The kinds of actuators; what a class says of one holds for all of them."""
 
 Class = dict[str, dict[str, Said]]
 """What one class says: attributes by the kind of element."""
@@ -38,30 +33,39 @@ class Defaults:
             self.told.report(element, f"<default>: {why}")
             return
         else:
-            self.classes[name] = {kind: dict(said) for kind, said in self.classes[parent].items()}
-        found = self.classes[name]
+            self.classes[name] = dict(self.classes[parent])  # (of its tables none is ever changed)
         for child in element.children:
             if child.tag != "default":
-                kind, item = kind_of(child.tag), f"<{child.tag}> of default class {shown(name)}"
-                found.setdefault(kind, {}).update(
-                    {key: Said(text, child, item) for key, text in child.attributes.items() if key not in ("name", "class")}
-                )
+                self._take_in(child, name)
         for child in element.all("default"):
             self.read(child, name)
 
-    def of(self, element: Element, surrounding: Sequence[str]) -> dict[str, Said]:
+    def _take_in(self, element: Element, name: str) -> None:
+        """What a class says of one kind of element."""
+        item = f"<{element.tag}> of default class {shown(name)}"
+        known = DEFAULTS[element.tag] if check_tag(element, "<default>", self.told, list(DEFAULTS)) else None
+        if known is None:  # (a kind of which nothing is read)
+            return
+        own = [key for key in known if key not in ("name", "class")]
+        said = Attributes(element, item, self.told, own).said
+        found, kind = self.classes[name], kind_of(element.tag)
+        found[kind] = {**found.get(kind, {}), **{key: said[key] for key in own if key in said}}
+
+    def of(self, element: Element, surrounding: Sequence[str], kind: str = "") -> dict[str, Said]:
         """What the class of an element says of its kind; `surrounding` are the child classes around it, the nearest last."""
         name = element.get("class") or (surrounding[-1] if surrounding else MAIN)
-        return self.classes[self.known(element, name, "class")].get(kind_of(element.tag), {})
+        return self.classes[self.known(element, name, "class")].get(kind or kind_of(element.tag), {})
 
     def known(self, element: Element, name: str, key: str) -> str:
         """The name of a class, or the main one after a report."""
         if name in self.classes:
             return name
-        self.told.report(element, f"<{element.tag}>: {key} is {shown(name)}; the classes are {members(self.classes)}")
+        self.told.report(
+            element, f"<{element.tag}>: {key} is {shown(name)}; the classes are {offered(self.classes, members)}"
+        )
         return MAIN
 
 
 def kind_of(tag: str) -> str:
     """The kind of an element, under which a class says what it says."""
-    return "actuator" if tag in ACTUATORS else "equality" if tag in ("connect", "weld") else tag
+    return "actuator" if tag in ACTUATORS else tag

@@ -9,11 +9,12 @@ import numpy as np
 
 from linkwise.errors import choices, shown
 from linkwise.files.attempt import attempt
-from linkwise.files.mjcf.attributes import Attributes, Told, named, place
+from linkwise.files.mjcf.attributes import Attributes, Told, named, offered, place
 from linkwise.files.mjcf.bodies import WORLD, Bodies, BodyElement, Site
 from linkwise.files.mjcf.defaults import Defaults
 from linkwise.files.mjcf.frames import LEAST
 from linkwise.files.mjcf.joints import Joint
+from linkwise.files.mjcf.schema import EQUALITIES
 from linkwise.files.mjcf.settings import Settings
 from linkwise.files.xml_tree import Element
 from linkwise.model.loop import Loop
@@ -21,15 +22,6 @@ from linkwise.model.mimic import Mimic
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, transform
-
-SHARED = ("name", "class", "active", "solref", "solimp")
-ENDS = ("body1", "body2", "site1", "site2", "anchor")
-ATTRIBUTES = {
-    "joint": (*SHARED, "joint1", "joint2", "polycoef"),
-    "connect": (*SHARED, *ENDS),
-    "weld": (*SHARED, *ENDS, "relpose", "torquescale"),
-}
-"""What can be read, with its attributes."""
 
 OTHERS = ("tendon", "flex", "flexvert", "flexstrain", "distance")
 
@@ -72,13 +64,13 @@ class Equalities:
     def read(self, section: Element) -> None:
         """Take in an ``<equality>``."""
         for element in section.children:
-            if element.tag not in (*ATTRIBUTES, *OTHERS):
-                expected = choices([*ATTRIBUTES, *OTHERS])
+            if element.tag not in (*EQUALITIES, *OTHERS):
+                expected = choices([*EQUALITIES, *OTHERS])
                 self.told.report(element, f"there is no equality <{element.tag}>; expected {expected}")
                 continue
-            known = ATTRIBUTES.get(element.tag, tuple(element.attributes))
+            known = EQUALITIES.get(element.tag, tuple(element.attributes))
             # a class says solver parameters of all equalities alike, and whether they are active
-            defaults = self.defaults.of(Element("equality", element.attributes, element.line), ())
+            defaults = self.defaults.of(element, (), "equality")
             said = Attributes(element, f"equality {named(element)}", self.told, known, defaults)
             if not said.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:
                 self.told.remark(element, f"{said.item} is not active, and left out")
@@ -91,12 +83,15 @@ class Equalities:
 
     def settle(self) -> None:
         """Let what follows a joint that stays, stay too."""
-        moved = {name: mimic for name, mimic in self.follows.items() if mimic.joint in self.stays}
-        while moved:
-            for name, mimic in moved.items():
-                self.stays[name] = mimic.ratio * self.stays[mimic.joint] + mimic.offset
-                del self.follows[name]
-            moved = {name: mimic for name, mimic in self.follows.items() if mimic.joint in self.stays}
+        followers: dict[str, list[str]] = {}
+        for name, mimic in self.follows.items():
+            followers.setdefault(mimic.joint, []).append(name)
+        settled = list(self.stays)
+        for joint in settled:  # (grows)
+            for name in followers.get(joint, ()):
+                mimic = self.follows.pop(name)
+                self.stays[name] = mimic.ratio * self.stays[joint] + mimic.offset
+                settled.append(name)
 
     # ── joints ────────────────────────────────────────────────────────────────────────────────────
 
@@ -136,7 +131,7 @@ class Equalities:
             return self.joints[name]
         if name is not None or needed:
             found = f"{shown(name)}; the hinges and slides are" if name else "missing; expected"
-            said.report(f"{key} is {found} {choices(self.joints)}", key)
+            said.report(f"{key} is {found} {offered(self.joints)}", key)
         return None
 
     # ── loops ─────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +169,7 @@ class Equalities:
             name = said.text(key)
             if name not in self.sites:
                 found_text = f"{shown(name)}; the sites are" if name else "missing; expected"
-                said.report(f"{key} is {found_text} {choices(self.sites)}", key)
+                said.report(f"{key} is {found_text} {offered(self.sites)}", key)
             else:
                 found.append(self.sites[name])
                 self.used.add(name)
@@ -208,7 +203,7 @@ class Equalities:
         name = said.text(key) or default
         if name not in self.places:
             found = f"{shown(name)}; the bodies are" if name else "missing; expected"
-            said.report(f"{key} is {found} {choices(self.places)}", key)
+            said.report(f"{key} is {found} {offered(self.places)}", key)
             return None
         return self.places[name]
 

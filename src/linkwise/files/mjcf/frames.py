@@ -8,16 +8,11 @@ import numpy as np
 
 from linkwise.errors import members
 from linkwise.files.mjcf.attributes import Attributes, degrees
+from linkwise.files.mjcf.schema import ORIENTATIONS
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_about, rotation_between, rotation_x, rotation_y, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
-
-ORIENTATIONS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
-"""The ways to say an orientation, with how many numbers each has."""
-
-FRAME = ("pos", *ORIENTATIONS)
-"""The attributes of a frame."""
 
 LEAST = 1e-14
 """A direction shorter than this is none (MuJoCo's bound)."""

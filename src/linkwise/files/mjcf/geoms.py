@@ -9,18 +9,11 @@ import numpy as np
 
 from linkwise.errors import ModelError, shown
 from linkwise.files.mjcf.attributes import Attributes
-from linkwise.files.mjcf.frames import FRAME, between, pose
+from linkwise.files.mjcf.frames import between, pose
 from linkwise.files.mjcf.settings import Settings
 from linkwise.files.mjcf.solids import SOLIDS, Solid
 from linkwise.files.shape import Shape
 from linkwise.spatial.scalar import FloatArray
-
-GEOM = (
-    "name", "class", "type", "contype", "conaffinity", "condim", "group", "priority", "size", "material", "friction", "mass",
-    "density", "shellinertia", "solmix", "solref", "solimp", "margin", "gap", "surfacevel", "adhesion", "fromto", *FRAME,
-    "hfield", "mesh", "fitscale", "rgba", "fluidshape", "fluidcoef", "user",
-)  # fmt: skip
-"""The attributes of a geom."""
 
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 LONG = ("capsule", "cylinder", "ellipsoid", "box")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from linkwise.errors import FileError, shown
+from linkwise.errors import FileError, FileProblem, shown
 from linkwise.files.mjcf.attributes import Included, Told, check_known, line
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import DEEPEST, Element, XmlError, read_xml
@@ -30,6 +30,7 @@ class Includer:
     def __init__(self, folder: Path | None, told: Told) -> None:
         self.folder, self.told = folder, told
         self.seen: set[Path] = set()
+        self.size = 0
 
     def expand(self, element: Element, depth: int = 0) -> None:
         """Replace the includes among an element's children, and theirs."""
@@ -61,7 +62,12 @@ class Includer:
             return []
         self.seen.add(path)
         try:
-            root = read_xml(read_text(path, LARGEST_DESCRIPTION))
+            text = read_text(path, LARGEST_DESCRIPTION)
+            self.size += len(text)
+            if self.size > LARGEST_DESCRIPTION:
+                most = LARGEST_DESCRIPTION // 1024**2
+                raise FileError(path, [FileProblem(0, f"with it the included files are larger than {most} MB together")])
+            root = read_xml(text)
         except (FileError, XmlError) as error:
             problems = error.problems if isinstance(error, FileError) else (error.problem,)
             for problem in problems:

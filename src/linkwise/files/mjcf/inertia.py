@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from linkwise.files.mjcf.attributes import Attributes
-from linkwise.files.mjcf.frames import FRAME, ORIENTATIONS, pose
+from linkwise.files.mjcf.frames import pose
 from linkwise.files.mjcf.geoms import Geom
+from linkwise.files.mjcf.schema import ORIENTATIONS
 from linkwise.files.mjcf.settings import Settings
 from linkwise.model.inertia import LARGEST
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import FloatArray
-
-INERTIAL = (*FRAME, "mass", "diaginertia", "fullinertia")
-"""The attributes of an inertial element."""
 
 
 @dataclass

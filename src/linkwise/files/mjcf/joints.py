@@ -12,13 +12,6 @@ from linkwise.files.mjcf.attributes import Attributes, degrees
 from linkwise.files.mjcf.settings import Settings
 from linkwise.spatial.scalar import FloatArray
 
-JOINT = (
-    "name", "class", "type", "group", "pos", "axis", "springdamper", "limited", "actuatorfrclimited", "solreflimit",
-    "solimplimit", "solreffriction", "solimpfriction", "stiffness", "range", "actuatorfrcrange", "actuatorgravcomp",
-    "margin", "ref", "springref", "armature", "damping", "frictionloss", "user", "align",
-)  # fmt: skip
-"""The attributes of a joint."""
-
 TYPES = ("free", "ball", "slide", "hinge")
 
 
@@ -75,7 +68,7 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> Joint
         said,
         turns,
         outer[:3, :3] @ pos + outer[:3, 3],
-        outer[:3, :3] @ (axis / np.linalg.norm(axis)),
+        outer[:3, :3] @ (axis / math.hypot(*axis)),
         degrees(ref) if turns and settings.degree else ref,
         _limits(said, settings, turns),
         _effort_limit(said, settings),

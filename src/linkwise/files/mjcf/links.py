@@ -40,6 +40,7 @@ class Links:
     def __init__(self, names: Names, follows: Mapping[str, Mimic], stays: Mapping[str, float], physical: bool) -> None:
         self.names, self.follows, self.stays, self.physical = names, follows, stays, physical
         self.made: list[Link] = []
+        self.between: set[int] = set()
         self.lines: dict[Place, int] = {}
         self.items: dict[str, Attributes] = {}
 
@@ -61,6 +62,8 @@ class Links:
             last = at == len(body.joints) - 1
             own = name if last else self.names.part(k, at, joint.name)
             placed = self._placed(joint, before)
+            if not last:
+                self.between.add(len(self.made))
             self._link(body, joint, {"name": own, "parent": parent, **placed, **(mass if last else {})})
             parent, before = own, np.eye(4)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from linkwise.errors import FileError, FileProblem, Problem, members, shown
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Reading
 from linkwise.files.mjcf.actuators import Actuators
-from linkwise.files.mjcf.attributes import Attributes, Told, check_known, line
+from linkwise.files.mjcf.attributes import Attributes, Told, check_known, check_tag, line
 from linkwise.files.mjcf.bodies import WORLD, Bodies, BodyElement, repeated
 from linkwise.files.mjcf.defaults import Defaults
 from linkwise.files.mjcf.equality import Equalities
@@ -23,6 +22,7 @@ from linkwise.files.mjcf.links import Links, still_roots, tell
 from linkwise.files.mjcf.names import Names
 from linkwise.files.mjcf.settings import settings_of
 from linkwise.files.shape import Shape
+from linkwise.files.tips import with_tool_at_a_tip
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
 
@@ -42,6 +42,7 @@ LEFT = {
 }
 """Sections that are left out, and why."""
 
+KNOWN = (*READ, *LEFT)
 
 MOST_NAMED = 10
 """How many bodies one message names."""
@@ -104,10 +105,8 @@ class _Reader:
                 self._tendons(element)
             elif element.tag in LEFT:
                 self.told.leave(element, f"<{element.tag}>", LEFT[element.tag])
-            elif element.tag not in READ:
-                near = difflib.get_close_matches(element.tag[:40], [*READ, *LEFT], 1)
-                guess = f" (did you mean <{near[0]}>?)" if near else ""
-                self.told.report(element, f"there is no element <{element.tag}> in <mujoco>{guess}")
+            else:
+                check_tag(element, "<mujoco>", self.told, KNOWN)
 
     def _tendons(self, section: Element) -> None:
         """Tendons are left out; not one that has an inertia, which would be missing."""
@@ -143,7 +142,7 @@ class _Reader:
             return Reading(None, sorted(self.told.problems, key=lambda problem: problem.line), links.lines)
         links.lines["gravity",] = self.settings.gravity_line or line(self.root)
         links.lines["floating",] = next((line(body.free.element) for body in bodies.found if body.free), 0)
-        return Reading(Description(made, shapes=tuple(shapes)), [], links.lines, self.told.remarks)
+        return Reading(Description(made, shapes=tuple(shapes)), [], links.lines, self.told.remarks, frozenset(links.between))
 
     def _check(self, bodies: Bodies) -> None:
         """What no body can tell alone."""
@@ -205,7 +204,7 @@ class _Reader:
         made, wrong = attempt("mechanism", lambda: Mechanism(links.made, loops=loops, motors=motors, **rest))
         for problem in wrong:
             self._tell(problem, items)
-        return made
+        return made and with_tool_at_a_tip(made)
 
     def _tell(self, problem: Problem, items: dict[str, Attributes]) -> None:
         said = items.get(problem.item)

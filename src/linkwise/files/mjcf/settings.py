@@ -7,14 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from linkwise.errors import shown
 from linkwise.files.mjcf.attributes import Attributes, Told, line
+from linkwise.files.mjcf.schema import COMPILER, FLAG, OPTION
 from linkwise.files.xml_tree import Element
-
-COMPILER = (
-    "autolimits", "boundmass", "boundinertia", "settotalmass", "balanceinertia", "strippath", "coordinate", "angle",
-    "fitaabb", "eulerseq", "meshdir", "texturedir", "discardvisual", "usethread", "fusestatic", "inertiafromgeom",
-    "inertiagrouprange", "saveinertial", "assetdir", "alignfree", "conflict", "convexhull", "exactmeshinertia",
-)  # fmt: skip
-"""The attributes of a compiler; the last two are of older versions."""
 
 FORCES = {"wind": "wind", "density": "the drag of a fluid", "viscosity": "the drag of a fluid"}
 """Options that make forces which Linkwise does not have."""
@@ -78,10 +72,10 @@ def _compiler(element: Element, told: Told, before: Settings) -> Settings:
 
 
 def _option(element: Element, told: Told, before: Settings) -> Settings:
-    said = Attributes(element, "<option>", told, element.attributes)
+    said = Attributes(element, "<option>", told, OPTION)
     disabled = set(before.disabled)
     for flags in element.all("flag"):
-        switch = Attributes(flags, "<flag>", told, flags.attributes)
+        switch = Attributes(flags, "<flag>", told, FLAG)
         for key in ("gravity", "equality", "constraint", "damper", "frictionloss", "limit", "spring", "passive"):
             if key in switch:
                 (disabled.discard if switch.word(key, ("enable", "disable"), "enable") == "enable" else disabled.add)(key)

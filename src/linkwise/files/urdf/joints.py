@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from linkwise.errors import choices
@@ -91,25 +92,33 @@ def _check_mimics(notes: Notes, joints: Sequence[JointElement]) -> None:
         why = (
             f"that joint is {kinds[mimic.joint]}"
             if known
-            else f"there is no such joint{nearest(mimic.joint, kinds, joint.name)}"
+            else f"there is no such joint{nearest(notes, mimic.joint, kinds, joint.name)}"
         )
         notes.report(joint.line("mimic"), f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}")
         del joint.fields["mimic"]
 
 
-def nearest(name: str, names: Iterable[str], own: str = "") -> str:
-    """A hint at the name that may be meant; empty where none is near, or where there are too many to compare.
+def nearest(notes: Notes, name: str, names: Iterable[str], own: str = "") -> str:
+    """A hint at the name that may be meant; empty where none is near, or where there is too much to compare.
 
     Of several that are near it is the one most like the name `own` of what says it.
     """
-    known = [each for each in names if each != own]
-    close = difflib.get_close_matches(name, known, 5) if len(known) <= _COMPARED else []
+    if len(notes.problems) >= _GUESSED:
+        return ""
+    known = [each for each in islice(names, _COMPARED + 2) if each != own and len(each) <= _LONGEST]
+    close = difflib.get_close_matches(name[:_LONGEST], known, 5) if len(known) <= _COMPARED else []
     close.sort(key=lambda each: -difflib.SequenceMatcher(None, own, each).ratio())
     return f"; is {close[0]!r} meant?" if close else ""
 
 
 _COMPARED = 1000
 """Names that are compared with one that is wrong, at most: the comparison is slow."""
+
+_GUESSED = 100
+"""After this many problems no more is guessed."""
+
+_LONGEST = 200
+"""Characters of a name that is compared, at most."""
 
 
 def _joint(notes: Notes, element: Element, name: str, links: Collection[str]) -> JointElement | None:
@@ -145,7 +154,7 @@ def _end(notes: Notes, item: str, element: Element, tag: str, links: Collection[
     if len(element.all(tag)) > 1:
         return None
     if link is not None and link not in links:
-        notes.report(found.line, f"{item}: its {tag} is {link!r}, but there is no such link{nearest(link, links)}")
+        notes.report(found.line, f"{item}: its {tag} is {link!r}, but there is no such link{nearest(notes, link, links)}")
         return None
     return link
 

@@ -8,6 +8,7 @@ from itertools import count
 
 import numpy as np
 
+from linkwise.files.tips import with_tool_at_a_tip
 from linkwise.files.urdf.planar import planar_groups
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia
@@ -117,14 +118,15 @@ class _Planner:
         self.plan.joints.append(JointPlan(name, kind, parent, str(link.name), before, axis, of))
 
     def _tool(self) -> None:
-        """The tool on the last link, with what it carries, as a link of its own."""
+        """The tool on its link, with what it carries, as a link of its own."""
         mechanism = self.mechanism
-        if np.array_equal(mechanism.tool, np.eye(4)) and mechanism.payload.is_zero:
+        found = with_tool_at_a_tip(mechanism).tool_index == mechanism.tool_index
+        if found and np.array_equal(mechanism.tool, np.eye(4)) and mechanism.payload.is_zero:
             return
         name = free("tool", self.links)
         self.plan.links[name] = mechanism.payload
-        last = str(mechanism.links[-1].name)
-        self.plan.joints.append(JointPlan(free("tool", self.joints), "fixed", last, name, mechanism.tool))
+        held = mechanism.link_names[mechanism.tool_index]
+        self.plan.joints.append(JointPlan(free("tool", self.joints), "fixed", held, name, mechanism.tool))
 
 
 def free(name: str, taken: set[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from linkwise.errors import FileProblem
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Place, Reading
+from linkwise.files.tips import with_tool_at_a_tip
 from linkwise.files.urdf.ground import Ground, find_ground, linkwise_names
 from linkwise.files.urdf.joints import JointElement, read_joints
 from linkwise.files.urdf.links import LinkElement, read_links
@@ -59,6 +60,7 @@ class _Reader:
         self.notes = Notes()
         self.lines: dict[Place, int] = {}
         self.links: list[Link] = []
+        self.between: set[int] = set()
         self.names: dict[str, str] = {}
         self.places: dict[str, Mapping[str, int]] = {}  # lines of what a problem can be about, by field
 
@@ -86,7 +88,7 @@ class _Reader:
         if self.notes.problems or description is None:
             return Reading(None, sorted(self.notes.problems, key=lambda problem: problem.line), self.lines)
         remarks = sorted([*self.notes.remarks, *unused(self.robot)], key=lambda remark: remark.line)
-        return Reading(description, [], self.lines, remarks)
+        return Reading(description, [], self.lines, remarks, frozenset(self.between))
 
     def _mechanism(
         self, ground: Ground, elements: Mapping[str, LinkElement], joints: Sequence[JointElement]
@@ -101,7 +103,7 @@ class _Reader:
         for problem in wrong:
             places = self.places.get(problem.item, {})
             self.notes.tell(places.get(problem.field.split(".")[0], places.get("", 0)), problem)
-        return made
+        return made and with_tool_at_a_tip(made)
 
     def _body(self, element: LinkElement) -> None:
         """The link that sits on the base without a joint."""
@@ -146,5 +148,7 @@ class _Reader:
         for link in made or [Link(name=name, parent="base")]:
             self.places[f"link {link.name!r}"] = lines
             place = ("link", len(self.links))
+            if link.name != name:
+                self.between.add(len(self.links))
             self.lines |= {(*place, field) if field else place: line for field, line in lines.items()}
             self.links.append(link)

@@ -59,12 +59,16 @@ def _shape(notes: Notes, element: Element, link: str, role: str, colours: dict[s
     if geometry is None or not geometry.children:
         notes.report(element.line, f"{item} has no geometry")
         return None
+    if len(geometry.children) > 1:
+        second = geometry.children[1]
+        notes.report(second.line, f"{item}: <{second.tag}> is a second geometry; expected one")
+        return None
     body = geometry.children[0]
     if body.tag not in GEOMETRIES:
         notes.report(body.line, f"{item}: geometry is <{body.tag}>; expected {choices(GEOMETRIES)}")
         return None
     material = notes.only(item, element, "material")
-    name = None if material is None else material.get("name")
+    name = None if material is None else material.get("name") or None
     colour = None if material is None else _colour(notes, item, material) or colours.get(name or "")
     size, filename = _size(notes, item, body), body.get("filename") if body.tag == "mesh" else None
     if body.tag == "mesh" and not filename:

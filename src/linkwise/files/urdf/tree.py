@@ -24,7 +24,8 @@ def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[J
     for ring in rings({child: joint.parent for child, joint in carried.items()}):
         wrong = True
         line = min(links[name].element.line for name in ring)
-        notes.report(line, f"the links {members(ring)} carry each other in a ring; expected a tree")
+        named = members(ring) if len(ring) <= _MOST else f"{', '.join(map(repr, ring[:_MOST]))} and {len(ring) - _MOST} more"
+        notes.report(line, f"the links {named} carry each other in a ring; expected a tree")
     if len(roots) > 1:
         wrong = True
         places = ", ".join(f"{name!r} (line {links[name].element.line})" for name in roots[:_MOST])
@@ -35,7 +36,7 @@ def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[J
 
 
 _MOST = 10
-"""How many roots are named."""
+"""How many roots, or links of a ring, are named."""
 
 
 def rings(parents: Mapping[str, str]) -> list[list[str]]:
@@ -57,5 +58,5 @@ def rings(parents: Mapping[str, str]) -> list[list[str]]:
         if at in path:
             names = list(path)
             found.append(names[names.index(at) :])
-        done |= path.keys()
+        done.update(path)
     return found

@@ -1,0 +1,46 @@
+"""Poses as a caller gives them: a whole batch of rigid transforms, checked at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.scalar import FloatArray
+
+RIGID = 1e-6
+"""How far from orthonormal a rotation may be, as everywhere where poses are given."""
+
+
+def rigid_poses(field: str, value: Any) -> FloatArray:
+    """Rigid transforms (..., 4, 4), a copy of what was given.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the first that is not rigid.
+
+    Examples
+    --------
+    >>> rigid_poses("T", np.eye(4)).shape
+    (4, 4)
+    >>> rigid_poses("T", np.eye(3))
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: T has the shape (3, 3); expected rigid poses (..., 4, 4)
+    """
+    made = numbers(field, value, "rigid poses (..., 4, 4)")
+    if made.shape[-2:] != (4, 4):
+        raise ArgumentError(f"{field} has the shape {made.shape}; expected rigid poses (..., 4, 4)")
+    r = made[..., :3, :3]
+    skewed = np.abs(np.swapaxes(r, -1, -2) @ r - np.eye(3)).max(axis=(-2, -1)) > RIGID
+    wrong = skewed | (np.linalg.det(r) <= 0) | np.any(made[..., 3, :] != [0.0, 0.0, 0.0, 1.0], axis=-1)
+    if wrong.any():
+        place = tuple(int(k) for k in np.argwhere(wrong)[0])
+        which = f"{field}[{', '.join(map(str, place))}]" if place else field
+        raise ArgumentError(
+            f"{which} is {shown(made[place].tolist())}; expected a rigid pose: orthonormal right-handed rotation, "
+            "last row 0 0 0 1"
+        )
+    return made
