@@ -498,8 +498,8 @@ def test_what_is_left_out_is_told() -> None:
     hand = lw.Mechanism([body, lw.Link(name="side", parent="arm"), lw.Link(name="end", parent="arm")], name="hand")
     closed = hand.replace(loops=[lw.Loop("point", "side", "base")])
     assert str(compare(hand, closed)).splitlines()[1:3] == [
-        "not compared of hand: joints not on the way to the end: side",
-        "not compared of hand: joints not on the way to the end: side; closed loops",
+        "not compared of hand (first): joints not on the way to the end: side",
+        "not compared of hand (second): joints not on the way to the end: side; closed loops",
     ]
 
 
@@ -535,7 +535,7 @@ def test_text() -> None:
         (lambda arm: compare(arm, arm, link_b="elbow"), "no link 'elbow'; this mechanism has 'link1' and 'link2'"),
         (
             lambda arm: compare(arm, lw.Mechanism([lw.Link(joint="fixed")], name="block")),
-            "no joint moves between the base and the tool of 'block'",
+            "no joint moves between the base and the tool, which is on 'link1', of 'block'; name the link to compare",
         ),
         (lambda arm: compare(arm, arm).transferred([1.0]), "q has shape (1,); expected (..., 2)"),
         (

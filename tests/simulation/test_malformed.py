@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -297,3 +298,10 @@ def test_scipy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == (
         "the methods 'rk23', 'rk45', 'dop853', 'radau', 'bdf', 'lsoda' need SciPy: pip install 'linkwise[scipy]'"
     )
+
+
+def test_an_adaptive_method_that_cannot_get_on_says_so() -> None:
+    """Joints at rest that Coulomb friction could hold: the sign of their speed changes with every step."""
+    said = "20000 evaluations without getting on, as where a joint comes to rest under Coulomb friction; take fixed steps"
+    with pytest.raises(SimulationError, match=re.escape(said)):
+        simulate(robots.load("puma560"), t=(0.01, 0.01), method="lsoda")

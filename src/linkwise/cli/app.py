@@ -30,7 +30,8 @@ What to type first:
   linkwise simulate my_robot.toml --q 30deg,0 --time 2
                                      how it moves by itself, or driven
 
-A MECHANISM is a description file (Linkwise .toml, SpaceLib .DAT) or the name of a bundled robot.
+A MECHANISM is a description file (Linkwise .toml, SpaceLib .DAT, URDF, xacro, MJCF, a .csv of DH parameters) or the
+name of a bundled robot.
 Ask any command for more: linkwise run --help
 """
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli.mechanism import description, mechanism_argument
+from linkwise.cli.mechanism import mechanism_argument
+from linkwise.cli.reading import description, reading_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -69,6 +70,7 @@ def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: s
     shell_complete=complete_algorithm,
     help="What to measure, by name; may be given many times. Default: seven of kinematics and dynamics.",
 )
+@reading_options
 def bench(mechanism: str, configurations: int, algorithms: tuple[str, ...]) -> None:
     """Measure how fast the functions of a MECHANISM (puma560 unless named) run on this machine.
 

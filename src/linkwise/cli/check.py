@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli.dh_options import Spoken, described, is_table, table_options, table_reading
+from linkwise.cli.reading import description, is_table, reading_options, spoken, table_reading
 
 if TYPE_CHECKING:
     from linkwise.comparison import Comparison
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--tol", type=float, default=1e-6, show_default=True, help="What --against calls the same, m and rad.")
 @click.option("--dynamics", is_flag=True, help="Let --against compare masses, gravity and friction too.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-@table_options
+@reading_options
 def check(
     file: str,
     motion: str | None,
@@ -38,9 +38,6 @@ def check(
     tol: float,
     dynamics: bool,
     as_json: bool,
-    dialect: str | None,
-    convention: str | None,
-    angles: str | None,
 ) -> None:
     """Say everything that is wrong with a description FILE, each with its line; of a MOTION, the first thing.
 
@@ -55,20 +52,25 @@ def check(
       linkwise check my_robot.urdf --against table.csv --dialect matlab --convention standard
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import robots
+    from linkwise.errors import ArgumentError
 
     if file in robots.names() and not Path(file).exists():
         raise click.ClickException(f"check takes a file, and {file} is a bundled robot; try: linkwise show {file}")
     if against is None and (link or link_against or dynamics):
         raise click.UsageError("--link, --link-against and --dynamics are for --against, which is not given")
-    spoken = Spoken(dialect, convention, angles)
-    told: dict[str, Any] = {"file": file, "ok": False, "problems": _as_dicts(_problems(file, spoken)), "remarks": []}
+    told: dict[str, Any] = {"file": file, "ok": False, "problems": _as_dicts(_problems(file)), "remarks": []}
     if told["problems"]:
-        told["possible"] = _possible(file, spoken)
+        told["possible"] = _possible(file)
         _print_problems(file, told, as_json)
         raise SystemExit(1)
-    mechanism = described(file, spoken).mechanism
-    told["ok"], told["remarks"] = True, _as_dicts(_remarks(file, spoken))
-    found = None if against is None else _compared(mechanism, against, spoken, link, link_against, tol, dynamics)
+    mechanism = description(file).mechanism
+    told["ok"], told["remarks"] = True, _as_dicts(_remarks(file))
+    try:
+        found = None if against is None else _compared(mechanism, against, link, link_against, tol, dynamics)
+    except ArgumentError as error:
+        if not as_json:
+            _print_good(file, mechanism, told["remarks"])
+        raise click.ClickException(f"{error} (--link and --link-against name where the chains end)") from error
     if as_json:
         read = {} if motion is None else {"motion": _motion_text(motion, mechanism, as_json)}
         click.echo(
@@ -84,30 +86,32 @@ def check(
         raise SystemExit(1)
 
 
-def _problems(file: str, spoken: Spoken) -> Sequence[FileProblem]:
+def _problems(file: str) -> Sequence[FileProblem]:
     from linkwise import files
     from linkwise.errors import FileError
 
+    physical = not spoken().any_inertia
     if not is_table(file):
-        return files.check(file)
+        return files.check(file, physical=physical)
     try:
-        return table_reading(file, spoken).problems
+        return table_reading(file, physical=physical).problems
     except FileError as error:
         return error.problems
 
 
-def _remarks(file: str, spoken: Spoken) -> Sequence[FileProblem]:
+def _remarks(file: str) -> Sequence[FileProblem]:
     from linkwise import files
     from linkwise.files.remarks import remarks_on
 
+    physical = not spoken().any_inertia
     if not is_table(file):
-        return files.remarks(file)
-    reading = table_reading(file, spoken)
+        return files.remarks(file, physical=physical)
+    reading = table_reading(file, physical=physical)
     assert reading.description is not None
     return remarks_on(reading.description.mechanism, reading)
 
 
-def _possible(file: str, spoken: Spoken) -> list[str]:
+def _possible(file: str) -> list[str]:
     """By how much inertias are impossible, where that is all that is wrong."""
     from linkwise import files
     from linkwise.errors import LinkwiseError
@@ -115,8 +119,8 @@ def _possible(file: str, spoken: Spoken) -> list[str]:
 
     try:
         if is_table(file):
-            said = {"convention": spoken.convention, "angles": spoken.angles}
-            return impossible(files.read_dh(file, dialect=spoken.dialect, physical=False, **said))
+            found = table_reading(file, physical=False).description
+            return impossible(found.mechanism) if found else []
         return impossible(files.read(file, physical=False).mechanism)
     except LinkwiseError:
         return []
@@ -125,7 +129,6 @@ def _possible(file: str, spoken: Spoken) -> list[str]:
 def _compared(
     mechanism: Mechanism,
     against: str,
-    spoken: Spoken,
     link: str | None,
     link_against: str | None,
     tol: float,
@@ -133,7 +136,7 @@ def _compared(
 ) -> Comparison:
     from linkwise.comparison import compare
 
-    other = described(against, spoken).mechanism
+    other = description(against).mechanism
     first, second = (-1 if end is None else end for end in (link, link_against))
     return compare(mechanism, other, link_a=first, link_b=second, tol=tol, dynamics=dynamics)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from linkwise.cli.dh_options import Spoken, described, is_table, table_options
 from linkwise.cli.mechanism import mechanism_argument
+from linkwise.cli.reading import description, is_table, reading_options, spoken
 
 if TYPE_CHECKING:
     from linkwise.files import Description
@@ -18,16 +18,8 @@ if TYPE_CHECKING:
 @click.argument("out", type=click.Path())
 @click.option("--allow-loss", is_flag=True, help="Write even if OUT leaves something out; what is lost is told.")
 @click.option("--out-dialect", metavar="NAME", help="Of OUT, where both are tables; --dialect unless said.")
-@table_options
-def convert(
-    mechanism: str,
-    out: str,
-    allow_loss: bool,
-    out_dialect: str | None,
-    dialect: str | None,
-    convention: str | None,
-    angles: str | None,
-) -> None:
+@reading_options
+def convert(mechanism: str, out: str, allow_loss: bool, out_dialect: str | None) -> None:
     """Write MECHANISM in the format that the suffix of OUT says: .toml holds everything, .DAT, .urdf and .csv what they can.
 
     A .csv is a Denavit-Hartenberg table. What its columns are must be said with --dialect, whether it is read or written.
@@ -44,10 +36,10 @@ def convert(
     from linkwise.files.spacelib_dat import advice
     from linkwise.model.table import plain
 
-    found = described(mechanism, Spoken(dialect, convention, angles))
-    spoken = out_dialect or dialect
+    found = description(mechanism)
+    dialect = out_dialect or spoken().dialect
     shapes = found.shapes if out.lower().endswith(".urdf") else ()
-    lost, never = _left_out(found, out, spoken)
+    lost, never = _left_out(found, out, dialect)
     if never or (lost and not allow_loss):
         groups = {"would be lost:": lost, "cannot be written at all:": never}
         lines = [line for head, group in groups.items() if group for line in (head, *(f"  {plain(what)}" for what in group))]
@@ -55,7 +47,7 @@ def convert(
         hint = advice(never, "add --allow-loss").capitalize()
         raise click.ClickException(f"{plain(out)} cannot hold all of {plain(found.mechanism.name)}\n{listed}\n{hint}.")
     if is_table(out):
-        files.save_dh(found.mechanism, out, str(spoken), allow_loss=allow_loss)
+        files.save_dh(found.mechanism, out, str(dialect), allow_loss=allow_loss)
     else:
         files.save(found.mechanism, out, external=found.external, source=found.source, shapes=shapes, allow_loss=allow_loss)
     click.echo(f"wrote {plain(out)}")

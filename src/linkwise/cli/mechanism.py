@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from linkwise.errors import ArgumentError
-
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from linkwise.files import Description
-
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+SUFFIXES = {".toml", ".dat", ".urdf", ".xacro", ".xml", ".csv"}
 
 
 def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -32,36 +30,9 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 
 def _describes(path: Path) -> bool:
-    return path.suffix.lower() in {".toml", ".dat", ".urdf", ".xacro", ".xml"} and path.is_file()
+    return path.suffix.lower() in SUFFIXES and path.is_file()
 
 
 def mechanism_argument(**settings: Any) -> Callable[[Function], Function]:
-    """Make the argument MECHANISM of a command."""
+    """Make the argument MECHANISM of a command, with the options that say how it is read."""
     return click.argument("mechanism", shell_complete=complete, **settings)
-
-
-def description(name: str) -> Description:
-    """Read what MECHANISM names: a file if there is one, else a bundled robot.
-
-    Raises
-    ------
-    FileError
-        Where the file is wrong.
-    ArgumentError
-        Where there is neither a file nor a robot of that name; it lists the robots.
-    """
-    from linkwise import files, robots
-
-    if Path(name).exists():
-        return files.read(name)
-    if name in robots.names():
-        return robots.describe(name)
-    raise ArgumentError(_neither(name, robots.names()))
-
-
-def _neither(name: str, names: Sequence[str]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(name.lower(), names, 1)
-    guess = f" Did you mean {near[0]!r}?" if near else ""
-    return f"there is no file {name!r}, and no bundled robot of that name.{guess} The robots are {', '.join(names)}."

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from linkwise.cli.mechanism import description, mechanism_argument
+from linkwise.cli.mechanism import mechanism_argument
+from linkwise.cli.reading import description, reading_options
 
 if TYPE_CHECKING:
     from linkwise.cli.job import Report
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--links/--no-links", default=None, help="Write links.csv. Default: up to 100,000 instants.")
 @click.option("--out/--no-out", default=None, help="Write SpaceLib's OUT file. Default: up to 1,000 instants.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@reading_options
 def run(
     mechanism: str,
     motion: str,
@@ -70,10 +72,13 @@ def run(
       linkwise run puma560 long.csv --no-figures --links -q
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import files
+    from linkwise.algorithm import refuse_loops
     from linkwise.cli.job import NO_OUT, Wanted, execute
     from linkwise.cli.show import file_name
 
     found = description(mechanism)
+    if found.mechanism.loops:
+        refuse_loops(found.mechanism, "run")
     if out and found.mechanism.floating:
         raise click.ClickException(f"--out: {NO_OUT}")
     opened = files.open_motion(motion, found.mechanism.n, found.mechanism.names, floating=found.mechanism.floating)

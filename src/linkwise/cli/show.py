@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli.mechanism import description, mechanism_argument
+from linkwise.cli.mechanism import mechanism_argument
+from linkwise.cli.reading import description, reading_options
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
@@ -39,6 +40,7 @@ FORMATS = ("png", "svg", "pdf")
 @click.option("--base-parameters", is_flag=True, help="Print the combinations of parameters that the efforts tell.")
 @click.option("--sources", is_flag=True, help="Print where the numbers come from.")
 @click.option("--window", is_flag=True, help="Show the picture in a window that can be turned, instead of writing a file.")
+@reading_options
 def show(
     mechanism: str,
     q: str | None,

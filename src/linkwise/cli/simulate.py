@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.integration import LAWS, METHODS, STEPPED, integrated, moved
-from linkwise.cli.mechanism import description, mechanism_argument
+from linkwise.cli.mechanism import mechanism_argument
+from linkwise.cli.reading import description, reading_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -55,6 +56,7 @@ def complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str)
     "--format", "suffix", type=click.Choice(["png", "svg"]), default="png", show_default=True, help="Of the figure."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@reading_options
 def simulate(mechanism: str, output: str | None, quiet: bool, **options: Any) -> None:
     """Let time pass for a MECHANISM: it moves freely, or as its motors drive it.
 

@@ -102,7 +102,10 @@ def chain_of(mechanism: Mechanism, link: int | str) -> Chain:
             axes.append(Axis(part.coordinate_name, part.joint, *place, follower, limits, leads=part.mimic is None))
         pose = np.asarray(pose @ part.motion(0.0) @ part.after, dtype=float)
     if not axes:
-        raise ArgumentError(f"no joint moves between the base and {_end(mechanism, link)} of {mechanism.name!r}")
+        named = _end(mechanism, link)
+        if link == -1:
+            named += f", which is on {mechanism.link_names[mechanism.tool_index]!r},"
+        raise ArgumentError(f"no joint moves between the base and {named} of {mechanism.name!r}; name the link to compare")
     _check_followers(mechanism, axes)
     end = pose @ mechanism.tool if link == -1 else pose
     return Chain(mechanism, link, tuple(axes), np.asarray(end, dtype=float))

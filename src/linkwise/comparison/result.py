@@ -84,13 +84,15 @@ class Comparison:
 
     def __str__(self) -> str:
         one, other = (plain(chain.mechanism.name) for chain in self.chains)
+        if one == other:
+            one, other = f"{one} (first)", f"{other} (second)"
         return "\n".join(_lines(self, one, other))
 
 
 def _lines(found: Comparison, one: str, other: str) -> list[str]:
     """The text of a comparison, line by line."""
     head = f"{one} and {other}: " + ("the same" if found.same else "not the same")
-    lines = [f"{head}, to {found.tol:g} m and rad", *_left_out(found)]
+    lines = [f"{head}, to {found.tol:g} m and rad", *_left_out(found, one, other)]
     if found.base is not None and found.tool is not None:
         nearly = "" if found.same else " at best"
         lines.append(f"{one} = base * {other} * tool{nearly}, for all joint values")
@@ -107,14 +109,14 @@ def _lines(found: Comparison, one: str, other: str) -> list[str]:
     return lines
 
 
-def _left_out(found: Comparison) -> list[str]:
+def _left_out(found: Comparison, *names: str) -> list[str]:
     """What the mechanisms have beside the chains that were compared."""
     lines = []
-    for chain in found.chains:
+    for name, chain in zip(names, found.chains, strict=True):
         parts = [f"joints not on the way to the end: {', '.join(map(plain, beside(chain)))}"] if beside(chain) else []
         parts += ["closed loops"] * bool(chain.mechanism.loops)
         if parts:
-            lines.append(f"not compared of {plain(chain.mechanism.name)}: {'; '.join(parts)}")
+            lines.append(f"not compared of {name}: {'; '.join(parts)}")
     return lines
 
 

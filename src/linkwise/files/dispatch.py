@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices
-from linkwise.files import linkwise_toml, mjcf, spacelib_dat, toml_write, urdf, xacro
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description, Reading
 from linkwise.files.dh.table import undecided
@@ -23,15 +23,13 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
 from linkwise.spatial.scalar import FloatArray
 
-Parser = Callable[[str, str, bool], Reading]
-
-PARSERS: dict[str, Parser] = {
-    ".toml": linkwise_toml.parse,
-    ".dat": spacelib_dat.parse,
-    ".urdf": urdf.parse,
-    ".xml": mjcf.parse,
+READERS = {
+    ".toml": "linkwise.files.linkwise_toml",
+    ".dat": "linkwise.files.spacelib_dat",
+    ".urdf": "linkwise.files.urdf",
+    ".xml": "linkwise.files.mjcf",
 }
-"""The reader of each format, by the usual suffix."""
+"""The module that reads each format, by the usual suffix; imported when such a file is read."""
 
 XML_FORMATS = {"robot": ".urdf", "mujoco": ".xml"}
 """The format of an XML file by the tag of its root element."""
@@ -96,7 +94,7 @@ def load(path: str | Path, *, physical: bool = True) -> Mechanism:
     return read(path, physical=physical).mechanism
 
 
-def check(path: str | Path) -> list[FileProblem]:
+def check(path: str | Path, *, physical: bool = True) -> list[FileProblem]:
     """Everything that is wrong with a description file, each with its line; empty when it can be read.
 
     Examples
@@ -105,12 +103,12 @@ def check(path: str | Path) -> list[FileProblem]:
     [FileProblem(line=0, message='there is no such file')]
     """
     try:
-        return _some(_parse(path, True).problems)
+        return _some(_parse(path, physical).problems)
     except FileError as error:
         return list(error.problems)
 
 
-def remarks(path: str | Path) -> list[FileProblem]:
+def remarks(path: str | Path, *, physical: bool = True) -> list[FileProblem]:
     """What is odd but not wrong in a description file that can be read: moving links without mass, and the like.
 
     Of a link that carries a rotor it is told where its inertia is too small to contain the rotor's, as it must where the
@@ -121,7 +119,7 @@ def remarks(path: str | Path) -> list[FileProblem]:
     FileError
         Where the file cannot be read at all.
     """
-    reading = _parse(path, True)
+    reading = _parse(path, physical)
     if reading.description is None:
         raise FileError(path, _some(reading.problems))
     found = [*remarks_on(reading.description.mechanism, reading), *reading.remarks]
@@ -166,7 +164,9 @@ def save(
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".xml":
-        raise mjcf.cannot_save(path)
+        from linkwise.files.mjcf import cannot_save
+
+        raise cannot_save(path)
     if suffix == ".csv":
         raise FileError(path, [FileProblem(0, "a table needs its dialect named; write it with files.save_dh")])
     if suffix not in WRITTEN:
@@ -178,10 +178,16 @@ def save(
         said = f"would be lost in a {suffix} file: what the links look like and collide with (shapes)"
         raise FileError(path, [FileProblem(0, said)], "save as .urdf, which holds them, leave them out, or allow_loss=True")
     if suffix == ".urdf":
+        from linkwise.files import urdf
+
         write_text(path, [urdf.render(path, mechanism, wrench, shapes, allow_loss)])
     elif suffix == ".dat":
+        from linkwise.files import spacelib_dat
+
         write_text(path, [spacelib_dat.render(path, mechanism, wrench, allow_loss)])
     else:
+        from linkwise.files import toml_write
+
         write_text(path, list(toml_write.render(Description(mechanism, wrench, tuple(source)))))
 
 
@@ -197,14 +203,18 @@ def _parse(path: str | Path, physical: bool) -> Reading:
     if Path(path).suffix.lower() == ".xacro":
         return _expanded(path, physical)
     text = read_text(path, LARGEST_DESCRIPTION)
-    parser = _parser(path, text)
-    if parser is mjcf.parse:
-        parser = partial(mjcf.parse, folder=Path(path).parent)  # (of the files that it includes)
-    return parser(text, Path(path).stem, physical)
+    suffix = _format(path, text)
+    parser = import_module(READERS[suffix]).parse
+    if suffix == ".xml":
+        parser = partial(parser, folder=Path(path).parent)  # (of the files that it includes)
+    made: Reading = parser(text, Path(path).stem, physical)
+    return made
 
 
 def _expanded(path: str | Path, physical: bool) -> Reading:
     """What a xacro file makes; the lines of what it makes are not those of the file, and are not told."""
+    from linkwise.files import urdf, xacro
+
     text, warnings = xacro.expand(path)
     made = urdf.parse(text, Path(path).name.split(".")[0], physical)
     problems, remarks = (
@@ -223,29 +233,29 @@ def _refuse_robot(path: str | Path) -> None:
         raise FileError(path, [FileProblem(0, why)])
 
 
-def _parser(path: str | Path, text: str) -> Parser:
-    """The reader that the content asks for; where the content says nothing, the suffix decides."""
+def _format(path: str | Path, text: str) -> str:
+    """The suffix of the format that the content asks for; where the content says nothing, the suffix decides."""
     if not text.strip():
         raise FileError(path, [FileProblem(0, "the file is empty")])
     if Path(path).suffix.lower() == ".csv":
         raise FileError(path, [undecided(text)], "read it with files.read_dh(path, dialect=...), or --dialect")
     if _NUMERIC.match(text):
-        return PARSERS[".dat"]
+        return ".dat"
     if _XML.match(text):
-        return _xml_parser(path, text)
+        return _xml_format(path, text)
     suffix = Path(path).suffix.lower()
     if _TOML.search(text):
-        return PARSERS[".toml"]
-    if suffix in PARSERS:
-        return PARSERS[suffix]
+        return ".toml"
+    if suffix in READERS:
+        return suffix
     raise FileError(path, [FileProblem(1, _unknown(text))])
 
 
-def _xml_parser(path: str | Path, text: str) -> Parser:
-    """The reader that the root element asks for."""
+def _xml_format(path: str | Path, text: str) -> str:
+    """The suffix of the format that the root element asks for."""
     tag = root_tag(text)
     if tag in XML_FORMATS:
-        return PARSERS[XML_FORMATS[tag]]
+        return XML_FORMATS[tag]
     try:
         root = read_xml(text)
     except XmlError as error:

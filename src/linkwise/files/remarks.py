@@ -7,14 +7,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from linkwise.dynamics.mass_matrix import mass_matrix
+from linkwise.dynamics.motors import reflected_inertias
+from linkwise.dynamics.sweep import composite_inertias
 from linkwise.errors import FileProblem
 from linkwise.files.description import Reading
+from linkwise.kinematics.joint_transform import joint_transforms
 from linkwise.mechanism import Mechanism
+from linkwise.model.coupling import coupling
 from linkwise.model.drive import Drive
-from linkwise.model.inertia import SLACK
+from linkwise.model.inertia import SLACK, SMALLEST
 from linkwise.model.part_tables import total_mass
+from linkwise.model.reduction import moving_bodies
 from linkwise.model.table import number
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.six_vector import inertia_times
 
 UNDEFINED = "its acceleration is not defined, and forward dynamics and simulate refuse it"
 
@@ -38,6 +44,10 @@ def remarks_on(mechanism: Mechanism, reading: Reading) -> list[FileProblem]:
 
 def _bodies(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
     """Links without the inertia that a moving body has."""
+    if not total_mass(mechanism) and all(link.body.is_zero for link in mechanism.links):
+        if mechanism.n and not mechanism.floating:
+            yield FileProblem(0, "no link has a mass: this is a description of kinematics alone")
+        return
     undefined = _undefined(mechanism)
     loaded = {drive.carrier for drive in mechanism.drives if not drive.motor.locked.is_zero}
     for k, link in enumerate(mechanism.links):
@@ -94,12 +104,24 @@ def _undefined(mechanism: Mechanism) -> set[int]:
     total = total_mass(mechanism)
     if not total or mechanism.loops or not mechanism.n:
         return set()
-    joints = np.linspace(0.3, 0.9, mechanism.n)
-    with np.errstate(all="ignore"):
-        matrix = mass_matrix(mechanism, np.append(mechanism.neutral[: mechanism.nq - mechanism.n], joints))
-    felt = np.asarray(matrix, dtype=float).diagonal()[mechanism.nv - mechanism.n :]
+    felt = _felt(mechanism)
     own = [(k, mechanism.coordinates[k]) for k, link in enumerate(mechanism.links) if link.moves and link.mimic is None]
     return {k for k, coordinate in own if abs(felt[coordinate]) <= ROUNDING * total}
+
+
+def _felt(mechanism: Mechanism) -> FloatArray:
+    """The inertia (n,) that each joint moves, at some configuration: the diagonal of the mass matrix."""
+    how = coupling(mechanism)
+    joints = np.linspace(0.3, 0.9, mechanism.n)
+    q = how.coordinates(np.append(mechanism.neutral[: mechanism.nq - mechanism.n], joints))
+    made = moving_bodies(how.free)
+    felt = np.array(reflected_inertias(how.free), dtype=float)
+    with np.errstate(all="ignore"):
+        inertias = composite_inertias(made, joint_transforms(made, np.asarray(q, dtype=float)))
+        for body, inertia in zip(made.bodies, inertias, strict=True):
+            for freedom in body.freedoms:
+                felt[freedom.speed] += float(freedom.screw @ inertia_times(inertia, freedom.screw))
+    return np.asarray(np.square(how.spread).T @ felt)[mechanism.nv - mechanism.n :]
 
 
 def _limits(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
@@ -150,7 +172,7 @@ def impossible(mechanism: Mechanism) -> list[str]:
     for link in mechanism.links:
         name, body = f"link {link.name!r}", link.body
         least, middle, most = np.linalg.eigvalsh(body.tensor).tolist()
-        slack = SLACK * max(abs(least), abs(most))
+        slack = SLACK * max(abs(least), abs(most), SMALLEST)
         if body.mass < 0:
             found.append(f"{name}: its mass, {number(body.mass)} kg, is negative")
         if least < -slack:

@@ -24,7 +24,8 @@ def with_tool_at_a_tip(mechanism: Mechanism) -> Mechanism:
     'hand'
     """
     tips = set(range(len(mechanism.links))) - set(mechanism.parents)
-    moved = {tip: sum(mechanism.links[k].moves for k in mechanism.path(tip)) for tip in tips}
+    leads = [link.moves and link.mimic is None for link in mechanism.links]
+    moved = {tip: sum(leads[k] for k in mechanism.path(tip)) for tip in tips}
     chosen = max(tips, key=lambda tip: (_is_tool(mechanism.links[tip]), moved[tip], tip))
     return mechanism.replace(tool_link=mechanism.link_names[chosen])
 

@@ -13,6 +13,9 @@ from linkwise.spatial.scalar import FloatArray
 SLACK = 1e-9
 """Relative rounding allowed where an inertia is checked (tables carry few digits)."""
 
+SMALLEST = 1e-8
+"""Moments below this, kg m2, are held to what rounding makes of one of this size: programs write 1e-20 for nothing."""
+
 LARGEST = 1e300
 """An element of a tensor beyond this would leave the range of floating-point arithmetic in the checks."""
 
@@ -150,7 +153,7 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
 def _check_physical(check: Checker, tensor: FloatArray, field: str) -> None:
     size = 2.0 ** float(np.frexp(np.abs(tensor).max())[1])  # a power of two: dividing by it rounds nothing
     moments = np.linalg.eigvalsh(tensor / size) * size
-    slack = SLACK * max(np.abs(moments).max(), 1e-300)
+    slack = SLACK * max(np.abs(moments).max(), SMALLEST)
     hint = "; physical=False accepts an identified set of parameters" if field == "inertia" else ""
     if moments[0] < -slack:
         check.report(field, moments.tolist(), "principal moments >= 0 (positive semidefinite)" + hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from linkwise.errors import Problem, choices
@@ -76,11 +77,13 @@ def followers(check: Checker, joints: list[tuple[str, bool, Mimic | None]]) -> t
     """
     places = {name: k for k, (name, moves, _) in sorted(enumerate(joints), key=lambda item: item[1][1])}  # moving ones last
     own = [moves and mimic is None for _, moves, mimic in joints]
-    numbers = [sum(own[:k]) for k in range(len(joints))]
-    found = []
+    numbers = list(accumulate(own, initial=0))
+    found = [Follower(numbers[k] if own[k] else -1) for k in range(len(joints))]
     for k, (name, moves, _) in enumerate(joints):
-        at, ratio, shift, seen = k, 1.0, 0.0, [k]
+        at, ratio, shift, seen = k, 1.0, 0.0, {k}
         while moves and (mimic := joints[at][2]) is not None:
+            if at < k and found[at].coordinate >= 0:  # (whatever that one follows is known)
+                break
             at = places.get(mimic.joint, -1)
             if at < 0 or not joints[at][1]:
                 others = [other for other, turns, _ in joints if turns and other != name]
@@ -90,9 +93,11 @@ def followers(check: Checker, joints: list[tuple[str, bool, Mimic | None]]) -> t
             if at in seen:
                 _report(check, name, mimic, "a joint that does not follow this one in turn (a ring)")
                 break
-            seen.append(at)
+            seen.add(at)
             ratio, shift = ratio * mimic.ratio, shift + ratio * mimic.offset
-        found.append(Follower(numbers[at] if moves and at >= 0 else -1, ratio, shift))
+        if at != k and at >= 0:
+            there = found[at]
+            found[k] = Follower(there.coordinate, ratio * there.ratio, shift + ratio * there.shift)
     return tuple(found)
 
 

@@ -38,18 +38,18 @@ def followers_of(check: Checker, links: Sequence[Link]) -> tuple[Follower, ...]:
 
 def parents_of(check: Checker, links: Sequence[Link]) -> tuple[int, ...]:
     """Index of each link's parent, -1 for the base."""
-    names = [link.name for link in links]
-    for k, name in enumerate(names):
-        if name in names[:k]:
-            check.report("links", name, "names that differ; this one stands twice")
+    places: dict[str | None, int] = {}
+    for k, link in enumerate(links):
+        if places.setdefault(link.name, k) != k:
+            check.report("links", link.name, "names that differ; this one stands twice")
     found = []
     for k, link in enumerate(links):
         parent = link.parent
-        if parent is not None and parent != "base" and parent not in names:
-            check.problems.append(_unknown_parent(link, names))
+        if parent is not None and parent != "base" and parent not in places:
+            check.problems.append(_unknown_parent(link, list(places)))
             found.append(-1)
         else:
-            found.append(k - 1 if parent is None else -1 if parent == "base" else names.index(parent))
+            found.append(k - 1 if parent is None else -1 if parent == "base" else places[parent])
     return tuple(found)
 
 

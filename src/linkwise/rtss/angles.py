@@ -11,8 +11,8 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.rtss.arguments import vectors
 from linkwise.rtss.transforms import rt_rotx, rt_roty, rt_rotz
-from linkwise.solve.poses import rigid_poses
 from linkwise.spatial.numbers import numbers
+from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
 

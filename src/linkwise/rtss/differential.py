@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.rtss.arguments import matrices, vectors
-from linkwise.solve.poses import rigid_poses
+from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.rotation import axial, skew
 from linkwise.spatial.scalar import FloatArray
 

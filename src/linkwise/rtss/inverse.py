@@ -12,7 +12,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.rtss.arguments import mechanism_of, vector
 from linkwise.rtss.robot import rt_robot
 from linkwise.solve import REASONS, newton_raphson
-from linkwise.solve.poses import rigid_poses
+from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.scalar import FloatArray
 
 TOLERANCE = 1e-11

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown
 from linkwise.rtss.arguments import homogeneous, vector
 from linkwise.rtss.fields import FieldError
-from linkwise.solve.poses import rigid_poses
 from linkwise.spatial.numbers import numbers
+from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.quaternion import (
     conjugated,
     multiplied,

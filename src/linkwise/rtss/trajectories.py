@@ -10,8 +10,8 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown
 from linkwise.rtss.arguments import homogeneous
 from linkwise.rtss.quaternion import ratios_of
-from linkwise.solve.poses import rigid_poses
 from linkwise.spatial.numbers import numbers
+from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.checks import ends
 from linkwise.trajectory.hermite import Hermite

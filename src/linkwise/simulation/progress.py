@@ -9,7 +9,7 @@ LEAST = 1e-4
 """The part of the whole time that is some of the way."""
 
 
-class Stuck(Exception):
+class Stuck(Exception):  # noqa: N818  (a signal between two files)
     """Raised in the evaluation at which patience ends; ``time`` is how far the motion got, s."""
 
     def __init__(self, time: float) -> None:
@@ -26,7 +26,7 @@ class Progress:
     Examples
     --------
     >>> progress = Progress(0.0, 1.0)
-    >>> for _ in range(PATIENCE):
+    >>> for _ in range(PATIENCE + 1):
     ...     progress.at(0.5)
     >>> progress.at(0.5)
     Traceback (most recent call last):

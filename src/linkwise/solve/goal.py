@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.solve.pose_error import pose_error, pose_error_rate
-from linkwise.solve.poses import rigid_poses
 from linkwise.solve.solution import Solution
 from linkwise.solve.start import start_position
 from linkwise.spatial.numbers import numbers
+from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
+from linkwise.spatial.poses import rigid_poses
 from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
-from linkwise.trajectory.checks import grid, rigid
+from linkwise.trajectory.checks import grid
 from linkwise.trajectory.legs import Ways
 from linkwise.trajectory.planned import schedule
 from linkwise.trajectory.profiles import along, known, law_of, thirds
@@ -69,7 +70,7 @@ def cartesian(
     >>> pose[:3, 3].tolist(), twist.round(6).tolist()
     ([1.0, 0.0, 0.0], [0.9375, 0.0, 0.0, 0.0, 0.0, 0.46875])
     """
-    first, last = rigid("T0", T0), rigid("T1", T1)
+    first, last = rigid_poses("T0", T0), rigid_poses("T1", T1)
     try:
         poses = np.stack(np.broadcast_arrays(first, last), axis=-3)
     except ValueError as error:

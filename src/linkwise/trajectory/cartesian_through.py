@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
+from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
-from linkwise.trajectory.checks import instants, rigid, scalar
+from linkwise.trajectory.checks import instants, scalar
 from linkwise.trajectory.legs import Ways
 from linkwise.trajectory.planned import instants_of
 from linkwise.trajectory.profiles import along, known, law_of, thirds
@@ -70,7 +71,7 @@ def cartesian_through(
     >>> cartesian_through(square, [0.0, 1.0, 2.0], blend=0.5).at(1.0)[0][:3, 3].round(3).tolist()
     [0.942, 0.058, 0.0]
     """
-    given = rigid("poses", poses)
+    given = rigid_poses("poses", poses)
     if given.ndim < 3 or given.shape[-3] < 2:
         raise ArgumentError(f"poses has the shape {given.shape}; expected (..., K, 4, 4), K >= 2")
     known(profile)

@@ -10,7 +10,6 @@ import numpy as np
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.transform import is_rigid
 
 SAMPLES = 101
 """How many instants a duration is cut into unless it is said."""
@@ -164,18 +163,3 @@ def limited(limits: Any, names: Sequence[str], t: FloatArray, q: FloatArray) -> 
     raise ArgumentError(
         f"joint {name!r} leaves its limits {made[joint].tolist()} at t = {t[when]:g} s{where}: it is {value:g} there"
     )
-
-
-def rigid(field: str, value: Any) -> FloatArray:
-    """Poses (..., 4, 4)."""
-    made = numbers(field, value, "rigid poses (..., 4, 4)")
-    if made.shape[-2:] != (4, 4):
-        raise ArgumentError(f"{field} has the shape {made.shape}; expected rigid poses (..., 4, 4)")
-    for place in np.ndindex(made.shape[:-2]):
-        if not is_rigid(made[place]):
-            which = f"{field}[{', '.join(map(str, place))}]" if place else field
-            raise ArgumentError(
-                f"{which} is {shown(made[place].tolist())}; expected a rigid pose: orthonormal right-handed rotation, "
-                "last row 0 0 0 1"
-            )
-    return made

@@ -10,6 +10,7 @@ from linkwise.errors import FileError
 from linkwise.files import check, read, urdf
 
 A = '<link name="a"/>\n'
+LEFT = "of which the joints that are wrong can carry 1; expected one (a fixed joint can join two)"
 AB = A + '<link name="b"/>\n'
 ABC = AB + '<link name="c"/>\n'
 WHOLE = '<inertia ixx="1" iyy="1" izz="1" ixy="0" iyz="0" ixz="0"/>'
@@ -65,7 +66,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "its own parent": (A + fixed("j", "a", "a"), ["line 3: joint 'j': its parent and its child are the same link, 'a'"]),
     "misspelt link": (
         '<link name="forearm"/>' + AB + fixed("j", "foreram", "a"),
-        ["line 5: joint 'j': its parent is 'foreram', but there is no such link; is 'forearm' meant?"],
+        [
+            f"line 2: there are 3 roots, links that no joint carries: 'forearm' (line 2), 'a' (line 2), 'b' (line 3), {LEFT}",
+            "line 5: joint 'j': its parent is 'foreram', but there is no such link; is 'forearm' meant?",
+        ],
     ),
     "unknown link": (A + fixed("j", "a", "zzzz"), ["line 4: joint 'j': its child is 'zzzz', but there is no such link"]),
     "no parent": (
@@ -78,7 +82,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "two children": (
         ABC + '<joint name="j" type="fixed"><parent link="a"/>\n<child link="b"/>\n<child link="c"/></joint>',
-        ["line 7: joint 'j': <child> stands twice, first in line 6"],
+        [
+            f"line 3: there are 3 roots, links that no joint carries: 'a' (line 2), 'b' (line 3), 'c' (line 4), {LEFT}",
+            "line 7: joint 'j': <child> stands twice, first in line 6",
+        ],
     ),
     "joint without name": (
         AB + '<joint type="fixed"><parent link="a"/><child link="b"/></joint>',
@@ -257,3 +264,17 @@ def test_a_long_ring_is_told_with_its_first_links() -> None:
     (problem,) = urdf.parse(f"<robot>{links}{joints}</robot>").problems
     named = ", ".join(f"'l{k % count}'" for k in range(count + 1, count - 9, -1))
     assert problem.message == f"the links {named} and 29990 more carry each other in a ring; expected a tree"
+
+
+def test_roots_are_counted_beside_joints_that_are_wrong() -> None:
+    """A joint with a typo might carry one of the links that nothing else carries; more than that are roots all the same."""
+    links = "".join(f'<link name="{name}"/>' for name in "abcd")
+    joint = '<joint name="j" type="fixed"><parent link="a"/><child link="bb"/></joint>'
+    reading = urdf.parse(f'<robot name="r">\n{links}\n{joint}</robot>', "")
+    first, second = (str(problem) for problem in reading.problems)
+    assert first == (
+        "line 2: there are 4 roots, links that no joint carries: 'a' (line 2), 'b' (line 2), 'c' (line 2), 'd' (line 2),"
+        " of which the joints that are wrong can carry 1; expected one (a fixed joint can join two)"
+    )
+    assert second.startswith("line 3: joint 'j'")
+    assert len(urdf.parse(f'<robot name="r"><link name="a"/><link name="b"/>{joint}</robot>', "").problems) == 1

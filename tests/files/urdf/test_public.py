@@ -31,6 +31,7 @@ READ = (
     "go2_description/urdf/go2.urdf",
     "hextilt_description/urdf/hextilt_flying_arm_5.urdf",
     "human_description/robots/human.urdf",
+    "icub_description/robots/icub.urdf",
     "iris_description/robots/iris.urdf",
     "kinova_description/robots/kinova.urdf",
     "laikago_description/urdf/laikago.urdf",
@@ -55,7 +56,6 @@ IMPOSSIBLE = {
     "allegro_hand_description/urdf/allegro_right_hand.urdf": (143, "link_3.0", TRIANGLE, 4),
     "anymal_c_simple_description/urdf/anymal.urdf": (203, "depth_camera_front_camera", TRIANGLE, 5),
     "hyq_description/robots/hyq_no_sensors.urdf": (84, "base_link", TRIANGLE, 5),
-    "icub_description/robots/icub.urdf": (50, "head", POSITIVE, 7),
     "pr2_description/urdf/pr2.urdf": (786, "sensor_mount_link", TRIANGLE, 2),
     "tiago_description/robots/tiago.urdf": (179, "base_antenna_left_link", POSITIVE, 2),
 }

@@ -272,6 +272,8 @@ def test_no_remark_without_a_reason() -> None:
 def test_moving_links_without_mass_are_told(tmp_path: Path) -> None:
     path = tmp_path / "a.urdf"
     path.write_text(f"<robot>\n{AB}{joint('a', 'b', kind='continuous')}</robot>")
+    assert [str(remark) for remark in remarks(path)] == ["no link has a mass: this is a description of kinematics alone"]
+    path.write_text(path.read_text().replace("</robot>", f"{joint('b', 'c', kind='continuous')}{link('c', BALL)}</robot>"))
     assert [str(remark) for remark in remarks(path)] == ["line 3: link 'b' moves, but has no mass and no inertia"]
 
 

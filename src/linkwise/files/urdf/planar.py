@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,7 @@ def planar_groups(mechanism: Tree, keep: Collection[str] = ()) -> dict[int, Plan
     `keep` names links that must stay links of their own.
     """
     found: dict[int, Planar] = {}
-    children = [mechanism.parents.count(k) for k in range(len(mechanism.links))]
+    children = Counter(mechanism.parents)
     for k in range(len(mechanism.links)):
         y = mechanism.parents[k]
         x = mechanism.parents[y] if y >= 0 else -1

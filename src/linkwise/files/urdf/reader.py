@@ -73,8 +73,9 @@ class _Reader:
             self.notes.report(macro.line, said)
         elif not self.robot.all("link"):
             self.notes.report(self.robot.line, "there is no <link>; expected one or more")
-        complete = len(joints) == len(self.robot.all("joint")) and len(elements) == len(self.robot.all("link"))
-        root = find_root(self.notes, elements, joints) if complete else None
+        unread = len(self.robot.all("joint")) - len(joints)
+        complete = len(elements) == len(self.robot.all("link"))
+        root = find_root(self.notes, elements, joints, unread) if complete else None
         description = None
         if root is None:
             for element in elements.values():

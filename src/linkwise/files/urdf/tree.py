@@ -10,8 +10,11 @@ from linkwise.files.urdf.links import LinkElement
 from linkwise.files.urdf.values import Notes
 
 
-def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[JointElement]) -> str | None:
-    """Name of the link that no joint carries; None, with what is wrong told, where the links are not one tree."""
+def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[JointElement], unread: int = 0) -> str | None:
+    """Name of the link that no joint carries; None, with what is wrong told, where the links are not one tree.
+
+    So many joints could not be read: each might carry one of the links that seem to be roots.
+    """
     carried: dict[str, JointElement] = {}
     wrong = False
     for joint in joints:
@@ -26,13 +29,15 @@ def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[J
         line = min(links[name].element.line for name in ring)
         named = members(ring) if len(ring) <= _MOST else f"{', '.join(map(repr, ring[:_MOST]))} and {len(ring) - _MOST} more"
         notes.report(line, f"the links {named} carry each other in a ring; expected a tree")
-    if len(roots) > 1:
+    if len(roots) > 1 + unread:
         wrong = True
         places = ", ".join(f"{name!r} (line {links[name].element.line})" for name in roots[:_MOST])
         more = f" and {len(roots) - _MOST} more" if len(roots) > _MOST else ""
         said = f"there are {len(roots)} roots, links that no joint carries: {places}{more}"
+        if unread:
+            said += f", of which the joints that are wrong can carry {unread}"
         notes.report(links[roots[1]].element.line, f"{said}; expected one (a fixed joint can join two)")
-    return None if wrong or not roots else roots[0]
+    return None if wrong or unread or not roots else roots[0]
 
 
 _MOST = 10
