@@ -109,6 +109,8 @@ def told(error: LinkwiseError) -> str:
     if isinstance(error, FileError) and len(error.problems) > 1:
         head, lines = f"{error.path}: {len(error.problems)} problems", [str(problem) for problem in error.problems]
         lines += [error.advice] if error.advice else []
+    elif isinstance(error, FileError) and error.problems:
+        head, lines = f"{error.path}: {error.problems[0]}", [error.advice] if error.advice else []
     else:
         lines = str(error).splitlines() or [type(error).__name__]
         head = lines.pop() if len(lines) == 1 else f"{len(lines)} problems"

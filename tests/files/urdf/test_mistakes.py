@@ -67,7 +67,8 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "misspelt link": (
         '<link name="forearm"/>' + AB + fixed("j", "foreram", "a"),
         [
-            f"line 2: there are 3 roots, links that no joint carries: 'forearm' (line 2), 'a' (line 2), 'b' (line 3), {LEFT}",
+            "line 2: there are 3 roots, links that no joint carries: 'forearm' (line 2), 'a' (line 2), "
+            f"'b' (line 3), {LEFT}",
             "line 5: joint 'j': its parent is 'foreram', but there is no such link; is 'forearm' meant?",
         ],
     ),
