@@ -33,7 +33,7 @@ def convert(mechanism: str, out: str, allow_loss: bool, out_dialect: str | None)
       linkwise convert table.csv my_robot.urdf --dialect matlab --convention standard
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import files
-    from linkwise.files.spacelib_dat import advice
+    from linkwise.files.loss import advice
     from linkwise.model.table import plain
 
     found = description(mechanism)

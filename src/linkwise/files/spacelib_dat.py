@@ -8,15 +8,15 @@ the centre of mass xg yg zg; then gravity gx gy gz, and force fx fy fz and coupl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from linkwise.errors import FileError, FileProblem
+from linkwise.errors import FileProblem
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Place, Reading, line_of
+from linkwise.files.loss import check_loss, exact_sum
 from linkwise.files.numbers import Token, number, tokens, whole, why_not
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
@@ -233,10 +233,7 @@ def _folded(link: Link) -> float | None:
     row = link.dh_row
     if row is None or not link.offset:
         return 0.0
-    first = row.theta if link.joint == "revolute" else row.d
-    total = first + link.offset
-    exact = np.isfinite(total) and Fraction(first) + Fraction(link.offset) == Fraction(total)
-    return total if exact else None
+    return exact_sum(row.theta if link.joint == "revolute" else row.d, link.offset)
 
 
 def render(path: str | Path, mechanism: Mechanism, external: FloatArray, allow_loss: bool = False) -> str:
@@ -247,19 +244,10 @@ def render(path: str | Path, mechanism: Mechanism, external: FloatArray, allow_l
     FileError
         Naming everything that would be lost, unless `allow_loss`, and everything that cannot be written at all.
     """
-    lost, never = losses(mechanism), obstacles(mechanism)
-    if never or (lost and not allow_loss):
-        problems = [f"would be lost in a .DAT file: {what}" for what in lost]
-        problems += [f"cannot be written in a .DAT file at all: {what}" for what in never]
-        raise FileError(path, [FileProblem(0, what) for what in problems], advice(never, "allow the loss (allow_loss=True)"))
+    check_loss(path, "a .DAT file", losses(mechanism), obstacles(mechanism), allow_loss)
     blocks = [str(len(mechanism.links)), *(_link_text(link) for link in mechanism.links)]
     ends = (mechanism.gravity, external)
     return "\n\n".join([*blocks, "\n".join(_words(values.tolist()) for values in ends)]) + "\n"
-
-
-def advice(never: Sequence[str], allow: str) -> str:
-    """Say what can be done; `allow` is how the loss is allowed, where that helps."""
-    return "save as .toml, which holds everything" + ("" if never else f", or {allow}")
 
 
 def _link_text(link: Link) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from linkwise.errors import FileError, FileProblem
 from linkwise.files.dh.dialects import HEADER, Dialect
 from linkwise.files.dh.rows import flipped
-from linkwise.files.spacelib_dat import advice
+from linkwise.files.loss import check_loss, exact_sum
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import DHRow, Link
 from linkwise.model.motor import Motor
@@ -148,10 +146,7 @@ def folded(link: Link) -> float | None:
     row = link.dh_row
     if row is None or link.joint not in _PLAIN:
         return 0.0 if not link.offset else -link.offset
-    first = row.theta if link.joint == "revolute" else row.d
-    total = first + link.offset
-    exact = math.isfinite(total) and Fraction(first) + Fraction(link.offset) == Fraction(total)
-    return total if exact else None
+    return exact_sum(row.theta if link.joint == "revolute" else row.d, link.offset)
 
 
 # ── text ──────────────────────────────────────────────────────────────────────────────────────────
@@ -166,11 +161,7 @@ def rendered(path: str | Path, mechanism: Mechanism, dialect: Dialect, allow_los
         Naming everything that would be lost, unless `allow_loss`, and everything that cannot be written at all.
     """
     lost, never = losses(mechanism, dialect), obstacles(mechanism, dialect)
-    if never or (lost and not allow_loss):
-        what = f"a table in the dialect {dialect.name!r}"
-        told = [f"would be lost in {what}: {one}" for one in lost]
-        told += [f"cannot be written in {what} at all: {one}" for one in never]
-        raise FileError(path, [FileProblem(0, one) for one in told], advice(never, "allow the loss (allow_loss=True)"))
+    check_loss(path, f"a table in the dialect {dialect.name!r}", lost, never, allow_loss)
     if dialect.has_header:
         return _with_header(mechanism)
     columns = _columns(mechanism, dialect)

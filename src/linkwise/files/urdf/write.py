@@ -10,7 +10,8 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, choices
+from linkwise.errors import ArgumentError, choices
+from linkwise.files.loss import check_loss
 from linkwise.files.shape import Shape
 from linkwise.files.urdf.losses import losses, obstacles
 from linkwise.files.urdf.plan import JointPlan, plan_of
@@ -39,17 +40,8 @@ def render(
     ArgumentError
         Where a shape hangs on a link that is not there.
     """
-    lost, never = losses(mechanism, external, shapes), obstacles(mechanism)
-    if never or (lost and not allow_loss):
-        problems = [f"would be lost in a URDF: {what}" for what in lost]
-        problems += [f"cannot be written in a URDF at all: {what}" for what in never]
-        raise FileError(path, [FileProblem(0, what) for what in problems], advice(never, "allow the loss (allow_loss=True)"))
+    check_loss(path, "a URDF", losses(mechanism, external, shapes), obstacles(mechanism), allow_loss)
     return "\n".join(_robot(mechanism, [shape for shape in shapes if shape.kind in GEOMETRIES])) + "\n"
-
-
-def advice(never: Sequence[str], allow: str) -> str:
-    """Say what can be done; `allow` is how the loss is allowed, where that helps."""
-    return "save as .toml, which holds everything" + ("" if never else f", or {allow}")
 
 
 def _robot(mechanism: Mechanism, shapes: Sequence[Shape]) -> Iterator[str]:
