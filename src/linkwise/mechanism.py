@@ -363,7 +363,7 @@ class Mechanism(Tree):
         """The operators H, phi, M, D, K, psi of Rodriguez and Jain at q (..., nq): see `SpatialOperators`."""
         return linkwise.dynamics.spatial_operators(self, q)
 
-    # ── parameters ────────────────────────────────────────────────────────────────────────────────
+    # ── parameters and equations ───────────────────────────────────────────────────────────────────
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -393,16 +393,10 @@ class Mechanism(Tree):
         """The fewest combinations of parameters that give all efforts: see `linkwise.dynamics.base_parameters`."""
         return linkwise.dynamics.base_parameters(self, resting=resting)
 
-    # ── equations ─────────────────────────────────────────────────────────────────────────────────
-
     def equations(self, form: str | None = None) -> Equations:
-        """M(q) qdd + C(q, qd) qd + g(q) + friction = tau, explicit, as SymPy matrices: see `linkwise.equations.Equations`.
+        """M(q) qdd + C(q, qd) qd + g(q) + friction = tau, explicit, as SymPy matrices.
 
-        Parameters
-        ----------
-        form : {"harmonic", "graph"}, optional
-            Sums of cosines and sines of combinations of the joint angles, or the kernels' own operations; harmonic wherever
-            there is such a form.
+        The form, and what there is to read and to write, are told in `linkwise.equations.Equations`.
 
         Examples
         --------

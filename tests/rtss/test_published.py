@@ -3,7 +3,7 @@
 RTB-Python: P. Corke, J. Haviland, Robotics Toolbox for Python 1.3, tests/test_DHRobot.py. RTB-MATLAB: P. Corke, Robotics
 Toolbox for MATLAB 10.4, unit_test/SerialLinkTest.m. Both feel friction as G^2 B qd + |G| Tc, which is "reflected". RVC: P.
 Corke, Robotics, Vision and Control, 2011, chapters 7 to 9. RTB 7: the tutorial of the Robotics Toolbox for MATLAB 7, 2002,
-whose friction is "toolbox7".
+whose friction is "toolbox7". What is marked RTB 7, and the position at the nominal pose, is quoted from memory.
 """
 
 import numpy as np
@@ -27,11 +27,32 @@ from linkwise.rtss import (
     rt_robot,
     rt_twolink,
 )
+from published_puma import (
+    ACCEL_ELSEWHERE,
+    ACCEL_QN,
+    CARTESIAN_QN,
+    CARTESIAN_TURNED,
+    CORIOLIS_QN,
+    CORIOLIS_TURNED,
+    FOLDED,
+    GRAVITY_FOLDED,
+    GRAVITY_QN,
+    GRAVITY_QR,
+    GRAVITY_QS,
+    GRAVITY_TURNED,
+    INERTIA_FOLDED,
+    INERTIA_QN,
+    ITORQUE_QN,
+    ITORQUE_TURNED,
+    RNE_TURNED,
+    TURNED,
+    WRENCH_QN,
+)
 
 ARM = rt_puma560()
 POSES = rt_poses("puma560")
 QN, ZERO, ONE = POSES["qn"], np.zeros(6), np.ones(6)
-WRIST = np.array([0, np.pi / 4, -np.pi, 1, np.pi / 4, 0])
+WRIST = np.array(TURNED)
 FOUR_DIGITS = 0.5e-4 + 1e-9
 """Half a unit of the last digit printed; some of theirs were cut off or printed with six digits, which is finer."""
 
@@ -45,12 +66,12 @@ def close(found: np.ndarray, printed: list, unit: float = FOUR_DIGITS) -> None:
 @pytest.mark.parametrize(
     ("qd", "qdd", "options", "printed"),
     [
-        (ZERO, ZERO, {}, [0, 31.6399, 6.0351, 0, 0.0283, 0]),
+        (ZERO, ZERO, {}, GRAVITY_QN),
         (ZERO, ONE, {}, [3.35311, 36.0025, 7.42596, 0.190043, 0.203441, 0.194133]),
         (ONE, ONE, {}, [32.4952, 60.867, 17.7436, 1.45452, 1.29911, 0.713781]),
         (ONE, ZERO, {}, [29.1421, 56.5044, 16.3528, 1.26448, 1.12392, 0.519648]),
         (ONE, ONE, {"grav": [0, 0, 0]}, [32.4952, 29.2271, 11.7085, 1.45452, 1.27086, 0.713781]),
-        (ZERO, ZERO, {"fext": [1, 2, 3, 1, 2, 3]}, [0.642756, 29.0866, 4.70321, 2.82843, -1.97175, 3]),
+        (ZERO, ZERO, {"fext": [1, 2, 3, 1, 2, 3]}, WRENCH_QN),
     ],
 )
 def test_rne_at_the_nominal_pose(qd: np.ndarray, qdd: np.ndarray, options: dict, printed: list) -> None:
@@ -62,7 +83,7 @@ def test_rne_at_the_nominal_pose(qd: np.ndarray, qdd: np.ndarray, options: dict,
 def test_rne_in_motion() -> None:
     """RTB-MATLAB, rne2_test; joints 2 and 5 turn."""
     speed = np.array([0.0, 1, 0, 0, 2, 0])
-    close(rt_rne(ARM, WRIST, speed, speed), [-0.9748, 59.1306, 5.9889, -0.0108, 1.8872, 0.0001])
+    close(rt_rne(ARM, WRIST, speed, speed), RNE_TURNED)
 
 
 def test_rne_by_the_old_rule_of_friction() -> None:
@@ -76,9 +97,9 @@ def test_rne_by_the_old_rule_of_friction() -> None:
     ("pose", "printed"),
     [
         ("qz", [0, 37.4837, 0.2489, 0, 0, 0]),  # RVC, and RTB 7
-        ("qr", [0, -0.7752, 0.2489, 0, 0, 0]),  # RVC
-        ("qs", [0, 46.0069, 8.7722, 0, 0.0283, 0]),  # RVC
-        ("qn", [0, 31.6399, 6.0351, 0, 0.0283, 0]),  # RTB-Python, test_gravload
+        ("qr", GRAVITY_QR),  # RVC
+        ("qs", GRAVITY_QS),  # RVC
+        ("qn", GRAVITY_QN),  # RTB-Python, test_gravload
     ],
 )
 def test_gravload(pose: str, printed: list) -> None:
@@ -88,33 +109,19 @@ def test_gravload(pose: str, printed: list) -> None:
 
 def test_gravload_of_a_trajectory() -> None:
     """RTB-MATLAB, gravload_test."""
-    q = [WRIST, [0, np.pi / 2, -np.pi, 1, np.pi / 2, 0]]
-    close(rt_gravload(ARM, q), [[0, 31.6334, 6.0286, -0.0119, 0.0218, 0], [0, 7.7198, 8.7439, -0.0238, 0, 0]])
+    q = [TURNED, FOLDED]
+    close(rt_gravload(ARM, q), [GRAVITY_TURNED, GRAVITY_FOLDED])
 
 
 def test_inertia() -> None:
     """RTB-Python, test_inertia; RTB-MATLAB, inertia_test."""
     close(
         rt_inertia(ARM, QN),
-        [
-            [3.6594, -0.4044, 0.1006, -0.0025, 0, 0],
-            [-0.4044, 4.4137, 0.3509, 0, 0.0024, 0],
-            [0.1006, 0.3509, 0.9378, 0, 0.0015, 0],
-            [-0.0025, 0, 0, 0.1925, 0, 0],
-            [0, 0.0024, 0.0015, 0, 0.1713, 0],
-            [0, 0, 0, 0, 0, 0.1941],
-        ],
+        INERTIA_QN,
     )
     close(
-        rt_inertia(ARM, [WRIST, [0, np.pi / 2, -np.pi, 1, np.pi / 2, 0]])[1],
-        [
-            [2.6621, -0.6880, 0.0035, -0.0007, -0.0010, 0],
-            [-0.6880, 4.4114, 0.3487, -0.0010, 0.0015, 0],
-            [0.0035, 0.3487, 0.9359, -0.0010, 0.0003, 0],
-            [-0.0007, -0.0010, -0.0010, 0.1926, 0, 0],
-            [-0.0010, 0.0015, 0.0003, 0, 0.1713, 0],
-            [0, 0, 0, 0, 0, 0.1941],
-        ],
+        rt_inertia(ARM, [TURNED, FOLDED])[1],
+        INERTIA_FOLDED,
     )
 
 
@@ -122,25 +129,11 @@ def test_cinertia() -> None:
     """RTB-Python, test_inertia_x; RTB-MATLAB, cinertia_test."""
     close(
         rt_cinertia(ARM, QN),
-        [
-            [17.2954, -2.7542, -9.6233, 0, 0.2795, 0],
-            [-2.7542, 12.1909, 1.2459, -0.3254, -0.0703, -0.9652],
-            [-9.6233, 1.2459, 13.3348, 0, 0.2767, 0],
-            [0, -0.3254, 0, 0.1941, 0, 0.1941],
-            [0.2795, -0.0703, 0.2767, 0, 0.1713, 0],
-            [0, -0.9652, 0, 0.1941, 0, 0.5791],
-        ],
+        CARTESIAN_QN,
     )
     close(
         rt_cinertia(ARM, WRIST),
-        [
-            [18.0741, -2.2763, -8.8446, -0.0283, 0.7541, -0.4015],
-            [-2.2763, 11.2461, 1.7238, -0.0750, 0.2214, -0.4733],
-            [-8.8446, 1.7238, 14.1135, -0.0300, 0.7525, -0.4032],
-            [-0.0283, -0.0750, -0.0300, 0.1377, -0.0171, 0.0492],
-            [0.7541, 0.2214, 0.7525, -0.0171, 0.4612, -0.2461],
-            [-0.4015, -0.4733, -0.4032, 0.0492, -0.2461, 0.3457],
-        ],
+        CARTESIAN_TURNED,
     )
 
 
@@ -150,26 +143,12 @@ def test_cinertia() -> None:
         (
             QN,
             [1, 2, 3, 1, 2, 3],
-            [
-                [-0.1735, -2.0494, -0.1178, -0.0002, -0.0045, 0.0001],
-                [0.6274, 1.1572, 1.9287, -0.0015, -0.0003, 0],
-                [-0.3608, -0.7734, -0.0018, -0.0009, -0.0064, 0],
-                [0.0011, 0.0005, -0.0001, 0.0002, 0.0002, -0.0001],
-                [-0.0002, 0.0028, 0.0046, -0.0002, 0, 0],
-                [0.0001, 0, 0, 0, 0, 0],
-            ],
+            CORIOLIS_QN,
         ),  # RTB-Python, test_coriolis
         (
             WRIST,
             [0.5] * 6,
-            [
-                [-0.1336, -0.6458, 0.0845, 0.0005, -0.0008, 0],
-                [0.3136, 0.1922, 0.3851, -0.0018, -0.0007, 0],
-                [-0.1803, -0.1934, -0.0005, -0.0009, -0.0014, 0],
-                [0.0007, 0.0008, 0.0003, 0.0001, 0.0003, 0],
-                [-0.0004, 0.0005, 0.0005, -0.0003, 0, 0],
-                [0, 0, 0, 0, 0, 0],
-            ],
+            CORIOLIS_TURNED,
         ),  # RTB-MATLAB, coriolis_test
     ],
 )
@@ -181,11 +160,11 @@ def test_coriolis(q: np.ndarray, qd: list, matrix: list) -> None:
 def test_accel() -> None:
     """RTB-Python, test_accel; RTB-MATLAB, accel_test, in both forms; RTB 7."""
     qd, torque = [0.1, 0.2, 0.8, 0.2, 0.5, 1.0], [1.0, 3.2, 1.8, 0.1, 0.7, 4.6]
-    close(rt_accel(ARM, QN, qd, torque), [-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228])
+    close(rt_accel(ARM, QN, qd, torque), ACCEL_QN)
 
     q = np.array([0.0, 1, 0, 0, 2, 0])
     effort = rt_rne(ARM, QN, q, q)
-    printed = [-9.3397, 4.9666, 1.6095, -5.4305, 5.9885, -2.1228]
+    printed = ACCEL_ELSEWHERE
     close(rt_accel(ARM, q, 0.5 * ONE, effort), printed)
     close(rt_accel(ARM, np.concatenate([q, 0.5 * ONE, effort])), printed)
 
@@ -194,8 +173,8 @@ def test_accel() -> None:
 
 def test_itorque() -> None:
     """RTB-Python, test_itorque; RTB-MATLAB, itorque_test."""
-    close(rt_itorque(ARM, QN, [1, 2, 3, 1, 2, 3]), [3.15, 9.4805, 3.6189, 0.1901, 0.3519, 0.5823])
-    close(rt_itorque(ARM, WRIST, 0.5 * ONE), [1.6763, 2.1799, 0.6947, 0.0944, 0.0861, 0.0971])
+    close(rt_itorque(ARM, QN, [1, 2, 3, 1, 2, 3]), ITORQUE_QN)
+    close(rt_itorque(ARM, WRIST, 0.5 * ONE), ITORQUE_TURNED)
 
 
 def test_fkine() -> None:
