@@ -1,9 +1,9 @@
 """Numbers of the PUMA 560 as P. I. Corke's Robotics Toolboxes print them, with as many digits; all SI.
 
 From the tests of the toolbox for Python (petercorke/robotics-toolbox-python, `tests/test_DHRobot.py`, commit a9ed8d45) and
-of that for MATLAB (petercorke/robotics-toolbox-matlab, `unit_test/SerialLinkTest.m`); GRAVITY_QS and GRAVITY_QR: P. I. Corke,
-*Robotics, Vision and Control* (2011), page 194. QN, QS and QR are the nominal, stretched and ready poses; TURNED and FOLDED
-two configurations of the tests for MATLAB.
+of that for MATLAB (petercorke/robotics-toolbox-matlab, `unit_test/SerialLinkTest.m`). GRAVITY_QS and GRAVITY_QR are in
+P. I. Corke, *Robotics, Vision and Control* (2011), page 194. QN, QS and QR are the nominal, stretched and ready poses;
+TURNED and FOLDED two configurations of the tests for MATLAB.
 """
 
 from math import pi
