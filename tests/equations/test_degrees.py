@@ -32,6 +32,12 @@ def test_what_has_no_harmonics_is_refused() -> None:
     refused = {
         "made takes sqrt of an expression in the coordinates, which is no sum of sines and cosines": lambda q: [q[0].sqrt()],
         "made takes abs of an expression in the coordinates, which is no sum of sines and cosines": lambda q: [abs(q[0])],
+        "made takes atan2 of an expression in the coordinates, which is no sum of sines and cosines": lambda q: [
+            q[0].atan2(q[1])
+        ],
+        "made takes select of an expression in the coordinates, which is no sum of sines and cosines": lambda q: [
+            q[0].select(1.0, 2.0)
+        ],
         "made takes div of an expression in the coordinates, which is no sum of sines and cosines": lambda q: [1.0 / q[0]],
         "made takes sin of an expression in the coordinates, which is no sum of sines and cosines": lambda q: [
             q[0].cos().sin()

@@ -7,6 +7,7 @@ import sympy
 from linkwise import robots
 from linkwise.equations.graph import steps, to_sympy, written_size
 from linkwise.equations.symbols import number, symbols_of
+from linkwise.expr.operations import OPERATIONS
 from linkwise.kernel.tape import trace
 from mechanisms import FIXED, FLOATING, direct, random_state, relative, variant
 
@@ -40,15 +41,25 @@ def test_kernels_of_any_mechanism(name: str) -> None:
 def test_every_operation() -> None:
     def function(x):
         return np.array(
-            [(x[0] - x[1]) / x[2], -x[0], (x[0] * x[0]).sqrt(), x[1].sin() + x[1].cos(), abs(x[2]) * x[2].sign()]
+            [
+                (x[0] - x[1]) / x[2],
+                -x[0],
+                (x[0] * x[0]).sqrt(),
+                x[1].sin() + x[1].cos(),
+                abs(x[2]) * x[2].sign(),
+                x[0].atan2(x[1]),
+                x[0].select(x[1], x[2]),
+            ]
         )
 
-    made = trace(function, "made", {"x": (3,)}, {"y": (5,)})
+    made = trace(function, "made", {"x": (3,)}, {"y": (7,)})
+    assert {instruction.op for instruction in made.code} == OPERATIONS.keys()
     a, b, c = given = sympy.symbols("a b c", real=True)
     wanted = [(a - b) / c, -a, abs(a), sympy.sin(b) + sympy.cos(b), abs(c) * sympy.sign(c)]
+    wanted += [sympy.atan2(a, b), sympy.Piecewise((b, a > 0), (c, True))]
     for evaluate in (False, True):
         found = to_sympy(made, given, evaluate=evaluate)["y"]
-        assert [sympy.simplify(x - y) for x, y in zip(found, wanted, strict=True)] == [0] * 5
+        assert [sympy.simplify(x - y) for x, y in zip(found, wanted, strict=True)] == [0] * 7
 
 
 def test_shared_parts_are_one_object_and_nothing_grows() -> None:

@@ -67,6 +67,29 @@ def test_what_is_refused() -> None:
         pickle.dumps(x)
 
 
+def test_angles_and_selections() -> None:
+    x, y = symbol("x"), symbol("y")
+    assert x.atan2(y) is x.atan2(y)
+    assert x.atan2(y) is not y.atan2(x)
+    assert x.select(y, 1) is x.select(y, np.float64(1.0))
+    assert x.select(y, y) is y
+    assert x.select(2.0, 2.0) == 2.0
+    assert type(x.select(2.0, 2.0)) is float
+    assert x.apply("atan2", 1.0, x).args[0].value == 1.0
+
+
+@pytest.mark.parametrize("other", ["1", None, [1.0]])
+def test_angles_and_selections_refuse_what_is_no_scalar(other: object) -> None:
+    x = symbol("x")
+    kind = type(other).__name__
+    with pytest.raises(
+        TypeError, match=f"^atan2 takes expressions and numbers; its operands are of the types Expr, {kind}$"
+    ):
+        x.atan2(other)
+    with pytest.raises(TypeError, match=f"^select takes .* types Expr, float, {kind}$"):
+        x.select(1.0, other)
+
+
 def test_memory_is_given_back() -> None:
     gc.collect()
     before = live_nodes()

@@ -11,6 +11,7 @@ import pytest
 from linkwise import Mechanism, robots
 from linkwise.algorithm import find
 from linkwise.expr import Expr, operation_count, schedule, symbol
+from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.order import REGISTERS, memory_traffic, most_alive
 
 
@@ -173,5 +174,17 @@ def test_operations_are_counted_once_each() -> None:
     shared = x * y
     assert operation_count([shared + x, shared - y, shared.sin(), 2.0]) == {"mul": 1, "add": 2, "sin": 1}
     assert operation_count([x, 1.0]) == {}
-    every = [x / y, x.sqrt(), x.cos(), -y, abs(x), x.sign()]
-    assert operation_count(every) == dict.fromkeys(("div", "sqrt", "cos", "neg", "abs", "sign"), 1)
+    every = [x / y, x.sqrt(), x.cos(), -y, abs(x), x.sign(), x.atan2(y), x.select(y, 1.0)]
+    assert operation_count(every) == dict.fromkeys(("div", "sqrt", "cos", "atan2", "neg", "abs", "sign", "select"), 1)
+    assert set(operation_count(every)) | {"mul", "add", "sub", "sin"} == OPERATIONS.keys()
+
+
+def test_an_operation_of_three_operands_comes_after_all_of_them() -> None:
+    """Also where operands are the same node, a number or a symbol."""
+    x, y = symbol("x"), symbol("y")
+    a, b, c = x.sin(), y.cos(), (x * y).sqrt()
+    outputs = [a.select(b, c), b.select(b, c + a), c.select(x, 2.0), c.atan2(c), (a - b).select(c, a).atan2(b)]
+    order = schedule(outputs)
+    place = {node: k for k, node in enumerate(order)}
+    assert len(place) == len(order)
+    assert all(place[arg] < place[node] for node in order for arg in node.args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise.expr import Expr, derivative, evaluate, schedule, symbol
+from linkwise.expr.operations import OPERATIONS
+from linkwise.spatial.scalar import atan2, select
 
 Make = Callable[[dict[str, Any], dict[str, Callable[[Any], Any]]], Any]
 
@@ -21,12 +24,17 @@ NUMBERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0)
 def recipes(draw: st.DrawFn, size: int = 30) -> list[tuple[str, int, int, float]]:
     """Steps of (operation, first operand, second operand, number), operands counted back from the newest value."""
     operations = ["add", "sub", "mul", "add", "sub", "mul", "neg", "sin", "cos", "constant", "scale", "abs"]
+    operations += ["atan2", "greater", "choose"]
     step = st.tuples(st.sampled_from(operations), st.integers(0, 6), st.integers(0, 6), st.sampled_from(NUMBERS))
     return draw(st.lists(step, min_size=1, max_size=size))
 
 
 def follow(recipe: list[tuple[str, int, int, float]], start: list[Any], sin: Any, cos: Any) -> list[Any]:
-    """Carry a recipe out, on expressions or on floats."""
+    """Carry a recipe out, on expressions or on floats.
+
+    Every operation passes rounding on as rounding: the greater of two is continuous, and what else is chosen depends on a
+    coordinate that is not near any of `NUMBERS`.
+    """
     values = list(start)
     for op, i, j, number in recipe:
         x, y = values[-1 - i % len(values)], values[-1 - j % len(values)]
@@ -38,6 +46,9 @@ def follow(recipe: list[tuple[str, int, int, float]], start: list[Any], sin: Any
             "sin": lambda x=x: sin(x),
             "cos": lambda x=x: cos(x),
             "abs": lambda x=x: abs(x),
+            "atan2": lambda x=x, y=y: angle(x, y * y + 1.5),
+            "greater": lambda x=x, y=y: choice(x - y, x, y),
+            "choose": lambda k=i % 3, n=number, x=x, y=y: choice(start[k] - n, x, y),
             "constant": lambda n=number, x=x: x + n,
             "scale": lambda n=number, x=x: n * x,
         }[op]
@@ -51,6 +62,16 @@ def sin(value: Any) -> Any:
 
 def cos(value: Any) -> Any:
     return value.cos() if isinstance(value, Expr) else math.cos(value)
+
+
+def angle(y: Any, x: Any) -> Any:
+    if isinstance(y, complex) or isinstance(x, complex):
+        return cmath.atan(y / x)  # (x is positive)
+    return atan2(y, x)
+
+
+def choice(c: Any, x: Any, y: Any) -> Any:
+    return select(c.real if isinstance(c, complex) else c, x, y)
 
 
 POINT = (0.7, -1.3, 0.4)
@@ -76,11 +97,10 @@ def test_values(recipe: list[tuple[str, int, int, float]]) -> None:
 def test_derivatives_against_complex_step(recipe: list[tuple[str, int, int, float]]) -> None:
     """d f / d x is the imaginary part of f(x + i h) / h, to rounding (W. Squire, G. Trapp, 1998).
 
-    abs, which is not analytic, is left out.
+    abs and the greater of two, which are not analytic, are left out.
     """
-    import cmath
-
-    recipe = [("neg" if op == "abs" else op, i, j, number) for op, i, j, number in recipe]
+    other = {"abs": "neg", "greater": "choose"}
+    recipe = [(other.get(op, op), i, j, number) for op, i, j, number in recipe]
     symbols = [symbol(name) for name in "xyz"]
     outputs = follow(recipe, symbols, sin, cos)
     exact = derivative(outputs, symbols)
@@ -113,6 +133,8 @@ def test_derivative_of_each_operation_against_sympy() -> None:
         "cos": ((x - y).cos(), sympy.cos(a - b)),
         "neg": (-(x * x), -a * a),
         "abs": (abs(x - 3.0 * y), sympy.Abs(a - 3 * b)),
+        "atan2": ((x * y).atan2(x - 2.0 * y), sympy.atan2(a * b, a - 2 * b)),
+        "select": ((x - y).select(x * y, x), sympy.Piecewise((a * b, a - b > 0), (a, True))),
     }
     point = {x: 0.8, y: 0.45}
     for name, (ours, theirs) in pairs.items():
@@ -121,6 +143,51 @@ def test_derivative_of_each_operation_against_sympy() -> None:
             wanted = float(sympy.diff(theirs, variable).subs({a: 0.8, b: 0.45}).doit())
             assert evaluate([entry], point)[0] == pytest.approx(wanted, rel=1e-14, abs=1e-15), name
     assert derivative([x.sign(), 3.0], [x]).tolist() == [[0.0], [0.0]]
+    assert {*pairs, "sign"} == OPERATIONS.keys()
+
+
+@pytest.mark.parametrize("start", [(0.3, 0.9), (-2.0, 0.4), (-0.6, -1.1), (0.2, -0.01), (5.0, 3.0)])
+def test_derivatives_of_angles_and_selections_against_central_differences(start: tuple[float, float]) -> None:
+    x, y = symbol("x"), symbol("y")
+    outputs = [
+        y.atan2(x),
+        (x * y).atan2(x - 0.3),
+        (2.0 * x).atan2(1.5),
+        x.select(y.atan2(x * x), x * y).sin(),
+        y.select(1.0, x),
+    ]
+    exact = derivative(outputs, [x, y])
+    step = 1e-5
+    for column, variable in enumerate((x, y)):
+        point = dict(zip((x, y), start, strict=True))
+        after, before = (evaluate(outputs, {**point, variable: point[variable] + sign * step}) for sign in (1, -1))
+        wanted = [(b - a) / (2 * step) for a, b in zip(before, after, strict=True)]
+        # The third derivative, at most some thousand here, times step^2/6; rounding over the step.
+        assert evaluate(exact[:, column], point) == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+
+
+def test_the_derivative_of_a_selection_does_not_see_what_is_not_chosen() -> None:
+    """The derivative of the root is infinite or NaN where it is not chosen."""
+    x, y = symbol("x"), symbol("y")
+    (row,) = derivative([x.select(x.sqrt() * y, y * y)], [x, y])
+    assert evaluate(row, {x: 0.0, y: 3.0}) == [0.0, 6.0]
+    assert evaluate(row, {x: -1.0, y: 3.0}) == [0.0, 6.0]
+    assert evaluate(row, {x: 4.0, y: 3.0}) == [0.75, 2.0]
+    assert derivative([x.select(1.0, 2.0)], [x]).tolist() == [[0.0]]
+    assert derivative([x.select(y, 2.0)], [y])[0, 0] is x.select(1.0, 0.0)
+
+
+def test_partial_derivatives_of_a_selection_are_its_rates() -> None:
+    c, x, y = symbol("c"), symbol("x"), symbol("y")
+    z = c.select(x, y)
+    rates = [7.0, 11.0, 13.0]
+    operation = OPERATIONS["select"]
+    assert operation.rate is not None
+    for chooser, wanted in ((1.0, 11.0), (0.0, 13.0)):
+        parts = operation.partials(z, c, x, y)
+        products = evaluate([p * r for p, r in zip(parts, rates, strict=True)], {c: chooser})
+        assert sum(products) == wanted
+        assert evaluate([operation.rate((c, x, y), rates)], {c: chooser}) == [wanted]
 
 
 def test_second_derivatives_commute() -> None:
@@ -148,6 +215,10 @@ def test_values_of_single_operations() -> None:
     assert [value(x.sign(), v) for v in (-3.0, 0.0, 1e-320)] == [-1.0, 0.0, 1.0]
     assert math.isnan(value(x.sign(), nan))
     assert value(x.cos(), 1.1) == math.cos(1.1)
+    assert value(x.atan2(y), -0.0, -1.0) == math.pi
+    assert value(x.atan2(y), 0.0, -0.0) == 0.0
+    assert value(x.select(y, 2.0), 5e-324, 3.0) == 3.0
+    assert [value(x.select(y, 2.0), v, nan) for v in (0.0, -0.0, -1.0, nan)] == [2.0] * 4
     assert value(abs(x), -1.5) == 1.5
 
 

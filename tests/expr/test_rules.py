@@ -21,6 +21,9 @@ OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", as
 
 each_rule = pytest.mark.parametrize("case", CASES)
 
+ASSUMPTIONS = {"": {}, "c > 0": {"positive": True}, "c <= 0": {"nonpositive": True}}
+"""What a condition on the constants tells SymPy."""
+
 VALUES = (-3.0, -2.0, -0.75, -0.5, 0.25, 0.5, 1.5, 2.0, 4.0, 7.0)
 """For the constants of a rule: exact in binary, some powers of two."""
 
@@ -43,7 +46,9 @@ def test_every_operation_has_its_rules_listed() -> None:
 def test_proved(case: str) -> None:
     _, rule = CASES[case]
     names = {name: sympy.Symbol(name, real=True) for name in ("x", "y", "z", "a", "c", "d")}
+    names |= {"c": sympy.Symbol("c", real=True, **ASSUMPTIONS[rule.where])}
     names |= {"cos": sympy.cos, "sin": sympy.sin, "abs": sympy.Abs, "sign": sympy.sign}
+    names |= {"select": lambda c, x, y: sympy.Piecewise((x, c > 0), (y, True))}
     left, right = (eval(side, {}, names) for side in rule.algebra.split(" = "))  # text of the source itself
     assert sympy.simplify(left - right) == 0
 
@@ -82,8 +87,8 @@ class Builder:
                 return constant(-self.bound[name].value)
             case ast.UnaryOp(ast.USub(), inner):
                 return interned("neg", (self.build(inner),))
-            case ast.Call(ast.Name(op), [inner]):
-                return interned(op, (self.build(inner),))
+            case ast.Call(ast.Name(op), operands):
+                return interned(op, tuple(self.build(operand) for operand in operands))
             case ast.BinOp(left, op, right):
                 kind, args = OPERATORS[type(op)], (self.build(left), self.build(right))
                 return interned(kind, ordered(args) if OPERATIONS[kind].commutes else args)
@@ -93,6 +98,7 @@ class Builder:
 def value(tree: ast.expr, numbers: dict[str, float]) -> float:
     """The value of a side, from its text alone."""
     functions = {"cos": math.cos, "sin": math.sin, "abs": abs, "sign": lambda v: math.copysign(1.0, v) if v else 0.0}
+    functions |= {"select": lambda c, x, y: x if c > 0 else y}
     return float(eval(compile(ast.Expression(tree), "rule", "eval"), {}, {**functions, **numbers}))
 
 
@@ -132,6 +138,7 @@ def test_fires_and_does_what_it_says(case: str) -> None:
             continue
         fired += 1
         numbers = builder.numbers()
+        assert not rule.where or eval(rule.where, {}, numbers), f"fired although not {rule.where}"
         (before,), (after,) = evaluate([root], builder.given), evaluate([result], builder.given)
         wanted = value(left, numbers)
         size = max(1.0, abs(wanted), *(abs(number) for number in numbers.values())) ** 2
@@ -143,9 +150,9 @@ def test_fires_and_does_what_it_says(case: str) -> None:
 
 
 def test_rules_do_not_fire_where_they_do_not_fit() -> None:
-    x, y = symbol("x"), symbol("y")
+    letters = symbol("x"), symbol("y"), symbol("z")
     for op, rules in RULES.items():
-        args = (x, y)[: OPERATIONS[op].arity]
+        args = letters[: OPERATIONS[op].arity]
         for rule in rules:
             assert rewritten(rule, args) is None, rule.algebra
 
@@ -166,6 +173,26 @@ def test_division_by_extreme_powers_of_two(power: int) -> None:
     x, c = symbol("x"), 2.0**power
     for number in (c, 3 * c, 0.0):
         assert evaluate([x / c], {x: number}) == [number / c]
+
+
+@pytest.mark.parametrize("number", [math.nan, 0.0, -0.0, -math.inf])
+def test_a_number_that_is_not_greater_than_zero_selects_the_second(number: float) -> None:
+    x, y = symbol("x"), symbol("y")
+    assert simplified("select", (constant(number), x, y)) is y
+    assert simplified("select", (constant(5e-324), x, y)) is x
+
+
+def test_constants_fold_in_operations_of_two_and_three_operands() -> None:
+    def number(op: str, *operands: float) -> float:
+        node = simplified(op, tuple(constant(operand) for operand in operands))
+        assert node.op == "const"
+        return float(node.value)
+
+    assert number("atan2", 0.0, 2.0) == 0.0
+    assert number("atan2", -0.0, -2.0) == math.pi
+    assert number("atan2", 1.0, -1.0) == 3 * math.pi / 4
+    assert number("select", 1.0, 2.0, math.nan) == 2.0
+    assert number("select", 0.0, math.nan, 3.0) == 3.0
 
 
 def test_teeth() -> None:

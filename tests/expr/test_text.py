@@ -28,6 +28,8 @@ x, y, z = symbol("x"), symbol("y"), symbol("z")
         (x.sin() * 2.0, "2 * sin(x)"),
         (abs(x - 1.5), "abs(x - 1.5)"),
         ((x + y).sqrt(), "sqrt(x + y)"),
+        ((x + y).atan2(-z), "atan2(x + y, -z)"),
+        (2.0 * (x - y).select(x, 1.5), "2 * select(x - y, x, 1.5)"),
     ],
 )
 def test_forms(expression: object, wanted: str) -> None:

@@ -18,6 +18,7 @@ from linkwise import robots
 from linkwise.expr import Expr, evaluate
 from linkwise.expr.operations import OPERATIONS
 from linkwise.kernel import Kernel, Tape, trace
+from linkwise.spatial.scalar import greatest, select
 from mechanisms import arguments, parts, sample
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -32,7 +33,7 @@ def random_tape(seed: int, steps: int = 120) -> Tape:
         values = [*x, *y]
         for _ in range(steps):
             a, b = (values[-1 - k] for k in rng.integers(0, min(12, len(values)), 2))
-            choice = rng.integers(0, 10)
+            choice = rng.integers(0, 13)
             made: Any = [
                 lambda a=a, b=b: a * 0.6 + b * 0.7,
                 lambda a=a, b=b: a - 0.5 * b,
@@ -44,6 +45,9 @@ def random_tape(seed: int, steps: int = 120) -> Tape:
                 lambda a=a: -a + 0.3,
                 lambda a=a, b=b: a * x[0].sign() + b,
                 lambda a=a, b=b: (a + b) * (a - b) * 0.25,
+                lambda a=a, b=b: (a * b).atan2(abs(b) + 0.75) if isinstance(a * b, Expr) else a,
+                lambda a=a, b=b: greatest(a, 0.5 * b),
+                lambda a=a, b=b: select(a, a * b, -0.25 * a),
             ][choice]()
             values.append(made if isinstance(made, Expr) else x[1])
         return np.array(values[-6:], dtype=object).reshape(2, 3), np.array([values[-7], 1.25, x[1]], dtype=object)
@@ -208,18 +212,19 @@ def test_constant_outputs_and_unused_inputs(tmp_path: Path) -> None:
     assert prod(tape.outputs["b"]) == 1
 
 
-def test_special_values_in_every_operation() -> None:
+def test_special_values_in_every_operation(tmp_path: Path) -> None:
     """NaN, infinities and zeros through each operation alone: the lowerings agree with the reference on every one."""
-    values = np.array([0.0, 1.0, -1.5, np.nan, np.inf, -np.inf, 5e-324, 1.7e308])
-    a, b = (grid.ravel() for grid in np.meshgrid(values, values))
+    values = np.array([0.0, -0.0, 1.0, -1.5, np.nan, np.inf, -np.inf, 5e-324, 1.7e308])
+    a, b, c = (grid.ravel() for grid in np.meshgrid(values, values, values))
     for op, operation in OPERATIONS.items():
         if operation.arity == 1:
             one = {"neg": lambda x: -x, "abs": abs, "sqrt": lambda x: x.sqrt(), "sign": lambda x: x.sign(),
                    "sin": lambda x: x.sin(), "cos": lambda x: x.cos()}[op]  # fmt: skip
             tape = trace(lambda x, f=one: np.array([f(x[0])], dtype=object), f"only_{op}", {"x": (1,)}, {"y": (1,)})
             args = [a[:, None]]
-        else:
+        elif operation.arity == 2:
             two = {
+                "atan2": lambda x, y: x.atan2(y),
                 "add": lambda x, y: x + y,
                 "sub": lambda x, y: x - y,
                 "mul": lambda x, y: x * y,
@@ -232,11 +237,22 @@ def test_special_values_in_every_operation() -> None:
                 {"z": (1,)},
             )
             args = [a[:, None], b[:, None]]
+        else:
+            assert op == "select"
+            ports = {"x": (1,), "y": (1,), "z": (1,)}
+            tape = trace(
+                lambda x, y, z: np.array([x[0].select(y[0], z[0])], dtype=object), "only_select", ports, {"w": (1,)}
+            )
+            args = [a[:, None], b[:, None], c[:, None]]
         wanted = np.array([one_at_a_time(tape, np.array([arg[k, 0] for arg in args]))[0] for k in range(len(a))])
-        for backend in ("llvm", "numpy"):
+        ways = {backend: Kernel(tape, backend) for backend in ("llvm", "numpy")}
+        if COMPILER:
+            one_row = compiled_c(ways["llvm"], tmp_path)
+            ways["c"] = lambda *given, call=one_row: np.array([call(*row) for row in zip(*given, strict=True)])
+        for backend, function in ways.items():
             with np.errstate(all="ignore"):
-                found = Kernel(tape, backend)(*args)[:, 0]
-            if op in {"sin", "cos"}:
+                found = function(*args)[:, 0]
+            if op in {"sin", "cos", "atan2"}:
                 np.testing.assert_array_max_ulp(found[np.isfinite(wanted)], wanted[np.isfinite(wanted)], 2)
                 assert np.array_equal(np.isnan(found), np.isnan(wanted))
             else:

@@ -8,11 +8,12 @@ from itertools import islice
 from math import prod
 from typing import Any
 
+from linkwise.equations.general import general_case
 from linkwise.equations.symbols import number, sympy_module
 from linkwise.kernel.tape import Tape
 
 
-def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dict[str, Any]:
+def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False, general: bool = False) -> dict[str, Any]:
     """Write what a tape computes as SymPy matrices.
 
     Parameters
@@ -25,6 +26,8 @@ def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dic
         Whether SymPy may rearrange each operation. Without it the expressions have exactly the operations of the tape, and
         are made in a time in proportion to them. Beware: SymPy walks through a shared part as often as it occurs, which
         `written_size` tells beforehand; `steps` avoids that.
+    general : bool
+        Whether a selection is its first value alone (`linkwise.equations.general`); without it, it is a ``Piecewise``.
 
     Returns
     -------
@@ -44,15 +47,15 @@ def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dic
     >>> to_sympy(made, sympy.symbols("a b"))
     {'y': Matrix([[sin(a*b)/2]])}
     """
-    return _made(tape, given, evaluate, lambda slot, value: value)
+    return _made(general_case(tape) if general else tape, given, evaluate, lambda slot, value: value)
 
 
-def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
+def steps(tape: Tape, given: Sequence[Any], *, general: bool = False) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     """Write what a tape computes as a list of assignments to symbols ``x1``, ``x2``, ..., and the results in these.
 
     Parameters
     ----------
-    tape, given
+    tape, given, general
         As for `to_sympy`.
 
     Returns
@@ -70,6 +73,7 @@ def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict
     >>> steps(made, sympy.symbols("a,"))
     ([(x1, a + 1)], {'y': Matrix([[x1*x1]])})
     """
+    tape = general_case(tape) if general else tape
     uses = Counter([*tape.results, *(arg for instruction in tape.code for arg in instruction.args)])
     assignments: list[tuple[Any, Any]] = []
 
@@ -120,6 +124,9 @@ def _operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
     def power(x: Any, exponent: Any) -> Any:
         return sympy.Pow(x, exponent, evaluate=evaluate)
 
+    def chosen(c: Any, x: Any, y: Any) -> Any:
+        return sympy.Piecewise((x, sympy.Gt(c, 0, evaluate=evaluate)), (y, True), evaluate=evaluate)
+
     def minus(x: Any) -> Any:
         return times(sympy.Integer(-1), x)
 
@@ -134,4 +141,6 @@ def _operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
         "cos": sympy.cos,
         "abs": sympy.Abs,
         "sign": sympy.sign,
+        "atan2": lambda y, x: sympy.atan2(y, x, evaluate=evaluate),
+        "select": chosen,
     }

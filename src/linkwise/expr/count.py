@@ -27,5 +27,5 @@ def operation_count(outputs: Sequence[Any]) -> dict[str, int]:
 def counted(operations: Iterable[str]) -> dict[str, int]:
     """Count names of operations by kind."""
     kinds = Counter(_COUNTED_AS.get(op, op) for op in operations)
-    order = ("mul", "add", "div", "sqrt", "sin", "cos", "neg", "abs", "sign")
+    order = ("mul", "add", "div", "sqrt", "sin", "cos", "atan2", "neg", "abs", "sign", "select")
     return {kind: kinds[kind] for kind in order if kinds[kind]}

@@ -17,7 +17,7 @@ def derivative(outputs: Sequence[Any], variables: Sequence[Expr]) -> Array:
     """Return d outputs / d variables, (len(outputs), len(variables)), dtype object.
 
     Forward mode: each node's derivative once per variable, shared by all outputs, by the chain rule over the partial
-    derivatives in `linkwise.expr.operations.OPERATIONS`.
+    derivatives in `linkwise.expr.operations.OPERATIONS`; a selection's is the selection of the derivatives.
 
     Examples
     --------
@@ -34,8 +34,12 @@ def derivative(outputs: Sequence[Any], variables: Sequence[Expr]) -> Array:
         for node in nodes:
             if not any(arg in rate for arg in node.args):
                 continue
+            operation = OPERATIONS[node.op]
+            if operation.rate is not None:
+                rate[node] = operation.rate(node.args, [rate.get(arg, 0.0) for arg in node.args])
+                continue
             if node not in partials:
-                partials[node] = OPERATIONS[node.op].partials(node, *node.args)
+                partials[node] = operation.partials(node, *node.args)
             terms = [p * rate[arg] for p, arg in zip(partials[node], node.args, strict=True) if arg in rate]
             rate[node] = sum(terms[1:], terms[0])
         for row, output in enumerate(outputs):

@@ -107,6 +107,29 @@ class Expr:
         """-1, 0 or 1; NaN for NaN."""
         return build("sign", self)
 
+    def atan2(self, x: Any) -> Any:
+        """Angle of the point (x, self) in (-pi, pi] (rad), 0 at the origin; zeros have no sign: it is pi at (-1, -0.0)."""
+        return self.apply("atan2", self, x)
+
+    def select(self, x: Any, y: Any) -> Any:
+        """Choose x where this is greater than 0, else y: also where it is 0 or NaN. What is not chosen may be NaN."""
+        return self.apply("select", self, x, y)
+
+    @staticmethod
+    def apply(op: str, *operands: Any) -> Any:
+        """Apply an operation to expressions and numbers, any of them numbers.
+
+        Raises
+        ------
+        TypeError
+            Where an operand is neither.
+        """
+        result = build(op, *operands)
+        if result is NotImplemented:
+            kinds = ", ".join(type(operand).__name__ for operand in operands)
+            raise TypeError(f"{op} takes expressions and numbers; its operands are of the types {kinds}")
+        return result
+
     def conjugate(self) -> Expr:
         """The same: expressions are real."""
         return self

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from linkwise.spatial.scalar import atan2, select
+
 
 def _sign(x: float) -> float:
     return x if math.isnan(x) or x == 0 else math.copysign(1.0, x)
@@ -26,17 +28,25 @@ def _circular(function: Callable[[float], float]) -> Callable[[float], float]:
     return lambda x: function(x) if math.isfinite(x) else math.nan
 
 
+def _atan2_partials(z: Any, y: Any, x: Any) -> tuple[Any, Any]:
+    square = x * x + y * y
+    return x / square, -y / square
+
+
 @dataclass(frozen=True)
 class Operation:
     """One operation: its value on floats, and its partial derivatives on any scalars.
 
     ``partials(node, *arguments)`` gives one derivative per argument; the node itself is at hand where it can be reused.
+    ``rate(arguments, rates)``, where there is one, gives the derivative along given rates of the arguments, for an operation
+    whose partial derivatives times the rates would let in what is not chosen: 0 times NaN.
     """
 
     arity: int
     value: Callable[..., float]
     partials: Callable[..., tuple[Any, ...]]
     commutes: bool = False
+    rate: Callable[[tuple[Any, ...], list[Any]], Any] | None = None
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -50,5 +60,15 @@ OPERATIONS: dict[str, Operation] = {
     "cos": Operation(1, _circular(math.cos), lambda z, x: (-x.sin(),)),
     "abs": Operation(1, abs, lambda z, x: (x.sign(),)),
     "sign": Operation(1, _sign, lambda z, x: (0.0,)),
+    "atan2": Operation(2, atan2, _atan2_partials),
+    "select": Operation(
+        3,
+        select,
+        lambda z, c, x, y: (0.0, c.select(1.0, 0.0), c.select(0.0, 1.0)),
+        rate=lambda args, rates: select(args[0], rates[1], rates[2]),
+    ),
 }
-"""``sign`` is 0 at 0 and NaN at NaN; its derivative, and that of ``abs`` at 0, are taken as 0."""
+"""``sign`` is 0 at 0 and NaN at NaN; its derivative, and that of ``abs`` at 0, are taken as 0.
+
+``atan2(y, x)`` and ``select(c, x, y)`` are those of `linkwise.spatial.scalar`. The derivative of a selection is that of the
+operand that is chosen, also where the choice changes."""

@@ -27,11 +27,14 @@ class Rule:
         The kinds of operands that it looks at, in order, ``*`` for any: ``"const *"``.
     rewrite : callable
         Applies it to operands of these kinds; None where it does not fit after all.
+    where : str
+        What must hold of the constants, empty where nothing must.
     """
 
     algebra: str
     kinds: str
     rewrite: Callable[..., Expr | None]
+    where: str = ""
 
     def fits(self, kinds: tuple[str, ...]) -> bool:
         """Whether it looks at operands of these kinds."""
@@ -156,4 +159,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "sign": (Rule("sign(-x) = -sign(x)", "neg", lambda x: _neg(simplified("sign", x.args))),),
     "sqrt": (),
+    "atan2": (),
+    "select": (
+        Rule("select(c, x, y) = x", "const * *", lambda c, x, y: x if c.value > 0 else None, where="c > 0"),
+        Rule("select(c, x, y) = y", "const * *", lambda c, x, y: None if c.value > 0 else y, where="c <= 0"),
+        Rule("select(a, x, x) = x", "* * *", lambda a, x, y: x if x is y else None),
+    ),
 }

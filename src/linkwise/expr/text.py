@@ -26,7 +26,7 @@ def _one(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:
     if node.op == "symbol":
         return str(node.value), 4
     if node.op not in _BINDING:
-        return f"{node.op}({args[0][0]})", 4
+        return f"{node.op}({', '.join(written for written, _ in args)})", 4
     own = _BINDING[node.op]
     if node.op == "neg":
         return f"-{_bracketed(args[0], own)}", own

@@ -18,9 +18,20 @@ _FORMS = {
     "cos": "cos({})",
     "abs": "fabs({})",
     "sign": "sign({})",
+    "atan2": "plane_angle({}, {})",
+    "select": "{} > 0 ? {} : {}",
 }
 
-_SIGN = "static double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }\n\n"
+_HELPERS = {
+    "sign": "static double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }\n\n",
+    "atan2": (
+        "static double plane_angle(double y, double x)\n"
+        "{\n"
+        "    return isinf(y) && isinf(x) ? NAN : atan2(y + 0.0, x + 0.0);\n"
+        "}\n\n"
+    ),
+}
+"""Functions that an operation calls. Adding 0.0 takes the sign off a zero."""
 
 
 def source(tape: Tape) -> str:
@@ -57,7 +68,8 @@ def source(tape: Tape) -> str:
         for group in (tape.inputs, tape.outputs)
     )
     head = f"/* {tape.name}: {described} */\nvoid {_identifier(tape.name)}({', '.join(inputs + outputs)})\n{{\n"
-    extra = _SIGN if any(instruction.op == "sign" for instruction in tape.code) else ""
+    used = {instruction.op for instruction in tape.code}
+    extra = "".join(helper for op, helper in _HELPERS.items() if op in used)
     return "#include <math.h>\n\n" + extra + head + "\n".join(lines) + "\n}\n"
 
 

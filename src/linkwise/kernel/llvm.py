@@ -18,7 +18,7 @@ from linkwise.kernel.llvm_reduction import reduction, slow
 from linkwise.kernel.llvm_text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
-LOWERING = "17"
+LOWERING = "18"
 """Counts the changes of the lowering, so that object code of an older one is not used."""
 
 SCALARS = {"float64": "double", "float32": "float"}

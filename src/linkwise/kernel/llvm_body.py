@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from linkwise.kernel.llvm_atan import plane_angle
 from linkwise.kernel.llvm_math import sine_cosine
 from linkwise.kernel.llvm_plan import Plan
 from linkwise.kernel.llvm_reduction import beyond
@@ -134,6 +135,10 @@ class _Writer:
             self.names[slot] = self._negative(args[0])
         elif op == "sign":
             self.names[slot] = self._sign(self.name(args[0]))
+        elif op == "atan2":
+            self.names[slot] = plane_angle(self.t, self.name(args[0]), self.name(args[1]))
+        elif op == "select":
+            self.names[slot] = self._selection(*map(self.name, args))
         elif op in _UNARY:
             self.names[slot] = self._call(_UNARY[op], [self.name(args[0])])
         else:
@@ -161,6 +166,24 @@ class _Writer:
         one = self._call("copysign", [self.t.number(1.0), x])
         moving = self.t.emit(f"fcmp one {v} {x}, {self.t.number(0.0)}")
         return self.t.emit(f"select {mask} {moving}, {v} {one}, {v} {x}")
+
+    def _selection(self, c: str, x: str, y: str) -> str:
+        """Emit: x where c > 0, else y.
+
+        The bits of c, less one, are compared as integers, for a comparison of floats would raise the invalid flag for a NaN:
+        as unsigned numbers those of zero and of what is negative come out beyond those of infinity, as a NaN's do.
+        """
+        t, bits = self.t, 8 * self.t.size
+        infinity = (0x7FF << 52) if bits == 64 else (0xFF << 23)
+        whole = f"<{t.width} x i{bits}>"
+
+        def constant(value: int) -> str:
+            return "<" + ", ".join([f"i{bits} {value}"] * t.width) + ">"
+
+        plain = t.emit(f"bitcast {t.vector} {c} to {whole}")
+        before = t.emit(f"sub {whole} {plain}, {constant(1)}")
+        positive = t.emit(f"icmp ult {whole} {before}, {constant(infinity)}")
+        return t.emit(f"select <{t.width} x i1> {positive}, {t.vector} {x}, {t.vector} {y}")
 
     def _call(self, function: str, args: list[str]) -> str:
         v = self.t.vector

@@ -25,6 +25,9 @@ LARGE = 8000
 _ANGLE = 45
 """Instructions that the sine and the cosine of one angle take, about."""
 
+_LENGTH = {"atan2": 90}
+"""Instructions that an operation takes, about, where it is not one."""
+
 Step = int | tuple[int, ...]
 """The slot of one instruction, or the slots of angles whose sines and cosines are computed together."""
 
@@ -137,7 +140,7 @@ class Plan:
     def _parts(self) -> list[list[Step]]:
         """The steps cut into parts of about equal length; what is absorbed is no step."""
         steps = [step for step in self._steps() if step not in self.absorbed]
-        sizes = [_ANGLE * len(step) if isinstance(step, tuple) else 1 for step in steps]
+        sizes = [self._length(step) for step in steps]
         total = sum(sizes)
         count = max(1, -(-total // (PART if self.together == 1 else LARGE_PART)))
         parts: list[list[Step]] = [[] for _ in range(count)]
@@ -146,6 +149,11 @@ class Plan:
             parts[passed * count // total].append(step)
             passed += size
         return [part for part in parts if part] or [[]]
+
+    def _length(self, step: Step) -> int:
+        if isinstance(step, tuple):
+            return _ANGLE * len(step)
+        return _LENGTH.get(self.tape.code[step - self.tape.first_result].op, 1)
 
     def _find_places(self) -> None:
         """Give a place to each value that a later part needs; a place is free again after the last part that reads it."""

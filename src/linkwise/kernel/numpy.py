@@ -13,16 +13,21 @@ import numpy as np
 from linkwise.kernel.gufunc import LOOP
 from linkwise.kernel.tape import Instruction, Shape, Tape
 
-_UNARY = {
+_FORMS = {
+    "add": "{} + {}",
+    "sub": "{} - {}",
+    "mul": "{} * {}",
+    "div": "{} / {}",
     "neg": "-{}",
     "sqrt": "numpy.sqrt({})",
     "sin": "numpy.sin({})",
     "cos": "numpy.cos({})",
     "abs": "numpy.abs({})",
     "sign": "numpy.sign({})",
+    "atan2": "numpy.where(numpy.isinf({0}) & numpy.isinf({1}), _number('nan'), numpy.arctan2({0} + 0.0, {1} + 0.0))",
+    "select": "numpy.where({} > 0, {}, {})",
 }
-_BINARY = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}"}
-
+"""How an operation is written; adding 0.0 takes the sign off a zero."""
 
 _CHUNK = 4096
 """Rows computed at a time: every intermediate result is an array of that length."""
@@ -94,8 +99,7 @@ def _statements(tape: Tape) -> list[str]:
 
 
 def _expression(tape: Tape, instruction: Instruction) -> str:
-    form = _UNARY.get(instruction.op) or _BINARY[instruction.op]
-    return form.format(*(_operand(tape, arg) for arg in instruction.args))
+    return _FORMS[instruction.op].format(*(_operand(tape, arg) for arg in instruction.args))
 
 
 def _operand(tape: Tape, slot: int) -> str:

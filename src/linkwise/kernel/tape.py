@@ -118,7 +118,9 @@ class Tape:
         return cls(name, _shapes(inputs), _shapes(outputs), tuple(constants), tuple(code), results)
 
 
-def trace(function: Callable[..., Any], name: str, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> Tape:
+def trace(
+    function: Callable[..., Any], name: str, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape] | None = None
+) -> Tape:
     """Run a function over scalars once, on symbols, and write down what it did.
 
     Parameters
@@ -127,12 +129,16 @@ def trace(function: Callable[..., Any], name: str, inputs: Mapping[str, Shape], 
         Takes one array per input, returns one array or a tuple of them.
     name : str
         Name of the result.
-    inputs, outputs : mapping of str to shape
-        In the order in which the function takes and gives them.
+    inputs : mapping of str to shape
+        In the order in which the function takes them.
+    outputs : mapping of str to shape, optional
+        In the order in which it gives them. Without, they are called ``result1``, ``result2``, ..., of whatever shape.
     """
     given = {key: _symbols(key, shape) for key, shape in inputs.items()}
     made = function(*given.values())
     arrays = made if isinstance(made, tuple) else (made,)
+    if outputs is None:
+        outputs = {f"result{k}": np.shape(array) for k, array in enumerate(arrays, 1)}
     named = {key: np.asarray(array, dtype=object) for key, array in zip(outputs, arrays, strict=True)}
     for key, shape in outputs.items():
         if named[key].shape != shape:

@@ -60,3 +60,85 @@ def blank(*shape: int) -> Array:
 def root(square: Any) -> Any:
     """The square root of a scalar of any kind."""
     return square.sqrt() if hasattr(square, "sqrt") else np.sqrt(float(square))
+
+
+def atan2(y: Any, x: Any) -> Any:
+    """The angle of the point (x, y), scalars of any kind, from the x axis towards the y axis (rad), in (-pi, pi].
+
+    Zero at the origin. No zero has a sign: -0.0 counts as 0.0, so the angle of every point on the negative x axis is +pi.
+    NaN where a coordinate is NaN or both are infinite; where one is infinite, the limit.
+
+    Examples
+    --------
+    >>> atan2(1.0, 0.0), atan2(-0.0, -1.0)
+    (1.5707963267948966, 3.141592653589793)
+    >>> import sympy
+    >>> atan2(sympy.Symbol("y"), 2)
+    atan2(y, 2)
+    """
+    if _is_number(y) and _is_number(x):
+        y, x = float(y), float(x)
+        return math.nan if math.isinf(y) and math.isinf(x) else math.atan2(y + 0.0, x + 0.0)
+    expression = _expression(y, x)
+    if expression is not None:
+        return expression.apply("atan2", y, x)
+    import sympy
+
+    return sympy.atan2(y, x)
+
+
+def select(c: Any, x: Any, y: Any) -> Any:
+    """Choose x where the scalar c is greater than 0, else y: also where c is 0 or NaN. All are of any kind.
+
+    Where c is a number the chosen operand itself is returned. What is not chosen does not enter the result: it may be NaN.
+
+    Examples
+    --------
+    >>> select(0.5, "up", "down"), select(0.0, "up", "down")
+    ('up', 'down')
+    >>> import sympy
+    >>> q = sympy.Symbol("q", real=True)
+    >>> select(q, q, 0)
+    Piecewise((q, q > 0), (0, True))
+    """
+    if _is_number(c):
+        return x if c > 0 else y
+    expression = _expression(c, x, y)
+    if expression is not None:
+        return expression.apply("select", c, x, y)
+    import sympy
+
+    return sympy.Piecewise((x, c > 0), (y, True))
+
+
+def least(a: Any, b: Any) -> Any:
+    """The smaller of two scalars of any kind; NaN where either is NaN.
+
+    Examples
+    --------
+    >>> least(2.0, -1.0), greatest(2.0, -1.0)
+    (-1.0, 2.0)
+    """
+    a, b = _number_first(a, b)
+    return select(1.0 + abs(a), select(b - a, a, b), a)
+
+
+def greatest(a: Any, b: Any) -> Any:
+    """The greater of two scalars of any kind; NaN where either is NaN."""
+    a, b = _number_first(a, b)
+    return select(1.0 + abs(a), select(a - b, a, b), a)
+
+
+def _number_first(a: Any, b: Any) -> tuple[Any, Any]:
+    """The operands of `least` and `greatest`, which then need not ask at run time whether the first one is NaN."""
+    a, b = (float(value) if _is_number(value) else value for value in (a, b))
+    return (b, a) if isinstance(b, float) else (a, b)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (float, int, np.floating, np.integer))
+
+
+def _expression(*operands: Any) -> Any:
+    """The first operand that is an expression of `linkwise.expr`, None where there is none."""
+    return next((operand for operand in operands if hasattr(operand, "apply") and hasattr(operand, "op")), None)
