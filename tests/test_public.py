@@ -109,8 +109,18 @@ def test_every_public_method_is_documented() -> None:
 
 
 def documented(module: ModuleType) -> list[doctest.DocTest]:
-    found = doctest.DocTestFinder(exclude_empty=True).find(module)
-    return [test for test in found if test.examples]
+    """The examples of a module, those of decorated functions too; in SpaceLib's modules all its names are at hand."""
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    names = dict(vars(module))
+    if module.__name__.startswith("linkwise.spacelib"):
+        names = {**vars(importlib.import_module("linkwise.spacelib")), "np": np, **names}
+    found = {test.name: test for test in finder.find(module, globs=names)}
+    for name, value in list(vars(module).items()):
+        inner = inspect.unwrap(value) if inspect.isfunction(value) else value
+        if inner is not value and inner.__globals__ is vars(module):
+            title = f"{module.__name__}.{name}"
+            found.update((test.name, test) for test in finder.find(inner, title, module, names))
+    return [test for test in found.values() if test.examples]
 
 
 @pytest.mark.parametrize("name", [*MODULES, "linkwise"])

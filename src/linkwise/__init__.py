@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from linkwise import robots as robots
     from linkwise import rtss as rtss
     from linkwise import solve as solve
+    from linkwise import spacelib as spacelib
     from linkwise import trajectory as trajectory
     from linkwise.comparison import compare as compare
     from linkwise.files import load as load
@@ -57,6 +58,7 @@ __all__ = [
     "save",
     "simulate",
     "solve",
+    "spacelib",
     "trajectory",
 ]
 
@@ -85,6 +87,7 @@ _HOMES = {
     "save": "linkwise.files",
     "simulate": "linkwise.simulation",
     "solve": "",
+    "spacelib": "",
     "trajectory": "",
 }
 """Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing

@@ -11,7 +11,7 @@ import click
 
 from linkwise.errors import LinkwiseError
 
-COMMANDS = ("run", "simulate", "show", "check", "convert", "bench", "completion")
+COMMANDS = ("run", "simulate", "show", "check", "convert", "bench", "spacelib", "completion")
 """In the order in which help lists them; each is the function of that name in the file of that name."""
 
 FAILED, STOPPED = 2, 130

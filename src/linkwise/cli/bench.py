@@ -183,6 +183,6 @@ def _count(operations: dict[str, int]) -> str:
     >>> _count({"mul": 3, "add": 2, "sin": 0, "neg": 1, "abs": 1})
     '3 mul, 2 add, 2 other'
     """
-    cheap = {name: count for name, count in operations.items() if name in {"neg", "abs", "sign"}}
+    cheap = {name: count for name, count in operations.items() if name in {"neg", "abs", "sign", "select"}}
     told = {**{name: count for name, count in operations.items() if name not in cheap}, "other": sum(cheap.values())}
     return ", ".join(f"{count} {name}" for name, count in told.items() if count)

@@ -12,6 +12,7 @@ import click
 from linkwise.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from linkwise.errors import FileError
     from linkwise.files import Description
     from linkwise.files.description import Reading
 
@@ -137,18 +138,21 @@ def description(name: str) -> Description:
 def _read(name: str, physical: bool) -> Description:
     """Read a file; the advice of messages is that of the command line."""
     from linkwise import files
-    from linkwise.errors import FileError, FileProblem
+    from linkwise.errors import FileError
 
     try:
         return files.read(name, physical=physical)
     except FileError as error:
-        told = [
-            FileProblem(
-                problem.line, problem.message.replace("reading with physical=False accepts", "--any-inertia accepts")
-            )
-            for problem in error.problems
-        ]
-        raise FileError(error.path, told, error.advice) from error
+        raise in_options(error) from error
+
+
+def in_options(error: FileError) -> FileError:
+    """Make the advice of a reader's messages that of the command line."""
+    from linkwise.errors import FileError, FileProblem
+
+    said, option = "reading with physical=False accepts", "--any-inertia accepts"
+    told = [FileProblem(problem.line, problem.message.replace(said, option)) for problem in error.problems]
+    return FileError(error.path, told, error.advice)
 
 
 def _neither(name: str, names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ def coordinates(text: str | None, mechanism: Mechanism, option: str = "--q") -> 
     """
     if text is None:
         return None
-    found = _numbers(text, option)
+    found = numbers(text, option)
     more = mechanism.nq - mechanism.n
     if len(found) == mechanism.n:
         return [*mechanism.neutral[:more].tolist(), *found]
@@ -35,7 +35,7 @@ def speeds(text: str | None, mechanism: Mechanism, option: str = "--qd") -> list
     """Read the speeds (nv,), rad/s or m/s; those of the joints alone leave a floating base at rest."""
     if text is None:
         return None
-    found = _numbers(text, option)
+    found = numbers(text, option)
     if len(found) == mechanism.n:
         return [0.0] * (mechanism.nv - mechanism.n) + found
     if len(found) != mechanism.nv:
@@ -49,7 +49,8 @@ def _miscounted(count: int, mechanism: Mechanism, whole: int) -> str:
     return f"{count} number{'' if count == 1 else 's'} for {joints}{base}"
 
 
-def _numbers(text: str, option: str) -> list[float]:
+def numbers(text: str, option: str) -> list[float]:
+    """Read numbers with commas between them, angles also in degrees."""
     return [_number(word, option) for word in re.split(r"[,\s]+", text.strip()) if word]
 
 

@@ -59,7 +59,13 @@ def blank(*shape: int) -> Array:
 
 def root(square: Any) -> Any:
     """The square root of a scalar of any kind."""
-    return square.sqrt() if hasattr(square, "sqrt") else np.sqrt(float(square))
+    if hasattr(square, "sqrt"):
+        return square.sqrt()
+    if hasattr(square, "free_symbols"):
+        import sympy
+
+        return sympy.sqrt(square)
+    return np.sqrt(float(square))
 
 
 def atan2(y: Any, x: Any) -> Any:

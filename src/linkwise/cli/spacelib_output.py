@@ -1,0 +1,65 @@
+"""What the commands of ``linkwise spacelib`` that move something have in common: motions in, text and files out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from linkwise.cli.spacelib_names import file_of
+
+if TYPE_CHECKING:
+    from linkwise.spacelib.programs.motions import Motion
+
+SCREEN = "S"
+"""What SpaceLib's programs take as the name of the screen."""
+
+digits_option = click.option(
+    "--digits",
+    type=click.Choice(["all", "manual"]),
+    default="all",
+    show_default=True,
+    help="Digits that read back as the same numbers, or as many as the manual prints.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+
+
+def is_file(out: str) -> bool:
+    """Whether the name of an output is that of a file, not of the screen."""
+    return out.upper() != SCREEN
+
+
+def motion_of(name: str, joints: int) -> Motion:
+    """Read a motion; the manual's names stand for the laws described there where there is no such file."""
+    from linkwise.spacelib.programs import laws
+    from linkwise.spacelib.programs.motions import read_motion
+
+    made = {"TEST.MOT": laws.motor_motion, "JOINT.MOT": laws.joint_motion}.get(name.upper())
+    if made is None or Path(name).exists():
+        return read_motion(file_of(name), joints)
+    click.echo(f"{name.upper()}: made by the manual's law of motion, there is no such file here", err=True)
+    return made()
+
+
+def print_parts(parts: Iterator[str]) -> None:
+    """Print a text that comes in parts."""
+    for part in parts:
+        click.echo(part, nl=False)
+
+
+def print_json(entries: Iterator[dict[str, Any]]) -> None:
+    """Print a list, an entry at a time."""
+    for k, entry in enumerate(entries):
+        click.echo(("[" if k == 0 else ",\n") + json.dumps(entry), nl=False)
+    click.echo("]")
+
+
+def wrote(path: str, what: str = "", quiet: bool = False) -> None:
+    """Tell that a file was written, and what is in it."""
+    from linkwise.model.table import plain
+
+    if not quiet:
+        click.echo(f"wrote {plain(path)}" + (f": {what}" if what else ""))

@@ -1,0 +1,106 @@
+"""Arguments of any size: read as arrays of finite numbers, or of symbols, whatever their shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.expr.node import Expr
+from linkwise.spacelib.kinds import Kind, is_symbolic
+from linkwise.spatial.scalar import Array
+
+
+def read_arrays(name: str, expected: str, **values: Any) -> list[Array]:
+    """Each value as an array in its own shape: float64, or object where any of them holds symbols.
+
+    Plain numbers beside SymPy's symbols become SymPy's exact numbers where there are simple ones.
+
+    Parameters
+    ----------
+    name : str
+        The function that asks, for messages.
+    expected : str
+        What each must be, for messages.
+    **values : array_like
+        What to read.
+
+    Raises
+    ------
+    ArgumentError
+        For what is no array of numbers, is not finite, or mixes SymPy's symbols with Linkwise's.
+    """
+    kind = Kind(expected, 0, lambda value: value)
+    found = [np.asarray(kind.read(f"{name}: {field}", value)) for field, value in values.items()]
+    if not any(is_symbolic(value) for value in found):
+        return found
+    items = [item for value in found for item in value.ravel()]
+    if not any(isinstance(item, Expr) for item in items):
+        return [exact(value) for value in found]
+    if any(hasattr(item, "free_symbols") for item in items):
+        raise ArgumentError(f"{name}: SymPy symbols and Linkwise expressions do not mix")
+    return [value.astype(object) for value in found]
+
+
+def exact(value: Array) -> Array:
+    """An array with SymPy's objects as they are, and plain numbers as SymPy's exact numbers where there are simple ones."""
+    from linkwise.equations.symbols import number
+
+    made = np.empty(value.shape, dtype=object)
+    for place in np.ndindex(value.shape):
+        item = value[place]
+        made[place] = item if hasattr(item, "free_symbols") else number(float(item))
+    return made
+
+
+def is_sympy(*values: Array) -> bool:
+    """Whether any of the arrays holds SymPy's objects."""
+    return any(is_symbolic(value) and any(hasattr(item, "free_symbols") for item in value.ravel()) for value in values)
+
+
+def whole(field: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """A whole number in a range.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else.
+    """
+    found = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+    fits = isinstance(found, (int, np.integer)) and not isinstance(found, bool)
+    if not fits or found < least or (most is not None and found > most):
+        wanted = f"of {least} or more" if most is None else f"from {least} to {most}"
+        raise ArgumentError(f"{field} is {shown(value)}; expected a whole number {wanted}")
+    return int(found)
+
+
+def matrix(field: str, value: Array, expected: str = "a matrix (..., m, n)") -> Array:
+    """The value, which must have two axes or more.
+
+    Raises
+    ------
+    ArgumentError
+        For a scalar or a vector.
+    """
+    if value.ndim < 2:
+        raise ArgumentError(f"{field} is of shape {value.shape}; expected {expected}")
+    return value
+
+
+def one(name: str, *values: Array) -> None:
+    """Refuse batches of matrices of symbols.
+
+    Raises
+    ------
+    ArgumentError
+        For an array of more than two axes.
+    """
+    for value in values:
+        if value.ndim > 2:
+            raise ArgumentError(f"{name}: the shape is {value.shape}; symbols are taken one matrix at a time, no batch")
+
+
+def opened(value: Any) -> Any:
+    """The scalar itself of an array without axes."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value

@@ -1,0 +1,54 @@
+"""The constants of SpaceLib's header file (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, sections 2.4.3 and 6.1).
+
+Axes count from 0, as in the C release, so that they index arrays; `X` is 1 in MATLAB and Maple. The arrays cannot be
+written to.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.spatial.scalar import FloatArray
+
+OK, NOTOK = 1, 0
+"""What a function returns that could, or could not, do what was asked."""
+
+SYMM_, SKEW_ = 1, -1
+"""Which part of a matrix: symmetric or skew-symmetric."""
+
+Rev, Pri = 0, 1
+"""Kinds of joints: revolute (or screw) and prismatic."""
+
+Tor, For = 0, 1
+"""Torques and forces."""
+
+Row, Col = 0, 1
+"""Rows and columns."""
+
+X, Y, Z, U = 0, 1, 2, 3
+"""The coordinates of a point or vector, and the axes of a frame; `U` is the homogeneous one, and no axis."""
+
+PIG_2, PIG, PIG2 = math.pi / 2, math.pi, 2 * math.pi
+"""A quarter, a half and a whole turn, rad."""
+
+
+def _fixed(values: npt.ArrayLike) -> FloatArray:
+    made = np.array(values, dtype=float)
+    made.flags.writeable = False
+    return made
+
+
+Xaxis, Yaxis, Zaxis = (_fixed(row) for row in np.eye(3))
+"""Directions (3,) of the axes."""
+
+Xaxis_n, Yaxis_n, Zaxis_n = (_fixed(row) for row in [[-1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]])
+"""Directions (3,) against the axes."""
+
+ORIGIN = _fixed([0.0, 0.0, 0.0, 1.0])
+"""The origin of a frame, a point (4,)."""
+
+NULL3, NULL4, UNIT3, UNIT4 = (_fixed(made) for made in (np.zeros((3, 3)), np.zeros((4, 4)), np.eye(3), np.eye(4)))
+"""Null and identity matrices."""

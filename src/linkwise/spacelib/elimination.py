@@ -1,0 +1,160 @@
+"""Gauss-Jordan elimination with the pivot sought in all rows and columns, one system at a time, on numbers or exactly.
+
+The system is A x = b for several b at once (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+ROUNDING = 10 * float(np.finfo(float).eps)
+"""Times the greater dimension of A, and the largest number met, what counts as zero."""
+
+
+class System:
+    """The rows of (A, b) while they are reduced.
+
+    Parameters
+    ----------
+    rows : list of list
+        The coefficients and the right-hand sides of each equation; changed in place.
+    m : int
+        How many columns A has.
+    main : sequence of int
+        Variables that are to be main variables, from 0; pivots are sought among them first.
+
+    Attributes
+    ----------
+    order : list of int
+        Which variable each column of A belongs to.
+    rank : int
+        Pivots found so far.
+    arm : scalar
+        Size of the largest element found in the last search for a pivot.
+    """
+
+    def __init__(self, rows: list[list[Any]], m: int, main: Sequence[int] = ()) -> None:
+        self.rows = rows
+        self.m = m
+        self.order = list(range(m))
+        self.main = set(main)
+        self.rank = 0
+        self.arm: Any = 0
+
+    def bring(self, i: int, j: int) -> None:
+        """Swap the row i and the column j with those of the next pivot."""
+        k, rows = self.rank, self.rows
+        rows[k], rows[i] = rows[i], rows[k]
+        if j != k:
+            for row in rows:
+                row[k], row[j] = row[j], row[k]
+            self.order[k], self.order[j] = self.order[j], self.order[k]
+
+    def wanted(self) -> list[int]:
+        """The remaining columns of main variables."""
+        return [j for j in range(self.rank, self.m) if self.order[j] in self.main] if self.main else []
+
+    def places(self, columns: Sequence[int]) -> list[tuple[int, int]]:
+        """Where a pivot may be, row by row."""
+        return [(i, j) for i in range(self.rank, len(self.rows)) for j in columns]
+
+
+def reduce_numbers(system: System) -> None:
+    """Reduce a system of floats: the largest element is the pivot, the first of equals.
+
+    The elimination ends where no element is larger than `ROUNDING` allows. What is left of A below is then set to zero, and
+    so is what is left of b where it is no more than rounding.
+    """
+    rows, m = system.rows, system.m
+    tiny = ROUNDING * max(len(rows), m)
+    largest = 0.0
+    met = [max(abs(row[j]) for row in rows) for j in range(m, len(rows[0]))]
+    while system.rank < min(len(rows), m):
+        k = system.rank
+        size, i, j = _largest(rows, k, k, m)
+        system.arm = size
+        largest = max(largest, size)
+        if size <= tiny * largest:
+            break
+        wanted = system.wanted()
+        if wanted:
+            first, i_first, j_first = _largest_of(rows, k, wanted)
+            if first > tiny * largest:
+                system.arm, i, j = first, i_first, j_first
+        system.bring(i, j)
+        _clear_numbers(system, met)
+        system.rank += 1
+    limits = [tiny * size for size in met]
+    for row in rows[system.rank :]:
+        row[:m] = [0.0] * m
+        row[m:] = [value if abs(value) > limit else 0.0 for value, limit in zip(row[m:], limits, strict=True)]
+
+
+def reduce_exactly(system: System, is_zero: Callable[[Any], bool], tidy: Callable[[Any], Any]) -> None:
+    """Reduce a system of symbols: the first element that is not identically zero is the pivot.
+
+    Parameters
+    ----------
+    system : System
+        Of SymPy's objects.
+    is_zero : callable
+        Whether an expression is identically zero.
+    tidy : callable
+        Brings an expression to a short form.
+    """
+    rows, m = system.rows, system.m
+    while system.rank < min(len(rows), m):
+        k = system.rank
+        wanted = system.wanted()
+        rest = [j for j in range(k, m) if j not in wanted]
+        places = system.places(wanted) + system.places(rest) if wanted else system.places(rest)
+        found = next(((i, j) for i, j in places if not is_zero(rows[i][j])), None)
+        if found is None:
+            system.arm = 0
+            break
+        system.arm = abs(rows[found[0]][found[1]])
+        system.bring(*found)
+        pivot = rows[k]
+        rows[k] = [tidy(value / pivot[k]) for value in pivot]
+        for i, row in enumerate(rows):
+            if i != k and not is_zero(row[k]):
+                rows[i] = [tidy(value - row[k] * up) for value, up in zip(row, rows[k], strict=True)]
+        system.rank += 1
+    for row in rows[system.rank :]:
+        row[:] = [value * 0 if j < m or is_zero(value) else value for j, value in enumerate(row)]
+
+
+def _largest(rows: Sequence[Sequence[float]], k: int, start: int, stop: int) -> tuple[float, int, int]:
+    """The largest size in these columns from row k on, row by row, and its place."""
+    size, place = -1.0, k
+    for i in range(k, len(rows)):
+        part = rows[i][start:stop]
+        top = max(max(part), -min(part))
+        if top > size:
+            size, place = top, i
+    return size, place, start + [abs(value) for value in rows[place][start:stop]].index(size)
+
+
+def _largest_of(rows: Sequence[Sequence[float]], k: int, columns: Sequence[int]) -> tuple[float, int, int]:
+    """The same in columns that need not be neighbours."""
+    size, i, j = _largest([[row[column] for column in columns] for row in rows], k, 0, len(columns))
+    return size, i, columns[j]
+
+
+def _clear_numbers(system: System, met: list[float]) -> None:
+    """Divide the row of the pivot by it, and take the row off all others; note the largest numbers taken off each b."""
+    k, m, rows = system.rank, system.m, system.rows
+    divisor = rows[k][k]
+    up = rows[k] = [value / divisor for value in rows[k]]
+    up[k] = 1.0
+    for i, row in enumerate(rows):
+        factor = row[k]
+        if i != k and factor:
+            rows[i] = [value - factor * other for value, other in zip(row, up, strict=True)]
+            rows[i][k] = 0.0
+            for place in range(m, len(row)):
+                met[place - m] = max(met[place - m], abs(factor * up[place]))

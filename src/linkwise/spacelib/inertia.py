@@ -1,0 +1,140 @@
+"""Inertia and action matrices (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwise.spacelib.function import function
+from linkwise.spacelib.kinds import MAT4, SCALAR
+from linkwise.spatial.matrix_method import action_matrix, pseudo_inertia
+from linkwise.spatial.minors import determinant
+from linkwise.spatial.rotation import axial
+from linkwise.spatial.scalar import Array, array, greatest, least, select
+from linkwise.spatial.vector import inner
+
+SLACK = 1e-9
+"""Part of the greatest moment by which inertias may be impossible: rounding, as for the bodies of a mechanism."""
+
+
+@function(fx=SCALAR, fy=SCALAR, fz=SCALAR, cx=SCALAR, cy=SCALAR, cz=SCALAR)
+def actom(fx: Any, fy: Any, fz: Any, cx: Any, cy: Any, cz: Any) -> Array:
+    """Action matrix of a force and a torque (manual, section 3.3).
+
+    Parameters
+    ----------
+    fx, fy, fz : (...) array_like
+        Components of the force, N.
+    cx, cy, cz : (...) array_like
+        Components of the torque about the origin, N m.
+
+    Returns
+    -------
+    ndarray (..., 4, 4)
+
+    Examples
+    --------
+    >>> actom(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)[0].tolist()
+    [0.0, -6.0, 5.0, 1.0]
+    """
+    return action_matrix(array([fx, fy, fz]), array([cx, cy, cz]))
+
+
+@function(
+    refuse=(
+        "the mass is negative",
+        "no body has these moments of inertia: each of jxx, jyy, jzz is at most the sum of the other two",
+        "no body has products of inertia as large as these beside its moments",
+    ),
+    m=SCALAR,
+    jxx=SCALAR,
+    jyy=SCALAR,
+    jzz=SCALAR,
+    jxy=SCALAR,
+    jyz=SCALAR,
+    jxz=SCALAR,
+    xg=SCALAR,
+    yg=SCALAR,
+    zg=SCALAR,
+)
+def jtoj(m: Any, jxx: Any, jyy: Any, jzz: Any, jxy: Any, jyz: Any, jxz: Any, xg: Any, yg: Any, zg: Any) -> tuple[Any, ...]:
+    """Inertia matrix J of a body about the origin, from mass, barycentral moments of inertia and centre of mass.
+
+    The upper left block is the integral of x x' dm about the origin (manual, section 3.3, where the relations are given for
+    the centre of mass).
+
+    Parameters
+    ----------
+    m : (...) array_like
+        Mass, kg.
+    jxx, jyy, jzz : (...) array_like
+        Moments of inertia about axes through the centre of mass, parallel to the frame's, kg m2.
+    jxy, jyz, jxz : (...) array_like
+        Products of inertia about the same, with the sign of the inertia tensor: jxy is the integral of -x y dm. Mind the
+        order.
+    xg, yg, zg : (...) array_like
+        The centre of mass, m.
+
+    Returns
+    -------
+    ndarray (..., 4, 4)
+
+    Raises
+    ------
+    ArgumentError
+        Where no body can have these inertias, by more than rounding: the mass is negative, or the integral of the square of
+        some coordinate would be.
+
+    Examples
+    --------
+    >>> jtoj(10.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0)[2].tolist()
+    [0.0, 0.0, 40.5, 20.0]
+    """
+    tensor = array([[jxx, jxy, jxz], [jxy, jyy, jyz], [jxz, jyz, jzz]])
+    about_center = pseudo_inertia(m, np.zeros(3), tensor)[:3, :3]
+    size = greatest(greatest(abs(jxx), abs(jyy)), abs(jzz))
+    return (
+        pseudo_inertia(m, array([xg, yg, zg]), tensor),
+        select(-m, 0.0, 1.0),
+        *_possible(about_center / select(size, size, 1.0)),
+    )
+
+
+def _possible(block: Array) -> tuple[Any, Any]:
+    """Above 0 where the diagonal, and where all minors of it, are not negative: what is beyond rounding is."""
+    moments = least(least(block[0, 0], block[1, 1]), block[2, 2])
+    pairs = [block[i, i] * block[j, j] - block[i, j] * block[i, j] for i, j in ((0, 1), (1, 2), (0, 2))]
+    minors = least(least(least(pairs[0], pairs[1]), pairs[2]), determinant(block))
+    return moments + SLACK, minors + SLACK
+
+
+@function(L=MAT4, F=MAT4)
+def PseDot(L: Any, F: Any) -> Any:
+    """Pseudo-scalar product of a velocity or screw axis matrix and an action matrix (manual, section 3.3).
+
+    omega . c + v . f, with omega and c from the skew parts of the blocks: the power of the actions on a moving body, or
+    their part along the motion of a joint.
+
+    Parameters
+    ----------
+    L : (..., 4, 4) array_like
+        Velocity matrix W or screw axis matrix L.
+    F : (..., 4, 4) array_like
+        Action matrix.
+
+    Returns
+    -------
+    ndarray (...)
+        W for a velocity matrix; N m or N for a screw axis matrix.
+
+    Examples
+    --------
+    >>> float(psedot(makel2(Rev, Z, 0.0, ORIGIN), actom(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)))
+    6.0
+    """
+    return inner(axial(L), axial(F)) + inner(L[:3, 3], F[:3, 3])
+
+
+psedot = PseDot
+"""`PseDot`, as the manual's appendix writes it."""

@@ -1,0 +1,191 @@
+"""The kinds of arguments of SpaceLib's functions, and how what a caller gives becomes an array of such.
+
+A point or a vector is taken as a list, a 1-D array or a column, with three or four entries; whatever stands before its
+axes is a batch. So a row (1, 3) is a batch of one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.expr.node import Expr
+from linkwise.spatial.scalar import Array
+
+SMALL = 32
+"""Arrays up to this size are searched for NaN number by number, which is quicker than NumPy there."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an argument must be.
+
+    Attributes
+    ----------
+    expected : str
+        How messages say it.
+    axes : int
+        How many axes it has of its own.
+    fit : callable
+        Brings an array to the kind's own shape, whatever stands before; None where it is of another shape.
+    """
+
+    expected: str
+    axes: int
+    fit: Callable[[Array], Array | None]
+
+    def read(self, field: str, value: Any) -> Array:
+        """The value as an array of finite float64, or of symbols (dtype object), in the kind's shape."""
+        made = _plain(field, self, value)
+        if made.dtype != object:
+            _finite(field, made)
+        fitted = self.fit(made)
+        if fitted is None:
+            held = shown(value) if made.size <= 4 else f"of shape {made.shape}"
+            raise ArgumentError(f"{field} is {held}; expected {self.expected}")
+        return fitted
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A whole number that must be one of a few: an axis, a kind of joint.
+
+    Attributes
+    ----------
+    names : dict of int to str
+        What there is.
+    """
+
+    names: dict[int, str]
+
+    def read(self, field: str, value: Any) -> int:
+        """The value as an int."""
+        found = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+        if not isinstance(found, (int, np.integer)) or isinstance(found, bool) or int(found) not in self.names:
+            raise ArgumentError(f"{field} is {shown(value)}; expected {choices(self.names.values())}")
+        return int(found)
+
+
+def is_symbolic(value: Array) -> bool:
+    """Whether an array holds symbols."""
+    return value.dtype == object
+
+
+def _plain(field: str, kind: Kind, value: Any) -> Array:
+    """An array of float64, or of symbols where there is any among the elements."""
+    try:
+        found = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"{field} is not an array; expected {kind.expected}") from error
+    if found.dtype.kind in "fiu":
+        return found if found.dtype == np.float64 else found.astype(np.float64)
+    if found.dtype == object:
+        return _of_objects(field, kind, found)
+    raise ArgumentError(f"{field} holds {found.dtype}; expected {kind.expected}")
+
+
+def _of_objects(field: str, kind: Kind, found: Array) -> Array:
+    items = found.ravel()
+    if any(isinstance(item, Expr) or hasattr(item, "free_symbols") for item in items):
+        for item in items:
+            if not isinstance(item, (Expr, int, float, np.number)) and not hasattr(item, "free_symbols"):
+                raise ArgumentError(f"{field} holds {shown(item)}; expected {kind.expected}")
+        return found
+    try:
+        return np.array([_number(item) for item in items]).reshape(found.shape)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{field} holds {shown(items[0] if items.size else None)}; expected {kind.expected}") from error
+
+
+def _number(item: Any) -> float:
+    if isinstance(item, (str, bytes, complex)):
+        raise TypeError
+    return float(item)
+
+
+def _finite(field: str, value: Array) -> None:
+    if value.size <= SMALL and all(map(math.isfinite, value.ravel().tolist())):
+        return
+    if not np.isfinite(value).all():
+        place = tuple(int(k) for k in np.argwhere(~np.isfinite(value))[0])
+        at = f" at {place}" if place else ""
+        raise ArgumentError(f"{field} is {float(value[place])}{at}; expected finite numbers")
+
+
+def _column_off(value: Array, lengths: tuple[int, ...]) -> Array:
+    """A column (..., k, 1) as (..., k)."""
+    if value.ndim >= 2 and value.shape[-1] == 1 and value.shape[-2] in lengths:
+        return value[..., 0]
+    return value
+
+
+def _fit_scalar(value: Array) -> Array:
+    return value
+
+
+def _fit_vector(value: Array) -> Array | None:
+    value = _column_off(value, (3, 4))
+    if value.ndim == 0 or value.shape[-1] not in (3, 4):
+        return None
+    return value if value.shape[-1] == 3 else value[..., :3]
+
+
+def _fit_point(value: Array) -> Array | None:
+    value = _column_off(value, (3, 4))
+    if value.ndim == 0 or value.shape[-1] not in (3, 4):
+        return None
+    if value.shape[-1] == 4:
+        return value if value.dtype == object or (value[..., 3] == 1.0).all() else None
+    made = np.empty((*value.shape[:-1], 4), dtype=value.dtype)
+    made[..., :3] = value
+    made[..., 3] = 1.0 if value.dtype != object else 1
+    return made
+
+
+def _fit_plane(value: Array) -> Array | None:
+    value = _column_off(value, (4,))
+    return value if value.ndim and value.shape[-1] == 4 else None
+
+
+def _fit_block(value: Array) -> Array | None:
+    ok = value.ndim >= 2 and value.shape[-2] >= 3 and value.shape[-1] >= 3
+    return value[..., :3, :3] if ok else None
+
+
+def _fit_square(value: Array) -> Array | None:
+    return value if value.ndim >= 2 and value.shape[-1] == value.shape[-2] > 0 else None
+
+
+def _exactly(*shape: int) -> Callable[[Array], Array | None]:
+    def fit(value: Array) -> Array | None:
+        return value if value.shape[max(0, value.ndim - len(shape)) :] == shape else None
+
+    return fit
+
+
+SCALAR = Kind("a real number", 0, _fit_scalar)
+VECTOR = Kind("a vector (..., 3) or (..., 4)", 1, _fit_vector)
+POINT = Kind("a point (..., 3), or (..., 4) that ends in 1", 1, _fit_point)
+PLANE = Kind("a plane (..., 4)", 1, _fit_plane)
+LINE = Kind("a line (..., 4, 2): a point and a direction as columns", 2, _exactly(4, 2))
+BLOCK = Kind("a matrix (..., 3, 3) or larger", 2, _fit_block)
+MAT3 = Kind("a matrix (..., 3, 3)", 2, _exactly(3, 3))
+MAT4 = Kind("a matrix (..., 4, 4)", 2, _exactly(4, 4))
+SQUARE = Kind("a square matrix (..., n, n)", 2, _fit_square)
+MATRIX = Kind("a matrix (..., m, n)", 2, lambda value: value if value.ndim >= 2 else None)
+ROW = Kind(
+    "a vector (..., n)",
+    1,
+    lambda value: _column_off(value, (value.shape[-2],) if value.ndim >= 2 else ()) if value.ndim else None,
+)
+
+JOINT = Choice({0: "Rev (0)", 1: "Pri (1)"})
+AXIS = Choice({0: "X (0)", 1: "Y (1)", 2: "Z (2)", 3: "U (3)"})
+MOVING_AXIS = Choice({0: "X (0)", 1: "Y (1)", 2: "Z (2)"})
+SIGN = Choice({1: "1", -1: "-1"})
+PART = Choice({1: "SYMM_ (1)", -1: "SKEW_ (-1)"})

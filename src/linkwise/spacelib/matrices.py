@@ -1,0 +1,325 @@
+"""Sums, products and other operations on matrices (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError
+from linkwise.spacelib import exact, inverses
+from linkwise.spacelib.arrays import matrix, one, opened, read_arrays, whole
+from linkwise.spacelib.kinds import is_symbolic
+from linkwise.spatial.scalar import Array, FloatArray
+
+_MATRIX = "a matrix (..., m, n)"
+_ANY = "an array of numbers"
+
+
+def molt(A: Any, B: Any) -> Any:  # noqa: N803
+    """Product of two matrices (manual, section 3.8.1).
+
+    Parameters
+    ----------
+    A : (..., m, n) array_like
+    B : (..., n, k) or (n,) array_like
+        A matrix, or one vector.
+
+    Returns
+    -------
+    ndarray (..., m, k) or (..., m)
+
+    Raises
+    ------
+    ArgumentError
+        Where A has not as many columns as B has rows.
+
+    Examples
+    --------
+    >>> molt([[1.0, 2.0], [3.0, 4.0]], [[0.0], [1.0]]).tolist()
+    [[2.0], [4.0]]
+    """
+    a, b = read_arrays("molt", _MATRIX, A=A, B=B)
+    matrix("molt: A", a)
+    if b.ndim == 0 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0] or not _batches_fit(a.shape[:-2], b.shape[:-2]):
+        raise ArgumentError(f"molt: A is of shape {a.shape} and B of shape {b.shape}; expected (..., m, n) and (..., n, k)")
+    return a @ b
+
+
+def rmolt(A: Any, r: Any) -> Any:  # noqa: N803
+    """A matrix times a number (manual, section 3.8.1).
+
+    Parameters
+    ----------
+    A : (..., m, n) or (n,) array_like
+        Matrix, or one vector.
+    r : (...) array_like
+        Number; a batch of numbers goes with the batch of matrices.
+
+    Returns
+    -------
+    ndarray (..., m, n) or (n,)
+
+    Raises
+    ------
+    ArgumentError
+        Where the batches do not fit.
+
+    Examples
+    --------
+    >>> rmolt([[1.0, 2.0], [3.0, 4.0]], 2.0).tolist()
+    [[2.0, 4.0], [6.0, 8.0]]
+    """
+    a, factor = read_arrays("rmolt", _ANY, A=A, r=r)
+    own = min(a.ndim, 2)
+    if not _batches_fit(a.shape[: a.ndim - own], factor.shape):
+        raise ArgumentError(f"rmolt: the batch shapes do not fit each other: A {a.shape[: a.ndim - own]}, r {factor.shape}")
+    return opened(factor.reshape(factor.shape + (1,) * own) * a)
+
+
+def ssum(A: Any, B: Any) -> Any:  # noqa: N803
+    """Sum of two matrices or vectors of one shape (manual, section 3.8.1).
+
+    A matrix is added to each of a batch; a vector is never spread over a matrix.
+
+    Parameters
+    ----------
+    A, B : (..., m, n) or (n,) array_like
+
+    Returns
+    -------
+    ndarray (..., m, n) or (n,)
+
+    Raises
+    ------
+    ArgumentError
+        Where the shapes differ.
+
+    Examples
+    --------
+    >>> ssum([1.0, 2.0], [3.0, 4.0]).tolist()
+    [4.0, 6.0]
+    """
+    a, b = _alike("ssum", A, B)
+    return opened(a + b)
+
+
+def sub(A: Any, B: Any) -> Any:  # noqa: N803
+    """Difference A - B of two matrices or vectors of one shape (manual, section 3.8.1).
+
+    Parameters
+    ----------
+    A, B : (..., m, n) or (n,) array_like
+
+    Returns
+    -------
+    ndarray (..., m, n) or (n,)
+
+    Raises
+    ------
+    ArgumentError
+        Where the shapes differ.
+
+    Examples
+    --------
+    >>> sub([1.0, 2.0], [3.0, 5.0]).tolist()
+    [-2.0, -3.0]
+    """
+    a, b = _alike("sub", A, B)
+    return opened(a - b)
+
+
+def crossmto(A1: Any, A2: Any) -> Any:  # noqa: N803
+    """The matrix A2' A1 - A1' A2, obsolete; for skew-symmetric matrices it equals `crosstom` (manual, section 3.8.2).
+
+    Parameters
+    ----------
+    A1, A2 : (..., m, n) array_like
+
+    Returns
+    -------
+    ndarray (..., n, n)
+
+    Raises
+    ------
+    ArgumentError
+        Where the shapes differ, or for vectors.
+
+    Examples
+    --------
+    >>> crossmto([[0, 0, 0], [0, 0, -1], [0, 1, 0]], [[0, 0, 1], [0, 0, 0], [-1, 0, 0]]).tolist()
+    [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    a, b = _alike("crossmto", A1, A2)
+    product = _transposed(matrix("crossmto: A2", b)) @ matrix("crossmto: A1", a)
+    return product - _transposed(product)
+
+
+def crosstom(A1: Any, A2: Any) -> Any:  # noqa: N803
+    """Cross product of two vectors as a skew-symmetric matrix: A2 A1' - A1 A2' (manual, section 3.8.2).
+
+    Two vectors give the matrix of their cross product. So do the skew-symmetric matrices of two vectors.
+
+    Parameters
+    ----------
+    A1, A2 : (3,), (..., 3, 1) or (..., n, n) array_like
+        Both vectors, of which a fourth entry is left out, or both square matrices. In a batch vectors are columns, for rows
+        could not be told from a matrix.
+
+    Returns
+    -------
+    ndarray (..., 3, 3) or (..., n, n)
+
+    Raises
+    ------
+    ArgumentError
+        Where one is a vector and the other a matrix, or the shapes differ.
+
+    Examples
+    --------
+    >>> crosstom([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
+    [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    a, b = (_as_column(value) for value in _alike("crosstom", A1, A2))
+    if a.shape[-1] != 1 and a.shape[-1] != a.shape[-2]:
+        raise ArgumentError(f"crosstom: A1 is of shape {a.shape}; expected (3,), (..., 3, 1) or a square matrix (..., n, n)")
+    product = b @ _transposed(a)
+    return product - _transposed(product)
+
+
+def clearmat(m: int, n: int) -> FloatArray:
+    """A matrix of zeros (manual, section 3.8.2).
+
+    Parameters
+    ----------
+    m, n : int
+        Rows and columns.
+
+    Returns
+    -------
+    ndarray (m, n)
+
+    Raises
+    ------
+    ArgumentError
+        For what is no whole number of 1 or more.
+
+    Examples
+    --------
+    >>> clearmat(1, 2).tolist()
+    [[0.0, 0.0]]
+    """
+    return np.zeros((whole("clearmat: m", m), whole("clearmat: n", n)))
+
+
+def idmat(id: int) -> FloatArray:  # noqa: A002
+    """The identity matrix (manual, section 3.8.2).
+
+    Parameters
+    ----------
+    id : int
+        Rows, and columns.
+
+    Returns
+    -------
+    ndarray (id, id)
+
+    Raises
+    ------
+    ArgumentError
+        For what is no whole number of 1 or more.
+
+    Examples
+    --------
+    >>> idmat(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return np.eye(whole("idmat: id", id))
+
+
+def transp(A: Any) -> Any:  # noqa: N803
+    """Transpose of a matrix, a new array (manual, section 3.8.2).
+
+    Parameters
+    ----------
+    A : (..., m, n) array_like
+
+    Returns
+    -------
+    ndarray (..., n, m)
+
+    Raises
+    ------
+    ArgumentError
+        For a vector (n,), which has no transpose; a row is (1, n), a column (n, 1).
+
+    Examples
+    --------
+    >>> transp([[1.0, 2.0]]).tolist()
+    [[1.0], [2.0]]
+    """
+    (a,) = read_arrays("transp", _MATRIX, A=A)
+    return _transposed(matrix("transp: A", a)).copy()
+
+
+def pseudinv(A: Any) -> Any:  # noqa: N803
+    """Moore-Penrose inverse of a real matrix (manual, section 3.8.2).
+
+    Singular values up to eps max(m, n) times the largest count as zero. On SymPy's symbols it is written by
+    formula, for the rank that the matrix has for almost all their values; on Linkwise expressions only where that rank is
+    full.
+
+    Parameters
+    ----------
+    A : (..., m, n) array_like
+
+    Returns
+    -------
+    ndarray (..., n, m)
+
+    Raises
+    ------
+    ArgumentError
+        For Linkwise expressions that are not of full rank.
+
+    Examples
+    --------
+    >>> pseudinv([[2.0, 0.0, 0.0], [0.0, 4.0, 0.0]]).tolist()
+    [[0.5, 0.0], [0.0, 0.25], [0.0, 0.0]]
+    """
+    (a,) = read_arrays("pseudinv", "a matrix (..., m, n)", A=A)
+    matrix("pseudinv: A", a)
+    if is_symbolic(a):
+        one("pseudinv", a)
+        return exact.pseudo_inverse("pseudinv", a)[0]
+    return inverses.pseudo_inverse(a)[0]
+
+
+def _transposed(value: Array) -> Array:
+    return np.swapaxes(value, -1, -2)
+
+
+def _as_column(value: Array) -> Array:
+    """A vector (3,) or (4,), or a column (..., 4, 1), as a column (..., 3, 1); a matrix as it is."""
+    if value.ndim == 1:
+        value = value[:, np.newaxis]
+    is_vector = value.shape[-1] == 1 and value.shape[-2] in (3, 4)
+    return value[..., :3, :] if is_vector else value
+
+
+def _alike(name: str, first: Any, second: Any) -> tuple[Array, Array]:
+    """Two arrays of one shape; what stands before matrices may differ as batches may."""
+    a, b = read_arrays(name, _ANY, A=first, B=second)
+    own = 2 if max(a.ndim, b.ndim) > 2 else max(a.ndim, b.ndim)
+    same = min(a.ndim, b.ndim) >= own and a.shape[a.ndim - own :] == b.shape[b.ndim - own :]
+    if not same or not _batches_fit(a.shape[: a.ndim - own], b.shape[: b.ndim - own]):
+        raise ArgumentError(f"{name}: the shapes {a.shape} and {b.shape} differ")
+    return a, b
+
+
+def _batches_fit(*shapes: tuple[int, ...]) -> bool:
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,187 @@
+"""Matrices on the screen and in files (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.10).
+
+The manual does not say how numbers are laid out. Here they stand in columns of eight characters with four decimals, which
+widen together for large numbers; whole numbers (arrays of integers) have no decimals, and no zero has a minus.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TextIO
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.expr.node import Expr
+from linkwise.spacelib.arrays import opened
+from linkwise.spacelib.constants import U
+from linkwise.spatial.scalar import Array
+
+WIDTH, DECIMALS = 8, 4
+"""The layout of a number, as in ``%8.4f``."""
+
+LARGEST = 1e15
+"""Above it float64 has no decimals; such a matrix is written with exponents."""
+
+
+def fprintm(out: TextIO | int, s: str, A: Any) -> None:  # noqa: N803
+    """Write a comment and a matrix to a text file (manual, section 3.10).
+
+    Parameters
+    ----------
+    out : text file or 1
+        A file open for writing; 1 is the screen.
+    s : str
+        Comment: a line above, or for a single number before it. Empty for none.
+    A : (..., m, n), (n,) or scalar array_like
+        Numbers or symbols. A vector is a row; of a batch each matrix stands under its index. NaN and infinite numbers are
+        written as such.
+
+    Raises
+    ------
+    ArgumentError
+        Where out is no open text file, or A no array.
+
+    Examples
+    --------
+    >>> fprintm(1, "The matrix M:", [[0.0, -1.5], [1234.5, -0.00001]])
+    The matrix M:
+        0.0000   -1.5000
+     1234.5000    0.0000
+    <BLANKLINE>
+    >>> fprintm(1, "rank", 3)
+    rank 3
+    """
+    written = _file("fprintm", out)
+    comment = _comment("fprintm", s)
+    given = _given("fprintm: A", A)
+    if given.ndim == 0:
+        written.write(f"{comment.rstrip()} {_cells(given)[0]}\n".lstrip(" "))
+        return
+    if comment:
+        written.write(f"{comment}\n")
+    written.write(f"{_block(given)}\n")
+
+
+def printm(s: str, A: Any) -> None:  # noqa: N803
+    """Write a comment and a matrix to the screen, as `fprintm` does (manual, section 3.10).
+
+    Parameters
+    ----------
+    s : str
+        Comment.
+    A : (..., m, n), (n,) or scalar array_like
+        Numbers or symbols.
+
+    Raises
+    ------
+    ArgumentError
+        Where A is no array.
+
+    Examples
+    --------
+    >>> printm("The vector u:", [1.0, 2.0, 3.0])
+    The vector u:
+      1.0000  2.0000  3.0000
+    <BLANKLINE>
+    """
+    fprintm(1, s, A)
+
+
+def prmat(grpout: TextIO | int, s: str, m: Any) -> None:
+    """Write a position matrix as the post-processor GRP_MAN reads it (manual, section 3.10).
+
+    The manual does not describe the format. Written are the string, and three rows of three numbers: the directions of the
+    axes x and y, and the origin.
+
+    Parameters
+    ----------
+    grpout : text file or 1
+        A file open for writing; 1 is the screen.
+    s : str
+        What stands above. Empty for nothing.
+    m : (4, 4) array_like
+        Position matrix, numbers or symbols.
+
+    Raises
+    ------
+    ArgumentError
+        Where grpout is no open text file, or m no matrix (4, 4).
+
+    Examples
+    --------
+    >>> prmat(1, "body 1", [[1.0, 0.0, 0.0, 0.5], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0]])
+    body 1
+      1.0000  0.0000  0.0000
+      0.0000  1.0000  0.0000
+      0.5000  0.0000  2.0000
+    """
+    written = _file("prmat", grpout)
+    comment = _comment("prmat", s)
+    given = _given("prmat: m", m)
+    if given.shape != (4, 4):
+        raise ArgumentError(f"prmat: m is of shape {given.shape}; expected (4, 4)")
+    rows = _rows(given[:3, [0, 1, U]].T)
+    written.write("".join(f"{line}\n" for line in [*([comment] if comment else []), *rows]))
+
+
+def _file(name: str, out: Any) -> TextIO:
+    if isinstance(out, (int, np.integer)) and not isinstance(out, bool) and out == 1:
+        return sys.stdout
+    try:
+        out.write("")
+    except (AttributeError, TypeError, OSError) as error:
+        raise ArgumentError(
+            f"{name}: out is {shown(out)}; expected 1 for the screen, or a text file open for writing"
+        ) from error
+    made: TextIO = out
+    return made
+
+
+def _comment(name: str, s: Any) -> str:
+    if not isinstance(s, str):
+        raise ArgumentError(f"{name}: the comment is {shown(s)}; expected a string")
+    return s
+
+
+def _given(field: str, value: Any) -> Array:
+    """Numbers, whole numbers or symbols as an array."""
+    try:
+        found = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"{field} is not an array; expected numbers or symbols") from error
+    symbols = found.dtype == object and all(
+        isinstance(item, (Expr, int, float, np.number)) or hasattr(item, "free_symbols") for item in found.ravel()
+    )
+    if found.dtype.kind not in "fiu" and not symbols:
+        raise ArgumentError(f"{field} holds {found.dtype}; expected numbers or symbols")
+    return found
+
+
+def _block(value: Array) -> str:
+    """The lines of a vector or matrix; each matrix of a batch under its index."""
+    if value.ndim <= 2:
+        return "".join(f"{line}\n" for line in _rows(np.atleast_2d(value)))
+    parts = []
+    for place in np.ndindex(value.shape[:-2]):
+        parts += [f"{list(place)}", *_rows(value[place])]
+    return "".join(f"{line}\n" for line in parts)
+
+
+def _rows(value: Array) -> list[str]:
+    cells = _cells(value)
+    width = max([WIDTH, *(len(cell) + 1 for cell in cells)])
+    columns = value.shape[-1]
+    return ["".join(f"{cell:>{width}}" for cell in cells[k : k + columns]) for k in range(0, len(cells), columns or 1)]
+
+
+def _cells(value: Array) -> list[str]:
+    """Each element written out, row by row."""
+    if value.dtype.kind in "iu":
+        return [str(item) for item in value.ravel().tolist()]
+    if value.dtype == object:
+        return [str(opened(item)) for item in value.ravel()]
+    sizes = np.abs(value[np.isfinite(value)])
+    style = "e" if sizes.size and sizes.max() >= LARGEST else "f"
+    written = [f"{item:.{DECIMALS}{style}}" for item in value.ravel().tolist()]
+    return [item[1:] if item.startswith("-") and not item.strip("-0.") else item for item in written]

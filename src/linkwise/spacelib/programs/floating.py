@@ -1,0 +1,196 @@
+"""TEST and TEST_NEW: where two links go that float in space, from the motion of the motor between them.
+
+G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.2, with the slips of the listings put right: in step (o)
+the speed takes the acceleration with the sign of eq. 7.16, the momentum of TEST_NEW is that of the inertias in frame (0),
+and the motor's file is read to its end.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwise.errors import ArgumentError
+from linkwise.spacelib.constants import NULL4, OK, ORIGIN, SKEW_, SYMM_, UNIT4, Rev, Z, Zaxis
+from linkwise.spacelib.direct_dynamics import dyn_eq
+from linkwise.spacelib.position import screwtom
+from linkwise.spacelib.printing import fprintm
+from linkwise.spacelib.programs.motions import Motion
+from linkwise.spacelib.programs.two_links import TwoLinks, momentum
+from linkwise.spacelib.transformations import mami, mamt, normal, normskew, skew
+from linkwise.spacelib.velocity import coriolis, vactowh2
+from linkwise.spatial.scalar import FloatArray
+
+LABELS = (
+    ("m1", "Position matrix of link 1"),
+    ("m2", "Absolute position matrix of link 2"),
+    ("W1", "Velocity matrix of link 1"),
+    ("W2", "Absolute velocity matrix of link 2"),
+    ("H1", "Acceleration matrix of link 1"),
+    ("H2", "Absolute acceleration matrix of link 2"),
+)
+"""What the programs print at each instant, and over what words."""
+
+_ALL_UNKNOWN = np.array([[1] * 6, [0] * 6])
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """What became of the two links.
+
+    Attributes
+    ----------
+    program : str
+        What computed it.
+    dt : float
+        Time step, s.
+    t, q, qp, qpp : ndarray (k,)
+        The instants, s, and the motor's motion, rad.
+    m1, m2, W1, W2, H1, H2 : ndarray (k, 4, 4)
+        Position, velocity and acceleration matrices of both links, frame (0).
+    momentum : ndarray (k, 4, 4)
+        Momentum matrix of both together, frame (0).
+    """
+
+    program: str
+    dt: float
+    t: FloatArray
+    q: FloatArray
+    qp: FloatArray
+    qpp: FloatArray
+    m1: FloatArray
+    m2: FloatArray
+    W1: FloatArray
+    W2: FloatArray
+    H1: FloatArray
+    H2: FloatArray
+    momentum: FloatArray
+
+
+def run_test(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> History:
+    """The program TEST: the acceleration of link 1 at each instant, and from it the next instant (manual, eq. 7.1 to 7.16).
+
+    Its integration is of second order in position; momentum is kept only as well as that.
+
+    Parameters
+    ----------
+    links : TwoLinks
+        The bodies and their start.
+    motion : Motion
+        Of the motor, one joint.
+    as_listed : bool
+        Whether step (o) keeps the wrong sign of the listing. Momentum is then lost at any time step.
+
+    Returns
+    -------
+    History
+
+    Raises
+    ------
+    ArgumentError
+        Where the motion is of more joints than one, or no acceleration can be found (NOTOK of `dyn_eq`).
+
+    Examples
+    --------
+    >>> from linkwise.spacelib.programs import bundled, laws, two_links
+    >>> links = two_links.read_two_links(bundled.path("TEST.DAT"))
+    >>> run_test(links, laws.motor_motion()).W1[5, Y, X].round(6)
+    np.float64(0.008316)
+    """
+    return _run("TEST as listed" if as_listed else "TEST", links, motion, False, as_listed)
+
+
+def run_test_new(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> History:
+    """The program TEST_NEW: as TEST, but at each instant the speeds are corrected so that momentum is as at the start.
+
+    Linear and angular momentum are six numbers, and so are the speeds of link 1: the correction fixes them all (manual,
+    section 7.2.4, note).
+
+    Parameters
+    ----------
+    links : TwoLinks
+        The bodies and their start.
+    motion : Motion
+        Of the motor, one joint.
+    as_listed : bool
+        Whether the two slips of the listing are kept: the sign of step (o), and momentum of the inertias in the links' own
+        frames.
+
+    Returns
+    -------
+    History
+
+    Raises
+    ------
+    ArgumentError
+        As for `run_test`.
+
+    Examples
+    --------
+    >>> from linkwise.spacelib.programs import bundled, laws, two_links
+    >>> links = two_links.read_two_links(bundled.path("TEST.DAT"))
+    >>> made = run_test_new(links, laws.motor_motion())
+    >>> bool(abs(made.momentum - made.momentum[0]).max() < 1e-13)
+    True
+    """
+    return _run("TEST_NEW as listed" if as_listed else "TEST_NEW", links, motion, True, as_listed)
+
+
+def written(made: History) -> Iterator[str]:
+    """The output of the programs: time and motion of the motor, then six matrices, for each instant."""
+    for k in range(len(made.t)):
+        page = io.StringIO()
+        page.write(f"\n\n--- time:{made.t[k]:4.3f} q: {made.q[k]:9.6E} qp: {made.qp[k]:6.5E} qpp: {made.qpp[k]:6.4f}\n\n")
+        for name, label in LABELS:
+            fprintm(page, f" {label}", getattr(made, name)[k])
+        yield page.getvalue()
+
+
+def _run(program: str, links: TwoLinks, motion: Motion, keep: bool, as_listed: bool) -> History:
+    if motion.q.shape[1] != 1:
+        raise ArgumentError(f"{program}: the motion is of {motion.q.shape[1]} joints; expected that of the one motor")
+    dt, m1, W1 = motion.dt, links.m1, links.W1
+    inertias = (links.J1, links.J2) if as_listed and keep else None
+    target, rows = None, []
+    for q, qp, qpp in zip(motion.q[:, 0], motion.qp[:, 0], motion.qpp[:, 0], strict=True):
+        m2, W2, H120, W120, J1O, J2O = _relative(links, m1, W1, q, qp, qpp)
+        if keep:
+            G = skew(W1, inertias[0] if inertias else J1O) + skew(W2, inertias[1] if inertias else J2O)
+            target = G if target is None else target
+            dW = _solved(program, J1O + J2O, G - target)
+            W1, W2 = W1 - dW, W2 - dW
+        H1 = W1 @ W1
+        H2 = coriolis(H1, H120, W1, W120)
+        Wp = _solved(program, J1O + J2O, skew(H1, J1O) + skew(H2, J2O))  # minus the acceleration, see eq. 7.12
+        H1, H2 = H1 - Wp, H2 - Wp
+        rows.append((m1, m2, W1, W2, H1, H2))
+        m1 = normal(UNIT4 + W1 * dt + 0.5 * H1 * dt**2) @ m1
+        W1 = W1 + Wp * dt if as_listed else W1 - Wp * dt
+    made = [np.array(part) for part in zip(*rows, strict=True)]
+    motor = (motion.q[:, 0], motion.qp[:, 0], motion.qpp[:, 0])
+    return History(program, dt, motion.t, *motor, *made, momentum=momentum(links, *made[:4]))
+
+
+def _relative(
+    links: TwoLinks, m1: FloatArray, W1: FloatArray, q: float, qp: float, qpp: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Steps (b) to (h): link 2 from link 1 and the motor, and both inertias in frame (0)."""
+    m2 = m1 @ screwtom(Zaxis, float(q), ORIGIN, 0.0)
+    W12, H12 = vactowh2(Rev, Z, float(qp), float(qpp))
+    W120, H120 = mami(W12, m1), mami(H12, m1)
+    W120[:3, :3] = normskew(W120[:3, :3], SKEW_)
+    J1O, J2O = normskew(mamt(links.J1, m1), SYMM_), normskew(mamt(links.J2, m2), SYMM_)
+    return m2, W1 + W120, H120, W120, J1O, J2O
+
+
+def _solved(program: str, Jtot: FloatArray, F: FloatArray) -> FloatArray:
+    """The unknown Wp or dW of F = skew(Wp Jtot)."""
+    found, _, code = dyn_eq(Jtot, NULL4, F, _ALL_UNKNOWN)
+    if code != OK:
+        raise ArgumentError(
+            f"{program}: the inertia of both links together is not positive definite: no acceleration is defined"
+        )
+    return np.asarray(found)

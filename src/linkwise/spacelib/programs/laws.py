@@ -1,0 +1,209 @@
+"""The laws of motion behind the manual's files JOINT.MOT and TEST.MOT, which it describes but prints only in part.
+
+G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.6.3 with table 7.9, and table 7.7.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError
+from linkwise.spacelib.programs.motions import Motion
+from linkwise.spatial.scalar import FloatArray
+
+JOINT_LAWS = (
+    (1.5708, 0.5),
+    (2.0 * math.pi / 3.0, 0.6),
+    (2.0 * math.pi / 3.0, 0.5),
+    (-2.0 * math.pi / 3.0, 0.5),
+    (math.pi, 0.4),
+    (2.0 * math.pi, 0.2),
+)
+"""Amplitude (rad) and duration (s) of each joint of the elbow robot: 90, 120, 120, -120, 180 and 360 degrees.
+
+Inferred. Table 7.9 prints one acceleration for each joint, to six digits, and that fixes only amplitude / duration^2. These
+are pairs of round numbers, in degrees and tenths of a second, with that ratio; others serve as well, such as 30 degrees in
+0.3 s for the second joint, and no one duration for all six gives round amplitudes. The first is a quarter turn written as
+1.5708, which gives the printed 28.27440; pi/2 would give 28.27433.
+How long each joint goes on cannot be told from the manual.
+"""
+
+JOINT_STEP, JOINT_FIRST = 0.01, 0.009
+"""Time step and time of the first sample of JOINT.MOT, s.
+
+The printed speeds over the printed accelerations are 0.009 s and 0.019 s.
+"""
+
+MOTOR_LAW = (0.391023, 1.0 / 3.0)
+"""Amplitude (rad) and duration (s) of the motor in TEST.MOT.
+
+Inferred from the rows of table 7.7. A cycloid with these two numbers gives every printed acceleration and speed to two units
+of the last digit (the speed misprinted at t = 2 dt left aside), and the positions to 1e-5 of their size; the printed ones do
+not fit the printed speeds any better. The accelerations fix the duration to about 1e-5 s, and for a third of a second the
+amplitude to its six digits, which are no round number: 22.404 degrees.
+"""
+
+MOTOR_STEP = 0.002
+"""Time step of TEST.MOT, s."""
+
+
+def three_part(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The law 1/3 -1/3 -1/3: constant acceleration, constant speed, constant deceleration, a third of the time each.
+
+    With h the amplitude and T the duration the acceleration is 9 h / (2 T^2) and the speed in the middle 3 h / (2 T)
+    (manual, section 7.6.3). Before the start and after the end it is at rest. Where two parts meet, the acceleration is
+    that of the later one.
+
+    Parameters
+    ----------
+    t : (...) array_like
+        Time from the start, s.
+    amplitude : float
+        How far it goes, rad or m.
+    duration : float
+        How long it takes, s.
+
+    Returns
+    -------
+    q, qp, qpp : ndarray (...)
+        Position, speed, acceleration.
+
+    Raises
+    ------
+    ArgumentError
+        For a duration that is not above zero.
+
+    Examples
+    --------
+    >>> [values.tolist() for values in three_part([0.5, 1.5, 3.0], 4.0, 3.0)]
+    [[0.25, 2.0, 4.0], [1.0, 2.0, 0.0], [2.0, 0.0, 0.0]]
+    """
+    _check(amplitude, duration)
+    time = np.asarray(t, dtype=float)
+    a, third = 4.5 * amplitude / duration**2, duration / 3.0
+    v, left = a * third, duration - time
+    parts = [time < 0.0, time < third, time < 2.0 * third, time < duration]
+    q = np.select(parts, [0.0 * time, 0.5 * a * time**2, v * (time - 0.5 * third), amplitude - 0.5 * a * left**2], amplitude)
+    qp = np.select(parts, [0.0 * time, a * time, v + 0.0 * time, a * left], 0.0)
+    qpp = np.select(parts, [0.0, a, 0.0, -a], 0.0)
+    return q, qp, qpp
+
+
+def cycloidal(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The cycloidal law: the acceleration is one period of a sine.
+
+    q = h (t/T - sin(2 pi t/T) / (2 pi)), with h the amplitude and T the duration; at rest before and after.
+
+    Parameters
+    ----------
+    t : (...) array_like
+        Time from the start, s.
+    amplitude : float
+        How far it goes, rad or m.
+    duration : float
+        How long it takes, s.
+
+    Returns
+    -------
+    q, qp, qpp : ndarray (...)
+        Position, speed, acceleration.
+
+    Raises
+    ------
+    ArgumentError
+        For a duration that is not above zero.
+
+    Examples
+    --------
+    >>> [values.round(9).tolist() for values in cycloidal([0.0, 0.5, 2.0], 3.0, 1.0)]
+    [[0.0, 1.5, 3.0], [0.0, 6.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    _check(amplitude, duration)
+    time = np.asarray(t, dtype=float)
+    w = 2.0 * math.pi / duration
+    angle = w * np.clip(time, 0.0, duration)
+    moving = (time > 0.0) & (time < duration)
+    q = amplitude * (angle - np.sin(angle)) / (2.0 * math.pi)
+    qp = np.where(moving, 2.0 * amplitude / duration * np.sin(0.5 * angle) ** 2, 0.0)
+    qpp = np.where(moving, amplitude * w / duration * np.sin(angle), 0.0)
+    return np.where(time >= duration, amplitude, q), qp, qpp
+
+
+def joint_motion(dt: float = JOINT_STEP, first: float = JOINT_FIRST) -> Motion:
+    """The motion of the elbow robot's joints in JOINT.MOT, to the sample at which all are at rest.
+
+    The manual leaves out t = 0, where the robot is singular, and begins at 0.009 s.
+
+    Parameters
+    ----------
+    dt : float
+        Time step, s.
+    first : float
+        Time of the first sample, s; 0 begins at the singular position.
+
+    Returns
+    -------
+    Motion
+        Of six joints.
+
+    Raises
+    ------
+    ArgumentError
+        For a step that is not above zero, or a first time below zero.
+
+    Examples
+    --------
+    >>> joint_motion().q[0].round(5).tolist()
+    [0.00115, 0.00106, 0.00153, -0.00153, 0.00358, 0.02863]
+    """
+    t = _instants(dt, first, max(duration for _, duration in JOINT_LAWS))
+    q, qp, qpp = (np.stack(part, axis=-1) for part in zip(*(three_part(t, *law) for law in JOINT_LAWS), strict=True))
+    return Motion(dt, t, q, qp, qpp)
+
+
+def motor_motion(dt: float = MOTOR_STEP) -> Motion:
+    """The motion of the motor in TEST.MOT, to the sample at which it is at rest.
+
+    Parameters
+    ----------
+    dt : float
+        Time step, s.
+
+    Returns
+    -------
+    Motion
+        Of one joint.
+
+    Raises
+    ------
+    ArgumentError
+        For a step that is not above zero.
+
+    Examples
+    --------
+    >>> motor_motion().qpp[:3, 0].round(6).tolist()
+    [0.0, 0.833399, 1.665613]
+    """
+    t = _instants(dt, 0.0, MOTOR_LAW[1])
+    q, qp, qpp = cycloidal(t, *MOTOR_LAW)
+    return Motion(dt, t, q[:, None], qp[:, None], qpp[:, None])
+
+
+def _instants(dt: float, first: float, end: float) -> FloatArray:
+    """From the first time in steps to the end, or the first step beyond it."""
+    if not (math.isfinite(dt) and dt > 0.0):
+        raise ArgumentError(f"dt is {dt!r}; expected a time step > 0")
+    if not (math.isfinite(first) and first >= 0.0):
+        raise ArgumentError(f"first is {first!r}; expected a time >= 0")
+    count = max(0, math.ceil((end - first) / dt - 1e-9)) + 1
+    return first + dt * np.arange(count, dtype=float)
+
+
+def _check(amplitude: float, duration: float) -> None:
+    if not math.isfinite(amplitude):
+        raise ArgumentError(f"amplitude is {amplitude!r}; expected a finite number")
+    if not (math.isfinite(duration) and duration > 0.0):
+        raise ArgumentError(f"duration is {duration!r}; expected a time > 0")

@@ -1,0 +1,217 @@
+"""Operations on vectors (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.8.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError
+from linkwise.spacelib.function import function
+from linkwise.spacelib.kinds import ROW, SCALAR, VECTOR
+from linkwise.spatial import rotation
+from linkwise.spatial.scalar import Array, root
+from linkwise.spatial.vector import inner, unit
+
+
+@function(a=VECTOR, b=VECTOR)
+def cross(a: Any, b: Any) -> Array:
+    """Cross product of two vectors, obsolete in MATLAB, which has its own (manual, section 3.8.3).
+
+    Parameters
+    ----------
+    a, b : (..., 3) array_like
+        Fourth entries are left out.
+
+    Returns
+    -------
+    ndarray (..., 3)
+
+    Examples
+    --------
+    >>> cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
+    [0.0, 0.0, 1.0]
+    """
+    return rotation.cross(a, b)
+
+
+@function(a=VECTOR, b=VECTOR)
+def dot3(a: Any, b: Any) -> Any:
+    """Scalar product of the first three entries of two vectors (manual, section 3.8.3).
+
+    Parameters
+    ----------
+    a, b : (..., 3) array_like
+        Fourth entries are left out.
+
+    Returns
+    -------
+    ndarray (...)
+
+    Examples
+    --------
+    >>> float(dot3([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
+    32.0
+    """
+    return inner(a, b)
+
+
+@function(a=VECTOR, b=VECTOR)
+def dot(a: Any, b: Any) -> Any:
+    """Obsolete name of `dot3` (manual, section 3.8.3).
+
+    Parameters
+    ----------
+    a, b : (..., 3) array_like
+        Fourth entries are left out.
+
+    Returns
+    -------
+    ndarray (...)
+
+    Examples
+    --------
+    >>> float(dot([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
+    32.0
+    """
+    return inner(a, b)
+
+
+@function(a=ROW, b=ROW, direct=True)
+def dot2(a: Any, b: Any) -> Any:
+    """Scalar product of two vectors of any length (manual, section 3.8.3).
+
+    Parameters
+    ----------
+    a, b : (..., n) array_like
+        All entries count: of points the fourth ones too.
+
+    Returns
+    -------
+    ndarray (...)
+
+    Raises
+    ------
+    ArgumentError
+        Where the lengths differ.
+
+    Examples
+    --------
+    >>> float(dot2([1.0, 2.0], [3.0, 4.0]))
+    11.0
+    """
+    if a.shape[-1] != b.shape[-1]:
+        raise ArgumentError(f"dot2: a has {a.shape[-1]} entries and b {b.shape[-1]}; expected vectors of one length")
+    return _inner("dot2", a, b)
+
+
+@function(a=ROW, direct=True)
+def modulus(a: Any) -> Any:
+    """Length of a vector (manual, section 3.8.3).
+
+    Parameters
+    ----------
+    a : (..., n) array_like
+        All entries count: of a point the fourth one too.
+
+    Returns
+    -------
+    ndarray (...)
+
+    Examples
+    --------
+    >>> float(modulus([3.0, 4.0]))
+    5.0
+    """
+    return _modulus(a)
+
+
+@function(a=ROW, direct=True)
+def mod(a: Any) -> Any:
+    """Obsolete name of `modulus` (manual, section 3.8.3). It is no remainder.
+
+    Parameters
+    ----------
+    a : (..., n) array_like
+        All entries count: of a point the fourth one too.
+
+    Returns
+    -------
+    ndarray (...)
+
+    Examples
+    --------
+    >>> float(mod([3.0, 4.0]))
+    5.0
+    """
+    return _modulus(a)
+
+
+@function(v=VECTOR)
+def unitv(v: Any) -> tuple[Array, Any]:
+    """Unit vector and length of a vector (manual, section 3.8.3).
+
+    Parameters
+    ----------
+    v : (..., 3) array_like
+        A fourth entry is left out.
+
+    Returns
+    -------
+    u : ndarray (..., 3)
+        The zero vector where v is zero.
+    t : ndarray (...)
+        Length of v.
+
+    Examples
+    --------
+    >>> u, t = unitv([0.0, 3.0, 4.0])
+    >>> u.round(12).tolist(), float(t)
+    ([0.0, 0.6, 0.8], 5.0)
+    """
+    return unit(v)
+
+
+@function(u=ROW, mod=SCALAR, direct=True)
+def vector(u: Any, mod: Any) -> Array:
+    """The vector along a unit vector with a given length (manual, section 3.8.3).
+
+    Parameters
+    ----------
+    u : (..., n) array_like
+        Unit vector. It is not made of length one first, so mod is a factor.
+    mod : (...) array_like
+        Length.
+
+    Returns
+    -------
+    ndarray (..., n)
+        As many entries as u has.
+
+    Examples
+    --------
+    >>> vector([0.0, 1.0, 0.0, 0.0], 2.5).tolist()
+    [0.0, 2.5, 0.0, 0.0]
+    """
+    factor = np.asarray(mod)
+    _fit("vector", u[..., 0], factor)
+    return np.asarray(factor[..., np.newaxis] * u)
+
+
+def _modulus(a: Array) -> Any:
+    square = _inner("modulus", a, a)
+    return root(square) if a.dtype == object else np.sqrt(square)
+
+
+def _inner(name: str, a: Array, b: Array) -> Any:
+    if object in {a.dtype, b.dtype}:
+        return inner(a, b)
+    _fit(name, a[..., 0], b[..., 0])
+    return np.einsum("...i,...i->...", np.ascontiguousarray(a), np.ascontiguousarray(b))
+
+
+def _fit(name: str, a: Array, b: Array) -> None:
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError as error:
+        raise ArgumentError(f"{name}: the batch shapes do not fit each other: {a.shape} and {b.shape}") from error

@@ -1,0 +1,66 @@
+"""The manual's data files: all of them there, and robots that the library knows are the same."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linkwise import robots
+from linkwise.errors import ArgumentError, FileError
+from linkwise.files import load, open_motion
+from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs.formats import NumberFile
+
+
+def test_the_folder_holds_these_files() -> None:
+    folder = bundled.path("INP.DAT").parent
+    assert {path.name for path in folder.iterdir()} == set(bundled.names())
+
+
+@pytest.mark.parametrize(("file", "robot"), [("SCARA.DAT", "scara_icomatic"), ("SMART.DAT", "smart")])
+def test_robots_are_the_librarys(file: str, robot: str) -> None:
+    assert load(bundled.path(file)).replace(name=robot) == robots.load(robot)
+
+
+@pytest.mark.parametrize(("file", "n", "instants"), [("SCARA.MOT", 3, 2), ("SMART.MOT", 6, 1)])
+def test_motions_can_be_read(file: str, n: int, instants: int) -> None:
+    t, q, *_ = open_motion(bundled.path(file), n).read()
+    assert q.shape == (instants, n)
+    assert t.tolist() == [0.05 * k for k in range(instants)]
+
+
+def test_the_other_files_are_streams_of_numbers() -> None:
+    counts = {"TEST.DAT": 52, "ELBOW.DAT": 6, "GUESS.1ST": 6, "INP.DAT": 26}
+    for name, count in counts.items():
+        file = NumberFile(bundled.path(name))
+        assert np.isfinite(file.array(name, count)).all()
+        file.finish()
+
+
+def test_a_file_comes_before_a_bundled_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert bundled.found("INP.DAT") == (bundled.path("INP.DAT"), True)
+    Path("INP.DAT").write_text("1 1 1 1")
+    assert bundled.found("INP.DAT") == (Path("INP.DAT"), False)
+    with pytest.raises(FileError, match=r"there is no such file; bundled are 'SCARA.DAT'"):
+        bundled.found("x/INP.DAT")
+
+
+def test_names_that_are_none() -> None:
+    with pytest.raises(ArgumentError, match=r"no bundled file 'SCARA'; there are 'SCARA.DAT'"):
+        bundled.path("SCARA")
+
+
+def test_copies(tmp_path: Path) -> None:
+    copied = bundled.copy(["inp.dat", "INP.DAT"], tmp_path / "new")
+    assert copied == [tmp_path / "new" / "INP.DAT"]
+    assert copied[0].read_text() == bundled.path("INP.DAT").read_text()
+    copied[0].write_text("mine")
+    with pytest.raises(FileError, match="it is there already, and was left as it is"):
+        bundled.copy([], tmp_path / "new")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["INP.DAT"]
+    assert copied[0].read_text() == "mine"
+    assert len(bundled.copy([], tmp_path / "new", overwrite=True)) == len(bundled.names())
+    assert copied[0].read_text() != "mine"
+    with pytest.raises(FileError, match="cannot be made"):
+        bundled.copy(["INP.DAT"], copied[0] / "below")
