@@ -382,7 +382,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "molt": np.matmul,
     "ssum": np.add,
     "cross": cross,
-    "crosstom": lambda a, b: vtom(cross(a, b)),
+    "crosstom": lambda a, b: vtom(cross(a[..., 0], b[..., 0])),
     "dot3": lambda a, b: np.einsum("...i,...i->...", a, b),
     "modulus": norm,
     "unitv": lambda v: (v / norm(v)[..., None], norm(v)),

@@ -1,8 +1,8 @@
 """SpaceLib's functions beside NumPy written by hand: ``python benchmarks/spacelib_functions.py``.
 
-For every function the time of one call on one input, and of one call on a batch of 100,000 as nanoseconds for each input. Where
-`spacelib_by_hand` has the same in vectorised NumPy, both must agree before anything is timed, and the ratio of the two times
-is given: above 1 ours takes longer. On one core, medians in turn.
+For every function the time of one call on one input, and of one call on a batch of 100,000 as nanoseconds for each input.
+Where `spacelib_by_hand` has the same in vectorised NumPy, both must agree before anything is timed, and the ratio of the two
+times is given: above 1 ours takes longer. On one core, medians in turn.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "ssum": (M, positions()),
     "sub": (M, positions()),
     "crossmto": (W[:, :3, :3].copy(), velocities()[:, :3, :3].copy()),
-    "crosstom": (some(3), some(3)),
+    "crosstom": (some(3, 1), some(3, 1)),
     "transp": (M,),
     "pseudinv": (some(3, 2),),
     "cross": (some(3), some(3)),

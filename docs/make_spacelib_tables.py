@@ -1,4 +1,4 @@
-"""Write the page of SpaceLib's names from the library's table: ``python docs/make_spacelib_tables.py``. A test compares the two."""
+"""Write the page of SpaceLib's names from the table of them: ``python docs/make_spacelib_tables.py``. A test compares."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ HEAD = """# All names of SpaceLib
 
 <!-- Written by docs/make_spacelib_tables.py from linkwise.spacelib.names; a test compares the two. Do not edit. -->
 
-Every function of [SpaceLib](spacelib.md) under its names in the three releases, and what does the same without SpaceLib's vocabulary. MATLAB's names are in `linkwise.spacelib`, those of C
-in `linkwise.spacelib.c`, those of Maple in `linkwise.spacelib.maple`. The headings have the section of the manual.
+Every function of [SpaceLib](spacelib.md) under its names in the three releases, and what does the same without SpaceLib's
+vocabulary. MATLAB's names are in `linkwise.spacelib`, those of C in `linkwise.spacelib.c`, those of Maple in
+`linkwise.spacelib.maple`. The headings have the section of the manual; `help(name)` says all about one function.
 
-In the last column stand expressions with the arguments of the manual, as arrays. `arm` is a `lw.Mechanism`, `np` is NumPy, `Rotation` is `scipy.spatial.transform.Rotation`;
-`rotation`, `transform` and `matrix_method` are modules of `linkwise.spatial`. Where the column is empty the function is the way. `help(name)` says all about one.
+In the last column stand expressions with the arguments of the manual, as arrays. `arm` is a `lw.Mechanism`, `np` is NumPy,
+`Rotation` is `scipy.spatial.transform.Rotation`; `rotation`, `transform` and `matrix_method` are modules of
+`linkwise.spatial`. Directions are unit vectors there, and axes z. Where the column is empty the function is the way.
 """
 
 FOOT = """
-Names that differ only in capitals are not alike: `cardanto_OMEGA` is a vector in C and a matrix in Maple. For this reason they stand in a namespace of their own.
+Names that differ only in capitals are not alike: `cardanto_OMEGA` is a vector in C and a matrix in Maple. For this reason
+the names of C and of Maple stand in namespaces of their own.
 
 ```python
 from linkwise.spacelib import c, maple

@@ -27,6 +27,7 @@ from linkwise.spacelib import (
     makel2,
     mami,
     mamt,
+    mtov,
     skew,
     tracljlt,
     vactowh2,
@@ -108,15 +109,16 @@ body = jtoj(m[0], A, B, C, 0, 0, 0, 0, 0, 0)
 W = cardatow([0, 0, 0], [p, s, t], X, Y, Z, ORIGIN)
 ASKED = [[1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0]]  # all accelerations; all torques and forces are known
 Wp, _, _ = dyn_eq(body, NULL4, actom(0, 0, 0, cx, cy, cz) - skew(W @ W, body), ASKED)
-print("angular acceleration:", [sympy.latex(sympy.factor(rate)) for rate in gtomgapt(Wp)])
+acceleration = [sympy.factor(rate) for rate in gtomgapt(Wp)]
+print("angular acceleration:", *(sympy.latex(rate) for rate in acceleration), sep="\n")
 
-# A top that spins with S and goes round with P, leaning by theta: the torque that keeps it so, and back to its acceleration.
-psi, theta, phi, P, S = letters("psi theta phi P S")
-angles, rates = [psi, theta, phi], [P, 0, S]
+# A top goes round with P, leans by theta and spins with S: the torque that keeps it so, and back to its acceleration.
+theta, P, S = letters("theta P S")
+angles, rates = [0, theta, 0], [P, 0, S]  # x is along the line of nodes
 top = mamt(jtoj(m[0], A, A, C, 0, 0, 0, 0, 0, 0), cardatom(angles, Z, X, Z, ORIGIN))
 H = cardatoh(angles, rates, [0, 0, 0], Z, X, Z, ORIGIN)
-torque = mamt(skew(H, top), dhtom(Rev, 0, 0, 0, 0, 0, -psi))  # seen along the line of nodes
-print("torque:", sympy.latex(sympy.factor(sympy.simplify(torque[2, 1]))))
+torque = [sympy.factor(sympy.simplify(part)) for part in mtov(skew(H, top))]
+print("torque:", sympy.latex(torque[0]))
 W = cardatow(angles, rates, Z, X, Z, ORIGIN)
 Wp, _, _ = dyn_eq(top, NULL4, skew(H - W @ W, top), ASKED)
 print("back:", sympy.simplify(sympy.Matrix(Wp - (H - W @ W))) == sympy.zeros(4, 4))

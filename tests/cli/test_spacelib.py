@@ -1,6 +1,9 @@
 """The command group of SpaceLib's programs: what is printed, written, refused."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +29,14 @@ def test_every_program_has_help(linkwise: Callable, name: str) -> None:
     assert told.status == 0
     assert "\b" not in told.out
     assert len(told.out.splitlines()) > 5
+
+
+@pytest.mark.parametrize(("words", "found"), [("SC", ["SCARA.DAT", "SCARA.MOT"]), ("scara.d", ["SCARA.DAT"])])
+def test_bundled_names_are_completed(tmp_path: Path, words: str, found: list[str]) -> None:
+    command = [sys.executable, "-c", "from linkwise.cli import main; main()"]
+    asked = {"_LINKWISE_COMPLETE": "bash_complete", "COMP_WORDS": f"linkwise spacelib rob-mat {words}", "COMP_CWORD": "3"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **asked}, check=False)
+    assert done.stdout.split() == [f"plain,{name}" for name in found]
 
 
 def test_names_of_the_manual_and_guesses(linkwise: Callable) -> None:
@@ -108,6 +119,7 @@ def test_rob_mat_refuses_impossible_inertias_unless_told(linkwise: Callable, tmp
     assert told.status == 2
     assert "inertia" in told.err
     assert "--any-inertia" in told.err
+    assert linkwise("spacelib", "rob-mat", "odd.dat", "SCARA.MOT", "--any-inertia").status == 0
 
 
 # ── the others ────────────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,6 @@
 """What the pages for SpaceLib's users say: the table of names, Linkwise's way beside each name, the errata."""
 
+import inspect
 import json
 import re
 import runpy
@@ -46,12 +47,36 @@ def values() -> dict[str, Any]:
     forces = dict(zip(("fx", "fy", "fz", "cx", "cy", "cz", "gx", "gy", "gz"), RNG.normal(size=9), strict=True))
     return {
         **vars(sl),
-        **{name.function: name.found() for name in NAMES},
         **{"lw": lw, "np": np, "scipy": scipy, "Rotation": Rotation},
         **{"rotation": rotation, "transform": transform, "matrix_method": matrix_method},
-        **{"theta": theta, "d": d, "b": b, "a": a, "alpha": alpha, "phi": phi, "h": h, "pitch": pitch, "r": r, "x": x, "y": y},
+        **{
+            "theta": theta,
+            "d": d,
+            "b": b,
+            "a": a,
+            "alpha": alpha,
+            "phi": phi,
+            "h": h,
+            "pitch": pitch,
+            "r": r,
+            "x": x,
+            "y": y,
+        },
         **{"q": q, "m": m, "M": m, "R": m[:3, :3], "O": point(), "P": point(), "P1": point(), "P2": point(), "u": unit()},
-        **{"v": unit(), "W": W, "L": W, "W0": W, "W1": 2 * W, "L1": W, "L2": W.T, "H0": H0, "H1": H1, "G": H0, "J": J, "A": J},
+        **{
+            "v": unit(),
+            "W": W,
+            "L": W,
+            "W0": W,
+            "W1": 2 * W,
+            "L1": W,
+            "L2": W.T,
+            "H0": H0,
+            "H1": H1,
+            "G": H0,
+            "J": J,
+            "A": J,
+        },
         **{"B": H1, "A1": J[:3, :3], "A2": H0[:3, :3], "F": J - J.T, "pl": np.append(unit(), 0.4), "length": 1.7, "g": 30.0},
         **{"com": np.array([0.4, 0.5, 0.6]), "tensor": tensor, "mass": 2.0, "n": 2, "imax": 2, "jmax": 3, "im": 2, "jm": 3},
         **{"low": 0.0, "high": 1.0, "dim": 3, "val": 3, "arm": lw.robots.planar_2r(), "s": "text", "out": None},
@@ -145,12 +170,15 @@ CALLS: dict[str, str | tuple[str, dict[str, Any]]] = {
     "Mtocard": "Mtocard(m)[0]",
     "Mtoeul": "Mtoeul(m)[0]",
     "Mtonaut": "Mtonaut(m)[0]",
-    "Mcheck": "Mcheck(M)",
+    "Mcheck": ("Mcheck(A)", {"A": transform.translation(0.1, 0.2, 0.3)}),
     "Miszero": ("Miszero(A)", {"A": np.zeros((3, 3))}),
     "viszero": "viszero(v)",
-    "vect3": "vect3(P)",
+    "vect3": ("vect3(v)", {"v": point()}),
+    "Origin": "Origin",
+    "moltmv3": ("moltmv3(A, v)", ROTATION),
+    "mcopy34": ("mcopy34(A, B)", ROTATION),
 }
-"""A call of SpaceLib for each expression of Linkwise in the table, with what its letters mean where they mean something else."""
+"""A call of SpaceLib for each expression of Linkwise in the table, and the letters that mean something else than above."""
 
 FULL = {
     *("veactowh", "vactowh2", "vactowh3", "dyn_eq"),  # by a whole mechanism
@@ -176,11 +204,11 @@ def test_all_functions_of_the_manual_are_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", WRITTEN_OUT, ids=lambda name: name.function)
 def test_linkwise_does_the_same(name: Name) -> None:
-    known = values()
+    known = values() | {name.function: name.found()}
     if name.function in FULL:
         exec(name.linkwise, {**known, **MOTION} if "arm." in name.linkwise else known)
         return
-    call = CALLS.get(name.function, f"{name.function}({', '.join(parameters(name))})")
+    call = CALLS.get(name.function) or plain_call(name)
     call, changed = call if isinstance(call, tuple) else (call, {})
     known |= changed
     ours = np.asarray(eval(call, known))
@@ -196,16 +224,16 @@ def test_linkwise_does_the_same(name: Name) -> None:
     np.testing.assert_allclose(np.asarray(theirs, dtype=float), ours.astype(float), rtol=0, atol=1e-12)
 
 
-def parameters(name: Name) -> list[str]:
-    """What a function is called with, where the letters of the manual say it all."""
-    import inspect
-
-    return list(inspect.signature(name.found()).parameters)
+def plain_call(name: Name) -> str:
+    """The call of a function whose parameters are called as above."""
+    return f"{name.function}({', '.join(inspect.signature(name.found()).parameters)})"
 
 
 def test_functions_that_the_guide_speaks_of_exist() -> None:
     section = GUIDE.read_text(encoding="utf-8").partition("## Where the manual leaves it open")[2].partition("\n## ")[0]
-    spoken = {word for row in section.splitlines() if row.startswith("| `") for word in re.findall(r"`(\w+)`", row.split("|")[1])}
+    spoken = {
+        word for row in section.splitlines() if row.startswith("| `") for word in re.findall(r"`(\w+)`", row.split("|")[1])
+    }
     assert spoken
     for word in spoken:
         assert hasattr(sl, word), word
@@ -218,7 +246,9 @@ def test_every_misprint_is_among_the_errata() -> None:
         if entry["status"] in {"typo", "ambiguous"}:
             place = re.match(r"(\d\.\d+)", entry["id"])
             assert place
-            assert any(re.search(rf"(example|examples|section|,) {place[1]}\b", row.split("|")[1]) for row in rows), entry["id"]
+            assert any(re.search(rf"(example|examples|section|,) {place[1]}\b", row.split("|")[1]) for row in rows), entry[
+                "id"
+            ]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The examples printed in SpaceLib's manual, and derived ones, with values of fifteen digits found by independent routes.
 
 `data/examples.json` holds them: `calls` are lists of functions, arguments (axes by name, results of earlier calls by
-reference) and names of results; an entry with a `program` goes through one of the sample programs, or the few lines that it is.
+reference) and names of results; an entry with a `program` goes through one of the sample programs, or a few lines.
 """
 
 import json
@@ -48,7 +48,9 @@ def test_example(name: str) -> None:
         np.testing.assert_allclose(got[key], wanted, rtol=0, atol=LOOSER.get(name, ROUNDING) * size, err_msg=key)
 
 
-@pytest.mark.parametrize("name", [name for name, entry in EXAMPLES.items() if entry["status"] == "holds" and entry["printed"]])
+@pytest.mark.parametrize(
+    "name", [name for name, entry in EXAMPLES.items() if entry["status"] == "holds" and entry["printed"]]
+)
 def test_printed_digits(name: str) -> None:
     entry = EXAMPLES[name]
     got = run(entry)

@@ -139,9 +139,7 @@ def test_points_count_as_on_a_line_up_to_a_sine_or_their_rounding() -> None:
     far = np.array([1e6, 0, 0])
     assert np.array_equal(framep(far, np.add(far, [1, 0, 0]), np.add(far, [0, 1e-6, 0]), X, Y), np.eye(3))
     with pytest.raises(ArgumentError, match="lie on one line"):
-        framep(
-            far, np.add(far, [1, 0, 0]), np.add(far, [0, 2e-9, 0]), X, Y
-        )  # three times 16 units in the last place: 1.1e-8
+        framep(far, np.add(far, [1, 0, 0]), np.add(far, [0, 2e-9, 0]), X, Y)  # 16 units in the last place, thrice: 1.1e-8
 
 
 def test_aaxis() -> None:

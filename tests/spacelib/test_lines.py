@@ -37,14 +37,16 @@ def rigid(rng: np.random.Generator, *vectors: Any) -> list[np.ndarray]:
     return [np.asarray(vector, dtype=float) @ turn.T for vector in vectors]
 
 
-def two_lines(rng: np.random.Generator, kind: int, sine: float = 0.7) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+def two_lines(
+    rng: np.random.Generator, kind: int, sine: float = 0.7, size: float = 1.0
+) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Two lines of a kind, given by random points and directions of any length, and what is known of them.
 
     For lines that are not parallel: the common normal, the middle of the common perpendicular, the gap.
     """
     along, across, normal = rigid(rng, *np.eye(3))
     middle = rng.uniform(-2, 2, 3)
-    gap = rng.uniform(0.1, 2) if kind in (OBLIQUE, PARALLEL) else 0.0
+    gap = size * rng.uniform(0.1, 2) if kind in (OBLIQUE, PARALLEL) else 0.0
     first = along
     if kind in (OBLIQUE, CROSSING):
         second = math.sqrt(1 - sine**2) * along + sine * across
@@ -54,8 +56,8 @@ def two_lines(rng: np.random.Generator, kind: int, sine: float = 0.7) -> tuple[n
         starts = middle, middle + across * gap
     shifts, lengths, senses = rng.uniform(-2, 2, 2), 10 ** rng.uniform(-3, 3, 2), rng.choice([-1, 1], 2)
     made = [
-        lines(start + shift * direction, size * sense * direction)
-        for start, shift, direction, size, sense in zip(starts, shifts, (first, second), lengths, senses, strict=True)
+        lines(start + shift * direction, scale * sense * direction)
+        for start, shift, direction, scale, sense in zip(starts, shifts, (first, second), lengths, senses, strict=True)
     ]
     return made[0], made[1], {"normal": normal * senses.prod(), "middle": middle, "gap": gap, "across": across}
 
@@ -88,8 +90,9 @@ def test_lines_that_are_not_parallel(kind: int, sine: float, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_parallel_lines(seed: int) -> None:
-    l1, l2, known = two_lines(np.random.default_rng(seed), PARALLEL)
+@pytest.mark.parametrize("size", [1.0, 1e-6])
+def test_parallel_lines(size: float, seed: int) -> None:
+    l1, l2, known = two_lines(np.random.default_rng(seed), PARALLEL, size=size)
     lmindist, mindist, pl, point, inttype = intersec(l1, l2)
     bound = 40 * EPS / known["gap"]  # coordinates up to 4 m, as a direction over the gap
     assert inttype == PARALLEL
@@ -161,6 +164,12 @@ def test_far_lines_cross_within_their_rounding() -> None:
         l1[:, 0] += far
         l2[:, 0] += far
         assert intersec(l1, l2)[4] == CROSSING
+    for sine in (1e-4, 1e-6, 1e-8):  # that cross a long way from their points
+        for _ in range(50):
+            along, across, _ = rigid(rng, *np.eye(3))
+            l1 = lines(rng.uniform(-1, 1, 3), along)
+            l2 = lines(l1[:3, 0] + across, math.sqrt(1 - sine**2) * along - sine * across)
+            assert intersec(l1, l2)[4] == CROSSING
     l1 = lines([0.1 + 0.2, 1, 1], [1, 0, 0])
     assert intersec(l1, lines([0.3, 1, 1], [0, 1, 0]))[4] == CROSSING
     assert intersec(l1, lines([0.3, 1, 1], [0, 1, 1]))[4] == CROSSING
@@ -263,9 +272,7 @@ def test_constant_lines_with_a_symbol() -> None:
     l1 = [[0, 1], [0, 0], [0, 0], [1, 0]]
     results = intersec(l1, [[0, 1], [h, 0], [0, 0], [1, 0]])
     for value, kind in ((0.5, PARALLEL), (-0.5, PARALLEL), (0.0, SAME)):
-        assert evaluate([results[1], results[4]], {h: value}) == (abs(value), kind) or evaluate(
-            [results[1], results[4]], {h: value}
-        ) == [abs(value), kind]
+        assert list(evaluate([results[1], results[4]], {h: value})) == [abs(value), kind]
     results = intersec(l1, [[2, 0], [0, 1], [h, 0], [1, 0]])
     assert list(evaluate([results[1], results[4]], {h: 3.0})) == [3.0, OBLIQUE]
     assert list(evaluate([results[1], results[4]], {h: 0.0})) == [0.0, CROSSING]

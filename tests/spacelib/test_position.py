@@ -94,7 +94,7 @@ def test_rotations_are_scipys() -> None:
     axis = u / np.linalg.norm(u, axis=1, keepdims=True)
     assert np.abs(rotat(u, phi) - Rotation.from_rotvec(axis * phi[:, None]).as_matrix()).max() <= SMALL * 7
     for a, name in ((X, "x"), (Y, "y"), (Z, "z")):
-        assert np.abs(rotat2(a, phi) - Rotation.from_euler(name, phi).as_matrix()).max() <= SMALL * 7
+        assert np.abs(rotat2(a, phi) - Rotation.from_euler(name, phi[:, None]).as_matrix()).max() <= SMALL * 7
         assert np.abs(rotat2(a, phi) - rotat(np.eye(3)[a], phi)).max() <= SMALL
         assert np.array_equal(rotat24(a, phi, ORIGIN)[:, :3, :3], rotat2(a, phi))
     assert rotat2(U, 0.4).tolist() == np.eye(3).tolist()

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 from linkwise.expr import Expr, evaluate, symbol
 from linkwise.spatial.rotation import (
+    SINGULAR,
     axial,
+    nearest_rotation,
     rotation_about,
     rotation_between,
+    rotation_error,
     rotation_to_rpy,
     rotation_x,
     rotation_y,
@@ -149,3 +152,27 @@ def test_any_scalar() -> None:
     assert array([1, 2.5]).dtype == np.float64
     assert array([1, node]).dtype == object
     assert isinstance(array([1, node])[1], Expr)
+
+
+@given(seeds, st.floats(0, 0.3))
+def test_the_nearest_rotation_leaves_a_symmetric_stretch(seed: int, error: float) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = random_rotation(rng) + error * rng.uniform(-1, 1, (3, 3)) / 3
+    rotation, measure = nearest_rotation(matrix)
+    assert measure > SINGULAR
+    assert np.abs(rotation @ rotation.T - np.eye(3)).max() <= SMALL
+    stretch = rotation.T @ matrix
+    assert np.abs(stretch - stretch.T).max() <= SMALL
+    assert np.linalg.eigvalsh(stretch + stretch.T).min() > 0
+
+
+@given(seeds)
+def test_how_far_from_a_rotation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rotation = random_rotation(rng)
+    assert rotation_error(rotation) <= SMALL
+    assert rotation_error(-rotation) == 8
+    matrix = rotation @ np.diag([1.1, 1.0, 0.9])
+    assert rotation_error(matrix) == pytest.approx(np.linalg.norm(matrix.T @ matrix - np.eye(3)), abs=SMALL)
+    pose = random_pose(rng)
+    assert rotation_error(pose) == rotation_error(pose[:3, :3])

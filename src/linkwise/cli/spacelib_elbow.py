@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.spacelib_names import bundled_argument, file_of
-from linkwise.cli.spacelib_output import digits_option, is_file, json_option, motion_of, print_json, print_parts, wrote
+from linkwise.cli.spacelib_output import digits_option, file_asked, json_option, motion_of, print_json, print_parts, wrote
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.elbow import Direct
@@ -64,18 +64,20 @@ def elb_d_pa(data: str, motion: str, out: str | None, **options: Any) -> None:
 def _grip(run: Callable[..., Direct], data: str, motion: str, out: str | None, options: dict[str, Any]) -> None:
     from linkwise.spacelib.programs import elbow, elbow_files
 
+    as_json = options["as_json"]
+    file = file_asked(out, as_json)
     lengths = elbow_files.read_lengths(file_of(data))
     made = run(lengths, motion_of(motion, elbow_files.JOINTS))
-    gripper, as_json = made.gripper, options["as_json"]
+    gripper = made.gripper
     if as_json:
         names = ("t", "q", "qp", "qpp", "pos", "vel", "acc")
         parts = {"M": made.M, "W": made.W, "H": made.H} | {name: getattr(gripper, name) for name in names}
         print_json({name: part[k].tolist() for name, part in parts.items()} for k in range(len(gripper.t)))
     elif options["matrices"]:
         print_parts(elbow.written(made))
-    if out is not None and is_file(out):
-        elbow_files.save_gripper(out, gripper, options["digits"])
-        wrote(out, f"{len(gripper.t)} instants of the gripper, {gripper.dt:g} s apart", quiet=as_json)
+    if file is not None:
+        elbow_files.save_gripper(file, gripper, options["digits"])
+        wrote(file, f"{len(gripper.t)} instants of the gripper, {gripper.dt:g} s apart")
     elif not as_json and not (options["matrices"] and out is None):
         print_parts(elbow_files.gripper_text(gripper, options["digits"]))
 
@@ -106,25 +108,25 @@ def elb_i_dh(
     from linkwise.spacelib.programs.elbow_inverse import elb_i_dh as program
     from linkwise.spacelib.programs.motions import LAYOUTS, save_motion
 
+    file = file_asked(out, as_json)
     lengths, start = elbow_files.read_lengths(file_of(data)), elbow_files.read_guess(file_of(guess))
     made = program(lengths, elbow_files.read_gripper(motion), start, tolerance=tolerance)
     layout = "joint" if digits == "manual" else digits
-    to_file = out is not None and is_file(out)
-    if out is not None and to_file:
-        save_motion(out, made.motion, layout)
     if as_json:
         print_json(_joints(made, k) for k in range(len(made.motion.t)))
         return
-    if not to_file:
+    if file is None:
         print_parts(LAYOUTS[layout](made.motion))
-    _tell_closure(made, err=not to_file)
-    if out is not None and to_file:
-        wrote(out, f"{len(made.motion.t)} instants of {elbow_files.JOINTS} joints, {made.motion.dt:g} s apart")
+    else:
+        save_motion(file, made.motion, layout)
+    _tell_closure(made, err=file is None)
+    if file is not None:
+        wrote(file, f"{len(made.motion.t)} instants of {elbow_files.JOINTS} joints, {made.motion.dt:g} s apart")
 
 
 def _joints(made: Inverse, k: int) -> dict[str, Any]:
     motion = made.motion
-    parts = {"t": motion.t, "q": motion.q, "qp": motion.qp, "qpp": motion.qpp}
+    parts: dict[str, Any] = {"t": motion.t, "q": motion.q, "qp": motion.qp, "qpp": motion.qpp}
     parts |= {"iterations": made.iterations, "rank": made.rank, "closure": made.closure}
     return {name: part[k].tolist() for name, part in parts.items()}
 
@@ -137,10 +139,22 @@ def _tell_closure(made: Inverse, err: bool) -> None:
         f" speed, {acceleration:.1e} in acceleration",
         err=err,
     )
-    for k in (made.rank < made.rank.max(initial=6)).nonzero()[0].tolist():
-        off = made.closure[k]
+    for first, last in _singular(made):
+        times = f"at t = {made.motion.t[first]:g} s" if first == last else ""
+        times = times or f"from t = {made.motion.t[first]:g} s to {made.motion.t[last]:g} s"
+        _, speed, acceleration = made.closure[first : last + 1].max(axis=0)
         click.echo(
-            f"  singular at t = {made.motion.t[k]:g} s: rank {made.rank[k]}; the smallest speeds and accelerations are"
-            f" given; off by {off[1]:.1e} in speed, {off[2]:.1e} in acceleration",
+            f"  singular {times}: rank {made.rank[first]}; the smallest speeds and accelerations are given, off by at most"
+            f" {speed:.1e} and {acceleration:.1e}",
             err=err,
         )
+
+
+def _singular(made: Inverse) -> list[tuple[int, int]]:
+    """First and last instant of each stretch with one rank below that of a regular position."""
+    found: list[tuple[int, int]] = []
+    for k, rank in enumerate(made.rank.tolist()):
+        if rank < made.motion.q.shape[1]:
+            goes_on = found and found[-1][1] == k - 1 and made.rank[k - 1] == rank
+            found[-1:] = [(found[-1][0], k)] if goes_on else [*found[-1:], (k, k)]
+    return found

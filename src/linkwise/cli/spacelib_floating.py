@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.spacelib_names import bundled_argument, file_of
-from linkwise.cli.spacelib_output import is_file, json_option, motion_of, print_json, print_parts, wrote
+from linkwise.cli.spacelib_output import file_asked, json_option, motion_of, print_json, print_parts, wrote
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.floating import History
@@ -75,6 +75,7 @@ def test_new(data: str, motion: str, out: str | None, **options: Any) -> None:
 
 
 def _float(run: Callable[..., History], data: str, motion: str, out: str | None, options: dict[str, Any]) -> None:
+    from linkwise.files.atomic import write_text
     from linkwise.spacelib.programs.floating import written
     from linkwise.spacelib.programs.two_links import read_two_links
 
@@ -82,19 +83,17 @@ def _float(run: Callable[..., History], data: str, motion: str, out: str | None,
     suffix = _suffix(picture) if picture else ""
     if options["halve"] and not compare:
         raise click.UsageError("--halve is for --compare, which is not asked for")
+    file = file_asked(out, as_json)
     links, moved = read_two_links(file_of(data)), motion_of(motion, 1)
-    to_file = out is not None and is_file(out)
     if out is not None or not (compare or picture):
         made = run(links, moved, as_listed=options["as_listed"])
-        if out is not None and to_file:
-            from linkwise.files.atomic import write_text
-
-            write_text(out, written(made))
-            wrote(out, f"{len(made.t)} instants of {made.program}", quiet=as_json)
-        if as_json and not compare:
-            print_json(_instant(made, k) for k in range(len(made.t)))
-        elif not to_file:
+        if file is not None:
+            write_text(file, written(made))
+            wrote(file, f"{len(made.t)} instants of {made.program}")
+        elif not as_json:
             print_parts(written(made))
+        elif not compare:
+            print_json(_instant(made, k) for k in range(len(made.t)))
     if compare or picture:
         _compared(links, moved, options, suffix)
 
@@ -125,7 +124,7 @@ def _compare_table(found: list[Compared]) -> None:
         table.add_row(one.history.program, time_text(one.history.dt), *(f"{values.max():.1e}" for values in errors))
     put(console(), "largest error of position and angle, and change of momentum", table)
     click.echo(
-        "Errors are against Linkwise's dynamics of a floating base with short steps: of the centres of mass, and of the\n"
+        "Errors are against Linkwise's dynamics of a floating base with half its step: of the centres of mass, and of the\n"
         "angle of link 1. Angular momentum is about the origin of frame (0)."
     )
 

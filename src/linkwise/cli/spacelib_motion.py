@@ -8,7 +8,7 @@ import click
 
 from linkwise.cli.spacelib_elbow import elb_d_dh, elb_d_pa, elb_i_dh
 from linkwise.cli.spacelib_floating import test, test_new
-from linkwise.cli.spacelib_output import digits_option, is_file, print_parts, wrote
+from linkwise.cli.spacelib_output import digits_option, file_asked, print_parts, wrote
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.motions import Motion
@@ -48,7 +48,7 @@ def test_mot(out: str, dt: float | None, digits: str) -> None:
 def _put_motion(out: str, motion: Motion, layout: str) -> None:
     from linkwise.spacelib.programs.motions import LAYOUTS, save_motion
 
-    if not is_file(out):
+    if not file_asked(out):
         print_parts(LAYOUTS[layout](motion))
         return
     save_motion(out, motion, layout)

@@ -27,9 +27,12 @@ digits_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 
 
-def is_file(out: str) -> bool:
-    """Whether the name of an output is that of a file, not of the screen."""
-    return out.upper() != SCREEN
+def file_asked(out: str | None, as_json: bool = False) -> str | None:
+    """Tell the file that is to be written, None where the screen is meant."""
+    asked = out if out is not None and out.upper() != SCREEN else None
+    if asked and as_json:
+        raise click.UsageError("--json prints, and OUT names a file; leave one of them out")
+    return asked
 
 
 def motion_of(name: str, joints: int) -> Motion:

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.expr.node import Expr
-from linkwise.spacelib.declaration import refuse_unless
+from linkwise.spacelib import exact, inverses
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import MAT4, SQUARE, is_symbolic
 from linkwise.spacelib.symbolic_position import is_position
-from linkwise.spatial.minors import cofactors
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 
@@ -178,9 +176,7 @@ def check_same_size(name: str, **matrices: Array) -> None:
         fits = False
     if not fits:
         found = ", ".join(f"{field} {m.shape}" for field, m in matrices.items())
-        raise ArgumentError(
-            f"{name}: the shapes are {found}; expected (..., n, n) with one n, and batches that fit each other"
-        )
+        raise ArgumentError(f"{name}: the shapes are {found}; expected (..., n, n) with one n, and batches that fit")
 
 
 def _check(name: str, a: Array, m: Array) -> None:
@@ -189,22 +185,6 @@ def _check(name: str, a: Array, m: Array) -> None:
 
 def _inverse(name: str, m: Array) -> Array:
     """The inverse of matrices; an ArgumentError where one is singular."""
-    if is_symbolic(m):
-        return np.asarray(invers(m)) if is_position(m) else _inverse_of_symbols(name, m)
-    try:
-        made = np.linalg.inv(m)
-    except np.linalg.LinAlgError as error:
-        refuse_unless(name, np.asarray(np.linalg.det(m) != 0), "M is singular")
-        raise ArgumentError(f"{name}: M is singular") from error
-    # What a relative change of an element of M does to its determinant: it knows of no units and no lengths of rows.
-    effect = np.abs(made.swapaxes(-1, -2) * m).max(axis=(-2, -1))
-    refuse_unless(name, np.asarray(effect < 2.0**49 / m.shape[-1]), "M is singular")
-    return np.asarray(made)
-
-
-def _inverse_of_symbols(name: str, m: Array) -> Array:
-    turned, size = cofactors(m)
-    known = size.expand() if hasattr(size, "expand") else size
-    if not isinstance(known, Expr) and known == 0:
-        raise ArgumentError(f"{name}: M is singular")
-    return np.asarray(turned.T / size)
+    if not is_symbolic(m):
+        return inverses.inverse(name, m, "M")
+    return np.asarray(invers(m)) if is_position(m) else exact.inverse(name, m, "M")

@@ -18,7 +18,7 @@ LINE_OF = Choice({0: "Row (0)", 1: "Col (1)"})
 _MATRIX = "a matrix (..., m, n)"
 
 
-def mcopy(A1: Any) -> Array:  # noqa: N803
+def mcopy(A1: Any) -> Array:
     """A copy, as an array of its own (manual, section 3.9).
 
     Parameters
@@ -42,7 +42,7 @@ def mcopy(A1: Any) -> Array:  # noqa: N803
     return np.array(made)
 
 
-def mmcopy(A: Any, im: int, jm: int) -> Array:  # noqa: N803
+def mmcopy(A: Any, im: int, jm: int) -> Array:
     """A copy of the upper left part of a matrix (manual, section 3.9).
 
     Parameters
@@ -70,7 +70,7 @@ def mmcopy(A: Any, im: int, jm: int) -> Array:  # noqa: N803
     return np.array(a[..., : whole("mmcopy: im", im, most=rows), : whole("mmcopy: jm", jm, most=columns)])
 
 
-def mvcopy(A: Any, rows: int, cols: int, val: int, type: int) -> Array:  # noqa: N803, A002
+def mvcopy(A: Any, rows: int, cols: int, val: int, type: int) -> Array:  # noqa: A002
     """A copy of a row or a column of a matrix as a vector.
 
     The manual names this function (section 3.9) and does not describe it; the order of the arguments is that of the release
@@ -107,7 +107,7 @@ def mvcopy(A: Any, rows: int, cols: int, val: int, type: int) -> Array:  # noqa:
     return np.array(a[..., place, :] if line == Row else a[..., :, place])
 
 
-def vmcopy(v: Any, dim: int, val: int, type: int, A: Any, rows: int, cols: int) -> Array:  # noqa: N803, A002
+def vmcopy(v: Any, dim: int, val: int, type: int, A: Any, rows: int, cols: int) -> Array:  # noqa: A002
     """A copy of a matrix with a vector written into one of its rows or columns, from its start on.
 
     The manual does not describe this function. Its program ELB_I_DH (section 7.6) calls ``vmcopy(O, 3, 4, Col, M, 4, 4)`` to

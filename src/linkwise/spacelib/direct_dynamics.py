@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
-from linkwise.spacelib.arrays import exact, is_sympy, read_arrays
 from linkwise.spacelib.constants import NOTOK, OK
-from linkwise.spacelib.exact import is_zero
+from linkwise.spacelib.exact import is_zero, tidy
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import MAT4, Choice, is_symbolic
+from linkwise.spacelib.kinds import MAT4, Choice
 from linkwise.spatial.determinant import adjugate, determinant
 from linkwise.spatial.matrix_method import action_matrix, velocity_matrix
 from linkwise.spatial.rotation import axial
@@ -26,6 +25,9 @@ SYMMETRY = 1e-9
 ROUNDING = 64 * float(np.finfo(float).eps)
 """A pivot of J below this part of its diagonal element is no more than rounding; sums of four products go before it."""
 
+SHORT = 150
+"""Expressions of up to this many operations are brought to one fraction."""
+
 _MASK = Choice({k: str(k) for k in range(64)})
 """The first row of var as a binary number, the angular acceleration about x the lowest digit."""
 
@@ -33,21 +35,21 @@ _MASK = Choice({k: str(k) for k in range(64)})
 def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
     """Direct dynamics of one body: the unknown ones of accelerations and actions, where F = skew(Wp J).
 
-    Six of the twelve numbers of Wp and F are unknown, one of each pair of acceleration and action: in var a 1 marks
-    the unknown, a 0 the known (manual, section 3.3 and chapter 5, equations 5.1 and 5.3). The same equation gives the velocity W for a
-    momentum G (equation 5.2). All matrices are in one frame, and accelerations are those of its origin.
+    Six of the twelve numbers of Wp and F are unknown, one of each pair of acceleration and action: in var a 1 marks the
+    unknown, a 0 the known (manual, section 3.3 and chapter 5, equations 5.1 and 5.3). The same equation gives the velocity W
+    for a momentum G (equation 5.2). All matrices are in one frame, and the linear acceleration is that of its origin.
 
     Parameters
     ----------
     J : (..., 4, 4) array_like
         Inertia matrix of the body, kg m2, kg m, kg.
     Wp : (..., 4, 4) array_like
-        Acceleration matrix: the skew-symmetric part of its 3x3 block (rad/s2) and its last column (m/s2) count, so an H serves too.
+        Acceleration matrix: what counts is the skew-symmetric part of its 3x3 block (rad/s2) and its last column (m/s2).
     F : (..., 4, 4) array_like
         Action matrix, N m and N.
     var : (2, 6) array_like of int
-        Unknowns: angular and linear acceleration in the first row, torque and force in the second, each about or along x, y, z. One for
-        a whole batch. What stands in Wp and F where a 1 is, does not matter.
+        Unknowns: angular and linear acceleration in the first row, torque and force in the second, each about or along
+        x, y, z. One for a whole batch. What stands in Wp and F where a 1 is, does not matter.
 
     Returns
     -------
@@ -56,9 +58,9 @@ def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
     F : ndarray (..., 4, 4)
         Skew-symmetric.
     test : int, or ndarray (...) of int
-        `OK`, or `NOTOK` where var has not exactly one 1 and one 0 in each column, J is not symmetric and positive definite, or known
-        entries of F are not skew-symmetric. Then Wp and F are those given. A body without extent in some direction
-        has a J that is not positive definite. Of symbols in J only what can be seen is tested.
+        `OK`, or `NOTOK` where var has not exactly one 1 and one 0 in each column, J is not symmetric and positive definite,
+        or known entries of F are not skew-symmetric. Then Wp and F are those given. A body without extent in some direction,
+        such as a flat one, has a J that is not positive definite. Of symbols only what can be seen is tested.
 
     Raises
     ------
@@ -75,74 +77,162 @@ def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
     >>> test == OK
     True
     """
-    given = [MAT4.read(f"dyn_eq: {name}", value) for name, value in (("J", J), ("Wp", Wp), ("F", F))]
     mask = _mask(var)
     if mask is None:
-        return _refused(*given)
-    if not any(is_symbolic(value) for value in given):
-        made: tuple[Any, Any, Any] = _solved(mask, *given)
-        return made
-    j, wp, f = read_arrays("dyn_eq", "a matrix (..., 4, 4)", J=given[0], Wp=given[1], F=given[2])
-    for name, value in (("J", j), ("Wp", wp), ("F", f)):
-        if value.ndim != 2:
-            raise ArgumentError(f"dyn_eq: {name} has the shape {value.shape}; symbols are taken one at a time, no batch")
-    if not _may_be_inertia(given[0]) or not _may_be_actions(f, mask):
-        return wp, f, NOTOK
-    wp, f = _exactly(mask, j, wp, f)
-    return (exact(wp), exact(f), OK) if is_sympy(j, wp, f) else (wp, f, OK)
+        return _refused(*(MAT4.read(f"dyn_eq: {name}", value) for name, value in (("J", J), ("Wp", Wp), ("F", F))))
+    made: tuple[Any, Any, Any] = _solved(mask, J, Wp, F)
+    return made
 
 
-@function(mask=_MASK, J=MAT4, Wp=MAT4, F=MAT4, codes=(2,))
-def _solved(mask: int, J: Any, Wp: Any, F: Any) -> tuple[Array, Array, Any]:
-    """The completed matrices of numbers, or the given ones where they cannot be."""
-    made = _completed(mask, J, Wp, F, _by_factors)
-    test = select(_inertia_measure(J), _actions_measure(F, mask), 0.0)
-    wp, f = (
-        np.array([[select(test, new[i, k], old[i, k]) for k in range(4)] for i in range(4)], dtype=object)
-        for new, old in zip(made, (Wp, F), strict=True)
-    )
-    return wp, f, test
+def _of_numbers(mask: int, J: Any, Wp: Any, F: Any) -> tuple[Array, Array, Any]:
+    """The completed matrices, or the given ones where they cannot be."""
+    wp, f = _completed(mask, J, Wp, F, _by_factors)
+    test = select(_inertia_test(J), _actions_test(F, mask), 0.0)
+    return _chosen(test, wp, Wp), _chosen(test, f, F), test
 
 
-def _exactly(mask: int, J: Array, Wp: Array, F: Array) -> tuple[Array, Array]:
-    """The completed matrices of symbols."""
+def _of_symbols(mask: int, J: Any, Wp: Any, F: Any) -> tuple[Array, Array, int]:
+    """The same for symbols, where only what can be seen is tested."""
+    if not _seems_inertia(J) or not _seem_actions(F, mask):
+        return Wp, F, NOTOK
+    wp, f = (_short(made) for made in _formula(mask, J, Wp, F))
+    return wp, f, OK
+
+
+@function(mask=_MASK, J=MAT4, Wp=MAT4, F=MAT4)
+def _formula(mask: int, J: Any, Wp: Any, F: Any) -> tuple[Array, Array]:
+    """The completed matrices."""
     return _completed(mask, J, Wp, F, _by_minors)
 
 
 def _completed(mask: int, J: Array, Wp: Array, F: Array, solve: Any) -> tuple[Array, Array]:
-    """Wp and F with what is unknown computed: (f, c) = M (a, omega'), forces first, so that mass is eliminated first."""
+    """Wp and F with the unknowns computed from (f, t) = M (a, omega'); forces first, for they are eliminated first."""
     given = np.concatenate([Wp[:3, 3], axial(Wp[:3, :3])])
-    actions = np.concatenate([_half(F[:3, 3] - F[3, :3]), axial(F[:3, :3])])
+    actions = np.concatenate([0.5 * (F[:3, 3] - F[3, :3]), axial(F[:3, :3])])
     unknown = [k for k in range(6) if mask >> (k + 3) % 6 & 1]
     known = [k for k in range(6) if k not in unknown]
-    motion = np.array([given[k] if k in known else 0 for k in range(6)], dtype=object)
-    units = np.array([[int(i == k) for k in range(6)] for i in range(6)], dtype=object)
-    inertia = np.array([inertia_times(J, unit) for unit in units], dtype=object)
+    inertia = np.array([inertia_times(J, unit) for unit in np.eye(6)], dtype=object)
+    motion = np.array([given[k] if k in known else 0.0 for k in range(6)], dtype=object)
     if unknown:
-        motion[unknown] = solve(inertia[np.ix_(unknown, unknown)], (actions - inertia @ motion)[unknown])
+        block = inertia[np.ix_(unknown, unknown)]
+        motion[unknown] = solve(block, (actions - inertia @ motion)[unknown], sum(k < 3 for k in unknown))
     actions[known] = (inertia @ motion)[known]
     return velocity_matrix(motion[3:], motion[:3]), action_matrix(actions[:3], actions[3:])
 
 
-def _by_factors(m: Array, b: Array) -> Array:
-    """The solution of m x = b, m positive definite, by m = L D L'."""
-    n = len(b)
+def _by_factors(m: Array, b: Array, _linear: int) -> Array:
+    """The solution of m x = b, m symmetric and positive definite, by elimination without pivots."""
     rows, x = m.copy(), b.copy()
-    for k in range(n):
-        for i in range(k + 1, n):
+    for k in range(len(b)):
+        for i in range(k + 1, len(b)):
             factor = rows[i, k] / rows[k, k]
-            rows[i, k + 1 :] = rows[i, k + 1 :] - factor * rows[k, k + 1 :]
+            rows[i] = rows[i] - factor * rows[k]
             x[i] = x[i] - factor * x[k]
-    for k in reversed(range(n)):
-        for i in range(k + 1, n):
-            x[k] = x[k] - rows[k, i] * x[i]
-        x[k] = x[k] / rows[k, k]
+    for k in reversed(range(len(b))):
+        x[k] = (x[k] - sum(rows[k, i] * x[i] for i in range(k + 1, len(b)))) / rows[k, k]
     return x
 
 
-def _by_minors(m: Array, b: Array) -> Array:
-    """The solution of m x = b for accelerations: those linear go by division by the mass, which leaves at most three."""
-    n = len(b)
-    linear = sum(not is_zero(m[k, k] - m[0, 0]) is True for k in range(n)) if n else 0
-    below = determinant(m)
-    return np.asarray((adjugate(m) @ b) / below) if linear else np.asarray((adjugate(m) @ b) / below)
+def _by_minors(m: Array, b: Array, linear: int) -> Array:
+    """The same with one denominator: the linear part is the mass times the identity, and the rest at most 3x3."""
+    x = b.copy()
+    block, right = m[linear:, linear:], b[linear:]
+    if linear:
+        mass = m[0, 0]
+        block = mass * block - m[linear:, :linear] @ m[:linear, linear:]
+        right = mass * right - m[linear:, :linear] @ b[:linear]
+    if len(block):
+        x[linear:] = (adjugate(block) @ right) / determinant(block)
+    if linear:
+        x[:linear] = (b[:linear] - m[:linear, linear:] @ x[linear:]) / mass
+    return x
+
+
+def _inertia_test(J: Array) -> Any:
+    """1 where J is symmetric and positive definite, else 0."""
+    test: Any = 1.0
+    for i, k in combinations(range(4), 2):
+        test = select(SYMMETRY * SYMMETRY * (J[i, i] * J[k, k]) - (J[i, k] - J[k, i]) ** 2, test, 0.0)
+    order = [3, 0, 1, 2]
+    rows = J[np.ix_(order, order)].copy()
+    for k in range(4):
+        test = select(rows[k, k] - ROUNDING * J[order[k], order[k]], select(J[order[k], order[k]], test, 0.0), 0.0)
+        for i in range(k + 1, 4):
+            rows[i, k:] = rows[i, k:] - rows[i, k] / rows[k, k] * rows[k, k:]
+    return test
+
+
+def _actions_test(F: Array, mask: int) -> Any:
+    """1 where the known entries of F are skew-symmetric, else 0."""
+    pairs = _known_pairs(mask)
+    size = sum(abs(F[i, k]) + abs(F[k, i]) for i, k in pairs)
+    test: Any = 1.0
+    for i, k in pairs:
+        test = select(abs(F[i, k] + F[k, i]) - SYMMETRY * size, 0.0, test)
+    return test
+
+
+def _known_pairs(mask: int) -> list[tuple[int, int]]:
+    """The places in F of the known torques and forces."""
+    places = ((2, 1), (0, 2), (1, 0), (0, 3), (1, 3), (2, 3))
+    return [place for column, place in enumerate(places) if mask >> column & 1]
+
+
+def _seems_inertia(J: Array) -> bool:
+    """Whether nothing that can be seen of symbols speaks against J."""
+    items = J.ravel().tolist()
+    if all(_is_number(item) for item in items):
+        with np.errstate(all="ignore"):
+            return bool(_inertia_test(J.astype(float)) > 0)
+    pairs = [J[i, k] - J[k, i] for i, k in combinations(range(4), 2)]
+    symmetric = all(isinstance(item, Expr) or is_zero(item) for item in pairs)
+    return symmetric and all(item > 0 for item in np.diagonal(J) if _is_number(item)) and not is_zero(determinant(J))
+
+
+def _seem_actions(F: Array, mask: int) -> bool:
+    """Whether nothing that can be seen of symbols speaks against the known entries of F."""
+    sums = [F[i, k] + F[k, i] for i, k in _known_pairs(mask)]
+    return all(isinstance(item, Expr) or is_zero(item) for item in sums)
+
+
+def _is_number(item: Any) -> bool:
+    return isinstance(item, (int, float)) or bool(getattr(item, "is_number", False))
+
+
+def _short(made: Array) -> Array:
+    """SymPy expressions as one fraction each, where that is soon done."""
+    shortened = [tidy(item) if hasattr(item, "count_ops") and item.count_ops() <= SHORT else item for item in made.ravel()]
+    result = np.empty(made.size, dtype=object)
+    result[:] = shortened
+    return result.reshape(made.shape)
+
+
+def _chosen(test: Any, new: Array, old: Array) -> Array:
+    return np.array([[select(test, new[i, k], old[i, k]) for k in range(4)] for i in range(4)], dtype=object)
+
+
+def _mask(var: Any) -> int | None:
+    """The columns whose 1 is in the first row, as a binary number; None where a column has not one 1 and one 0."""
+    found = np.asarray(var)
+    if found.shape != (2, 6) or found.dtype.kind not in "iuf":
+        raise ArgumentError(f"dyn_eq: var is {shown(var)}; expected two rows of six numbers, each 0 or 1")
+    upper, lower = found.tolist()
+    pairs = list(zip(upper, lower, strict=True))
+    if any(pair not in {(1, 0), (0, 1)} for pair in pairs):
+        return None
+    return sum(1 << column for column, (first, _) in enumerate(pairs) if first == 1)
+
+
+def _refused(J: Array, Wp: Array, F: Array) -> tuple[Array, Array, Any]:
+    """The matrices as they were given, and `NOTOK`, for a whole batch."""
+    try:
+        batch = np.broadcast_shapes(J.shape[:-2], Wp.shape[:-2], F.shape[:-2])
+    except ValueError as error:
+        shapes = f"J {J.shape[:-2]}, Wp {Wp.shape[:-2]}, F {F.shape[:-2]}"
+        raise ArgumentError(f"dyn_eq: the batch shapes do not fit each other: {shapes}") from error
+    wp, f = (np.array(np.broadcast_to(value, (*batch, 4, 4))) for value in (Wp, F))
+    return wp, f, np.full(batch, NOTOK) if batch else NOTOK
+
+
+_of_numbers.__name__ = "dyn_eq"  # as messages call it
+_solved = function(mask=_MASK, J=MAT4, Wp=MAT4, F=MAT4, codes=(2,), symbolic=_of_symbols)(_of_numbers)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-
 ROUNDING = 10 * float(np.finfo(float).eps)
 """Times the greater dimension of A, and the largest number met, what counts as zero."""
 
@@ -133,7 +132,8 @@ def _largest(rows: Sequence[Sequence[float]], k: int, start: int, stop: int) -> 
     size, place = -1.0, k
     for i in range(k, len(rows)):
         part = rows[i][start:stop]
-        top = max(max(part), -min(part))
+        high, low = max(part), -min(part)
+        top = high if high > low else low
         if top > size:
             size, place = top, i
     return size, place, start + [abs(value) for value in rows[place][start:stop]].index(size)

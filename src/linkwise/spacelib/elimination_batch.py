@@ -35,8 +35,10 @@ def reduce_batch(h: FloatArray, m: int, main: Sequence[int]) -> tuple[FloatArray
     rank : ndarray (N,) of int
     arm : ndarray (N,)
     """
-    count = max(1, AT_ONCE // max(1, h[0].size)) if len(h) else 1
-    parts = [_reduced(h[k : k + count].copy(), m, main) for k in range(0, max(len(h), 1), count)]
+    if not len(h):
+        return h, np.zeros((0, m), dtype=int), np.zeros(0, dtype=int), np.zeros(0)
+    count = max(1, AT_ONCE // h[0].size)
+    parts = [_reduced(h[k : k + count].copy(), m, main) for k in range(0, len(h), count)]
     made, order, rank, arm = (np.concatenate(part) for part in zip(*parts, strict=True))
     return made, order, rank, arm
 
@@ -49,7 +51,7 @@ def _reduced(h: FloatArray, m: int, main: Sequence[int]) -> tuple[FloatArray, In
     rank, arm, largest = np.zeros(number, dtype=int), np.zeros(number), np.zeros(number)
     alive = np.ones(number, dtype=bool)
     tiny = ROUNDING * max(n, m)
-    met = np.abs(h[:, :, m:]).max(axis=1) if n else h[:, 0, m:]
+    met = np.abs(h[:, :, m:]).max(axis=1)
     for k in range(min(n, m)):
         sizes = np.abs(h[:, k:, k:m]).reshape(number, -1)
         place = sizes.argmax(axis=1)

@@ -44,8 +44,8 @@ def tidy(value: Any) -> Any:
     return sympy.cancel(value) if hasattr(value, "free_symbols") else value
 
 
-def inverse(name: str, a: Array) -> Array:
-    """The inverse (n, n): the adjugate over the determinant.
+def inverse(name: str, a: Array, field: str = "A") -> Array:
+    """The inverse (n, n): the adjugate over the determinant. Messages call the matrix by the field's name.
 
     Raises
     ------
@@ -55,13 +55,13 @@ def inverse(name: str, a: Array) -> Array:
     n = len(a)
     if n > BY_MINORS:
         if is_sympy(a):
-            return _by_elimination(name, a)
+            return _by_elimination(name, a, field)
         raise ArgumentError(
-            f"{name}: A is {n} x {n}; of Linkwise expressions at most {BY_MINORS} x {BY_MINORS} can be inverted"
+            f"{name}: {field} is {n} x {n}; of Linkwise expressions at most {BY_MINORS} x {BY_MINORS} can be inverted"
         )
     below = _short(determinant(a))
     if is_zero(below):
-        raise ArgumentError(f"{name}: A is singular: its determinant is identically zero")
+        raise ArgumentError(f"{name}: {field} is singular: its determinant is identically zero")
     above = adjugate(a)
     return np.array([[_over(above[i, j], below) for j in range(n)] for i in range(n)], dtype=object)
 
@@ -110,12 +110,12 @@ def _by_factors(name: str, a: Array, system: System) -> Array:
     return np.asarray(c.T @ inverse(name, c @ c.T) @ inverse(name, b.T @ b) @ b.T)
 
 
-def _by_elimination(name: str, a: Array) -> Array:
+def _by_elimination(name: str, a: Array, field: str) -> Array:
     n = len(a)
     system = System([[*row, *(int(i == k) for k in range(n))] for i, row in enumerate(a.tolist())], n)
     reduce_exactly(system, is_zero, tidy)
     if system.rank < n:
-        raise ArgumentError(f"{name}: A is singular: its rank is {system.rank}, of {n} rows")
+        raise ArgumentError(f"{name}: {field} is singular: its rank is {system.rank}, of {n} rows")
     made = np.empty((n, n), dtype=object)
     made[system.order] = np.array([row[n:] for row in system.rows], dtype=object)
     return made

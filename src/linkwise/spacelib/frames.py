@@ -108,8 +108,9 @@ def framev(v1: Any, v2: Any, a1: int, a2: int) -> Any:
 
     Examples
     --------
-    >>> framev([0, 2, 0], [0, 1, 2], Z, Y).tolist()
-    [[-1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    >>> R = framev([0, 2, 0], [0, 1, 2], Z, Y)
+    >>> (R @ Zaxis).tolist(), (R @ Yaxis).tolist(), (R @ Xaxis).tolist()
+    ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0])
     """
     return _axes("framev", v1, v2, a1, a2), spread(v1, v2)
 
@@ -138,8 +139,8 @@ def frame4v(P1: Any, v1: Any, v2: Any, a1: int, a2: int) -> Any:
 
     Examples
     --------
-    >>> frame4v([5, 4, 3], [0, 3, 0], [2, 1, 0], Y, X).tolist()
-    [[1.0, 0.0, 0.0, 5.0], [0.0, 1.0, 0.0, 4.0], [0.0, 0.0, 1.0, 3.0], [0.0, 0.0, 0.0, 1.0]]
+    >>> (frame4v([5, 4, 3], [0, 3, 0], [2, 1, 0], Y, X) @ [1, 1, 1, 1]).tolist()
+    [6.0, 5.0, 4.0, 1.0]
     """
     return transform(_axes("frame4v", v1, v2, a1, a2), P1[:3]), spread(v1, v2)
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import MAT4, SCALAR
+from linkwise.spatial.determinant import determinant
 from linkwise.spatial.matrix_method import action_matrix, pseudo_inertia
-from linkwise.spatial.minors import determinant
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, array, greatest, least, select
 from linkwise.spatial.vector import inner
 
 SLACK = 1e-9
 """Part of the greatest moment by which inertias may be impossible: rounding, as for the bodies of a mechanism."""
+
+SMALLEST = 1e-8
+"""Moments count as at least this for that, kg m2."""
 
 
 @function(fx=SCALAR, fy=SCALAR, fz=SCALAR, cx=SCALAR, cy=SCALAR, cz=SCALAR)
@@ -93,11 +97,11 @@ def jtoj(m: Any, jxx: Any, jyy: Any, jzz: Any, jxy: Any, jyz: Any, jxz: Any, xg:
     """
     tensor = array([[jxx, jxy, jxz], [jxy, jyy, jyz], [jxz, jyz, jzz]])
     about_center = pseudo_inertia(m, np.zeros(3), tensor)[:3, :3]
-    size = greatest(greatest(abs(jxx), abs(jyy)), abs(jzz))
+    size = reduce(greatest, [abs(item) for item in (jxx, jyy, jzz, jxy, jyz, jxz)], SMALLEST)
     return (
         pseudo_inertia(m, array([xg, yg, zg]), tensor),
         select(-m, 0.0, 1.0),
-        *_possible(about_center / select(size, size, 1.0)),
+        *_possible(about_center / size),
     )
 
 

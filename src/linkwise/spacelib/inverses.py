@@ -24,8 +24,8 @@ def pseudo_inverse(a: FloatArray) -> tuple[FloatArray, Any]:
     return turned @ u.swapaxes(-1, -2), counts.sum(axis=-1)
 
 
-def inverse(name: str, a: FloatArray) -> FloatArray:
-    """The inverse (..., n, n) of a matrix of numbers.
+def inverse(name: str, a: FloatArray, field: str = "A") -> FloatArray:
+    """The inverse (..., n, n) of a matrix of numbers, which messages call by the field's name.
 
     Raises
     ------
@@ -38,8 +38,8 @@ def inverse(name: str, a: FloatArray) -> FloatArray:
     except np.linalg.LinAlgError:
         made = np.linalg.inv(np.where(_singular(a)[..., np.newaxis, np.newaxis], np.nan, a))
     spread = (np.abs(made) @ np.abs(a)).sum(axis=-1).max(axis=-1)
-    refuse_unless(name, np.asarray(spread * (10 * a.shape[-1] * _EPS) < 1), "A is singular")
-    return made
+    refuse_unless(name, np.asarray(spread * (10 * a.shape[-1] * _EPS) < 1), f"{field} is singular")
+    return np.asarray(made)
 
 
 def _singular(a: FloatArray) -> Any:

@@ -111,6 +111,9 @@ def _number(item: Any) -> float:
 def _finite(field: str, value: Array) -> None:
     if value.size <= SMALL and all(map(math.isfinite, value.ravel().tolist())):
         return
+    with np.errstate(all="ignore"):
+        if math.isfinite(np.vdot(value, value)):  # one pass; that the squares overflow is looked into
+            return
     if not np.isfinite(value).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(value))[0])
         at = f" at {place}" if place else ""
@@ -140,11 +143,15 @@ def _fit_point(value: Array) -> Array | None:
     if value.ndim == 0 or value.shape[-1] not in (3, 4):
         return None
     if value.shape[-1] == 4:
-        return value if value.dtype == object or (value[..., 3] == 1.0).all() else None
+        return value if value.dtype == object or _ends_in_one(value) else None
     made = np.empty((*value.shape[:-1], 4), dtype=value.dtype)
     made[..., :3] = value
     made[..., 3] = 1.0 if value.dtype != object else 1
     return made
+
+
+def _ends_in_one(value: Array) -> bool:
+    return bool(value[3] == 1.0 if value.ndim == 1 else (value[..., 3] == 1.0).all())
 
 
 def _fit_plane(value: Array) -> Array | None:

@@ -17,7 +17,7 @@ ALONE = 400
 """A single system of up to this many numbers is reduced in plain Python, which is quicker there."""
 
 
-def solve_l(A: Any, b: Any) -> tuple[Any, Any]:  # noqa: N803
+def solve_l(A: Any, b: Any) -> tuple[Any, Any]:
     """Solution of A x = b by the pseudo-inverse, and the rank of A (manual, section 4.1).
 
     Of a system with too many equations the solution of least squares, of one with too few the shortest of all solutions, and
@@ -71,7 +71,7 @@ def solve_l(A: Any, b: Any) -> tuple[Any, Any]:  # noqa: N803
     return (x[..., 0] if is_vector else x), (int(ranks) if a.ndim == 2 else ranks)
 
 
-def minvers(A: Any, dim: int | None = None) -> Any:  # noqa: N803
+def minvers(A: Any, dim: int | None = None) -> Any:
     """Inverse of a square matrix (manual, section 4.2).
 
     Parameters
@@ -108,8 +108,8 @@ def minvers(A: Any, dim: int | None = None) -> Any:  # noqa: N803
     return inverses.inverse("minvers", a)
 
 
-def linears(  # noqa: PLR0917
-    H: Any,  # noqa: N803
+def linears(
+    H: Any,
     idim: int,
     jdim: int,
     imax: int,
@@ -122,8 +122,8 @@ def linears(  # noqa: PLR0917
     The manual's section 4.3. H holds A, of imax rows and jmax columns, and right of it the vectors b. The result holds an
     equivalent system: an identity matrix as large as the rank, right of it the coefficients of the variables that are free,
     zeros below, and the vectors b changed with them. Columns are exchanged on the way: ivet says which variable each belongs
-    to. With the free variables at zero, the element i of a solution is the variable ``ivet[i]``; where b is not zero in a row
-    of zeros there is no solution.
+    to. With the free variables at zero, the element i of a solution is the variable ``ivet[i]``. Where b is not zero in a
+    row of zeros, there is no solution.
 
     The pivot is the largest element, the first row by row of equals. The elimination ends where all are at most 10 eps
     max(imax, jmax) times the largest met in A; what then is left of A is set to zero, and so are elements of b in these rows
@@ -205,9 +205,8 @@ def linears(  # noqa: PLR0917
 def _main(vpr: Any, m: int) -> list[int]:
     """The list of main variables up to its -1."""
     found = np.ravel(vpr).tolist() if np.ndim(vpr) else [vpr]
-    whole_numbers = [int(item) for item in found if isinstance(item, (int, float, np.integer)) and item == item // 1]
-    chosen = whole_numbers[: whole_numbers.index(-1)] if -1 in whole_numbers else None
-    is_list = len(whole_numbers) == len(found) and chosen is not None
-    if not is_list or len(set(chosen)) < len(chosen) or not all(0 <= item < m for item in chosen):
+    listed = [int(item) for item in found if isinstance(item, (int, float, np.integer)) and item == item // 1]
+    chosen = listed[: listed.index(-1)] if -1 in listed else [-1]
+    if len(listed) < len(found) or len(set(chosen)) < len(chosen) or not all(0 <= item < m for item in chosen):
         raise ArgumentError(f"linears: vpr is {shown(vpr)}; expected different variables from 0 to {m - 1}, then -1")
     return chosen

@@ -16,7 +16,7 @@ _MATRIX = "a matrix (..., m, n)"
 _ANY = "an array of numbers"
 
 
-def molt(A: Any, B: Any) -> Any:  # noqa: N803
+def molt(A: Any, B: Any) -> Any:
     """Product of two matrices (manual, section 3.8.1).
 
     Parameters
@@ -46,7 +46,7 @@ def molt(A: Any, B: Any) -> Any:  # noqa: N803
     return a @ b
 
 
-def rmolt(A: Any, r: Any) -> Any:  # noqa: N803
+def rmolt(A: Any, r: Any) -> Any:
     """A matrix times a number (manual, section 3.8.1).
 
     Parameters
@@ -77,7 +77,7 @@ def rmolt(A: Any, r: Any) -> Any:  # noqa: N803
     return opened(factor.reshape(factor.shape + (1,) * own) * a)
 
 
-def ssum(A: Any, B: Any) -> Any:  # noqa: N803
+def ssum(A: Any, B: Any) -> Any:
     """Sum of two matrices or vectors of one shape (manual, section 3.8.1).
 
     A matrix is added to each of a batch; a vector is never spread over a matrix.
@@ -104,7 +104,7 @@ def ssum(A: Any, B: Any) -> Any:  # noqa: N803
     return opened(a + b)
 
 
-def sub(A: Any, B: Any) -> Any:  # noqa: N803
+def sub(A: Any, B: Any) -> Any:
     """Difference A - B of two matrices or vectors of one shape (manual, section 3.8.1).
 
     Parameters
@@ -129,7 +129,7 @@ def sub(A: Any, B: Any) -> Any:  # noqa: N803
     return opened(a - b)
 
 
-def crossmto(A1: Any, A2: Any) -> Any:  # noqa: N803
+def crossmto(A1: Any, A2: Any) -> Any:
     """The matrix A2' A1 - A1' A2, obsolete; for skew-symmetric matrices it equals `crosstom` (manual, section 3.8.2).
 
     Parameters
@@ -155,7 +155,7 @@ def crossmto(A1: Any, A2: Any) -> Any:  # noqa: N803
     return product - _transposed(product)
 
 
-def crosstom(A1: Any, A2: Any) -> Any:  # noqa: N803
+def crosstom(A1: Any, A2: Any) -> Any:
     """Cross product of two vectors as a skew-symmetric matrix: A2 A1' - A1 A2' (manual, section 3.8.2).
 
     Two vectors give the matrix of their cross product. So do the skew-symmetric matrices of two vectors.
@@ -237,7 +237,7 @@ def idmat(id: int) -> FloatArray:  # noqa: A002
     return np.eye(whole("idmat: id", id))
 
 
-def transp(A: Any) -> Any:  # noqa: N803
+def transp(A: Any) -> Any:
     """Transpose of a matrix, a new array (manual, section 3.8.2).
 
     Parameters
@@ -262,7 +262,7 @@ def transp(A: Any) -> Any:  # noqa: N803
     return _transposed(matrix("transp: A", a)).copy()
 
 
-def pseudinv(A: Any) -> Any:  # noqa: N803
+def pseudinv(A: Any) -> Any:
     """Moore-Penrose inverse of a real matrix (manual, section 3.8.2).
 
     Singular values up to eps max(m, n) times the largest count as zero. On SymPy's symbols it is written by

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -396,7 +397,11 @@ def _name(row: list[str], place: tuple[str, str, str], linkwise: str, note: str)
 NAMES: tuple[Name, ...] = tuple(_rows())
 """All functions, in the order of the manual's sections, then what only its appendix A names."""
 
+RELEASES = {"matlab": "MATLAB", "c": "C", "maple": "Maple"}
+"""The three releases: their keys here, and how they are called."""
 
+
+@cache
 def names_of(release: str) -> dict[str, Name]:
     """Every name of a release, ``"matlab"``, ``"c"`` or ``"maple"``, with its row of the table.
 

@@ -24,7 +24,7 @@ LARGEST = 1e15
 """Above it float64 has no decimals; such a matrix is written with exponents."""
 
 
-def fprintm(out: TextIO | int, s: str, A: Any) -> None:  # noqa: N803
+def fprintm(out: TextIO | int, s: str, A: Any) -> None:
     """Write a comment and a matrix to a text file (manual, section 3.10).
 
     Parameters
@@ -63,7 +63,7 @@ def fprintm(out: TextIO | int, s: str, A: Any) -> None:  # noqa: N803
     written.write(f"{_block(given)}\n")
 
 
-def printm(s: str, A: Any) -> None:  # noqa: N803
+def printm(s: str, A: Any) -> None:
     """Write a comment and a matrix to the screen, as `fprintm` does (manual, section 3.10).
 
     Parameters

@@ -15,7 +15,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.change_of_frame import check_same_size, invers, mami, mamt, miam, miamit
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import BLOCK, MAT4, SCALAR, SQUARE, VECTOR
+from linkwise.spacelib.kinds import BLOCK, MAT4, SCALAR, SQUARE, VECTOR, is_symbolic
 from linkwise.spacelib.normalization import normal, normal3, normal_g, normskew
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.rotation import skew as skew_matrix
@@ -151,11 +151,18 @@ def jrand(imax: int, jmax: int, min: float, max: float, rng: Any = None) -> Floa
     for field, size in (("imax", imax), ("jmax", jmax)):
         if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
             raise ArgumentError(f"jrand: {field} is {shown(size)}; expected a whole number above zero")
-    low, high = (float(SCALAR.read(f"jrand: {field}", value)) for field, value in (("min", min), ("max", max)))
+    low, high = _number("min", min), _number("max", max)
     if not low < high or math.isinf(high - low):
         raise ArgumentError(f"jrand: the range is {low} to {high}; expected finite numbers, min < max")
     made = np.random.default_rng(rng).uniform(low, high, (imax, jmax))
     return np.asarray(np.minimum(made, np.nextafter(high, low)))
+
+
+def _number(field: str, value: Any) -> float:
+    found = SCALAR.read(f"jrand: {field}", value)
+    if found.ndim or is_symbolic(found):
+        raise ArgumentError(f"jrand: {field} is {shown(value)}; expected a number")
+    return float(found)
 
 
 @function(A=BLOCK)

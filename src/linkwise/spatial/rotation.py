@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.spatial.minors import cofactors
+from linkwise.spatial.determinant import adjugate
 from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin, root, select
 from linkwise.spatial.vector import inner, unit
 
@@ -129,7 +129,8 @@ def nearest_rotation(matrix: npt.ArrayLike) -> tuple[Array, Any]:
     x = flat.reshape(3, 3)
     measure: Any = None
     for step in range(POLAR_STEPS):
-        across, size = cofactors(x)
+        across = adjugate(x).T
+        size = inner(x[0], across[0])
         measure = size if step == 0 else measure
         turned = across / size
         scale = root(root(inner(turned.ravel(), turned.ravel()) / inner(x.ravel(), x.ravel())))

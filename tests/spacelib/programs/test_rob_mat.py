@@ -199,6 +199,18 @@ def test_the_layout_is_that_of_linkwise_run(tmp_path: Path) -> None:
     assert (tmp_path / "scara.out").read_text() == "".join(spacelib_out.text(other))
 
 
+def test_impossible_inertias_where_they_are_asked_for(tmp_path: Path) -> None:
+    """Only jzz is filled in, all that matters in a plane."""
+    (tmp_path / "plane.dat").write_text(GOOD.replace("1 0 0\n1 0\n1", "0 0 0\n0 0\n1"))
+    with pytest.raises(FileError, match="line 5: link 'link1': inertia"):
+        rob_mat.read_robot(tmp_path / "plane.dat")
+    found = rob_mat.rob_mat(rob_mat.read_robot(tmp_path / "plane.dat", physical=False), [0.3], [1.0], [2.0])
+    close(found.tau, load(tmp_path / "plane.dat", physical=False).inverse_dynamics([0.3], [1.0], [2.0]), 50)
+    rows = random_rows(2, 3)[0]
+    for a, b in zip(rob_mat.robot(rows, [0, 0, 0]).J, rob_mat.robot(rows, [0, 0, 0], physical=False).J, strict=True):
+        close(a, b, 10)
+
+
 GOOD = "1\n0\n0 0 0 1 0\n1\n1 0 0\n1 0\n1\n0 0 0\n0 0 -9.8\n0 0 0 0 0 0\n"
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.errors import ArgumentError
 from linkwise.spacelib.cardan_rates import htocarda
 from linkwise.spacelib.constants import NULL4, ORIGIN, PIG_2, UNIT4, Rev, U, X, Y, Z
 from linkwise.spacelib.position import dhtom, rotat24
@@ -28,6 +29,9 @@ ALPHA = (PIG_2, 0.0, 0.0, 3.0 * PIG_2, PIG_2, 0.0)
 
 AXES = (Z, X, X, X, Z, X)
 """About which axis each joint turns, where all frames are parallel at home."""
+
+LOCKED = 1e-9
+"""The sine of the second Cardan angle is so near to 1 where the others are not defined."""
 
 Relative = tuple[FloatArray, FloatArray, FloatArray]
 """Position, velocity and acceleration matrix (..., 4, 4) of a frame relative to the one before, seen in that."""
@@ -79,7 +83,7 @@ def elb_d_dh(lengths: npt.ArrayLike, motion: Motion) -> Direct:
     >>> from linkwise.spacelib.programs import laws
     >>> made = elb_d_dh([1.5, 0.8, 0.8, 0.2, 0.0, 0.2], laws.joint_motion())
     >>> made.gripper.pos[0].round(6).tolist()
-    [0.197946, 1.800939, 1.503133]
+    [0.197937, 1.80094, 1.503131]
     """
     not_six(motion.q.shape[1], "elb_d_dh")
     a = check_lengths(np.asarray(lengths))
@@ -196,7 +200,16 @@ def _direct(M: FloatArray, W: FloatArray, H: FloatArray, motion: Motion) -> Dire
     auxiliary = np.broadcast_to(UNIT4, M.shape).copy()
     auxiliary[:, :3, U] = M[:, :3, U]
     W, H = miam(W, auxiliary), miam(H, auxiliary)
-    q, _, qp, _, qpp, _ = htocarda(M, W, H, *DEFAULT_AXES)
+    t = np.asarray(motion.dt * np.arange(len(motion.t)), dtype=float)
+    try:
+        q, _, qp, _, qpp, _ = htocarda(M, W, H, *DEFAULT_AXES)
+    except ArgumentError as error:
+        locked = int(np.abs(M[:, X, Z]).argmax())
+        if abs(M[locked, X, Z]) < 1.0 - LOCKED:
+            raise
+        raise ArgumentError(
+            f"instant {locked + 1} (t = {t[locked]:g} s): the gripper's second Cardan angle is a quarter turn; the other"
+            " two, and their rates, are not defined there"
+        ) from error
     point = (matrix[:, :3, U] for matrix in (M, W, H))
-    t = motion.dt * np.arange(len(motion.t))
     return Direct(GripperMotion(motion.dt, t, DEFAULT_AXES, q, qp, qpp, *point), M, W, H)

@@ -119,12 +119,13 @@ def read_gripper(path: str | Path) -> GripperMotion:
     if axes[0] == axes[1] or axes[1] == axes[2]:
         said = f"the convention is {axes[0]} {axes[1]} {axes[2]}; expected three axes of which no two in a row are the same"
         file.problems.append(FileProblem(file.words[3].line, said))
-    rows = []
+    rows: list[list[float]] = []
     while file.left or not rows:
         rows.append([file.number(f"{name} of instant {len(rows) + 1}") for name in _NAMES])
     file.finish()
     parts = np.array(rows).reshape(-1, 6, 3).swapaxes(0, 1)
-    return GripperMotion(dt, dt * np.arange(len(rows)), (axes[0], axes[1], axes[2]), *parts)
+    t = np.asarray(dt * np.arange(len(rows)), dtype=float)
+    return GripperMotion(dt, t, (axes[0], axes[1], axes[2]), *parts)
 
 
 def save_gripper(path: str | Path, motion: GripperMotion, digits: str = "all") -> None:

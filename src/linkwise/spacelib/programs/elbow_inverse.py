@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +51,6 @@ SINGULAR = 1e-6
 At a singular position the error of position grows with the square of that of the angles, which can thus be found only to
 some 1e-8, the root of the rounding; what is smaller in the Jacobian has no meaning.
 """
-
-_LOOP = makel2(Rev, Z, 0.0, ORIGIN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +214,7 @@ def _newton(
         done = left <= (rounding if tolerance is None else tolerance) or (left <= TOLERANCE and idle >= PATIENCE)
         if done or count == most:
             break
-        step, _ = solve_l(_jacobian(frames), six(missing @ invers(gripper)))
-        step = np.ravel(step)
+        step = np.ravel(solve_l(_jacobian(frames), six(missing @ invers(gripper)))[0])
         q = q + step * min(1.0, LONGEST / max(float(np.abs(step).max()), LONGEST))
     return best - PIG2 * np.round((best - start) / PIG2), count, left
 
@@ -242,7 +240,13 @@ def _rates(arm: _Arm, q: FloatArray, W: FloatArray, H: FloatArray) -> tuple[Floa
 
 def _jacobian(frames: FloatArray) -> FloatArray:
     """Columns (6, 6): velocity of the base's origin and angular velocity for unit speed of each joint."""
-    return six(mami(_LOOP, frames[:-1])).T
+    return six(mami(_about_z(), frames[:-1])).T
+
+
+@cache
+def _about_z() -> FloatArray:
+    """L matrix (4, 4) of a joint in the frame before it."""
+    return np.asarray(makel2(Rev, Z, 0.0, ORIGIN))
 
 
 def six(m: FloatArray) -> FloatArray:

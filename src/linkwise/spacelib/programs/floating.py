@@ -97,8 +97,8 @@ def run_test(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> His
     --------
     >>> from linkwise.spacelib.programs import bundled, laws, two_links
     >>> links = two_links.read_two_links(bundled.path("TEST.DAT"))
-    >>> run_test(links, laws.motor_motion()).W1[5, Y, X].round(6)
-    np.float64(0.008316)
+    >>> float(run_test(links, laws.motor_motion()).W1[5, 1, 0].round(4))
+    0.0083
     """
     return _run("TEST as listed" if as_listed else "TEST", links, motion, False, as_listed)
 
@@ -169,9 +169,9 @@ def _run(program: str, links: TwoLinks, motion: Motion, keep: bool, as_listed: b
         rows.append((m1, m2, W1, W2, H1, H2))
         m1 = normal(UNIT4 + W1 * dt + 0.5 * H1 * dt**2) @ m1
         W1 = W1 + Wp * dt if as_listed else W1 - Wp * dt
-    made = [np.array(part) for part in zip(*rows, strict=True)]
+    m1, m2, W1, W2, H1, H2 = (np.array(part) for part in zip(*rows, strict=True))
     motor = (motion.q[:, 0], motion.qp[:, 0], motion.qpp[:, 0])
-    return History(program, dt, motion.t, *motor, *made, momentum=momentum(links, *made[:4]))
+    return History(program, dt, motion.t, *motor, m1, m2, W1, W2, H1, H2, momentum(links, m1, m2, W1, W2))
 
 
 def _relative(

@@ -20,8 +20,11 @@ from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.hermite import Hermite
 
-SUBSTEPS = 8
-"""Steps of the Runge-Kutta method for each sample of the motor's motion."""
+FEWEST, MOST = 8, 1024
+"""Steps of the Runge-Kutta method for each sample of the motor's motion: doubled until they are enough."""
+
+TOLERANCE = 1e-11
+"""Half the step may change no element of the pose by more than this, or this times the greatest of all."""
 
 _STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Where each stage of the classical Runge-Kutta method stands (W. Kutta, 1901), and its weight."""
@@ -42,13 +45,13 @@ def mechanism(links: TwoLinks) -> Mechanism:
     ('base_vx', 'base_vy', 'base_vz', 'base_wx', 'base_wy', 'base_wz', 'link2')
     """
     parts = [
-        Link(joint="fixed", name="link1", **_body(links.J1)),
-        Link(joint="revolute", name="link2", axis=(0.0, 0.0, 1.0), **_body(links.J2)),
+        _link(links.J1, joint="fixed", name="link1"),
+        _link(links.J2, joint="revolute", name="link2"),
     ]
     return Mechanism(parts, floating=True, gravity=(0.0, 0.0, 0.0), name="two links")
 
 
-def run_floating_base(links: TwoLinks, motion: Motion, *, substeps: int = SUBSTEPS) -> History:
+def run_floating_base(links: TwoLinks, motion: Motion, *, tolerance: float = TOLERANCE) -> History:
     """The motion of the two links by Linkwise's dynamics of a floating base.
 
     Between samples the motor follows the polynomials of degree five through position, speed and acceleration. The pose of
@@ -61,8 +64,8 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, substeps: int = SUBSTE
         The bodies and their start.
     motion : Motion
         Of the motor, one joint.
-    substeps : int
-        Steps for each sample.
+    tolerance : float
+        By how much half the step may change the pose at most (m; elements of the quaternion).
 
     Returns
     -------
@@ -71,7 +74,7 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, substeps: int = SUBSTE
     Raises
     ------
     ArgumentError
-        Where the motion is of more joints than one, or a number of steps below one.
+        Where the motion is of more joints than one, or a thousand steps for each sample do not meet the tolerance.
 
     Examples
     --------
@@ -81,24 +84,47 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, substeps: int = SUBSTE
     >>> bool(abs(made.momentum - made.momentum[0]).max() < 1e-13)
     True
     """
+    return with_check(links, motion, tolerance=tolerance)[0]
+
+
+def with_check(links: TwoLinks, motion: Motion, *, tolerance: float = TOLERANCE) -> tuple[History, History]:
+    """The same, and once more with half the step, against which the result was checked.
+
+    Parameters
+    ----------
+    links, motion, tolerance
+        As for `run_floating_base`.
+
+    Raises
+    ------
+    ArgumentError
+        As there.
+    """
     if motion.q.shape[1] != 1:
         raise ArgumentError(f"the motion is of {motion.q.shape[1]} joints; expected that of the one motor")
-    if substeps < 1:
-        raise ArgumentError(f"substeps is {substeps!r}; expected 1 or more")
     body = mechanism(links)
     system = _System(body, _start_momentum(body, links, motion))
-    motor = motion.q[:, 0], motion.qp[:, 0], motion.qpp[:, 0]
+    substeps, coarse = FEWEST, _poses(system, links, motion, FEWEST)
+    while (substeps := 2 * substeps) <= MOST:
+        fine = _poses(system, links, motion, substeps)
+        if np.abs(fine - coarse).max() <= tolerance * max(1.0, float(np.abs(fine).max())):
+            return _history(system, links, motion, coarse), _history(system, links, motion, fine)
+        coarse = fine
+    raise ArgumentError(f"{MOST} steps for each sample of the motion do not meet the tolerance {tolerance!r}")
+
+
+def _poses(system: _System, links: TwoLinks, motion: Motion, substeps: int) -> FloatArray:
+    """Position and quaternion (k, 7) of the base at the samples."""
     times, weights = _stage_times(motion.t, substeps)
     between = Hermite(motion.t, motion.q, motion.qp, motion.qpp)
-    at, speeds, _ = (values[:, 0].reshape(times.shape) for values in between(times.ravel()))
+    angles, rates, _ = (values[:, 0].reshape(times.shape) for values in between(times.ravel()))
     pose = np.concatenate([links.m1[:3, 3], rotation_quaternion(links.m1[:3, :3])])
-    poses = [pose]
-    step = motion.dt / substeps
-    for k, (angles, rates) in enumerate(zip(at, speeds, strict=True), 1):
-        pose = system.step(pose, angles, rates, step, weights)
-        if k % substeps == 0:
-            poses.append(pose)
-    return _history(system, links, motion.dt, motion.t, np.array(poses), *motor)
+    found = [pose]
+    for k in range(len(times)):
+        pose = system.step(pose, angles[k], rates[k], motion.dt / substeps, weights)
+        if (k + 1) % substeps == 0:
+            found.append(pose)
+    return np.array(found)
 
 
 @dataclass(frozen=True)
@@ -145,14 +171,14 @@ def _start_momentum(body: Mechanism, links: TwoLinks, motion: Motion) -> FloatAr
     return np.asarray(body.momentum(q, np.concatenate([R.T @ v, R.T @ w, motion.qp[0]])))
 
 
-def _history(system: _System, links: TwoLinks, dt: float, t: FloatArray, poses: FloatArray, *motor: FloatArray) -> History:
+def _history(system: _System, links: TwoLinks, motion: Motion, poses: FloatArray) -> History:
     """All matrices of the links from the poses of the base."""
-    body, (angle, rate, acceleration) = system.body, motor
-    q = np.concatenate([poses, angle[:, None]], axis=1)
-    qd = system.speeds(q, rate)
-    T, W, H = body.motion(q, qd, _accelerations(body, q, qd, acceleration))
-    made = momentum(links, T[:, 0], T[:, 1], W[:, 0], W[:, 1])
-    return History("Linkwise", dt, t, angle, rate, acceleration, T[:, 0], T[:, 1], W[:, 0], W[:, 1], H[:, 0], H[:, 1], made)
+    motor = (motion.q[:, 0], motion.qp[:, 0], motion.qpp[:, 0])
+    q = np.concatenate([poses, motion.q], axis=1)
+    qd = system.speeds(q, motor[1])
+    T, W, H = system.body.motion(q, qd, _accelerations(system.body, q, qd, motor[2]))
+    parts = (T[:, 0], T[:, 1], W[:, 0], W[:, 1])
+    return History("Linkwise", motion.dt, motion.t, *motor, *parts, H[:, 0], H[:, 1], momentum(links, *parts))
 
 
 def _accelerations(body: Mechanism, q: FloatArray, qd: FloatArray, joint: FloatArray) -> FloatArray:
@@ -163,9 +189,10 @@ def _accelerations(body: Mechanism, q: FloatArray, qd: FloatArray, joint: FloatA
     return np.concatenate([base, joint[:, None]], axis=1)
 
 
-def _body(J: FloatArray) -> dict[str, object]:
-    """Mass, centre of mass, and tensor about it, of an inertia matrix about the frame's origin."""
+def _link(J: FloatArray, joint: str, name: str) -> Link:
+    """A link, its joint about z, with mass, centre of mass, and tensor about it, of an inertia matrix about the origin."""
     mass = float(J[3, 3])
     com = J[:3, 3] / mass
     second = J[:3, :3] - mass * np.outer(com, com)
-    return {"mass": mass, "com": com, "inertia": np.trace(second) * np.eye(3) - second}
+    tensor = np.trace(second) * np.eye(3) - second
+    return Link(joint=joint, name=name, axis=(0.0, 0.0, 1.0), mass=mass, com=com, inertia=tensor)

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.spacelib.programs.floating import History, run_test, run_test_new
-from linkwise.spacelib.programs.floating_base import SUBSTEPS, run_floating_base
+from linkwise.spacelib.programs.floating_base import with_check
 from linkwise.spacelib.programs.motions import Motion, refined
 from linkwise.spacelib.programs.two_links import TwoLinks
 from linkwise.spatial.scalar import FloatArray
-
-REFERENCE_STEP = 2.5e-4
-"""The reference takes steps of this length, s, or less."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +38,7 @@ class Compared:
 
 
 def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bool = False) -> list[Compared]:
-    """Run all three and hold them against Linkwise's dynamics of a floating base with a short step.
+    """Run all three and hold them against Linkwise's dynamics of a floating base with half its step.
 
     Parameters
     ----------
@@ -69,15 +66,14 @@ def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bo
     TEST_NEW True True
     Linkwise True True
     """
-    fine = max(1, round(motion.dt / REFERENCE_STEP))
-    reference = run_floating_base(links, motion, substeps=SUBSTEPS * fine)
+    own, reference = with_check(links, motion)
     found = []
     for program in (run_test, run_test_new):
         for listed in (False, True) if as_listed else (False,):
             for k in range(halvings + 1):
                 made = program(links, refined(motion, 2**k), as_listed=listed)
                 found.append(compared(links, made, reference))
-    return [*found, compared(links, run_floating_base(links, motion), reference)]
+    return [*found, compared(links, own, reference)]
 
 
 def compared(links: TwoLinks, made: History, reference: History) -> Compared:

@@ -25,6 +25,7 @@ from linkwise.spacelib.kinds import JOINT
 from linkwise.spacelib.position import dhtom
 from linkwise.spacelib.transformations import mami, mamt, skew
 from linkwise.spacelib.velocity import coriolis, gtom, makel2, veactowh
+from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import Array
 from linkwise.view import spacelib_out
 
@@ -137,7 +138,8 @@ def read_robot(path: str | Path, *, physical: bool = True) -> Robot:
     if reading.description is None:
         raise FileError(path, reading.problems)
     mechanism = reading.description.mechanism
-    return robot([_row(link) for link in mechanism.links], mechanism.gravity, reading.description.external)
+    rows = [_row(link) for link in mechanism.links]
+    return robot(rows, mechanism.gravity, reading.description.external, physical=physical)
 
 
 def _row(link: Link) -> list[float]:
@@ -149,7 +151,7 @@ def _row(link: Link) -> list[float]:
     return [kind, placed.theta, placed.d, placed.b, placed.a, placed.alpha, body.mass, *moments, *body.com]
 
 
-def robot(rows: Any, gravity: Any, external: Any = (0.0,) * 6) -> Robot:
+def robot(rows: Any, gravity: Any, external: Any = (0.0,) * 6, *, physical: bool = True) -> Robot:
     """Make a robot of the numbers of a data file (step (1) of the listing).
 
     Parameters
@@ -161,11 +163,13 @@ def robot(rows: Any, gravity: Any, external: Any = (0.0,) * 6) -> Robot:
         Acceleration of gravity in frame (0), m/s2.
     external : (6,) array_like
         Force (N) and couple (N m) on the end effector from outside, in the frame of the last link.
+    physical : bool
+        Whether each inertia must be that of a body that can exist, as `jtoj` asks.
 
     Raises
     ------
     ArgumentError
-        For rows of another length, another joint type, or an inertia below zero.
+        For rows of another length, another joint type, or an inertia that no body has.
 
     Examples
     --------
@@ -175,9 +179,12 @@ def robot(rows: Any, gravity: Any, external: Any = (0.0,) * 6) -> Robot:
     table = np.asarray(rows)
     if table.ndim != 2 or not len(table) or table.shape[1] != ROW:
         raise ArgumentError(f"robot: rows have the shape {table.shape}; expected (n, {ROW})")
-    inertias = []
+    inertias: list[Any] = []
     for mass, jxx, jxy, jxz, jyy, jyz, jzz, *com in table[:, 6:]:
-        inertias.append(jtoj(mass, jxx, jyy, jzz, jxy, jyz, jxz, *com))
+        if physical:
+            inertias.append(jtoj(mass, jxx, jyy, jzz, jxy, jyz, jxz, *com))
+        else:
+            inertias.append(pseudo_inertia(mass, com, [[jxx, jxy, jxz], [jxy, jyy, jyz], [jxz, jyz, jzz]]))
     kinds = tuple(JOINT.read("robot: joint type", int(k) if k in (Rev, Pri) else k) for k in table[:, 0].tolist())
     theta, d, b, a, alpha = table[:, 1:6].T
     return Robot(kinds, theta, d, b, a, alpha, np.array(inertias), gtom(*gravity), actom(*external))

@@ -1,0 +1,26 @@
+"""SpaceLib under the names of its Maple release: ``from linkwise.spacelib import maple``, then ``maple.velactoWH(...)``.
+
+Arguments and results are those of the function here, in the order of the MATLAB release. The constants are the same as in
+`linkwise.spacelib`: axes count from 0, as in C and unlike Maple. All names stand in the table
+`linkwise.spacelib.names.NAMES`.
+
+Examples
+--------
+>>> from linkwise.spacelib import maple
+>>> maple.vdot3([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]).tolist()
+6.0
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkwise.spacelib.namespace import found_in, listed_in
+
+
+def __getattr__(name: str) -> Any:
+    return found_in("maple", name)
+
+
+def __dir__() -> list[str]:
+    return listed_in("maple")
