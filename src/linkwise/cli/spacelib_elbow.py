@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli.spacelib_names import bundled_argument, file_of
-from linkwise.cli.spacelib_output import digits_option, file_asked, json_option, motion_of, print_json, print_parts, wrote
+from linkwise.cli.spacelib_names import bundled_argument, file_of, json_option, print_json
+from linkwise.cli.spacelib_output import digits_option, file_asked, motion_of, print_parts, wrote
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.elbow import Direct

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from linkwise.cli.spacelib_names import file_of
+from linkwise.cli.spacelib_names import file_of, is_screen
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.motions import Motion
-
-SCREEN = "S"
-"""What SpaceLib's programs take as the name of the screen."""
 
 digits_option = click.option(
     "--digits",
@@ -24,12 +20,11 @@ digits_option = click.option(
     show_default=True,
     help="Digits that read back as the same numbers, or as many as the manual prints.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 
 
 def file_asked(out: str | None, as_json: bool = False) -> str | None:
     """Tell the file that is to be written, None where the screen is meant."""
-    asked = out if out is not None and out.upper() != SCREEN else None
+    asked = None if is_screen(out) else out
     if asked and as_json:
         raise click.UsageError("--json prints, and OUT names a file; leave one of them out")
     return asked
@@ -51,13 +46,6 @@ def print_parts(parts: Iterator[str]) -> None:
     """Print a text that comes in parts."""
     for part in parts:
         click.echo(part, nl=False)
-
-
-def print_json(entries: Iterator[dict[str, Any]]) -> None:
-    """Print a list, an entry at a time."""
-    for k, entry in enumerate(entries):
-        click.echo(("[" if k == 0 else ",\n") + json.dumps(entry), nl=False)
-    click.echo("]")
 
 
 def wrote(path: str, what: str = "", quiet: bool = False) -> None:

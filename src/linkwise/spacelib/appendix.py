@@ -17,7 +17,7 @@ from linkwise.spacelib.cardan_rates import cardompt
 from linkwise.spacelib.constants import ORIGIN, SKEW_, SYMM_
 from linkwise.spacelib.copying import mcopy, mmcopy
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import BLOCK, MAT3, MAT4, POINT, SCALAR, VECTOR
+from linkwise.spacelib.kinds import BLOCK, MAT3, MAT4, POINT, SCALAR, VECTOR, is_symbolic
 from linkwise.spacelib.matrices import clearmat, idmat
 from linkwise.spacelib.printing import printm
 from linkwise.spacelib.transformations import normskew, vtom
@@ -43,8 +43,8 @@ def omegapto_matrix(q: Any, qp: Any, qpp: Any, i: int, j: int, k: int) -> Array:
 
     Examples
     --------
-    >>> omegapto_matrix([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 2.0], X, Y, Z).tolist()
-    [[0.0, -2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    >>> omegapto_matrix([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 2.0], X, Y, Z)[0].tolist()
+    [0.0, -2.0, 0.0]
     """
     made: Array = vtom(cardompt(q, qp, qpp, i, j, k))
     return made
@@ -186,7 +186,7 @@ def norm(A: Any) -> Any:
     5.0
     """
     (a,) = read_arrays("norm", "a matrix (..., m, n)", A=A)
-    if a.dtype != object:
+    if not is_symbolic(a):
         return np.linalg.norm(a, axis=(-2, -1)[: min(a.ndim, 2)] if a.ndim > 1 else None)
     if a.ndim > 2:
         raise ArgumentError(f"norm: A has the shape {a.shape}; symbols are taken one matrix at a time, no batch")
@@ -244,7 +244,7 @@ def fmod(x: Any, y: Any) -> Any:
     -1.5
     """
     above, below = (np.asarray(SCALAR.read(f"fmod: {name}", value)) for name, value in (("x", x), ("y", y)))
-    if object in {above.dtype, below.dtype}:
+    if is_symbolic(above) or is_symbolic(below):
         raise ArgumentError("fmod: a remainder is a number; expected numbers, not symbols")
     if (below == 0).any():
         raise ArgumentError("fmod: y is 0; expected another number")

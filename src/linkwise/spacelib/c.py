@@ -7,8 +7,8 @@ argument. The constants `X`, `Rev` and so on are the same as in `linkwise.spacel
 Examples
 --------
 >>> from linkwise.spacelib import c
->>> c.rotat23(c.Z, 0.0).tolist()
-[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+>>> c.axis(c.Z).tolist()
+[0.0, 0.0, 1.0]
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ from linkwise.expr.node import Expr
 from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.exact import is_zero, tidy
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import MAT4, Choice
+from linkwise.spacelib.kinds import MAT4, Choice, Kind
 from linkwise.spatial.determinant import adjugate, determinant
 from linkwise.spatial.matrix_method import action_matrix, velocity_matrix
 from linkwise.spatial.rotation import axial
-from linkwise.spatial.scalar import Array, select
+from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.six_vector import inertia_times
 
 SYMMETRY = 1e-9
@@ -25,11 +25,19 @@ SYMMETRY = 1e-9
 ROUNDING = 64 * float(np.finfo(float).eps)
 """A pivot of J below this part of its diagonal element is no more than rounding; sums of four products go before it."""
 
-SHORT = 150
+SHORT = 60
 """Expressions of up to this many operations are brought to one fraction."""
 
 _MASK = Choice({k: str(k) for k in range(64)})
 """The first row of var as a binary number, the angular acceleration about x the lowest digit."""
+
+_SIX = Kind("six numbers", 1, lambda value: value)
+
+_FORCES_FIRST = [3, 4, 5, 0, 1, 2]
+"""The columns of var in the order of (a, omega')."""
+
+_PLACES = ((2, 1), (0, 2), (1, 0), (0, 3), (1, 3), (2, 3))
+"""Where torques and forces stand in F, in the order of the columns of var."""
 
 
 def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
@@ -72,55 +80,76 @@ def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
     >>> J = np.diag([0.1, 0.2, 0.3, 2.0])
     >>> F = actom(4.0, 0.0, 0.0, 0.0, 0.0, 0.6)
     >>> Wp, F, test = dyn_eq(J, np.zeros((4, 4)), F, [[1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0]])
-    >>> Wp.round(12).tolist()
-    [[0.0, -2.0, 0.0, 2.0], [2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
+    >>> Wp[0].round(12).tolist()
+    [0.0, -2.0, 0.0, 2.0]
     >>> test == OK
     True
     """
-    mask = _mask(var)
-    if mask is None:
+    unknown = _unknown(var)
+    if unknown is None:
         return _refused(*(MAT4.read(f"dyn_eq: {name}", value) for name, value in (("J", J), ("Wp", Wp), ("F", F))))
-    made: tuple[Any, Any, Any] = _solved(mask, J, Wp, F)
+    made: tuple[Any, Any, Any] = _solved(J, Wp, F, unknown)
     return made
 
 
-def _of_numbers(mask: int, J: Any, Wp: Any, F: Any) -> tuple[Array, Array, Any]:
-    """The completed matrices, or the given ones where they cannot be."""
-    wp, f = _completed(mask, J, Wp, F, _by_factors)
-    test = select(_inertia_test(J), _actions_test(F, mask), 0.0)
+def _of_numbers(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, Any]:
+    """The completed matrices, or the given ones where they cannot be: one set of operations for all choices of unknowns.
+
+    A known acceleration x is the solution of the equation 1 x = x, which takes the place of its row and column.
+    """
+    inertia, motion, actions = _six(J, Wp, F)
+    sought = unknown[_FORCES_FIRST]
+    known = 1.0 - sought
+    system = inertia * np.outer(sought, sought)
+    for k in range(6):
+        system[k, k] = system[k, k] + known[k]
+    given = known * motion
+    motion = _by_factors(system, sought * (actions - inertia @ given) + given)
+    needed = inertia @ motion
+    actions = np.array(
+        [select(c, given, found) for c, given, found in zip(sought, actions, needed, strict=True)], dtype=object
+    )
+    wp, f = _matrices(motion, actions)
+    test = select(_inertia_test(J), _actions_test(F, unknown), 0.0)
     return _chosen(test, wp, Wp), _chosen(test, f, F), test
 
 
-def _of_symbols(mask: int, J: Any, Wp: Any, F: Any) -> tuple[Array, Array, int]:
+def _of_symbols(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, int]:
     """The same for symbols, where only what can be seen is tested."""
-    if not _seems_inertia(J) or not _seem_actions(F, mask):
+    if not _seems_inertia(J) or not _seem_actions(F, unknown):
         return Wp, F, NOTOK
+    mask = sum(1 << k for k in range(6) if unknown[k] == 1)
     wp, f = (_short(made) for made in _formula(mask, J, Wp, F))
     return wp, f, OK
 
 
 @function(mask=_MASK, J=MAT4, Wp=MAT4, F=MAT4)
 def _formula(mask: int, J: Any, Wp: Any, F: Any) -> tuple[Array, Array]:
-    """The completed matrices."""
-    return _completed(mask, J, Wp, F, _by_minors)
-
-
-def _completed(mask: int, J: Array, Wp: Array, F: Array, solve: Any) -> tuple[Array, Array]:
-    """Wp and F with the unknowns computed from (f, t) = M (a, omega'); forces first, for they are eliminated first."""
-    given = np.concatenate([Wp[:3, 3], axial(Wp[:3, :3])])
-    actions = np.concatenate([0.5 * (F[:3, 3] - F[3, :3]), axial(F[:3, :3])])
-    unknown = [k for k in range(6) if mask >> (k + 3) % 6 & 1]
+    """The completed matrices of symbols, by formula for one choice of unknowns."""
+    inertia, motion, actions = _six(J, Wp, F)
+    unknown = [k for k in range(6) if mask >> _FORCES_FIRST[k] & 1]
     known = [k for k in range(6) if k not in unknown]
-    inertia = np.array([inertia_times(J, unit) for unit in np.eye(6)], dtype=object)
-    motion = np.array([given[k] if k in known else 0.0 for k in range(6)], dtype=object)
     if unknown:
-        block = inertia[np.ix_(unknown, unknown)]
-        motion[unknown] = solve(block, (actions - inertia @ motion)[unknown], sum(k < 3 for k in unknown))
-    actions[known] = (inertia @ motion)[known]
+        right = actions[unknown] - inertia[np.ix_(unknown, known)] @ motion[known]
+        motion[unknown] = _by_minors(inertia[np.ix_(unknown, unknown)], right, sum(k < 3 for k in unknown))
+    actions[known] = inertia[known] @ motion
+    return _matrices(motion, actions)
+
+
+def _six(J: Array, Wp: Array, F: Array) -> tuple[Array, Array, Array]:
+    """M, (a, omega') and (f, t) of (f, t) = M (a, omega'): forces first, for they are eliminated first."""
+    motion = np.concatenate([Wp[:3, 3], axial(Wp[:3, :3])])
+    actions = np.concatenate([0.5 * (F[:3, 3] - F[3, :3]), axial(F[:3, :3])])
+    inertia = np.array([inertia_times(J, unit) for unit in np.eye(6)], dtype=object)
+    return inertia, motion, actions
+
+
+def _matrices(motion: Array, actions: Array) -> tuple[Array, Array]:
+    """Wp and F from (a, omega') and (f, t)."""
     return velocity_matrix(motion[3:], motion[:3]), action_matrix(actions[:3], actions[3:])
 
 
-def _by_factors(m: Array, b: Array, _linear: int) -> Array:
+def _by_factors(m: Array, b: Array) -> Array:
     """The solution of m x = b, m symmetric and positive definite, by elimination without pivots."""
     rows, x = m.copy(), b.copy()
     for k in range(len(b)):
@@ -162,20 +191,13 @@ def _inertia_test(J: Array) -> Any:
     return test
 
 
-def _actions_test(F: Array, mask: int) -> Any:
+def _actions_test(F: Array, unknown: Array) -> Any:
     """1 where the known entries of F are skew-symmetric, else 0."""
-    pairs = _known_pairs(mask)
-    size = sum(abs(F[i, k]) + abs(F[k, i]) for i, k in pairs)
+    size = sum(unknown[k] * (abs(F[place]) + abs(F[place[::-1]])) for k, place in enumerate(_PLACES))
     test: Any = 1.0
-    for i, k in pairs:
-        test = select(abs(F[i, k] + F[k, i]) - SYMMETRY * size, 0.0, test)
+    for k, place in enumerate(_PLACES):
+        test = select(unknown[k] * abs(F[place] + F[place[::-1]]) - SYMMETRY * size, 0.0, test)
     return test
-
-
-def _known_pairs(mask: int) -> list[tuple[int, int]]:
-    """The places in F of the known torques and forces."""
-    places = ((2, 1), (0, 2), (1, 0), (0, 3), (1, 3), (2, 3))
-    return [place for column, place in enumerate(places) if mask >> column & 1]
 
 
 def _seems_inertia(J: Array) -> bool:
@@ -189,9 +211,11 @@ def _seems_inertia(J: Array) -> bool:
     return symmetric and all(item > 0 for item in np.diagonal(J) if _is_number(item)) and not is_zero(determinant(J))
 
 
-def _seem_actions(F: Array, mask: int) -> bool:
+def _seem_actions(F: Array, unknown: Array) -> bool:
     """Whether nothing that can be seen of symbols speaks against the known entries of F."""
-    sums = [F[i, k] + F[k, i] for i, k in _known_pairs(mask)]
+    if all(_is_number(item) for item in F.ravel()):
+        return bool(_actions_test(F.astype(float), unknown.astype(float)) > 0)
+    sums = [F[place] + F[place[::-1]] for k, place in enumerate(_PLACES) if unknown[k] == 1]
     return all(isinstance(item, Expr) or is_zero(item) for item in sums)
 
 
@@ -211,16 +235,15 @@ def _chosen(test: Any, new: Array, old: Array) -> Array:
     return np.array([[select(test, new[i, k], old[i, k]) for k in range(4)] for i in range(4)], dtype=object)
 
 
-def _mask(var: Any) -> int | None:
-    """The columns whose 1 is in the first row, as a binary number; None where a column has not one 1 and one 0."""
+def _unknown(var: Any) -> FloatArray | None:
+    """The first row of var; None where a column has not one 1 and one 0."""
     found = np.asarray(var)
     if found.shape != (2, 6) or found.dtype.kind not in "iuf":
         raise ArgumentError(f"dyn_eq: var is {shown(var)}; expected two rows of six numbers, each 0 or 1")
     upper, lower = found.tolist()
-    pairs = list(zip(upper, lower, strict=True))
-    if any(pair not in {(1, 0), (0, 1)} for pair in pairs):
+    if any(pair not in {(1, 0), (0, 1)} for pair in zip(upper, lower, strict=True)):
         return None
-    return sum(1 << column for column, (first, _) in enumerate(pairs) if first == 1)
+    return np.array(upper, dtype=float)
 
 
 def _refused(J: Array, Wp: Array, F: Array) -> tuple[Array, Array, Any]:
@@ -235,4 +258,4 @@ def _refused(J: Array, Wp: Array, F: Array) -> tuple[Array, Array, Any]:
 
 
 _of_numbers.__name__ = "dyn_eq"  # as messages call it
-_solved = function(mask=_MASK, J=MAT4, Wp=MAT4, F=MAT4, codes=(2,), symbolic=_of_symbols)(_of_numbers)
+_solved = function(J=MAT4, Wp=MAT4, F=MAT4, unknown=_SIX, codes=(2,), symbolic=_of_symbols)(_of_numbers)

@@ -24,7 +24,7 @@ def found_in(release: str, name: str) -> Any:
     names = names_of(release)
     if name in names:
         return names[name].found()
-    if not name.startswith("_") and hasattr(constants, name):
+    if hasattr(constants, name) and _is_constant(name):
         return getattr(constants, name)
     raise AttributeError(_unknown(release, name, names), name=name, obj=None)
 

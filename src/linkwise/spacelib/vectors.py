@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import ROW, SCALAR, VECTOR
+from linkwise.spacelib.kinds import ROW, SCALAR, VECTOR, is_symbolic
 from linkwise.spatial import rotation
 from linkwise.spatial.scalar import Array, root
 from linkwise.spatial.vector import inner, unit
@@ -200,11 +200,11 @@ def vector(u: Any, mod: Any) -> Array:
 
 def _modulus(a: Array) -> Any:
     square = _inner("modulus", a, a)
-    return root(square) if a.dtype == object else np.sqrt(square)
+    return root(square) if is_symbolic(a) else np.sqrt(square)
 
 
 def _inner(name: str, a: Array, b: Array) -> Any:
-    if object in {a.dtype, b.dtype}:
+    if is_symbolic(a) or is_symbolic(b):
         return inner(a, b)
     _fit(name, a[..., 0], b[..., 0])
     return np.einsum("...i,...i->...", np.ascontiguousarray(a), np.ascontiguousarray(b))

@@ -29,8 +29,8 @@ def adjugate(m: Array) -> Array:
 
     Examples
     --------
-    >>> adjugate(np.array([[2.0, 1.0], [0.0, 3.0]])).tolist()
-    [[3.0, -1.0], [0.0, 2.0]]
+    >>> adjugate(np.array([[2.0, 1.0], [5.0, 3.0]])).tolist()
+    [[3.0, -1.0], [-5.0, 2.0]]
     """
     n = len(m)
     made = np.empty((n, n), dtype=m.dtype)

@@ -98,7 +98,7 @@ def run_test(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> His
     >>> from linkwise.spacelib.programs import bundled, laws, two_links
     >>> links = two_links.read_two_links(bundled.path("TEST.DAT"))
     >>> float(run_test(links, laws.motor_motion()).W1[5, 1, 0].round(4))
-    0.0083
+    -0.0083
     """
     return _run("TEST as listed" if as_listed else "TEST", links, motion, False, as_listed)
 
