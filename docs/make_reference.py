@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import linkwise as lw
-from linkwise import errors, files, identification, robo, robots, rtss, solve, trajectory
+from linkwise import errors, files, identification, robo, robots, rtss, solve, spacelib, trajectory
 from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
 from linkwise.dynamics import BaseParameters, SpatialOperators
@@ -129,7 +129,7 @@ def page() -> str:
         ]
         options = ", ".join(f"`{option}`" for option in algorithm.options)
         lines.append(f"| `{algorithm.name}` | {shapes[0]} | {shapes[1]} | {options} | {first_line(algorithm.function)} |")
-    for module in (trajectory, identification, solve, rtss, robo):
+    for module in (trajectory, identification, solve, spacelib, rtss, robo):
         lines += ["", f"## `{module.__name__}`", "", first_line(module), "", *rows(functions(module))]
     lines += ["", "## `linkwise.files`", "", first_line(files), "", *rows(functions(files))]
     lines += ["", "## `linkwise.robots`", "", first_line(robots), "", *rows(functions(robots))]
