@@ -22,6 +22,8 @@ PRINTED = {
     "12_two_descriptions.py": "ur5 and ur5_drawn: the same, ...pan revolute + 180°...0.39925 m against 0.39225 m\n...",
     "13_floating_body.py": "TEST, dt = 2 ms          1.0e-03 m off, momentum changes by 3e-01\n...Linkwise ...momentum falls from 20 to 2.8"
     " kg m/s\nfree joint: after 1 s at 2.707 rad; ...drawn: out/floating_body.png\n",
+    "14_symbolic_two_link.py": "M_{11} &= ...less the book's: Matrix([[0, 0]])\nless the mechanism's: Matrix([[0, 0]])\n...back: True\n"
+    "written: out/two_link.tex\n",
 }
 
 

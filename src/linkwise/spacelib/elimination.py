@@ -74,19 +74,21 @@ def reduce_numbers(system: System) -> None:
     met = [max(abs(row[j]) for row in rows) for j in range(m, len(rows[0]))]
     while system.rank < min(len(rows), m):
         k = system.rank
-        size, i, j = _largest(rows, k, k, m)
+        size, i, j = _largest(rows, k, range(k, m))
         system.arm = size
         largest = max(largest, size)
         if size <= tiny * largest:
             break
         wanted = system.wanted()
         if wanted:
-            first, i_first, j_first = _largest_of(rows, k, wanted)
+            first, i_first, j_first = _largest(rows, k, wanted)
             if first > tiny * largest:
                 system.arm, i, j = first, i_first, j_first
         system.bring(i, j)
         _clear_numbers(system, met)
         system.rank += 1
+    if system.rank == len(rows):
+        return
     limits = [tiny * size for size in met]
     for row in rows[system.rank :]:
         row[:m] = [0.0] * m
@@ -127,34 +129,27 @@ def reduce_exactly(system: System, is_zero: Callable[[Any], bool], tidy: Callabl
         row[:] = [value * 0 if j < m or is_zero(value) else value for j, value in enumerate(row)]
 
 
-def _largest(rows: Sequence[Sequence[float]], k: int, start: int, stop: int) -> tuple[float, int, int]:
-    """The largest size in these columns from row k on, row by row, and its place."""
-    size, place = -1.0, k
-    for i in range(k, len(rows)):
-        part = rows[i][start:stop]
-        high, low = max(part), -min(part)
-        top = high if high > low else low
-        if top > size:
-            size, place = top, i
-    return size, place, start + [abs(value) for value in rows[place][start:stop]].index(size)
-
-
-def _largest_of(rows: Sequence[Sequence[float]], k: int, columns: Sequence[int]) -> tuple[float, int, int]:
-    """The same in columns that need not be neighbours."""
-    size, i, j = _largest([[row[column] for column in columns] for row in rows], k, 0, len(columns))
-    return size, i, columns[j]
+def _largest(rows: Sequence[Sequence[float]], k: int, columns: Sequence[int]) -> tuple[float, int, int]:
+    """The largest size in these columns from row k on, the first row by row of equals, and its place."""
+    sizes = [abs(row[j]) for row in rows[k:] for j in columns]
+    size = max(sizes)
+    i, j = divmod(sizes.index(size), len(columns))
+    return size, k + i, columns[j]
 
 
 def _clear_numbers(system: System, met: list[float]) -> None:
     """Divide the row of the pivot by it, and take the row off all others; note the largest numbers taken off each b."""
     k, m, rows = system.rank, system.m, system.rows
     divisor = rows[k][k]
-    up = rows[k] = [value / divisor for value in rows[k]]
+    up = [value / divisor for value in rows[k]]
+    factors = [row[k] for row in rows]
+    factors[k] = 0.0
+    for i, factor in enumerate(factors):
+        if factor:
+            row = rows[i] = [value - factor * other for value, other in zip(rows[i], up, strict=True)]
+            row[k] = 0.0
     up[k] = 1.0
-    for i, row in enumerate(rows):
-        factor = row[k]
-        if i != k and factor:
-            rows[i] = [value - factor * other for value, other in zip(row, up, strict=True)]
-            rows[i][k] = 0.0
-            for place in range(m, len(row)):
-                met[place - m] = max(met[place - m], abs(factor * up[place]))
+    rows[k] = up
+    high, low = max(factors), -min(factors)
+    top = high if high > low else low
+    met[:] = [max(size, top * abs(value)) for size, value in zip(met, up[m:], strict=True)]

@@ -91,7 +91,7 @@ def _clear(h: FloatArray, m: int, k: int, alive: npt.NDArray[np.bool_], met: Flo
     factors = np.where(alive[:, np.newaxis], h[:, :, k], 0.0)
     factors[:, k] = 0.0
     off = factors[:, :, np.newaxis] * up[:, np.newaxis, :]
-    np.maximum(met, np.abs(off[:, :, m:]).max(axis=1), out=met)
+    np.maximum(met, np.abs(factors).max(axis=1)[:, np.newaxis] * np.abs(up[:, m:]), out=met)
     h -= off
     h[:, k] = up
     h[alive, :, k] = 0.0

@@ -18,10 +18,12 @@ def pseudo_inverse(a: FloatArray) -> tuple[FloatArray, Any]:
     Those up to eps max(m, n) times the largest count as zero.
     """
     u, sizes, vt = np.linalg.svd(a, full_matrices=False)
-    counts = sizes > _EPS * max(a.shape[-2:]) * sizes[..., :1]
-    inverted = 1.0 / sizes if counts.all() else np.where(counts, 1.0 / np.where(counts, sizes, 1.0), 0.0)
-    turned = vt.swapaxes(-1, -2) * inverted[..., np.newaxis, :]
-    return turned @ u.swapaxes(-1, -2), counts.sum(axis=-1)
+    limit = _EPS * max(a.shape[-2:])
+    if a.ndim == 2 and sizes[-1] > limit * sizes[0]:  # as below, in less time
+        return (vt.T * (1.0 / sizes)) @ u.T, len(sizes)
+    counts = sizes > limit * sizes[..., :1]
+    inverted = np.where(counts, 1.0 / np.where(counts, sizes, 1.0), 0.0)
+    return (vt.swapaxes(-1, -2) * inverted[..., np.newaxis, :]) @ u.swapaxes(-1, -2), counts.sum(axis=-1)
 
 
 def inverse(name: str, a: FloatArray, field: str = "A") -> FloatArray:

@@ -111,9 +111,6 @@ def _number(item: Any) -> float:
 def _finite(field: str, value: Array) -> None:
     if value.size <= SMALL and all(map(math.isfinite, value.ravel().tolist())):
         return
-    with np.errstate(all="ignore"):
-        if math.isfinite(np.vdot(value, value)):  # one pass; that the squares overflow is looked into
-            return
     if not np.isfinite(value).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(value))[0])
         at = f" at {place}" if place else ""

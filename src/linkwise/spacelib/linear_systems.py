@@ -204,7 +204,7 @@ def linears(
 
 def _main(vpr: Any, m: int) -> list[int]:
     """The list of main variables up to its -1."""
-    found = np.ravel(vpr).tolist() if np.ndim(vpr) else [vpr]
+    found = vpr if isinstance(vpr, (list, tuple)) else [vpr] if isinstance(vpr, int) else np.ravel(vpr).tolist()
     listed = [int(item) for item in found if isinstance(item, (int, float, np.integer)) and item == item // 1]
     chosen = listed[: listed.index(-1)] if -1 in listed else [-1]
     if len(listed) < len(found) or len(set(chosen)) < len(chosen) or not all(0 <= item < m for item in chosen):
