@@ -78,7 +78,7 @@ equations = [
 ]  # fmt: skip
 print(" \\\\\n".join(equations))
 
-# The same as the book has it (M. W. Spong, M. Vidyasagar, Robot Dynamics and Control, 1989, section 6.4).
+# The same as the book has it (M. W. Spong, M. Vidyasagar, Robot Dynamics and Control, 1989).
 c2, s2 = sympy.cos(q[1]), sympy.sin(q[1])
 first, both = sympy.cos(q[0]), sympy.cos(q[0] + q[1])
 d11 = m[0] * r[0] ** 2 + m[1] * (a[0] ** 2 + r[1] ** 2 + 2 * a[0] * r[1] * c2) + I[0] + I[1]

@@ -154,6 +154,7 @@ def test_pseudo_inverse_of_symbols_that_are_dependent() -> None:
         (lambda: clearmat(2, 2.5), "clearmat: n is 2.5; expected a whole number of 1 or more"),
         (lambda: idmat("3"), "idmat: id is '3'; expected a whole number of 1 or more"),
         (lambda: pseudinv([1.0, 2.0]), "pseudinv: A is of shape (2,); expected a matrix (..., m, n)"),
+        (lambda: pseudinv(np.zeros((0, 3))), "pseudinv: A is of shape (0, 3); expected a matrix (..., m, n)"),
         (lambda: pseudinv([["a"]]), "pseudinv: A holds <U1; expected a matrix (..., m, n)"),
         (lambda: molt([[sympy.Symbol("x")]], [[symbol("x")]]), "molt: SymPy symbols and Linkwise expressions do not mix"),
     ],

@@ -76,14 +76,14 @@ def whole(field: str, value: Any, least: int = 1, most: int | None = None) -> in
 
 
 def matrix(field: str, value: Array, expected: str = "a matrix (..., m, n)") -> Array:
-    """The value, which must have two axes or more.
+    """The value, which must have two axes or more, of which the last two are not empty.
 
     Raises
     ------
     ArgumentError
-        For a scalar or a vector.
+        For a scalar, a vector, and a matrix without elements.
     """
-    if value.ndim < 2:
+    if value.ndim < 2 or 0 in value.shape[-2:]:
         raise ArgumentError(f"{field} is of shape {value.shape}; expected {expected}")
     return value
 

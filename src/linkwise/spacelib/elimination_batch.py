@@ -38,7 +38,8 @@ def reduce_batch(h: FloatArray, m: int, main: Sequence[int]) -> tuple[FloatArray
     if not len(h):
         return h, np.zeros((0, m), dtype=int), np.zeros(0, dtype=int), np.zeros(0)
     count = max(1, AT_ONCE // h[0].size)
-    parts = [_reduced(h[k : k + count].copy(), m, main) for k in range(0, len(h), count)]
+    with np.errstate(over="ignore", invalid="ignore"):  # as with plain floats
+        parts = [_reduced(h[k : k + count].copy(), m, main) for k in range(0, len(h), count)]
     made, order, rank, arm = (np.concatenate(part) for part in zip(*parts, strict=True))
     return made, order, rank, arm
 
