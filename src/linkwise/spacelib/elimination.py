@@ -1,4 +1,4 @@
-"""Gauss-Jordan elimination with the pivot sought in all rows and columns, one system at a time, on numbers or exactly.
+"""Gauss-Jordan elimination with the pivot sought in all rows and columns, exactly, on symbols.
 
 The system is A x = b for several b at once (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 4.3).
 """
@@ -7,11 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
-
-ROUNDING = 10 * float(np.finfo(float).eps)
-"""Times the greater dimension of A, and the largest number met, what counts as zero."""
 
 
 class System:
@@ -62,39 +57,6 @@ class System:
         return [(i, j) for i in range(self.rank, len(self.rows)) for j in columns]
 
 
-def reduce_numbers(system: System) -> None:
-    """Reduce a system of floats: the largest element is the pivot, the first of equals.
-
-    The elimination ends where no element is larger than `ROUNDING` allows. What is left of A below is then set to zero, and
-    so is what is left of b where it is no more than rounding.
-    """
-    rows, m = system.rows, system.m
-    tiny = ROUNDING * max(len(rows), m)
-    largest = 0.0
-    met = [max(abs(row[j]) for row in rows) for j in range(m, len(rows[0]))]
-    while system.rank < min(len(rows), m):
-        k = system.rank
-        size, i, j = _largest(rows, k, range(k, m))
-        system.arm = size
-        largest = max(largest, size)
-        if size <= tiny * largest:
-            break
-        wanted = system.wanted()
-        if wanted:
-            first, i_first, j_first = _largest(rows, k, wanted)
-            if first > tiny * largest:
-                system.arm, i, j = first, i_first, j_first
-        system.bring(i, j)
-        _clear_numbers(system, met)
-        system.rank += 1
-    if system.rank == len(rows):
-        return
-    limits = [tiny * size for size in met]
-    for row in rows[system.rank :]:
-        row[:m] = [0.0] * m
-        row[m:] = [value if abs(value) > limit else 0.0 for value, limit in zip(row[m:], limits, strict=True)]
-
-
 def reduce_exactly(system: System, is_zero: Callable[[Any], bool], tidy: Callable[[Any], Any]) -> None:
     """Reduce a system of symbols: the first element that is not identically zero is the pivot.
 
@@ -127,29 +89,3 @@ def reduce_exactly(system: System, is_zero: Callable[[Any], bool], tidy: Callabl
         system.rank += 1
     for row in rows[system.rank :]:
         row[:] = [value * 0 if j < m or is_zero(value) else value for j, value in enumerate(row)]
-
-
-def _largest(rows: Sequence[Sequence[float]], k: int, columns: Sequence[int]) -> tuple[float, int, int]:
-    """The largest size in these columns from row k on, the first row by row of equals, and its place."""
-    sizes = [abs(row[j]) for row in rows[k:] for j in columns]
-    size = max(sizes)
-    i, j = divmod(sizes.index(size), len(columns))
-    return size, k + i, columns[j]
-
-
-def _clear_numbers(system: System, met: list[float]) -> None:
-    """Divide the row of the pivot by it, and take the row off all others; note the largest numbers taken off each b."""
-    k, m, rows = system.rank, system.m, system.rows
-    divisor = rows[k][k]
-    up = [value / divisor for value in rows[k]]
-    factors = [row[k] for row in rows]
-    factors[k] = 0.0
-    for i, factor in enumerate(factors):
-        if factor:
-            row = rows[i] = [value - factor * other for value, other in zip(rows[i], up, strict=True)]
-            row[k] = 0.0
-    up[k] = 1.0
-    rows[k] = up
-    high, low = max(factors), -min(factors)
-    top = high if high > low else low
-    met[:] = [max(size, top * abs(value)) for size, value in zip(met, up[m:], strict=True)]

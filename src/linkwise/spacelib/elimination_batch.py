@@ -1,4 +1,4 @@
-"""The elimination of `linkwise.spacelib.elimination` on a whole batch of systems at once, with the same bits."""
+"""Gauss-Jordan elimination with the pivot sought in all rows and columns, on a batch of systems of any size at once."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.spacelib.elimination import ROUNDING
 from linkwise.spatial.scalar import FloatArray
 
 IntArray = npt.NDArray[np.int64]
+
+ROUNDING = 10 * float(np.finfo(float).eps)
+"""Times the greater dimension of A, and the largest number met, what counts as zero."""
 
 AT_ONCE = 1 << 15
 """Numbers that are worked on at a time, so that they stay in the caches."""
 
 
 def reduce_batch(h: FloatArray, m: int, main: Sequence[int]) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
-    """Reduce each of a batch of systems (A, b) as `reduce_numbers` does.
+    """Reduce each of a batch of systems (A, b).
+
+    The largest element is the pivot, the first of equals. The elimination ends where no element is larger than `ROUNDING`
+    allows. What is left of A below is then set to zero, and so is what is left of b where it is no more than rounding.
 
     Parameters
     ----------

@@ -9,12 +9,11 @@ import numpy as np
 from linkwise.errors import ArgumentError, shown
 from linkwise.spacelib import exact, inverses
 from linkwise.spacelib.arrays import is_sympy, matrix, one, read_arrays, whole
-from linkwise.spacelib.elimination import System, reduce_exactly, reduce_numbers
+from linkwise.spacelib.elimination import System, reduce_exactly
 from linkwise.spacelib.elimination_batch import reduce_batch
+from linkwise.spacelib.elimination_compiled import SMALL, compiled
 from linkwise.spacelib.kinds import is_symbolic
-
-ALONE = 400
-"""A single system of up to this many numbers is reduced in plain Python, which is quicker there."""
+from linkwise.spatial.scalar import Array, FloatArray
 
 
 def solve_l(A: Any, b: Any) -> tuple[Any, Any]:
@@ -178,28 +177,33 @@ def linears(
     k = whole("linears: nsol", nsol, least=0, most=shape[1] - m)
     main = _main(vpr, m)
     made = h.copy()
-    if h.ndim == 2 and (is_symbolic(h) or n * (m + k) <= ALONE):
-        system = System(h[:n, : m + k].tolist(), m, main)
-        if is_symbolic(h):
-            if not is_sympy(h):
-                raise ArgumentError(
-                    "linears: H holds Linkwise expressions, whose zeros are not known; expected numbers or SymPy symbols"
-                )
-            reduce_exactly(system, exact.is_zero, exact.tidy)
-            made[:n, : m + k] = system.rows
-        else:
-            reduce_numbers(system)
-            made[:n, : m + k] = system.rows
-            made += 0.0
-        return made, np.array(system.order), system.rank, system.arm
     if is_symbolic(h):
         one("linears", h)
+        if not is_sympy(h):
+            raise ArgumentError(
+                "linears: H holds Linkwise expressions, whose zeros are not known; expected numbers or SymPy symbols"
+            )
+        system = System(h[:n, : m + k].tolist(), m, main)
+        reduce_exactly(system, exact.is_zero, exact.tidy)
+        made[:n, : m + k] = system.rows
+        return made, np.array(system.order), system.rank, system.arm
+    made[..., :n, : m + k], order, rank, arm = _reduced(h[..., :n, : m + k], m, main)
+    if h.ndim == 2:
+        return made, order.astype(int), int(rank), float(arm)
+    return made, order.astype(int), rank.astype(int), arm
+
+
+def _reduced(h: FloatArray, m: int, main: list[int]) -> tuple[Array, Array, Array, Array]:
+    """Reduce systems (..., n, m + k): small ones as compiled, others all together, column after column."""
+    n, width = h.shape[-2:]
+    if n * width <= SMALL:
+        flags = ([float(j in main) for j in range(m)],) if main else ()
+        with np.errstate(all="ignore"):
+            made, *rest = compiled(n, m, width - m, bool(main)).ufunc(h, *flags)
+        return made + 0.0, *rest  # no minus before zero
     batch = h.shape[:-2]
-    reduced, order, rank, arm = reduce_batch(h[..., :n, : m + k].reshape(-1, n, m + k), m, main)
-    made[..., :n, : m + k] = reduced.reshape(*batch, n, m + k)
-    if not batch:
-        return made, order[0], int(rank[0]), float(arm[0])
-    return made, order.reshape(*batch, m), rank.reshape(batch), arm.reshape(batch)
+    made, order, rank, arm = reduce_batch(h.reshape(-1, n, width), m, main)
+    return made.reshape(h.shape), order.reshape(*batch, m), rank.reshape(batch), arm.reshape(batch)
 
 
 def _main(vpr: Any, m: int) -> list[int]:
