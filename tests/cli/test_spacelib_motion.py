@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwise.spacelib.programs import elbow_files, laws
+from linkwise.spacelib.programs import bundled, elbow_files, laws
 from linkwise.spacelib.programs.motions import read_motion
 
 PNG = b"\x89PNG\r\n"
@@ -99,6 +99,13 @@ def test_comparison_as_json(linkwise: Callable) -> None:
     assert rows[0]["momentum"] > 0.1 > rows[2]["momentum"]
 
 
+def test_json_beside_a_picture(linkwise: Callable) -> None:
+    run(linkwise, "test-mot", "short.mot", "--dt", "0.2")
+    made = json.loads(run(linkwise, "test", "TEST.DAT", "short.mot", "--json", "--picture", "a.svg")[0])
+    assert [entry["t"] for entry in made] == [0.0, 0.2, 0.4]
+    assert Path("a.svg").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -116,6 +123,44 @@ def test_floating_links_that_cannot_be(linkwise: Callable, options: tuple[str, .
     assert told.status == 2
     assert message in " ".join(told.err.split())
     assert [path.name for path in Path().iterdir()] == ["bad.mot"]
+
+
+def test_lines_fit_a_screen(linkwise: Callable) -> None:
+    run(linkwise, "test-mot", "short.mot", "--dt", "0.2")
+    out, _ = run(linkwise, "test", "TEST.DAT", "short.mot", "--compare")
+    assert max(map(len, out.splitlines()[-3:])) <= 80
+    run(linkwise, "joint-mot", "JOINT.MOT")
+    run(linkwise, "elb-d-dh", "ELBOW.DAT", "JOINT.MOT", "GRIPPER.MOT")
+    out, _ = run(linkwise, "elb-i-dh", "ELBOW.DAT", "GRIPPER.MOT", "GUESS.1ST", "OUT.MOT")
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("rob-mat", "r.dat", "j.mot", "j.mot"),
+        ("rob-mat", "r.dat", "j.mot", "r.dat"),
+        ("elb-d-dh", "e.dat", "j.mot", "./j.mot"),
+        ("elb-d-pa", "e.dat", "j.mot", "e.dat"),
+        ("elb-i-dh", "e.dat", "g.mot", "guess", "g.mot"),
+        ("elb-i-dh", "e.dat", "g.mot", "guess", "link"),
+        ("test", "t.dat", "t.mot", "t.dat"),
+        ("test-new", "t.dat", "t.png", "--picture", "./t.png"),
+        ("test", "t.dat", "t.mot", "t.png", "--picture", "t.png"),
+    ],
+)
+def test_nothing_that_is_read_is_written_over(linkwise: Callable, command: tuple[str, ...]) -> None:
+    files = {"r.dat": "SMART.DAT", "e.dat": "ELBOW.DAT", "t.dat": "TEST.DAT", "guess": "GUESS.1ST"}
+    for name, source in files.items():
+        Path(name).write_text(bundled.path(source).read_text())
+    for name in ("j.mot", "g.mot", "t.mot"):
+        Path(name).write_text("0.1")
+    Path("link").symlink_to("guess")
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    told = linkwise("spacelib", *command)
+    assert told.status == 2
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+    assert "which would be lost; name a new one" in " ".join(told.err.split())
 
 
 def test_without_matplotlib_one_line_says_what_is_missing(linkwise: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,6 +226,10 @@ def test_the_listed_tolerance_can_be_asked_for(linkwise: Callable) -> None:
         (("elb-d-dh", "TEST.DAT", "JOINT.MOT"), "comes after the last number; 6 numbers were expected"),
         (("elb-d-dh", "ELBOW.DAT", "short.mot"), "the file ends within instant 1: 15 of 18 numbers are missing"),
         (("elb-i-dh", "ELBOW.DAT", "short.mot"), "the convention is 0 0 0"),
+        (("elb-i-dh", "ELBOW.DAT", "GRIPPER.MOT"), "linkwise spacelib elb-d-dh writes GRIPPER.MOT"),
+        (("elb-d-dh", "ELBOW.DAT", "JOINT.MOT", ""), "this is a folder, not a file"),
+        (("joint-mot", ""), "this is a folder, not a file"),
+        (("elb-i-dh", "ELBOW.DAT", "a" * 5000), "cannot be opened: File name too long"),
         (("elb-i-dh", "ELBOW.DAT", "far.mot"), "instant 1 (t = 0 s) is not solved"),
         (("elb-i-dh", "ELBOW.DAT", "far.mot", "GUESS.1ST", "out", "--json"), "--json prints, and OUT names a file"),
         (("elb-i-dh", "ELBOW.DAT", "far.mot", "--tolerance", "-1"), "tolerance is -1.0; expected a number > 0"),

@@ -6,6 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+import sympy
 
 from linkwise.mechanism import Mechanism
 from linkwise.spacelib import c, constants, maple
@@ -79,13 +80,28 @@ def test_what_is_reversed_between_the_releases() -> None:
 
 
 def test_constants_are_there_too() -> None:
-    for namespace in (c, maple):
-        assert np.pi / 2 == namespace.PIG_2
-        assert namespace.Zaxis_n is constants.Zaxis_n
-        assert {"X", "OK", "UNIT4"} <= {*dir(namespace)}
+    assert np.pi / 2 == c.PIG_2
+    assert c.Zaxis_n is constants.Zaxis_n
+    assert c.X == maple.X == 0
     assert maple.Origin is constants.ORIGIN
-    assert {*names_of("c")} <= {*dir(c)}
-    assert not {"annotations", "np", "math"} & {*dir(c)}
+
+
+def test_the_constants_of_maple_are_exact() -> None:
+    q = sympy.Symbol("q")
+    assert sympy.pi / 2 == maple.PIG_2
+    made = maple.UNIT4 @ maple.dhtom(maple.Rev, 0, 0, 0, 0, maple.PIG_2, q)
+    assert made.tolist() == [
+        [sympy.cos(q), 0, sympy.sin(q), 0],
+        [sympy.sin(q), 0, -sympy.cos(q), 0],
+        [0, 1, 0, 0],
+        [0, 0, 0, 1],
+    ]
+    for name in dir(maple):
+        value, number = getattr(maple, name), getattr(constants, name, None)
+        if isinstance(number, np.ndarray):
+            assert np.array_equal(value.astype(float), number)
+            with pytest.raises(ValueError, match="read-only"):
+                value[:] = 7
 
 
 @pytest.mark.parametrize(

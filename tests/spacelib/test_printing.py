@@ -23,7 +23,15 @@ def test_columns_of_eight_with_four_decimals() -> None:
 
 
 def test_no_zero_has_a_minus() -> None:
-    assert printed("", [-0.0, -0.00004, -0.00006]) == "  0.0000  0.0000 -0.0001\n\n"
+    assert printed("", [-0.0, -0.00004, -0.00006, 1000.0]) == "    0.0000    0.0000   -0.0001 1000.0000\n\n"
+    assert printed("", [-0.0, -1e-17, 1.0]) == "  0.0000  0.0000  1.0000\n\n"
+
+
+def test_small_numbers_that_count_are_shown() -> None:
+    """The inertia of a small body beside its mass is no zero; rounding is."""
+    assert printed("", [1.0, 1e-5]) == " 1.0000e+00 1.0000e-05\n\n"
+    assert printed("", [-0.0, 2e-9]) == " 0.0000e+00 2.0000e-09\n\n"
+    assert printed("", [1.0, 9e-8]) == "  1.0000  0.0000\n\n"
 
 
 def test_columns_widen_together_and_never_touch() -> None:

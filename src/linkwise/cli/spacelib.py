@@ -12,7 +12,8 @@ import click
 
 from linkwise.cli.reading import in_options
 from linkwise.cli.spacelib_motion import register
-from linkwise.cli.spacelib_names import Programs, bundled_argument, file_of, is_screen, json_option, print_json
+from linkwise.cli.spacelib_names import Programs, bundled_argument, complete_bundled, file_of, json_option, print_json
+from linkwise.cli.spacelib_output import file_asked, print_parts, wrote
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.rob_mat import RobMat
@@ -53,32 +54,28 @@ def rob_mat(data: str, motion: str, out: str | None, any_inertia: bool, as_json:
     from linkwise.errors import FileError
     from linkwise.spacelib.programs import rob_mat as program
 
-    if not is_screen(out) and as_json:
-        raise click.UsageError("--json prints, and OUT names a file; leave one of them out")
+    file = file_asked(out, as_json, (data, motion))
     try:
         parts = program.run(file_of(data), file_of(motion), physical=not any_inertia)
     except FileError as error:
         raise in_options(error) from error
     if as_json:
         print_json(entry for part in parts for entry in program.as_dicts(part))
-    elif out is None or is_screen(out):
-        for part in parts:
-            for piece in program.text(part):
-                click.echo(piece, nl=False)
+    elif file is None:
+        print_parts(piece for part in parts for piece in program.text(part))
     else:
-        _write_and_tell(out, parts)
+        _write_and_tell(file, parts)
 
 
 def _write_and_tell(out: str, parts: Iterator[RobMat]) -> None:
     """Write the OUT file; print the efforts of the motors."""
     from linkwise.cli.spacelib_efforts import Efforts
-    from linkwise.model.table import plain
     from linkwise.spacelib.programs import rob_mat as program
 
     efforts = Efforts()
     program.write(out, efforts.passing(parts))
     efforts.tell()
-    click.echo(f"wrote {plain(out)}")
+    wrote(out)
 
 
 @spacelib.command("triangle", short_help="The screw that moves a triangle from one place to another (7.3).")
@@ -150,11 +147,13 @@ def test_lin(file: str, as_json: bool) -> None:
 
 
 @spacelib.command("data", short_help="List the manual's data files, or copy them.")
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=complete_bundled)
 @click.option("--to", "folder", metavar="FOLDER", type=click.Path(), help="Copy into this folder; made if needed.")
 @click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
 def data(names: Sequence[str], folder: str | None, overwrite: bool) -> None:
     """List the data files printed in the manual, print those named, or copy them with --to.
+
+    TEST.MOT and JOINT.MOT, of which the manual prints the first lines, are written by test-mot and joint-mot.
 
     \b
     Examples:

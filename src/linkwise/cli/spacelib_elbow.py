@@ -65,7 +65,7 @@ def _grip(run: Callable[..., Direct], data: str, motion: str, out: str | None, o
     from linkwise.spacelib.programs import elbow, elbow_files
 
     as_json = options["as_json"]
-    file = file_asked(out, as_json)
+    file = file_asked(out, as_json, (data, motion))
     lengths = elbow_files.read_lengths(file_of(data))
     made = run(lengths, motion_of(motion, elbow_files.JOINTS))
     gripper = made.gripper
@@ -108,9 +108,9 @@ def elb_i_dh(
     from linkwise.spacelib.programs.elbow_inverse import elb_i_dh as program
     from linkwise.spacelib.programs.motions import LAYOUTS, save_motion
 
-    file = file_asked(out, as_json)
+    file = file_asked(out, as_json, (data, motion, guess))
     lengths, start = elbow_files.read_lengths(file_of(data)), elbow_files.read_guess(file_of(guess))
-    made = program(lengths, elbow_files.read_gripper(motion), start, tolerance=tolerance)
+    made = program(lengths, elbow_files.read_gripper(file_of(motion)), start, tolerance=tolerance)
     layout = "joint" if digits == "manual" else digits
     if as_json:
         print_json(_joints(made, k) for k in range(len(made.motion.t)))
@@ -135,8 +135,8 @@ def _tell_closure(made: Inverse, err: bool) -> None:
     """Say how near the gripper came, and where the robot is singular."""
     position, speed, acceleration = made.closure.max(axis=0)
     click.echo(
-        f"steps: at most {made.iterations.max()}; the gripper is off by at most {position:.1e} in position, {speed:.1e} in"
-        f" speed, {acceleration:.1e} in acceleration",
+        f"steps: at most {made.iterations.max()}; the gripper is off by at most {position:.1e} in position,\n"
+        f"  {speed:.1e} in speed, {acceleration:.1e} in acceleration",
         err=err,
     )
     for first, last in _singular(made):
@@ -144,8 +144,8 @@ def _tell_closure(made: Inverse, err: bool) -> None:
         times = times or f"from t = {made.motion.t[first]:g} s to {made.motion.t[last]:g} s"
         _, speed, acceleration = made.closure[first : last + 1].max(axis=0)
         click.echo(
-            f"  singular {times}: rank {made.rank[first]}; the smallest speeds and accelerations are given, off by at most"
-            f" {speed:.1e} and {acceleration:.1e}",
+            f"  singular {times}: rank {made.rank[first]}; the smallest speeds and\n"
+            f"    accelerations are given, off by at most {speed:.1e} and {acceleration:.1e}",
             err=err,
         )
 

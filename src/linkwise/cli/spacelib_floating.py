@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.spacelib_names import bundled_argument, file_of, json_option, print_json
-from linkwise.cli.spacelib_output import file_asked, motion_of, print_parts, wrote
+from linkwise.cli.spacelib_output import file_asked, keep_apart, motion_of, print_parts, wrote
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.floating import History
@@ -83,9 +83,11 @@ def _float(run: Callable[..., History], data: str, motion: str, out: str | None,
     suffix = _suffix(picture) if picture else ""
     if options["halve"] and not compare:
         raise click.UsageError("--halve is for --compare, which is not asked for")
-    file = file_asked(out, as_json)
+    file = file_asked(out, as_json, (data, motion))
+    if picture:
+        keep_apart(picture, (data, motion, *([file] if file else [])), "--picture")
     links, moved = read_two_links(file_of(data)), motion_of(motion, 1)
-    if out is not None or not (compare or picture):
+    if out is not None or not (compare or (picture and not as_json)):
         made = run(links, moved, as_listed=options["as_listed"])
         if file is not None:
             write_text(file, written(made))
@@ -124,8 +126,9 @@ def _compare_table(found: list[Compared]) -> None:
         table.add_row(one.history.program, time_text(one.history.dt), *(f"{values.max():.1e}" for values in errors))
     put(console(), "largest error of position and angle, and change of momentum", table)
     click.echo(
-        "Errors are against Linkwise's dynamics of a floating base with half its step: of the centres of mass, and of the\n"
-        "angle of link 1. Angular momentum is about the origin of frame (0)."
+        "Errors are against Linkwise's dynamics of a floating base with half its step:\n"
+        "of the centres of mass, and of the angle of link 1. Angular momentum is about\n"
+        "the origin of frame (0)."
     )
 
 

@@ -48,7 +48,7 @@ def test_mot(out: str, dt: float | None, digits: str) -> None:
 def _put_motion(out: str, motion: Motion, layout: str) -> None:
     from linkwise.spacelib.programs.motions import LAYOUTS, save_motion
 
-    if not file_asked(out):
+    if file_asked(out) is None:
         print_parts(LAYOUTS[layout](motion))
         return
     save_motion(out, motion, layout)

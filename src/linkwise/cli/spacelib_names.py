@@ -49,13 +49,21 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     """Offer the bundled files whose names begin so, and the files here."""
     from click.shell_completion import CompletionItem
 
-    from linkwise.spacelib.programs.bundled import names
-
-    found = [name for name in names() if name.startswith(incomplete.upper())]
+    found = complete_bundled(ctx, param, incomplete)
     if not found:
         return [CompletionItem(incomplete, type="file")]
     here = [path.name for path in sorted(Path().iterdir()) if path.name.startswith(incomplete) and path.is_file()]
-    return [CompletionItem(name) for name in dict.fromkeys([*found, *here])]
+    bundled = {item.value for item in found}
+    return [*found, *(CompletionItem(name) for name in here if name not in bundled)]
+
+
+def complete_bundled(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the bundled files whose names begin so."""
+    from click.shell_completion import CompletionItem
+
+    from linkwise.spacelib.programs.bundled import names
+
+    return [CompletionItem(name) for name in names() if name.startswith(incomplete.upper())]
 
 
 def file_of(name: str) -> Path:

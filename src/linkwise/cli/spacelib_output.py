@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,34 @@ digits_option = click.option(
 )
 
 
-def file_asked(out: str | None, as_json: bool = False) -> str | None:
-    """Tell the file that is to be written, None where the screen is meant."""
+def file_asked(out: str | None, as_json: bool = False, read: Iterable[str] = (), name: str = "OUT") -> str | None:
+    """Tell the file that is to be written, None where the screen is meant; refuse one of those that are read."""
     asked = None if is_screen(out) else out
-    if asked and as_json:
+    if asked is not None and as_json:
         raise click.UsageError("--json prints, and OUT names a file; leave one of them out")
+    if asked is not None:
+        keep_apart(asked, read, name)
     return asked
+
+
+def keep_apart(written: str, others: Iterable[str], name: str) -> None:
+    """Refuse a file that would be written over another one of the command, by whatever path.
+
+    Raises
+    ------
+    click.BadParameter
+        Naming the file.
+    """
+    for one in others:
+        if _same(written, one):
+            what = f"{written!r} is also another file of this command, which would be lost; name a new one"
+            raise click.BadParameter(what, param_hint=name)
+
+
+def _same(one: str, other: str) -> bool:
+    with suppress(OSError, ValueError):
+        return Path(one).samefile(other)
+    return Path(one) == Path(other)
 
 
 def motion_of(name: str, joints: int) -> Motion:

@@ -98,7 +98,7 @@ def written_size(tape: Tape) -> int:
 def _made(tape: Tape, given: Sequence[Any], evaluate: bool, keep: Callable[[int, Any], Any]) -> dict[str, Any]:
     """Run a tape on SymPy expressions; ``keep`` says what stands for the result in a slot."""
     sympy = sympy_module()
-    operations = _operations(sympy, evaluate)
+    operations = operations(sympy, evaluate)
     values = [*given, *map(number, tape.constants)]
     if len(values) != tape.first_result:
         raise ValueError(f"{tape.name} takes {tape.input_count} scalars; {len(given)} were given")
@@ -114,7 +114,7 @@ def _made(tape: Tape, given: Sequence[Any], evaluate: bool, keep: Callable[[int,
     return made
 
 
-def _operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
+def operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
     def plus(x: Any, y: Any) -> Any:
         return sympy.Add(x, y, evaluate=evaluate)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from linkwise.errors import shown
@@ -25,10 +26,14 @@ class Token:
 
 def tokens(text: str) -> list[Token]:
     r"""The words of a text whose lines end in ``\n``."""
-    found = []
+    return list(each_token(text))
+
+
+def each_token(text: str) -> Iterator[Token]:
+    r"""The words of a text whose lines end in ``\n``, one at a time: a long file needs no list of them."""
     for number, line in enumerate(text.split("\n"), 1):
-        found += [Token(match.group(), number) for match in _TOKEN.finditer(line)]
-    return found
+        for match in _TOKEN.finditer(line):
+            yield Token(match.group(), number)
 
 
 def number(text: str) -> float | None:

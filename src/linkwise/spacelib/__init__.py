@@ -230,6 +230,7 @@ __all__ = [
     "coriolis",
     "cross",
     "crossmto",
+    "crossmtom",
     "crosstom",
     "deg",
     "dhtom",
@@ -259,6 +260,7 @@ __all__ = [
     "interlpl",
     "intermed",
     "intersec",
+    "intersect",
     "inva",
     "invers",
     "jrand",
@@ -307,6 +309,7 @@ __all__ = [
     "rtocarda",
     "screwtom",
     "skew",
+    "solve",
     "solve_l",
     "ssum",
     "sub",
@@ -335,4 +338,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_aliases()})
+    return sorted({*__all__, *_aliases()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.kinds import Kind, is_symbolic
 from linkwise.spatial.scalar import Array
+
+TWELFTH = math.pi / 12
 
 
 def read_arrays(name: str, expected: str, **values: Any) -> list[Array]:
@@ -43,15 +46,34 @@ def read_arrays(name: str, expected: str, **values: Any) -> list[Array]:
     return [value.astype(object) for value in found]
 
 
-def exact(value: Array) -> Array:
-    """An array with SymPy's objects as they are, and plain numbers as SymPy's exact numbers where there are simple ones."""
+def exact(value: Any) -> Array:
+    """An array with SymPy's objects as they are, and plain numbers as SymPy's exact numbers where there are simple ones.
+
+    A number that is a twelfth of pi, or a multiple of it up to two turns, is this, but for two units in its last place: so
+    `PIG_2` is a right angle.
+
+    Examples
+    --------
+    >>> exact([0.5, math.pi / 2, 0.3]).tolist()
+    [1/2, pi/2, 0.300000000000000]
+    """
+    given = np.asarray(value)
+    made = np.empty(given.shape, dtype=object)
+    for place in np.ndindex(given.shape):
+        item = given[place]
+        made[place] = item if hasattr(item, "free_symbols") else _exact_number(float(item))
+    return made
+
+
+def _exact_number(value: float) -> Any:
     from linkwise.equations.symbols import number
 
-    made = np.empty(value.shape, dtype=object)
-    for place in np.ndindex(value.shape):
-        item = value[place]
-        made[place] = item if hasattr(item, "free_symbols") else number(float(item))
-    return made
+    count = round(value / TWELFTH) if abs(value) < 49 * TWELFTH else 0
+    if count and abs(value - count * TWELFTH) <= 2 * math.ulp(value):
+        import sympy
+
+        return sympy.Rational(count, 12) * sympy.pi
+    return number(value)
 
 
 def is_sympy(*values: Array) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import BLOCK, MAT4, MOVING_AXIS, POINT, SCALAR, SIGN, Choice, Kind
+from linkwise.spacelib.position import NO_ROTATION, rotation_measure
 from linkwise.spatial.cardan import (
     cardan_angles,
     cardan_product_matrix,
@@ -22,15 +23,8 @@ from linkwise.spatial.cardan import (
     cardan_rotation,
     sequence,
 )
-from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank, select
 from linkwise.spatial.transform import transform
-from linkwise.spatial.vector import inner
-
-ROUGH = 0.1
-"""How far from the identity (Frobenius norm) R'R may be where angles are taken from R; two digits still pass."""
-
-NO_ROTATION = f"the 3x3 block is no rotation: R'R is off the identity by {ROUGH} or more, or the determinant is negative"
 
 
 def _three(value: Array) -> Array | None:
@@ -44,13 +38,6 @@ TRIPLE = Kind("three numbers (..., 3), one for each angle", 1, _three)
 
 SIZE = Choice({3: "3", 4: "4"})
 """Size of a matrix that is filled up with zeros."""
-
-
-def rotation_measure(r: Array) -> Any:
-    """Above zero where a matrix (3, 3) is a rotation but for `ROUGH`."""
-    off = r.T @ r - np.eye(3)
-    volume = inner(r[0], cross(r[1], r[2]))
-    return select(volume, ROUGH * ROUGH - (off * off).sum(), -1.0)
 
 
 @function(q=TRIPLE, i=MOVING_AXIS, j=MOVING_AXIS, k=MOVING_AXIS)

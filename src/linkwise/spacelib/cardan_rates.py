@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.cardan import NO_ROTATION, TRIPLE, rotation_measure
+from linkwise.spacelib.cardan import TRIPLE
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import MAT4, MOVING_AXIS, POINT
+from linkwise.spacelib.position import NO_ROTATION, rotation_measure
 from linkwise.spatial.cardan import (
     cardan_angles,
     cardan_product_matrix,

@@ -54,16 +54,36 @@ class Declaration:
         """What numbers have come to: refused where it must be, codes as whole numbers, one result or a tuple of them."""
         if not isinstance(made, tuple):
             return made
-        keep = len(made) - len(self.refuse)
-        for message, measure in zip(self.refuse, made[keep:], strict=True):
-            refuse_unless(self.name, np.asarray(measure > 0), message)
-        results = [_code(part) if k in self.codes else part for k, part in enumerate(made[:keep])]
-        return results[0] if len(results) == 1 else tuple(results)
+        keep = len(made)
+        if self.refuse:
+            keep -= len(self.refuse)
+            for message, measure in zip(self.refuse, made[keep:], strict=True):
+                fine = measure > 0
+                if fine is not _TRUE:
+                    refuse_unless(self.name, np.asarray(fine), message)
+            made = made[:keep]
+        if self.codes:
+            results = list(made)
+            for k in self.codes:
+                results[k] = _code(results[k])
+            made = tuple(results)
+        return made[0] if keep == 1 else made
+
+    def fits(self, given: Sequence[Any]) -> bool:
+        """Whether the batch shapes fit each other."""
+        try:
+            np.broadcast_shapes(*(np.shape(value)[: np.ndim(value) - kind.axes] for _, _, kind, value in self.arrays(given)))
+        except ValueError:
+            return False
+        return True
 
     def misfit(self, given: Sequence[Any]) -> str:
         """What the batch shapes are that do not fit each other."""
         shapes = [f"{name} {np.shape(value)[: np.ndim(value) - kind.axes]}" for _, name, kind, value in self.arrays(given)]
         return f"{self.name}: the batch shapes do not fit each other: {', '.join(shapes)}"
+
+
+_TRUE = np.True_  # the one object there is of it: what one comparison of NumPy's scalars gives
 
 
 def refuse_unless(name: str, fine: Array, message: str) -> None:
@@ -74,4 +94,4 @@ def refuse_unless(name: str, fine: Array, message: str) -> None:
 
 
 def _code(part: Any) -> Any:
-    return np.asarray(part).astype(int) if np.ndim(part) else int(part)
+    return part.astype(int) if isinstance(part, np.ndarray) and part.ndim else int(part)

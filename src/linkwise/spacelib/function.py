@@ -14,8 +14,9 @@ from math import isfinite
 from threading import RLock
 from typing import Any, TypeVar
 
+from linkwise.errors import ArgumentError
 from linkwise.spacelib.declaration import Declaration
-from linkwise.spacelib.kinds import SCALAR, Choice, Kind, is_symbolic
+from linkwise.spacelib.kinds import SCALAR, Choice, Kind
 from linkwise.spacelib.plan import Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -74,34 +75,44 @@ class _Call:
     def __init__(self, declared: Declaration) -> None:
         self.declared = declared
         self.count = len(declared.kinds)
-        self.fields = [(f"{declared.name}: {name}", kind) for name, kind in declared.kinds.items()]
+        self.fields = [
+            (f"{declared.name}: {name}", kind, kind.axes if isinstance(kind, Kind) else None)
+            for name, kind in declared.kinds.items()
+        ]
         self.plans: dict[tuple[Any, ...], Plan] = {}
 
     def __call__(self, args: Sequence[Any]) -> Any:
         given: list[Any] = []
         key: list[Any] = []
         symbols = False
-        for (field, kind), value in zip(self.fields, args, strict=True):
+        for (field, kind, axes), value in zip(self.fields, args, strict=True):
             if kind is SCALAR and value.__class__ is float and isfinite(value):
                 given.append(value)
                 continue
-            if isinstance(kind, Choice):
-                chosen = kind.read(field, value)
-                given.append(chosen)
-                key.append(chosen)
-                continue
             made = kind.read(field, value)
             given.append(made)
-            symbols = symbols or is_symbolic(made)
-            if kind.axes:
-                key.append(made.shape[made.ndim - kind.axes :])
+            if axes is None:
+                key.append(made)
+                continue
+            symbols = symbols or made.dtype.hasobject
+            if axes:
+                key.append(made.shape[-axes:])
         if symbols:
             from linkwise.spacelib.on_symbols import on_symbols
 
             return on_symbols(self.declared, given)
         if self.declared.direct:
+            return self._direct(given)
+        chosen = tuple(key)
+        return (self.plans.get(chosen) or self._made(chosen, given))(given)
+
+    def _direct(self, given: Sequence[Any]) -> Any:
+        try:
             return self.declared.finished(self.declared.body(*given))
-        return (self.plans.get(tuple(key)) or self._made(tuple(key), given))(given)
+        except ValueError as error:
+            if isinstance(error, ArgumentError) or self.declared.fits(given):
+                raise
+            raise ArgumentError(self.declared.misfit(given)) from error
 
     def _made(self, key: tuple[Any, ...], given: Sequence[Any]) -> Plan:
         with _making:

@@ -100,7 +100,7 @@ def jtoj(m: Any, jxx: Any, jyy: Any, jzz: Any, jxy: Any, jyz: Any, jxz: Any, xg:
     size = reduce(greatest, [abs(item) for item in (jxx, jyy, jzz, jxy, jyz, jxz)], SMALLEST)
     return (
         pseudo_inertia(m, array([xg, yg, zg]), tensor),
-        select(-m, 0.0, 1.0),
+        select(m, 1.0, select(-m, 0.0, 1.0)),
         *_possible(about_center / size),
     )
 

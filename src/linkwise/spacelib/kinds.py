@@ -17,8 +17,11 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.expr.node import Expr
 from linkwise.spatial.scalar import Array
 
-SMALL = 32
-"""Arrays up to this size are searched for NaN number by number, which is quicker than NumPy there."""
+SMALL, LARGE = 32, 1000
+"""Up to the first size Python's sum of an array is quicker than NumPy's search for what is not finite; from the second on
+the sum of squares is, in contiguous memory."""
+
+FLOAT64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,8 @@ class Kind:
 
     def read(self, field: str, value: Any) -> Array:
         """The value as an array of finite float64, or of symbols (dtype object), in the kind's shape."""
-        made = _plain(field, self, value)
-        if made.dtype != object:
+        made = value if value.__class__ is np.ndarray and value.dtype is FLOAT64 else _plain(field, self, value)
+        if not made.dtype.hasobject:
             _finite(field, made)
         fitted = self.fit(made)
         if fitted is None:
@@ -95,11 +98,20 @@ def _of_objects(field: str, kind: Kind, found: Array) -> Array:
         for item in items:
             if not isinstance(item, (Expr, int, float, np.number)) and not hasattr(item, "free_symbols"):
                 raise ArgumentError(f"{field} holds {shown(item)}; expected {kind.expected}")
+            if not isinstance(item, Expr) and not _may_be_real(item):
+                raise ArgumentError(f"{field} holds {shown(item)}; expected finite real numbers and symbols")
         return found
     try:
         return np.array([_number(item) for item in items]).reshape(found.shape)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{field} holds {shown(items[0] if items.size else None)}; expected {kind.expected}") from error
+
+
+def _may_be_real(item: Any) -> bool:
+    """Whether a number, or a SymPy object, is not known to be infinite, complex or no number at all."""
+    if not hasattr(item, "free_symbols"):
+        return math.isfinite(item)
+    return bool(item.free_symbols) or (item.is_extended_real is not False and item.is_finite is True)
 
 
 def _number(item: Any) -> float:
@@ -109,7 +121,10 @@ def _number(item: Any) -> float:
 
 
 def _finite(field: str, value: Array) -> None:
-    if value.size <= SMALL and all(map(math.isfinite, value.ravel().tolist())):
+    if value.size <= SMALL:
+        if math.isfinite(sum(value.ravel().tolist())):  # only what is not finite, or overflows, makes a sum that is not
+            return
+    elif value.size >= LARGE and value.flags.c_contiguous and math.isfinite(np.vdot(value, value)):
         return
     if not np.isfinite(value).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(value))[0])
@@ -140,7 +155,7 @@ def _fit_point(value: Array) -> Array | None:
     if value.ndim == 0 or value.shape[-1] not in (3, 4):
         return None
     if value.shape[-1] == 4:
-        return value if value.dtype == object or _ends_in_one(value) else None
+        return value if _ends_in_one(value) else None
     made = np.empty((*value.shape[:-1], 4), dtype=value.dtype)
     made[..., :3] = value
     made[..., 3] = 1.0 if value.dtype != object else 1
@@ -149,6 +164,14 @@ def _fit_point(value: Array) -> Array | None:
 
 def _ends_in_one(value: Array) -> bool:
     return bool(value[3] == 1.0 if value.ndim == 1 else (value[..., 3] == 1.0).all())
+
+
+def _fit_line(value: Array) -> Array | None:
+    if value.shape[-2:] != (4, 2):
+        return None
+    if value.ndim == 2:
+        return value if bool(value[3, 0] == 1) and bool(value[3, 1] == 0) else None
+    return value if bool((value[..., 3, 0] == 1).all() and (value[..., 3, 1] == 0).all()) else None
 
 
 def _fit_plane(value: Array) -> Array | None:
@@ -176,7 +199,7 @@ SCALAR = Kind("a real number", 0, _fit_scalar)
 VECTOR = Kind("a vector (..., 3) or (..., 4)", 1, _fit_vector)
 POINT = Kind("a point (..., 3), or (..., 4) that ends in 1", 1, _fit_point)
 PLANE = Kind("a plane (..., 4)", 1, _fit_plane)
-LINE = Kind("a line (..., 4, 2): a point and a direction as columns", 2, _exactly(4, 2))
+LINE = Kind("a line (..., 4, 2): a point that ends in 1 and a direction that ends in 0, as columns", 2, _fit_line)
 BLOCK = Kind("a matrix (..., 3, 3) or larger", 2, _fit_block)
 MAT3 = Kind("a matrix (..., 3, 3)", 2, _exactly(3, 3))
 MAT4 = Kind("a matrix (..., 4, 4)", 2, _exactly(4, 4))

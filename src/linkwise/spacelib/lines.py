@@ -27,7 +27,7 @@ from linkwise.spatial.lines import (
 )
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, array, least, select
-from linkwise.spatial.vector import inner, length, unit
+from linkwise.spatial.vector import chosen, inner, length, unit
 
 OBLIQUE, CROSSING, PARALLEL_LINES, SAME = 1, 0, 2, -1
 """The relative positions of two lines, as `intersec` tells them."""
@@ -258,11 +258,6 @@ def as_line(place: Array, direction: Array) -> Array:
 def as_plane(across: Array, place: Array) -> Array:
     """The plane (4,) with a normal (3,) through a place (3,)."""
     return array([*across, -inner(across, place)])
-
-
-def chosen(c: Any, x: Array, y: Array) -> Array:
-    """The elements of x where c is above zero, else those of y."""
-    return array([select(c, p, q) for p, q in zip(x.ravel(), y.ravel(), strict=True)]).reshape(x.shape)
 
 
 def usable_line(line: Array) -> Any:

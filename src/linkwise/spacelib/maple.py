@@ -1,12 +1,14 @@
 """SpaceLib under the names of its Maple release: ``from linkwise.spacelib import maple``, then ``maple.velactoWH(...)``.
 
-Arguments and results are those of the function here, in the order of the MATLAB release. The constants are the same as in
-`linkwise.spacelib`: axes count from 0, as in C and unlike Maple. All names stand in the table
-`linkwise.spacelib.names.NAMES`.
+Arguments and results are those of the function here, in the order of the MATLAB release. The constants are those of
+`linkwise.spacelib`, axes count from 0, as in C and unlike Maple; but they are exact, so that products with symbols stay so:
+`PIG_2` is SymPy's pi/2, and `UNIT4` is of whole numbers. All names stand in the table `linkwise.spacelib.names.NAMES`.
 
 Examples
 --------
 >>> from linkwise.spacelib import maple
+>>> maple.PIG_2, maple.ORIGIN.tolist()
+(pi/2, [0, 0, 0, 1])
 >>> maple.vdot3([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]).tolist()
 6.0
 """

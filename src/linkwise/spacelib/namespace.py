@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -25,8 +27,22 @@ def found_in(release: str, name: str) -> Any:
     if name in names:
         return names[name].found()
     if hasattr(constants, name) and _is_constant(name):
-        return getattr(constants, name)
+        return _exactly(getattr(constants, name)) if release == "maple" else getattr(constants, name)
     raise AttributeError(_unknown(release, name, names), name=name, obj=None)
+
+
+def _exactly(value: Any) -> Any:
+    """A constant as Maple has it: turns as multiples of SymPy's pi, whole numbers in matrices."""
+    if isinstance(value, float):
+        from linkwise.equations.symbols import sympy_module
+
+        sympy = sympy_module()
+        return sympy.Rational(round(2 * value / math.pi), 2) * sympy.pi
+    if isinstance(value, np.ndarray):
+        made = value.astype(int).astype(object)
+        made.flags.writeable = False
+        return made
+    return value
 
 
 def listed_in(release: str) -> list[str]:
@@ -46,7 +62,7 @@ def alias(name: str) -> Any:
     if len({row.function for row in rows.values()}) == 1:
         return next(iter(rows.values())).found()
     if not rows:
-        close = get_close_matches(name, {*aliases(), *_own_names()}, n=3)
+        close = _close(name, {*aliases(), *_own_names()})
         told = f"; close are {members(close)}" if close else ""
         raise AttributeError(f"SpaceLib has no {name!r}{told}; dir(linkwise.spacelib) lists all names", name=name, obj=None)
     meant = " and ".join(f"{row.function} in {RELEASES[release]} (spacelib.{release})" for release, row in rows.items())
@@ -61,6 +77,14 @@ def aliases() -> tuple[str, ...]:
         for name, row in names_of(release).items():
             meanings.setdefault(name, set()).add(row.function)
     return tuple(name for name, functions in meanings.items() if len(functions) == 1)
+
+
+def _close(name: str, names: Iterable[str]) -> list[str]:
+    """Names that are nearly the same, or the same but for capitals."""
+    by_letters: dict[str, list[str]] = {}
+    for known in sorted(names):
+        by_letters.setdefault(known.lower(), []).append(known)
+    return [known for letters in get_close_matches(name.lower(), by_letters, n=3) for known in by_letters[letters]]
 
 
 def _own_names() -> list[str]:
@@ -81,6 +105,6 @@ def _unknown(release: str, name: str, names: dict[str, Name]) -> str:
             own = getattr(row, release)
             here = f"which is {members(own)} there" if own else "which that release lacks"
             return f"{told}; it is a name of the {title} release, {here}"
-    close = get_close_matches(name, names, n=3)
+    close = _close(name, names)
     listed = f"dir(linkwise.spacelib.{release}) lists all {len(names)} functions"
     return f"{told}; {f'close are {members(close)}; ' if close else ''}{listed}"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from linkwise.equations.graph import to_sympy
-from linkwise.equations.symbols import number
+from linkwise.equations.decided import decided
+from linkwise.equations.squares import gathered
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
+from linkwise.spacelib.arrays import exact
 from linkwise.spacelib.declaration import Declaration
 from linkwise.spacelib.plan import Plan
-from linkwise.spatial.scalar import Array
 
 
 def on_symbols(declared: Declaration, given: Sequence[Any]) -> Any:
@@ -22,7 +23,8 @@ def on_symbols(declared: Declaration, given: Sequence[Any]) -> Any:
     Raises
     ------
     ArgumentError
-        For a batch, or where SymPy's symbols and Linkwise's come together.
+        For a batch, where SymPy's symbols and Linkwise's come together, and where a call is known to be one that numbers
+        are refused for.
     """
     items: list[Any] = []
     for _, name, kind, value in declared.arrays(given):
@@ -37,44 +39,47 @@ def on_symbols(declared: Declaration, given: Sequence[Any]) -> Any:
         return _in_sympy(declared, given)
     filled = list(given)
     for place, _, _, value in declared.arrays(given):
-        filled[place] = _opened(value if ours else _exact(value))
+        filled[place] = _opened(value if ours else exact(value))
     return _closed(declared, declared.symbolic(*filled))
 
 
 def _in_sympy(declared: Declaration, given: Sequence[Any]) -> Any:
-    """The traced body, written out in SymPy; of a choice between cases the general one."""
+    """The traced body, written out in SymPy; of a choice between cases the general one, unless the other is known to hold."""
     plan = Plan(declared, given)
-    items = [item for place in plan.places for item in _exact(given[place]).ravel()]
-    made = to_sympy(plan.tape, items, evaluate=True, general=True)
+    made = iter(decided(plan.tape, [item for place in plan.places for item in exact(given[place]).ravel()]))
     arrays = []
-    for name, shape in plan.tape.outputs.items():
+    for shape in plan.tape.outputs.values():
         array = np.empty(shape, dtype=object)
-        array.ravel()[:] = made[name].flat()
+        array.ravel()[:] = list(islice(made, array.size))
         arrays.append(array)
     return _closed(declared, arrays[0] if plan.single else tuple(arrays))
 
 
 def _closed(declared: Declaration, made: Any) -> Any:
-    """Without what only numbers can be refused for; codes that are known as whole numbers."""
-    if not isinstance(made, tuple):
-        return _opened(made)
-    results = [_opened(part) for part in made[: len(made) - len(declared.refuse)]]
+    """Short, without the measures, which are known to be above zero or not known at all; known codes as whole numbers."""
+    parts = made if isinstance(made, tuple) else (made,)
+    keep = len(parts) - len(declared.refuse)
+    for message, measure in zip(declared.refuse, map(_opened, parts[keep:]), strict=True):
+        if getattr(measure, "is_extended_nonpositive", False):
+            raise ArgumentError(f"{declared.name}: {message}")
+    results = [_opened(_short(part)) for part in parts[:keep]]
     for k in declared.codes:
         if not isinstance(results[k], Expr) and not getattr(results[k], "free_symbols", None):
             results[k] = int(results[k])
     return results[0] if len(results) == 1 else tuple(results)
 
 
+def _short(part: Any) -> Any:
+    """An array of SymPy's expressions with the squares of sines and cosines gathered."""
+    if not isinstance(part, np.ndarray):
+        return gathered(part) if hasattr(part, "free_symbols") else part
+    if part.dtype == object:
+        for place in np.ndindex(part.shape):
+            if hasattr(part[place], "free_symbols"):
+                part[place] = gathered(part[place])
+    return part
+
+
 def _opened(value: Any) -> Any:
     """The scalar itself of an array without axes."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
-def _exact(value: Any) -> Array:
-    """The array in SymPy's objects; a plain number as the exact SymPy number where there is a simple one."""
-    given = np.asarray(value)
-    made = np.empty(given.shape, dtype=object)
-    for place in np.ndindex(given.shape):
-        item = given[place]
-        made[place] = item if hasattr(item, "free_symbols") else number(float(item))
-    return made

@@ -15,12 +15,12 @@ from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.declaration import refuse_unless
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import LINE, PLANE, POINT, VECTOR
-from linkwise.spacelib.lines import as_line, as_plane, chosen, usable_line
+from linkwise.spacelib.lines import as_line, as_plane, usable_line
 from linkwise.spacelib.points import as_point
 from linkwise.spacelib.sample import at_random, holds_symbols, in_sympy, undefined
 from linkwise.spatial.lines import LARGEST, PARALLEL, blur_of, common_line, normal, over, spread, usable
 from linkwise.spatial.scalar import Array, least, select
-from linkwise.spatial.vector import inner, length, unit
+from linkwise.spatial.vector import chosen, inner, length, unit
 
 PIERCING, INSIDE, BESIDE = 0, 1, -1
 """The relative positions of a line and a plane, as `interlpl` tells them."""

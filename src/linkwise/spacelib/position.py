@@ -9,16 +9,17 @@ import numpy as np
 from linkwise.spacelib.constants import U
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, MAT4, POINT, SCALAR, VECTOR
-from linkwise.spatial.rotation import rotation_error, rotation_x, rotation_y, rotation_z
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spacelib.points import as_point
+from linkwise.spatial.rotation import rotation_error, rotation_of_axis
+from linkwise.spatial.scalar import Array
 from linkwise.spatial.screw import rotation_screw, screw_rotation, screw_transform, transform_screw
 from linkwise.spatial.transform import dh_standard, transform
 from linkwise.spatial.vector import unit
 
-NO_ROTATION = "the 3x3 block is no rotation (its columns are unit vectors across each other, its determinant is 1)"
-
 COARSE = 0.1
-"""How far R'R may be from the identity (root of the sum of squares): a rotation printed with two decimals is nearer."""
+"""How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer."""
+
+NO_ROTATION = f"the 3x3 block is no rotation: R'R is off the identity by {COARSE} or more, or the determinant is negative"
 
 
 @function(jtype=JOINT, theta=SCALAR, d=SCALAR, b=SCALAR, a=SCALAR, alpha=SCALAR, q=SCALAR)
@@ -119,7 +120,7 @@ def extract(A: Any) -> tuple[Any, ...]:
     >>> u.tolist(), float(phi)
     ([0.0, 0.0, 0.0], 0.0)
     """
-    return *rotation_screw(A), COARSE - rotation_error(A)
+    return *rotation_screw(A), rotation_measure(A)
 
 
 @function(refuse=(NO_ROTATION,), Q=MAT4)
@@ -160,7 +161,7 @@ def mtoscrew(Q: Any) -> tuple[Any, ...]:
     ([0.0, 0.0, -1.0], 1.570796327, [1.0, -1.0, 0.0, 1.0], 0.0)
     """
     u, phi, point, h = transform_screw(Q)
-    return u, phi, _homogeneous(point), h, COARSE - rotation_error(Q)
+    return u, phi, as_point(point), h, rotation_measure(Q)
 
 
 def screwtom(u: Any, phi: Any, P: Any, h: Any) -> Any:
@@ -398,22 +399,19 @@ def traslat24(a: int, h: Any, P: Any) -> Array:
     return transform(None, P[:3] + along(a) * h)
 
 
+def rotation_measure(block: Array) -> Any:
+    """Above zero where the upper left block of a matrix is a rotation but for `COARSE`."""
+    return COARSE - rotation_error(block)
+
+
 def turned(a: int, phi: Any) -> Array:
     """The rotation about an axis by its number; the identity for `U`."""
-    if a == U:
-        return np.eye(3)
-    return (rotation_x, rotation_y, rotation_z)[a](phi)
+    return np.eye(3) if a == U else rotation_of_axis(a, phi)
 
 
 def along(a: int) -> Array:
     """The direction (3,) of an axis by its number; zero for `U`."""
     return np.zeros(3) if a == U else np.eye(3)[a]
-
-
-def _homogeneous(point: Array) -> Array:
-    made = blank(4)
-    made[:3], made[3] = point, 1.0
-    return made
 
 
 def _is_point(value: Any) -> bool:

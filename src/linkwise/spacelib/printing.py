@@ -1,7 +1,8 @@
 """Matrices on the screen and in files (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.10).
 
 The manual does not say how numbers are laid out. Here they stand in columns of eight characters with four decimals, which
-widen together for large numbers; whole numbers (arrays of integers) have no decimals, and no zero has a minus.
+widen together for large numbers. Where numbers that count would show as zero, all are written with exponents. Whole numbers
+(arrays of integers) have no decimals, and no zero has a minus.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ WIDTH, DECIMALS = 8, 4
 
 LARGEST = 1e15
 """Above it float64 has no decimals; such a matrix is written with exponents."""
+
+
+COUNTS = 1e-7
+"""Times the largest number, what may show as zero: less is often rounding."""
 
 
 def fprintm(out: TextIO | int, s: str, A: Any) -> None:
@@ -182,6 +187,13 @@ def _cells(value: Array) -> list[str]:
     if value.dtype == object:
         return [str(opened(item)) for item in value.ravel()]
     sizes = np.abs(value[np.isfinite(value)])
-    style = "e" if sizes.size and sizes.max() >= LARGEST else "f"
+    style = "e" if _needs_exponents(sizes) else "f"
     written = [f"{item:.{DECIMALS}{style}}" for item in value.ravel().tolist()]
-    return [item[1:] if item.startswith("-") and not item.strip("-0.") else item for item in written]
+    return [item[1:] if item.startswith("-") and not item.strip("-0.e+") else item for item in written]
+
+
+def _needs_exponents(sizes: Array) -> bool:
+    """Whether four decimals say too much of the largest number, or nothing of one that counts."""
+    largest = sizes.max(initial=0.0)
+    lost = (sizes < 0.5 * 10.0**-DECIMALS) & (sizes > COUNTS * largest)
+    return bool(largest >= LARGEST or lost.any())

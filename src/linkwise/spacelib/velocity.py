@@ -9,6 +9,7 @@ import numpy as np
 from linkwise.spacelib.constants import Z
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, MAT4, POINT, SCALAR, VECTOR
+from linkwise.spacelib.points import as_point
 from linkwise.spacelib.position import along
 from linkwise.spatial.matrix_method import (
     acceleration_matrix,
@@ -18,7 +19,7 @@ from linkwise.spatial.matrix_method import (
     velocity_matrix,
 )
 from linkwise.spatial.rotation import axial
-from linkwise.spatial.scalar import Array, array, blank, select
+from linkwise.spatial.scalar import Array, array, select
 from linkwise.spatial.screw import screw_velocity, velocity_screw
 from linkwise.spatial.transform import translation
 from linkwise.spatial.vector import length, unit
@@ -187,9 +188,7 @@ def wtovel(W: Any) -> tuple[Any, ...]:
     ([0.0, 0.0, 1.0], 2.0, 3.0, [-1.0, 0.0, 0.0, 1.0])
     """
     u, omega, speed, point = velocity_screw(W)
-    made = blank(4)
-    made[:3], made[3] = point, 1.0
-    return u, omega, speed, made
+    return u, omega, speed, as_point(point)
 
 
 @function(jtype=JOINT, qp=SCALAR, qpp=SCALAR)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.spatial.rotation import cross, rotation_x, rotation_y, rotation_z
+from linkwise.spatial.rotation import cross, rotation_of_axis
 from linkwise.spatial.scalar import Array, array, atan2, blank, cos_sin, root, select
 
 LOCK = 64 * sys.float_info.epsilon
@@ -24,8 +24,6 @@ LOCK = 64 * sys.float_info.epsilon
 
 STEEP = 0.95
 """The sine (Cardan) or cosine (Euler) of the middle angle from which its arc is no good measure of the angle."""
-
-_TURNS = (rotation_x, rotation_y, rotation_z)
 
 
 def sequence(i: int, j: int, k: int) -> tuple[int, int]:
@@ -57,7 +55,7 @@ def cardan_rotation(q: npt.ArrayLike, i: int, j: int, k: int) -> Array:
     """
     sequence(i, j, k)
     a, b, c = np.asarray(q)
-    return np.asarray(_TURNS[i](a) @ _TURNS[j](b) @ _TURNS[k](c))
+    return np.asarray(rotation_of_axis(i, a) @ rotation_of_axis(j, b) @ rotation_of_axis(k, c))
 
 
 def cardan_rate_matrix(q: npt.ArrayLike, i: int, j: int, k: int) -> Array:
@@ -69,8 +67,8 @@ def cardan_rate_matrix(q: npt.ArrayLike, i: int, j: int, k: int) -> Array:
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
     sequence(i, j, k)
-    first = _TURNS[i](np.asarray(q)[0])
-    both = first @ _TURNS[j](np.asarray(q)[1])
+    first = rotation_of_axis(i, np.asarray(q)[0])
+    both = first @ rotation_of_axis(j, np.asarray(q)[1])
     return np.stack([np.eye(3)[i], first[:, j], both[:, k]], axis=1)
 
 

@@ -37,6 +37,17 @@ def rotation_z(angle: Any) -> Array:
     return array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
+def rotation_of_axis(axis: int, angle: Any) -> Array:
+    """Rotation (3, 3) by an angle (rad) about x, y or z, which are 0, 1, 2.
+
+    Examples
+    --------
+    >>> bool((rotation_of_axis(2, 0.3) == rotation_z(0.3)).all())
+    True
+    """
+    return (rotation_x, rotation_y, rotation_z)[axis](angle)
+
+
 def rotation_about(axis: npt.ArrayLike, angle: Any) -> Array:
     """Rotation (3, 3) by an angle (rad) about a unit axis (3,): Rodrigues' formula.
 

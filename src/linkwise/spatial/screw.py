@@ -17,7 +17,7 @@ from linkwise.spatial.matrix_method import velocity_matrix
 from linkwise.spatial.rotation import axial, cross, rotation_about
 from linkwise.spatial.scalar import Array, array, atan2, cos_sin, select
 from linkwise.spatial.transform import transform
-from linkwise.spatial.vector import inner, length, unit
+from linkwise.spatial.vector import chosen, inner, length, unit
 
 ROUNDING = 2.0**-50
 """What rounding leaves in the elements of a product of a few rotations: four units in the last place of 1."""
@@ -71,7 +71,7 @@ def rotation_screw(rotation: npt.ArrayLike) -> tuple[Array, Any]:
     w = axial(r)
     axis, s = unit(w)
     c = _cosine(r)
-    return _chosen(c + 0.5, axis, _axis_near_half_turn(r, w, c)), atan2(s, c)
+    return chosen(c + 0.5, axis, _axis_near_half_turn(r, w, c)), atan2(s, c)
 
 
 def transform_screw(t: npt.ArrayLike) -> tuple[Array, Any, Array, Any]:
@@ -99,9 +99,9 @@ def transform_screw(t: npt.ArrayLike) -> tuple[Array, Any, Array, Any]:
     point = (move - h * axis + cot_half * cross(axis, move)) * 0.5
     nothing = np.zeros(3)
     return (
-        _chosen(turns, axis, along),
+        chosen(turns, axis, along),
         select(turns, phi, 0.0),
-        _chosen(turns, point, nothing),
+        chosen(turns, point, nothing),
         select(turns, h, distance),
     )
 
@@ -137,7 +137,7 @@ def velocity_screw(w: npt.ArrayLike) -> tuple[Array, Any, Any, Array]:
     axis, omega = unit(turning)
     along, speed = unit(v)
     point = cross(axis, v) / select(omega, omega, 1.0)
-    return _chosen(omega, axis, along), omega, select(omega, inner(axis, v), speed), point
+    return chosen(omega, axis, along), omega, select(omega, inner(axis, v), speed), point
 
 
 def _cosine(r: Array) -> Any:
@@ -151,19 +151,14 @@ def _axis_near_half_turn(r: Array, w: Array, c: Any) -> Array:
     longest, size = columns[0], columns[0][0]
     for k in (1, 2):
         longer = columns[k][k] - size
-        longest, size = _chosen(longer, columns[k], longest), select(longer, columns[k][k], size)
+        longest, size = chosen(longer, columns[k], longest), select(longer, columns[k][k], size)
     axis, _ = unit(longest)
     sense = inner(w, axis)
     first = select(abs(axis[0]) - ROUNDING, axis[0], select(abs(axis[1]) - ROUNDING, axis[1], axis[2]))
-    return _chosen(select(abs(sense) - ROUNDING, sense, first), axis, -axis)
+    return chosen(select(abs(sense) - ROUNDING, sense, first), axis, -axis)
 
 
 def _symmetric_error(r: Array) -> Any:
     """Above 0 where the symmetric part of a rotation is not exactly the identity."""
     parts: Sequence[Any] = [r[k, k] - 1.0 for k in range(3)] + [r[j, k] + r[k, j] for j, k in ((0, 1), (0, 2), (1, 2))]
     return sum((abs(part) for part in parts[1:]), abs(parts[0]))
-
-
-def _chosen(c: Any, x: Array, y: Array) -> Array:
-    """`select` for vectors."""
-    return array([select(c, a, b) for a, b in zip(x, y, strict=True)])

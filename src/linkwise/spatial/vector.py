@@ -1,4 +1,4 @@
-"""Vectors (k,) of scalars: scalar product, length, unit vector."""
+"""Vectors (k,) of scalars: scalar product, length, unit vector, one or the other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from linkwise.spatial.scalar import Array, root, select
+from linkwise.spatial.scalar import Array, array, root, select
 
 _TOO_SMALL, _TOO_LARGE = 1e-280, 1e280
 """Outside of these the square of a length has lost digits, or may be infinite."""
@@ -33,6 +33,11 @@ def unit(v: Array) -> tuple[Array, Any]:
     """
     w, size, scale = _scaled(v)
     return w / select(size, size, 1.0), size / scale
+
+
+def chosen(c: Any, x: Array, y: Array) -> Array:
+    """`select` for arrays of one shape: the elements of x where the scalar c is above zero, else those of y."""
+    return array([select(c, p, q) for p, q in zip(x.ravel(), y.ravel(), strict=True)]).reshape(x.shape)
 
 
 def _scaled(v: Array) -> tuple[Array, Any, Any]:

@@ -46,6 +46,21 @@ def test_a_file_comes_before_a_bundled_one(tmp_path: Path, monkeypatch: pytest.M
         bundled.found("x/INP.DAT")
 
 
+def test_names_that_the_system_does_not_take() -> None:
+    with pytest.raises(FileError, match="cannot be opened: File name too long"):
+        bundled.found("a" * 5000)
+    with pytest.raises(FileError, match="cannot be made: File name too long"):
+        bundled.copy(["INP.DAT"], "a" * 5000)
+
+
+@pytest.mark.parametrize(("name", "command"), [("test.mot", "test-mot"), ("GRIPPER.MOT", "elb-d-dh")])
+def test_what_writes_the_other_files_is_told(name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for find, error in ((bundled.found, FileError), (bundled.path, ArgumentError)):
+        with pytest.raises(error, match=f"and 'INP.DAT'; linkwise spacelib {command} writes {name.upper()}"):
+            find(name)
+
+
 def test_names_that_are_none() -> None:
     with pytest.raises(ArgumentError, match=r"no bundled file 'SCARA'; there are 'SCARA.DAT'"):
         bundled.path("SCARA")

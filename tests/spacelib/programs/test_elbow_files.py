@@ -73,6 +73,12 @@ def test_malformed_gripper_motion(text, message, tmp_path) -> None:
     assert str(told.value) == f"{path}: {message}"
 
 
+def test_a_motion_may_be_longer_than_any_description(tmp_path) -> None:
+    path = tmp_path / "GRIPPER.MOT"
+    path.write_text("0.01 0 1 2\n" + " " * (33 * 1024**2) + POINT)
+    assert read_gripper(path).pos.tolist() == [[1.0, 2.0, 3.0]]
+
+
 def test_all_wrong_numbers_are_told_at_once(tmp_path) -> None:
     path = tmp_path / "GRIPPER.MOT"
     path.write_text("-1 0 1 2\n" + POINT.replace("1", "x").replace("2", "y"))

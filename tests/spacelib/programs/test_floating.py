@@ -254,6 +254,17 @@ def test_bodies_without_extent_are_refused() -> None:
         run_test(TwoLinks(point, point, np.zeros((4, 4)), np.eye(4)), motor_motion())
 
 
+def test_what_momentum_does_not_fix_is_refused() -> None:
+    point = np.diag([0.0, 0.0, 0.0, 1.0])
+    with pytest.raises(ArgumentError, match="momentum does not fix the speeds of the base: the two links have no extent"):
+        run_floating_base(TwoLinks(point, point, np.zeros((4, 4)), np.eye(4)), motor_motion(0.1))
+    for rows in (1, 2):
+        at = np.zeros((rows, 1))
+        fast = Motion(0.1, 0.1 * np.arange(rows), at, at + 1e200, at)
+        with pytest.raises(ArgumentError, match="or numbers become too large"):
+            run_floating_base(LINKS, fast)
+
+
 def test_a_tolerance_below_rounding_is_refused() -> None:
     short = motor_motion(0.3)
     with pytest.raises(ArgumentError, match="1024 steps for each sample of the motion do not meet the tolerance 1e-30"):

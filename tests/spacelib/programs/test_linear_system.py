@@ -46,6 +46,36 @@ def test_no_solution_is_seen(n: int, m: int, rank: int) -> None:
         found.solution()
 
 
+def test_rounding_of_an_unknown_that_is_zero_is_no_contradiction() -> None:
+    """x(1) comes out as -1e-16, and the third equation holds nothing else."""
+    found = solved([[800.0, 0.0], [2000.0, -7.0], [0.0, 2.0]], [16.0, 40.0, 0.0])
+    assert found.kind == "one"
+    np.testing.assert_allclose(found.x, [0.02, 0.0], atol=1e-15)
+    assert solved([[800.0, 0.0], [2000.0, -7.0], [0.0, 2.0]], [16.0, 40.0, 1e-9]).kind == "none"
+    assert solved([[1e18], [1.0]], [1e18, 2.0]).kind == "none"
+
+
+def test_scales_of_equations_and_unknowns() -> None:
+    """Equations and unknowns of sizes from 1e-3 to 1e3: what can be met is seen, and so is a contradiction of 1e-8."""
+    rng = np.random.default_rng(17)
+    for _ in range(300):
+        m = rng.integers(1, 6)
+        n = m + rng.integers(1, 4)
+        A = rng.integers(-5, 6, (n, m)) * 10.0 ** rng.integers(-3, 4, m) * 10.0 ** rng.integers(-3, 4, (n, 1))
+        b = A @ rng.integers(-3, 4, m)
+        assert solved(A, b).kind in ("one", "many")
+        if np.linalg.matrix_rank(A[:-1]) == m and b[-1]:
+            b[-1] *= 1 + 1e-8
+            assert solved(A, b).kind == "none"
+
+
+def test_the_result_is_its_own() -> None:
+    A, b = np.eye(2), np.ones(2)
+    found = solved(A, b)
+    A[0, 0] = b[0] = 9.0
+    assert (found.A[0, 0], found.b[0]) == (1.0, 1.0)
+
+
 def test_forced_main_variables_are_not_free() -> None:
     found = solved([[1.0, 2.0, 3.0]], [6.0], [0, -1])
     assert sorted(found.free) == [1, 2]
@@ -63,6 +93,8 @@ def test_forced_main_variables_are_not_free() -> None:
             ["The number of rows and columns are different.", "The system has infinitely many solutions.",
              "Any value may be given to x(0), variables counted from 0; then", "  x(1) = 1.5 - 0.5 x(0)"],
         ),
+        ([[1.0, 0.0], [0.0, 2.0]], [3e-7, 1e-9], ["x = [3e-07 5e-10]"]),
+        ([[1.0, 2.0]], [3e-7], ["  x(1) = 1.5e-07 - 0.5 x(0)"]),
         ([[1.0], [2.0]], [3.0, 6.0], ["The rank of the matrix is: 1", "The system has one solution.", "x = [3]"]),
     ],
 )  # fmt: skip
@@ -114,6 +146,14 @@ def test_mistakes_in_a_file(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "inp.dat").write_text(content)
     with pytest.raises(FileError, match=message):
         linear_system.read_system(tmp_path / "inp.dat")
+
+
+def test_the_first_twenty_mistakes_are_told(tmp_path: Path) -> None:
+    (tmp_path / "inp.dat").write_text("1 999\n" + "0,5\n" * 1000)
+    with pytest.raises(FileError) as caught:
+        linear_system.read_system(tmp_path / "inp.dat")
+    assert len(caught.value.problems) == 20
+    assert str(caught.value).endswith("\nOnly the first 20 mistakes are told.")
 
 
 def test_all_mistakes_at_once(tmp_path: Path) -> None:

@@ -137,6 +137,16 @@ def test_expressions_have_the_values_of_numbers() -> None:
     close(np.array(got), rob_mat.rob_mat(made, *numbers).tau, 400)
 
 
+def test_a_robot_is_not_changed_from_outside() -> None:
+    rows = random_rows(2, 3)[0]
+    made = rob_mat.robot(rows, [0, 0, 0])
+    times, before = np.zeros(1), made.theta.copy()
+    found = rob_mat.rob_mat(made, *np.zeros((3, 1, 2)), times)
+    rows[:], times[:] = 9.0, 9.0
+    assert np.array_equal(made.theta, before)
+    assert found.t.tolist() == [0.0]
+
+
 def test_arrays_of_other_shapes_are_refused() -> None:
     made = rob_mat.read_robot(bundled.path("SCARA.DAT"))
     with pytest.raises(ArgumentError, match=r"shapes \(2,\), \(3,\), \(3,\); expected \(3,\) or \(k, 3\) for all three"):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, members, shown
 from linkwise.files.atomic import write_text
-from linkwise.files.text import read_text
+from linkwise.files.text import cannot_open, read_text
 
 MEANINGS = {
     "SCARA.DAT": "a SCARA robot: frames, masses, gravity (table 7.2)",
@@ -25,6 +25,9 @@ MEANINGS = {
     "INP.DAT": "a system of four equations in five unknowns (table 4.2)",
 }
 """What each file holds."""
+
+WRITTEN_BY = {"TEST.MOT": "test-mot", "JOINT.MOT": "joint-mot", "GRIPPER.MOT": "elb-d-dh"}
+"""Files of which the manual prints only the beginning, and the commands that write them."""
 
 
 def names() -> tuple[str, ...]:
@@ -58,7 +61,7 @@ def path(name: str) -> Path:
     """
     known = name.upper()
     if known not in MEANINGS:
-        raise ArgumentError(f"no bundled file {shown(name)}; there are {members(MEANINGS)}")
+        raise ArgumentError(f"no bundled file {shown(name)}; there are {members(MEANINGS)}{_hint(known)}")
     return Path(str(files("linkwise.spacelib").joinpath("data", known)))
 
 
@@ -73,15 +76,24 @@ def found(name: str | Path) -> tuple[Path, bool]:
     Raises
     ------
     FileError
-        Where there is neither.
+        Where there is neither, or the system cannot tell.
     """
     given = Path(name)
-    if given.exists():
+    try:
+        there = given.exists()
+    except OSError as error:
+        raise cannot_open(given, error) from error
+    if there:
         return given, False
-    if str(given).upper() in MEANINGS:
-        return path(str(given)), True
-    what = f"there is no such file; bundled are {members(MEANINGS)}"
+    known = str(given).upper()
+    if known in MEANINGS:
+        return path(known), True
+    what = f"there is no such file; bundled are {members(MEANINGS)}{_hint(known)}"
     raise FileError(given, [FileProblem(0, what)])
+
+
+def _hint(known: str) -> str:
+    return f"; linkwise spacelib {WRITTEN_BY[known]} writes {known}" if known in WRITTEN_BY else ""
 
 
 def copy(chosen: Sequence[str], folder: str | Path = ".", *, overwrite: bool = False) -> list[Path]:
@@ -110,10 +122,10 @@ def copy(chosen: Sequence[str], folder: str | Path = ".", *, overwrite: bool = F
     """
     sources = list(dict.fromkeys(path(name) for name in chosen or names()))
     targets = [Path(folder) / source.name for source in sources]
-    for target in targets:
-        if not overwrite and target.exists():
-            raise FileError(target, [FileProblem(0, "it is there already, and was left as it is")])
     try:
+        for target in targets:
+            if not overwrite and target.exists():
+                raise FileError(target, [FileProblem(0, "it is there already, and was left as it is")])
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(folder, [FileProblem(0, f"cannot be made: {error.strerror or error}")]) from error

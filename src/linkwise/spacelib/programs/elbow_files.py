@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, FileProblem, choices, shown
+from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files.atomic import write_text
 from linkwise.spacelib.constants import X, Y, Z
 from linkwise.spacelib.programs.formats import NumberFile
@@ -28,6 +28,9 @@ GROUPS = ("alpha beta gamma", "alpha' beta' gamma'", "alpha'' beta'' gamma''", "
 
 DEFAULT_AXES = (X, Y, Z)
 """The convention in which the programs write the gripper's angles."""
+
+LARGEST_MOTION = 1024**3
+"""Bytes of the largest GRIPPER.MOT that is read: some millions of instants."""
 
 _NAMES = tuple(name for group in GROUPS for name in group.split())
 
@@ -111,16 +114,16 @@ def read_gripper(path: str | Path) -> GripperMotion:
     >>> read_gripper(path).pos.tolist()
     [[0.2, 1.8, 1.5]]
     """
-    file = NumberFile(path)
+    file = NumberFile(path, LARGEST_MOTION)
     dt = file.number("time step dt")
     if dt <= 0.0:
-        file.problems.append(FileProblem(file.words[0].line, f"the time step dt is {dt!r}; expected a number > 0"))
+        file.wrong(f"the time step dt is {dt!r}; expected a number > 0")
     axes = tuple(file.whole(f"axis {k} of the convention", 0, 2) for k in (1, 2, 3))
     if axes[0] == axes[1] or axes[1] == axes[2]:
         said = f"the convention is {axes[0]} {axes[1]} {axes[2]}; expected three axes of which no two in a row are the same"
-        file.problems.append(FileProblem(file.words[3].line, said))
+        file.wrong(said)
     rows: list[list[float]] = []
-    while file.left or not rows:
+    while file.more or not rows:
         rows.append([file.number(f"{name} of instant {len(rows) + 1}") for name in _NAMES])
     file.finish()
     parts = np.array(rows).reshape(-1, 6, 3).swapaxes(0, 1)

@@ -73,7 +73,8 @@ class History:
 def run_test(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> History:
     """The program TEST: the acceleration of link 1 at each instant, and from it the next instant (manual, eq. 7.1 to 7.16).
 
-    Its integration is of second order in position; momentum is kept only as well as that.
+    Its integration is of first order: speeds take one acceleration for the whole step. With half the step positions are
+    half as far off, and momentum is lost half as fast.
 
     Parameters
     ----------

@@ -26,6 +26,8 @@ FEWEST, MOST = 8, 1024
 TOLERANCE = 1e-11
 """Half the step may change no element of the pose by more than this, or this times the greatest of all."""
 
+_NOT_FIXED = "momentum does not fix the speeds of the base: the two links have no extent, or numbers become too large"
+
 _STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Where each stage of the classical Runge-Kutta method stands (W. Kutta, 1901), and its weight."""
 
@@ -74,7 +76,8 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, tolerance: float = TOL
     Raises
     ------
     ArgumentError
-        Where the motion is of more joints than one, or a thousand steps for each sample do not meet the tolerance.
+        Where the motion is of more joints than one, a thousand steps for each sample do not meet the tolerance, or numbers
+        become too large.
 
     Examples
     --------
@@ -103,7 +106,15 @@ def with_check(links: TwoLinks, motion: Motion, *, tolerance: float = TOLERANCE)
     if motion.q.shape[1] != 1:
         raise ArgumentError(f"the motion is of {motion.q.shape[1]} joints; expected that of the one motor")
     body = mechanism(links)
-    system = _System(body, _start_momentum(body, links, motion))
+    try:
+        with np.errstate(all="ignore"):
+            return _checked(_System(body, _start_momentum(body, links, motion)), links, motion, tolerance)
+    except np.linalg.LinAlgError as error:
+        raise ArgumentError(_NOT_FIXED) from error
+
+
+def _checked(system: _System, links: TwoLinks, motion: Motion, tolerance: float) -> tuple[History, History]:
+    """The motion with steps that are short enough, and with half of them."""
     substeps, coarse = FEWEST, _poses(system, links, motion, FEWEST)
     while (substeps := 2 * substeps) <= MOST:
         fine = _poses(system, links, motion, substeps)
@@ -122,6 +133,8 @@ def _poses(system: _System, links: TwoLinks, motion: Motion, substeps: int) -> F
     found = [pose]
     for k in range(len(times)):
         pose = system.step(pose, angles[k], rates[k], motion.dt / substeps, weights)
+        if not np.isfinite(pose).all():
+            raise ArgumentError(_NOT_FIXED)
         if (k + 1) % substeps == 0:
             found.append(pose)
     return np.array(found)
@@ -178,6 +191,8 @@ def _history(system: _System, links: TwoLinks, motion: Motion, poses: FloatArray
     qd = system.speeds(q, motor[1])
     T, W, H = system.body.motion(q, qd, _accelerations(system.body, q, qd, motor[2]))
     parts = (T[:, 0], T[:, 1], W[:, 0], W[:, 1])
+    if not np.isfinite(H).all():
+        raise ArgumentError(_NOT_FIXED)
     return History("Linkwise", motion.dt, motion.t, *motor, *parts, H[:, 0], H[:, 1], momentum(links, *parts))
 
 

@@ -12,9 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from linkwise.errors import FileError, FileProblem, shown
-from linkwise.files.numbers import Token, number, tokens, whole, why_not
+from linkwise.files.numbers import Token, each_token, number, whole, why_not
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.spatial.scalar import FloatArray
+
+MANY = 20
+"""So many mistakes are told; a file with more is read no further."""
 
 
 class NumberFile:
@@ -24,11 +27,20 @@ class NumberFile:
     ----------
     path : str or Path
         The file.
+    largest : int
+        How many bytes it may have.
+
+    Attributes
+    ----------
+    line : int
+        Where the last word stands that was taken.
+    problems : list of FileProblem
+        What was wrong so far.
 
     Raises
     ------
     FileError
-        Where the file cannot be opened or ends too early.
+        Where the file cannot be opened, is too large or ends too early, and at the twentieth mistake.
 
     Examples
     --------
@@ -41,16 +53,18 @@ class NumberFile:
     ([0.5, 1.5], None)
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, largest: int = LARGEST_DESCRIPTION) -> None:
         self.path = Path(path)
-        self.words: list[Token] = tokens(read_text(path, LARGEST_DESCRIPTION))
-        self.at = 0
+        self.line = 0
         self.problems: list[FileProblem] = []
+        self._words = each_token(read_text(path, largest))
+        self._coming: Token | None = next(self._words, None)
+        self._taken = 0
 
     @property
-    def left(self) -> int:
-        """How many words have not been taken."""
-        return len(self.words) - self.at
+    def more(self) -> bool:
+        """Whether there are words that have not been taken."""
+        return self._coming is not None
 
     def number(self, name: str) -> float:
         """Take the next number, NaN where the word is none.
@@ -63,7 +77,7 @@ class NumberFile:
         word = self._next(name)
         value = number(word.text)
         if value is None:
-            self.problems.append(FileProblem(word.line, f"{name}: {why_not(word.text)}"))
+            self.wrong(f"{name}: {why_not(word.text)}")
         return math.nan if value is None else value
 
     def whole(self, name: str, least: int = 0, most: int | None = None) -> int:
@@ -85,9 +99,21 @@ class NumberFile:
         value = whole(word.text)
         if value is None or value < least or (most is not None and value > most):
             span = f"a whole number >= {least}" if most is None else f"a whole number from {least} to {most}"
-            self.problems.append(FileProblem(word.line, f"{name} is {shown(word.text)}; expected {span}"))
+            self.wrong(f"{name} is {shown(word.text)}; expected {span}")
             raise self._error()
         return value
+
+    def wrong(self, what: str) -> None:
+        """Note a mistake in the line of the last word.
+
+        Raises
+        ------
+        FileError
+            Where there are many by now.
+        """
+        self.problems.append(FileProblem(self.line, what))
+        if len(self.problems) == MANY:
+            raise FileError(self.path, self.problems, f"Only the first {MANY} mistakes are told.")
 
     def array(self, name: str, *shape: int) -> FloatArray:
         """Take an array, row after row; messages count its entries from 1, as ``A(2,3)``."""
@@ -104,20 +130,21 @@ class NumberFile:
         FileError
             With every word that was no number, and where there are words left.
         """
-        if self.left:
-            extra = self.words[self.at]
-            said = f"{shown(extra.text)} comes after the last number; {self.at} numbers were expected, there are "
-            self.problems.append(FileProblem(extra.line, f"{said}{len(self.words)} words"))
+        if self._coming is not None:
+            extra, total = self._coming, self._taken + 1 + sum(1 for _ in self._words)
+            said = f"{shown(extra.text)} comes after the last number; {self._taken} numbers were expected, there are "
+            self.problems.append(FileProblem(extra.line, f"{said}{total} words"))
         if self.problems:
             raise self._error()
 
     def _next(self, name: str) -> Token:
-        if not self.left:
-            what = f"the file ends where {name} should follow" if self.words else f"the file is empty; expected {name}"
-            self.problems.append(FileProblem(self.words[-1].line if self.words else 0, what))
+        word = self._coming
+        if word is None:
+            what = f"the file ends where {name} should follow" if self._taken else f"the file is empty; expected {name}"
+            self.problems.append(FileProblem(self.line, what))
             raise self._error()
-        self.at += 1
-        return self.words[self.at - 1]
+        self.line, self._taken, self._coming = word.line, self._taken + 1, next(self._words, None)
+        return word
 
     def _error(self) -> FileError:
         return FileError(self.path, self.problems)

@@ -10,6 +10,9 @@ import numpy as np
 
 from linkwise.spacelib.printing import fprintm
 
+SMALL = 1e-3
+"""Numbers that are all smaller are written with an exponent: six decimals would not say much of them."""
+
 
 class Sheet:
     """Text that grows; ``str`` of it is the page."""
@@ -27,7 +30,9 @@ class Sheet:
 
     def vector(self, title: str, values: Any) -> None:
         """Add a vector in one line."""
-        self.line(f"{title} = [{' '.join(map(rounded, np.asarray(values).tolist()))}]")
+        entries = np.asarray(values).tolist()
+        size = max(map(abs, entries), default=0.0)
+        self.line(f"{title} = [{' '.join(rounded(value, size) for value in entries)}]")
 
     def angle(self, title: str, radians: float) -> None:
         """Add an angle, rad, in radians and in degrees."""
@@ -41,13 +46,24 @@ class Sheet:
         return self._text.getvalue()
 
 
-def rounded(value: float) -> str:
+def rounded(value: float, size: float = 1.0) -> str:
     """Write a number to six decimals, without the zeros at its end; what is below shows as zero.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    size : float
+        Of the greatest number beside it: where that is small, the digits are counted from it.
 
     Examples
     --------
     >>> rounded(1.5707963), rounded(-1.0), rounded(-1e-17)
     ('1.570796', '-1', '0')
+    >>> rounded(2.5e-7, 2.5e-7), rounded(-1e-20, 2.5e-7)
+    ('2.5e-07', '0')
     """
+    if 0.0 < size < SMALL:
+        return f"{value:.7g}" if abs(value) > 1e-6 * size else "0"
     text = f"{round(value, 6) + 0.0:.6f}".rstrip("0").rstrip(".")
     return text if abs(value) < 1e9 else repr(value)

@@ -21,7 +21,7 @@ from linkwise.spatial.scalar import FloatArray
 NOT_ONE = {"none": "The system has no solution.", "many": "The system has infinitely many solutions."}
 
 ROUNDING = 64
-"""How many units of rounding, times the size of the system, a residual may have."""
+"""How many units of rounding, times the size of the system, a residual may have: `_rounding` tells of what."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ def linear_system(A: Any, b: Any, vpr: Any = (-1,)) -> LinearSystem:
     """Solve a system of any shape and rank by `linears`.
 
     A system counts as solvable where its reduced solution satisfies it to rounding: 64 units in the last place times the
-    size of the system and of what is added up in each equation.
+    size of the system and of what is added up in an equation and in those from which it follows.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def linear_system(A: Any, b: Any, vpr: Any = (-1,)) -> LinearSystem:
     >>> found.kind, found.free, found.solution(7.0, 4.0).tolist()
     ('many', (1, 4), [1.0, 7.0, 5.0, -5.5, 4.0])
     """
-    coefficients, right = np.asarray(A, dtype=float), np.asarray(b, dtype=float)
+    coefficients, right = np.array(A, dtype=float), np.array(b, dtype=float)
     if coefficients.ndim != 2 or not coefficients.size or right.shape != coefficients.shape[:1]:
         shapes = f"{coefficients.shape} and {right.shape}"
         raise ArgumentError(f"linear_system: A and b have the shapes {shapes}; expected (n, m) and (n,)")
@@ -165,15 +165,26 @@ def linear_system(A: Any, b: Any, vpr: Any = (-1,)) -> LinearSystem:
     basis[order[rank:], range(m - rank)] = 1.0
     with np.errstate(all="ignore"):
         missed = np.abs(coefficients @ x - right)
-        allowed = ROUNDING * max(n, m) * np.finfo(float).eps * (np.abs(coefficients) @ np.abs(x) + np.abs(right))
-    if not np.isfinite([*x, *basis.ravel(), *missed, *allowed]).all():
+        added = np.abs(coefficients) @ np.abs(x) + np.abs(right)
+    if not np.isfinite([*x, *basis.ravel(), *missed, *added]).all():
         raise ArgumentError("linear_system: the solution is beyond the range of floating-point numbers")
-    solvable = bool((missed <= allowed).all())
+    solvable = rank == n or bool((missed <= _rounding(coefficients[:, order[:rank]], added)).all())
     kind = ("one" if rank == m else "many") if solvable else "none"
     residual = float(missed.max()) if solvable else np.nan
     free = tuple(int(k) for k in order[rank:])
     shown = x if solvable else np.full(m, np.nan)
     return LinearSystem(coefficients, right, H, order, rank, float(arm), kind, free, shown, basis, residual)
+
+
+def _rounding(columns: FloatArray, added: FloatArray) -> FloatArray:
+    """What rounding may leave of each equation (n,), for the columns (n, rank) of the main variables.
+
+    An equation that depends on others takes over their rounding: as a right-hand side that can be met is its own projection
+    on the columns, by the elements of that projection.
+    """
+    n, rank = columns.shape
+    Q = np.linalg.qr(columns / np.abs(columns).max(axis=0))[0] if rank else np.zeros((n, 0))
+    return np.asarray(ROUNDING * max(n, rank) * np.finfo(float).eps * (added + np.abs(Q @ Q.T) @ added))
 
 
 def text(result: LinearSystem) -> str:
@@ -206,7 +217,8 @@ def text(result: LinearSystem) -> str:
 def _equation(result: LinearSystem, place: int) -> str:
     """A main variable in terms of the free ones."""
     row = result.H[place]
-    said = f"x({result.ivet[place]}) = {rounded(row[-1])}"
+    constants = np.abs(result.H[: result.irank, -1])
+    said = f"x({result.ivet[place]}) = {rounded(row[-1], float(constants.max()))}"
     for coefficient, variable in zip(row[result.irank : -1], result.free, strict=True):
         if rounded(coefficient) != "0":
             factor = rounded(abs(coefficient))

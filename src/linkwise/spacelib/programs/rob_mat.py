@@ -176,7 +176,7 @@ def robot(rows: Any, gravity: Any, external: Any = (0.0,) * 6, *, physical: bool
     >>> robot([[Rev, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]], [0, 0, -9.81]).nlink
     1
     """
-    table = np.asarray(rows)
+    table = np.array(rows)
     if table.ndim != 2 or not len(table) or table.shape[1] != ROW:
         raise ArgumentError(f"robot: rows have the shape {table.shape}; expected (n, {ROW})")
     inertias: list[Any] = []
@@ -264,7 +264,7 @@ def _motions(n: int, *given: Any) -> list[Array]:
 def _times(t: Any, shape: tuple[int, ...]) -> Array:
     """The time of each instant."""
     try:
-        return np.broadcast_to(np.asarray(t, dtype=float), shape)
+        return np.broadcast_to(np.asarray(t, dtype=float), shape).copy()
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"rob_mat: t does not fit instants {shape}; expected one time, or one for each") from error
 

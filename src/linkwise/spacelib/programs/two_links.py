@@ -69,16 +69,16 @@ def read_two_links(path: str | Path) -> TwoLinks:
     rows, ends = [], []
     for link in (1, 2):
         rows.append([file.number(f"{name} of link {link}") for name in INERTIA])
-        ends.append(file.words[file.at - 1].line)
+        ends.append(file.line)
     W1 = file.array("velocity matrix of link 1", 4, 4)
-    speed_line = file.words[file.at - 1].line
+    speed_line = file.line
     m1 = file.array("position matrix of link 1", 4, 4)
     file.finish()
     J1, J2 = (_inertia(path, link, row, line) for link, row, line in zip((1, 2), rows, ends, strict=True))
     if not (np.array_equal(W1[:3, :3], -W1[:3, :3].T) and not W1[3].any()):
         what = "the velocity matrix of link 1 must be skew-symmetric but for its last column, and end in a row of zeros"
         raise FileError(path, [FileProblem(speed_line, what)])
-    return TwoLinks(J1, J2, W1, _position(path, m1, file.words[-1].line))
+    return TwoLinks(J1, J2, W1, _position(path, m1, file.line))
 
 
 def momentum(links: TwoLinks, m1: FloatArray, m2: FloatArray, W1: FloatArray, W2: FloatArray) -> FloatArray:
