@@ -152,7 +152,7 @@ def test_the_tolerance_on_the_distance(angle: float) -> None:
         assert inttype == (far if apart else near)
         assert mindist == (2 * gap if apart else 0.0)
     # Not where only the coordinates are large, but their rounding is none.
-    shift = lines([1000, 1000, 1000], [0, 0, 0])
+    shift = lines([1000, 1000, 1000], [0, 0, 0]) - NOWHERE
     assert intersec(l1 + shift, lines([1000, 1000, 1000 + 1e-10], [math.cos(angle), math.sin(angle), 0]))[1] > 0
 
 
@@ -342,7 +342,8 @@ def test_exact_results() -> None:
 
 NO_LINE = "{} has no direction, or a coordinate beyond 1e70"
 XAXIS = [[0, 1], [0, 0], [0, 0], [1, 0]]
-LINE = "expected a line (..., 4, 2): a point and a direction as columns"
+LINE = "expected a line (..., 4, 2): a point that ends in 1 and a direction that ends in 0, as columns"
+NOWHERE = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
 POINT = "expected a point (..., 3), or (..., 4) that ends in 1"
 
 
@@ -356,19 +357,23 @@ POINT = "expected a point (..., 3), or (..., 4) that ends in 1"
         (lambda: line2p([1, 2], [1, 2, 3]), f"line2p: P1 is [1, 2]; {POINT}"),
         (lambda: linpvect([1, 2, 3], [0, 0, 0]), "linpvect: v is null"),
         (lambda: linpvect([1, 2, 3], [0, 0, 1e-80]), "linpvect: v is null"),
+        (lambda: linpvect([1, 2, 3], [0, 0, 1e80]), "linpvect: v is longer than 1e70"),
+        (lambda: line2p([0, 0, 0], [0, 0, 1e80]), "line2p: P1 and P2 are more than 1e70 apart"),
+        (lambda: intersec(np.array([[0, 1], [0, 1], [0, 1], [1, 1]]), XAXIS), f"intersec: l1 is of shape (4, 2); {LINE}"),
+        (lambda: intersec(XAXIS, np.array(XAXIS)[:, ::-1]), f"intersec: l2 is of shape (4, 2); {LINE}"),
         (lambda: linpvect([1, 2, 3], [0, np.nan, 1]), "linpvect: v is nan at (1,); expected finite numbers"),
-        (lambda: projponl([1, 2, 3], np.zeros((4, 2))), "projponl: l has no direction, or a coordinate beyond 1e70"),
+        (lambda: projponl([1, 2, 3], NOWHERE), "projponl: l has no direction, or a coordinate beyond 1e70"),
         (lambda: projponl([1, 2, 3], [1, 2, 3]), f"projponl: l is [1, 2, 3]; {LINE}"),
         (lambda: projponl(XAXIS, XAXIS), f"projponl: P1 is of shape (4, 2); {POINT}"),
         (lambda: projponl(XAXIS, [1, 2]), f"projponl: P1 is [1, 2]; {POINT}"),
         (lambda: projponl([[1, 2], [1]], XAXIS), f"projponl: P1 is not an array; {POINT}"),
-        (lambda: intersec(np.zeros((4, 2)), XAXIS), f"intersec: {NO_LINE.format('l1')}"),
-        (lambda: intersec(XAXIS, np.zeros((4, 2))), f"intersec: {NO_LINE.format('l2')}"),
+        (lambda: intersec(NOWHERE, XAXIS), f"intersec: {NO_LINE.format('l1')}"),
+        (lambda: intersec(XAXIS, NOWHERE), f"intersec: {NO_LINE.format('l2')}"),
         (lambda: intersec(XAXIS, lines([1e80, 0, 0], [0, 1, 0])), f"intersec: {NO_LINE.format('l2')}"),
         (lambda: intersec(XAXIS, lines([0, 0, 0], [0, 1e80, 0])), f"intersec: {NO_LINE.format('l2')}"),
         (lambda: intersec(lines([1e200, 0, 0], [0, 1, 0]), XAXIS), f"intersec: {NO_LINE.format('l1')}"),
         (
-            lambda: intersec(np.array([XAXIS] * 2) * [[[1]], [[0]]], XAXIS),
+            lambda: intersec(np.array([XAXIS, NOWHERE]), XAXIS),
             f"intersec: {NO_LINE.format('l1')}, at (1,) of the batch",
         ),
         (lambda: intersec(ORIGIN, XAXIS), f"intersec: l1 is array([0., 0., 0., 1.]); {LINE}"),

@@ -84,6 +84,10 @@ def test_constants_are_there_too() -> None:
     assert c.Zaxis_n is constants.Zaxis_n
     assert c.X == maple.X == 0
     assert maple.Origin is constants.ORIGIN
+    for namespace in (c, maple):
+        assert {"X", "OK", "UNIT4"} <= {*dir(namespace)}
+    assert {*names_of("c")} <= {*dir(c)}
+    assert not {"annotations", "np", "math"} & {*dir(c)}
 
 
 def test_the_constants_of_maple_are_exact() -> None:

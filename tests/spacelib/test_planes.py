@@ -306,16 +306,19 @@ POINT = "expected a point (..., 3), or (..., 4) that ends in 1"
         (lambda: plane([0, 1, 0], [1, 2, 3], [1, 2, 3]), "plane: P1, P2 and P3 lie on one line"),
         (lambda: plane([0, 0, 0], [1, 0, 0], [1, 0.9e-9, 0]), "plane: P1, P2 and P3 lie on one line"),
         (lambda: plane2([0, 1, 0], [0, 0, 0]), "plane2: v is null"),
+        (lambda: plane2([0, 1, 0], [0, 1e80, 0]), "plane2: v is longer than 1e70"),
+        (lambda: plane([0, 0, 0], [1e80, 0, 0], [0, 1e80, 0]), "plane: P1, P2 and P3 are more than 1e70 apart"),
         (lambda: plane2([0, 1], [0, 0, 1]), f"plane2: P1 is [0, 1]; {POINT}"),
         (lambda: inter2pl([0, 0, 0, 1], FLOOR), f"inter2pl: {NO_PLANE.format('pl1')}"),
         (lambda: inter2pl(FLOOR, [0, 0, 0, 1], test=True), f"inter2pl: {NO_PLANE.format('pl2')}"),
         (lambda: inter2pl(FLOOR, [0, 1, 0, 1e80]), f"inter2pl: {NO_PLANE.format('pl2')}"),
         (lambda: inter2pl(FLOOR, FLOOR), "inter2pl: the planes are parallel"),
         (lambda: interlpl(XAXIS, [0, 0, 0, 1]), f"interlpl: {NO_PLANE.format('pl')}"),
-        (lambda: interlpl(np.zeros((4, 2)), FLOOR), f"interlpl: {NO_LINE}"),
+        (lambda: interlpl([[0, 0], [0, 0], [0, 0], [1, 0]], FLOOR), f"interlpl: {NO_LINE}"),
         (
             lambda: interlpl(FLOOR, XAXIS),
-            "interlpl: l is [0, 0, 1, 0]; expected a line (..., 4, 2): a point and a direction as columns",
+            "interlpl: l is [0, 0, 1, 0]; "
+            "expected a line (..., 4, 2): a point that ends in 1 and a direction that ends in 0, as columns",
         ),
         (
             lambda: interlpl([XAXIS] * 2, [FLOOR] * 3),

@@ -98,12 +98,12 @@ def written_size(tape: Tape) -> int:
 def _made(tape: Tape, given: Sequence[Any], evaluate: bool, keep: Callable[[int, Any], Any]) -> dict[str, Any]:
     """Run a tape on SymPy expressions; ``keep`` says what stands for the result in a slot."""
     sympy = sympy_module()
-    operations = operations(sympy, evaluate)
+    table = operations(sympy, evaluate)
     values = [*given, *map(number, tape.constants)]
     if len(values) != tape.first_result:
         raise ValueError(f"{tape.name} takes {tape.input_count} scalars; {len(given)} were given")
     for slot, instruction in enumerate(tape.code, tape.first_result):
-        values.append(keep(slot, operations[instruction.op](*(values[arg] for arg in instruction.args))))
+        values.append(keep(slot, table[instruction.op](*(values[arg] for arg in instruction.args))))
     results = iter([values[slot] for slot in tape.results])
     made = {}
     for name, shape in tape.outputs.items():
@@ -115,6 +115,8 @@ def _made(tape: Tape, given: Sequence[Any], evaluate: bool, keep: Callable[[int,
 
 
 def operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
+    """What each operation of a tape is in SymPy."""
+
     def plus(x: Any, y: Any) -> Any:
         return sympy.Add(x, y, evaluate=evaluate)
 

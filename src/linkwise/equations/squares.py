@@ -13,8 +13,8 @@ EXPANDED_SIZE = 150
 def gathered(value: Any) -> Any:
     """The expression with x sin(a)^2 + x cos(a)^2 as x, and x - x sin(a)^2 as x cos(a)^2, wherever a sum has such terms.
 
-    Sums whose products hide such terms, or terms that cancel, are multiplied out where the result is shorter. The time is about in proportion to the
-    size, far from that of SymPy's own simplification.
+    Sums whose products hide such terms, or terms that cancel, are multiplied out where the result is shorter. The time is
+    about in proportion to the size, far from that of SymPy's own simplification.
 
     Examples
     --------

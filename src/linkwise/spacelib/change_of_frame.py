@@ -186,5 +186,5 @@ def _check(name: str, a: Array, m: Array) -> None:
 def _inverse(name: str, m: Array) -> Array:
     """The inverse of matrices; an ArgumentError where one is singular."""
     if not is_symbolic(m):
-        return inverses.inverse(name, m, "M")
+        return inverses.inverse_of_position(name, m)
     return np.asarray(invers(m)) if is_position(m) else exact.inverse(name, m, "M")

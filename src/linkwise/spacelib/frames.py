@@ -15,15 +15,15 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import MOVING_AXIS, POINT, VECTOR
-from linkwise.spatial.lines import blur_of, right_handed, spread
+from linkwise.spatial.lines import blur_of, right_handed, spread, within
 from linkwise.spatial.scalar import Array, array, blank
 from linkwise.spatial.transform import transform
 
-_ON_A_LINE = "P1, P2 and P3 lie on one line"
-_PARALLEL = "v1 and v2 are parallel, or one is null"
+_NO_TRIANGLE = ("P1, P2 and P3 are more than 1e70 apart", "P1, P2 and P3 lie on one line")
+_NO_PLANE = ("v1 or v2 is longer than 1e70", "v1 and v2 are parallel, or one is null")
 
 
-@function(refuse=(_ON_A_LINE,), P1=POINT, P2=POINT, P3=POINT, a1=MOVING_AXIS, a2=MOVING_AXIS)
+@function(refuse=_NO_TRIANGLE, P1=POINT, P2=POINT, P3=POINT, a1=MOVING_AXIS, a2=MOVING_AXIS)
 def framep(P1: Any, P2: Any, P3: Any, a1: int, a2: int) -> Any:
     """Rotation matrix of a frame on three points (manual, section 3.6).
 
@@ -45,7 +45,7 @@ def framep(P1: Any, P2: Any, P3: Any, a1: int, a2: int) -> Any:
     ------
     ArgumentError
         Where the points lie on one line: the sine of the angle at P1 is up to 1e-9, or within the rounding of the
-        coordinates.
+        coordinates; or where two are less than 1e-70 or more than 1e70 apart.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def framep(P1: Any, P2: Any, P3: Any, a1: int, a2: int) -> Any:
     return _on_points("framep", P1, P2, P3, a1, a2)
 
 
-@function(refuse=(_ON_A_LINE,), P1=POINT, P2=POINT, P3=POINT, a1=MOVING_AXIS, a2=MOVING_AXIS)
+@function(refuse=_NO_TRIANGLE, P1=POINT, P2=POINT, P3=POINT, a1=MOVING_AXIS, a2=MOVING_AXIS)
 def frame4p(P1: Any, P2: Any, P3: Any, a1: int, a2: int) -> Any:
     """Position matrix of a frame on three points, its origin in the first (manual, section 3.6).
 
@@ -80,11 +80,11 @@ def frame4p(P1: Any, P2: Any, P3: Any, a1: int, a2: int) -> Any:
     >>> frame4p([0, 1, 2, 1], [0, 6, 2, 1], [0, 1, 6, 1], Y, Z).tolist()
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0]]
     """
-    rotation, measure = _on_points("frame4p", P1, P2, P3, a1, a2)
-    return transform(rotation, P1[:3]), measure
+    rotation, *measures = _on_points("frame4p", P1, P2, P3, a1, a2)
+    return transform(rotation, P1[:3]), *measures
 
 
-@function(refuse=(_PARALLEL,), v1=VECTOR, v2=VECTOR, a1=MOVING_AXIS, a2=MOVING_AXIS)
+@function(refuse=_NO_PLANE, v1=VECTOR, v2=VECTOR, a1=MOVING_AXIS, a2=MOVING_AXIS)
 def framev(v1: Any, v2: Any, a1: int, a2: int) -> Any:
     """Rotation matrix of a frame on two vectors (manual, section 3.6).
 
@@ -104,7 +104,8 @@ def framev(v1: Any, v2: Any, a1: int, a2: int) -> Any:
     Raises
     ------
     ArgumentError
-        Where the vectors are parallel, the sine of their angle up to 1e-9, or one is null: its length is not above 1e-70.
+        Where the vectors are parallel, the sine of their angle up to 1e-9, or one is null, its length not above 1e-70, or
+        longer than 1e70.
 
     Examples
     --------
@@ -112,10 +113,10 @@ def framev(v1: Any, v2: Any, a1: int, a2: int) -> Any:
     >>> (R @ Zaxis).tolist(), (R @ Yaxis).tolist(), (R @ Xaxis).tolist()
     ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0])
     """
-    return _axes("framev", v1, v2, a1, a2), spread(v1, v2)
+    return _axes("framev", v1, v2, a1, a2), within(v1, v2), spread(v1, v2)
 
 
-@function(refuse=(_PARALLEL,), P1=POINT, v1=VECTOR, v2=VECTOR, a1=MOVING_AXIS, a2=MOVING_AXIS)
+@function(refuse=_NO_PLANE, P1=POINT, v1=VECTOR, v2=VECTOR, a1=MOVING_AXIS, a2=MOVING_AXIS)
 def frame4v(P1: Any, v1: Any, v2: Any, a1: int, a2: int) -> Any:
     """Position matrix of a frame on a point and two vectors (manual, section 3.6).
 
@@ -142,7 +143,7 @@ def frame4v(P1: Any, v1: Any, v2: Any, a1: int, a2: int) -> Any:
     >>> (frame4v([5, 4, 3], [0, 3, 0], [2, 1, 0], Y, X) @ [1, 1, 1, 1]).tolist()
     [6.0, 5.0, 4.0, 1.0]
     """
-    return transform(_axes("frame4v", v1, v2, a1, a2), P1[:3]), spread(v1, v2)
+    return transform(_axes("frame4v", v1, v2, a1, a2), P1[:3]), within(v1, v2), spread(v1, v2)
 
 
 @function(direct=True, n=MOVING_AXIS)
@@ -173,10 +174,11 @@ def aaxis(n: int) -> Array:
     return made
 
 
-def _on_points(name: str, p1: Array, p2: Array, p3: Array, a1: int, a2: int) -> tuple[Array, Any]:
-    """The axes from three points, and how far these are from one line."""
+def _on_points(name: str, p1: Array, p2: Array, p3: Array, a1: int, a2: int) -> tuple[Array, Any, Any]:
+    """The axes from three points, and measures: that they are not too far apart, and not on one line."""
     first, second = p2[:3] - p1[:3], p3[:3] - p1[:3]
-    return _axes(name, first, second, a1, a2), spread(first, second, blur_of(p1[:3], p2[:3], p3[:3]))
+    measure = spread(first, second, blur_of(p1[:3], p2[:3], p3[:3]))
+    return _axes(name, first, second, a1, a2), within(first, second), measure
 
 
 def _axes(name: str, first: Array, second: Array, a1: int, a2: int) -> Array:

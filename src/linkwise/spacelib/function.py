@@ -55,14 +55,18 @@ def function(
         if list(signature.parameters) != list(kinds):
             raise TypeError(f"{declared.name} takes {list(signature.parameters)}; kinds are given for {list(kinds)}")
         call = _Call(declared)
+        defaults = body.__defaults__ or ()
 
         @wraps(body)
         def run(*args: Any, **named: Any) -> Any:
-            if named or len(args) != call.count:
-                bound = signature.bind(*args, **named)
-                bound.apply_defaults()
-                args = tuple(bound.arguments.values())
-            return call(args)
+            left = call.count - len(args)
+            if left == 0 and not named:
+                return call(args)
+            if 0 < left <= len(defaults) and not named:
+                return call((*args, *defaults[-left:]))
+            bound = signature.bind(*args, **named)
+            bound.apply_defaults()
+            return call(tuple(bound.arguments.values()))
 
         return run  # type: ignore[return-value]
 
@@ -89,7 +93,7 @@ class _Call:
             if kind is SCALAR and value.__class__ is float and isfinite(value):
                 given.append(value)
                 continue
-            made = kind.read(field, value)
+            made: Any = kind.read(field, value)
             given.append(made)
             if axes is None:
                 key.append(made)

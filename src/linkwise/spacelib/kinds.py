@@ -17,9 +17,8 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.expr.node import Expr
 from linkwise.spatial.scalar import Array
 
-SMALL, LARGE = 32, 1000
-"""Up to the first size Python's sum of an array is quicker than NumPy's search for what is not finite; from the second on
-the sum of squares is, in contiguous memory."""
+SMALL = 32
+"""Up to this size Python's sum of an array is quicker than NumPy's search for what is not finite."""
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -121,10 +120,7 @@ def _number(item: Any) -> float:
 
 
 def _finite(field: str, value: Array) -> None:
-    if value.size <= SMALL:
-        if math.isfinite(sum(value.ravel().tolist())):  # only what is not finite, or overflows, makes a sum that is not
-            return
-    elif value.size >= LARGE and value.flags.c_contiguous and math.isfinite(np.vdot(value, value)):
+    if value.size <= SMALL and math.isfinite(sum(value.ravel().tolist())):  # no sum is, with an element that is not
         return
     if not np.isfinite(value).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(value))[0])
@@ -163,15 +159,26 @@ def _fit_point(value: Array) -> Array | None:
 
 
 def _ends_in_one(value: Array) -> bool:
-    return bool(value[3] == 1.0 if value.ndim == 1 else (value[..., 3] == 1.0).all())
+    return bool(value[3] == 1.0) if value.dtype is FLOAT64 and value.ndim == 1 else _all_are(value[..., 3], 1.0)
 
 
 def _fit_line(value: Array) -> Array | None:
     if value.shape[-2:] != (4, 2):
         return None
-    if value.ndim == 2:
-        return value if bool(value[3, 0] == 1) and bool(value[3, 1] == 0) else None
-    return value if bool((value[..., 3, 0] == 1).all() and (value[..., 3, 1] == 0).all()) else None
+    return value if _all_are(value[..., 3, 0], 1.0) and _all_are(value[..., 3, 1], 0.0) else None
+
+
+def _all_are(value: Array, number: float) -> bool:
+    """Whether all elements are a number; of symbols, whether they may be it."""
+    if value.dtype.hasobject:
+        return all(_may_be(item, number) for item in value.ravel().tolist())
+    return bool((value == number).all())
+
+
+def _may_be(item: Any, number: float) -> bool:
+    if isinstance(item, Expr):
+        return item.op != "const" or item.value == number
+    return bool(getattr(item, "free_symbols", None)) or float(item) == number
 
 
 def _fit_plane(value: Array) -> Array | None:

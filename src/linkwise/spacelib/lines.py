@@ -24,6 +24,7 @@ from linkwise.spatial.lines import (
     normal,
     over,
     usable,
+    within,
 )
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, array, least, select
@@ -35,7 +36,7 @@ OBLIQUE, CROSSING, PARALLEL_LINES, SAME = 1, 0, 2, -1
 _NO_LINE = "{} has no direction, or a coordinate beyond 1e70"
 
 
-@function(refuse=("P1 and P2 coincide",), P1=POINT, P2=POINT)
+@function(refuse=("P1 and P2 are more than 1e70 apart", "P1 and P2 coincide"), P1=POINT, P2=POINT)
 def line2p(P1: Any, P2: Any) -> Any:
     """Line from one point towards another (manual, section 3.7.2).
 
@@ -52,19 +53,20 @@ def line2p(P1: Any, P2: Any) -> Any:
     Raises
     ------
     ArgumentError
-        Where the points coincide within the rounding of their coordinates, 16 units in the last place.
+        Where the points coincide within the rounding of their coordinates, 16 units in the last place, or are less than
+        1e-70 or more than 1e70 apart.
 
     Examples
     --------
     >>> line2p([5, 1, 3, 1], [5, 4, 7, 1]).T.tolist()
     [[5.0, 1.0, 3.0, 1.0], [0.0, 0.6, 0.8, 0.0]]
     """
-    direction, size = unit(P2[:3] - P1[:3])
-    measure = least(size - blur_of(P1[:3], P2[:3]), usable(P2[:3] - P1[:3]))
-    return as_line(P1[:3], direction), measure
+    apart = P2[:3] - P1[:3]
+    direction, size = unit(apart)
+    return as_line(P1[:3], direction), within(apart), least(size - blur_of(P1[:3], P2[:3]), usable(apart))
 
 
-@function(refuse=("v is null",), P1=POINT, v=VECTOR)
+@function(refuse=("v is longer than 1e70", "v is null"), P1=POINT, v=VECTOR)
 def linpvect(P1: Any, v: Any) -> Any:
     """Line through a point along a vector (manual, section 3.7.2).
 
@@ -83,14 +85,14 @@ def linpvect(P1: Any, v: Any) -> Any:
     Raises
     ------
     ArgumentError
-        Where v is null: its length is not above 1e-70.
+        Where v is null, its length not above 1e-70, or longer than 1e70.
 
     Examples
     --------
     >>> linpvect([1, 2, 3, 1], [0, 3, 4]).T.tolist()
     [[1.0, 2.0, 3.0, 1.0], [0.0, 0.6, 0.8, 0.0]]
     """
-    return as_line(P1[:3], unit(v)[0]), usable(v)
+    return as_line(P1[:3], unit(v)[0]), within(v), usable(v)
 
 
 def projponl(P1: Any, l: Any) -> Any:  # noqa: E741
@@ -115,7 +117,7 @@ def projponl(P1: Any, l: Any) -> Any:  # noqa: E741
     Raises
     ------
     ArgumentError
-        Where the line's direction is null.
+        Where the line's direction is null, or a number beyond 1e70.
 
     Examples
     --------
@@ -175,6 +177,8 @@ def intersec(l1: Any, l2: Any) -> Any:
     lmindist, mindist, pl, point, inttype = made = _intersec(l1, l2)
     if holds_symbols(made):
         return _of_symbols(l1, l2, made) if in_sympy(l1, l2) else made
+    if isinstance(inttype, int) and inttype in (OBLIQUE, CROSSING):
+        return made
     lmindist[inttype == SAME] = np.nan
     pl[inttype == SAME] = np.nan
     point[(inttype == SAME) | (inttype == PARALLEL_LINES)] = np.nan

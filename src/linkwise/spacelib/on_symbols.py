@@ -44,7 +44,7 @@ def on_symbols(declared: Declaration, given: Sequence[Any]) -> Any:
 
 
 def _in_sympy(declared: Declaration, given: Sequence[Any]) -> Any:
-    """The traced body, written out in SymPy; of a choice between cases the general one, unless the other is known to hold."""
+    """The traced body in SymPy; of a choice between cases the general one, unless the other is known to hold."""
     plan = Plan(declared, given)
     made = iter(decided(plan.tape, [item for place in plan.places for item in exact(given[place]).ravel()]))
     arrays = []

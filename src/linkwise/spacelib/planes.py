@@ -18,7 +18,7 @@ from linkwise.spacelib.kinds import LINE, PLANE, POINT, VECTOR
 from linkwise.spacelib.lines import as_line, as_plane, usable_line
 from linkwise.spacelib.points import as_point
 from linkwise.spacelib.sample import at_random, holds_symbols, in_sympy, undefined
-from linkwise.spatial.lines import LARGEST, PARALLEL, blur_of, common_line, normal, over, spread, usable
+from linkwise.spatial.lines import LARGEST, PARALLEL, blur_of, common_line, normal, over, spread, usable, within
 from linkwise.spatial.scalar import Array, least, select
 from linkwise.spatial.vector import chosen, inner, length, unit
 
@@ -47,7 +47,7 @@ def distpp(pl: Any, P: Any) -> Any:
     Raises
     ------
     ArgumentError
-        Where the plane's normal is null.
+        Where the plane's normal is null, or a number of the plane beyond 1e70.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def project(P: Any, pl: Any) -> Any:
     Raises
     ------
     ArgumentError
-        Where the plane's normal is null.
+        Where the plane's normal is null, or a number of the plane beyond 1e70.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def project(P: Any, pl: Any) -> Any:
     return as_point(foot), over(value, length(pl[:3])), usable_plane(pl)
 
 
-@function(refuse=("P1, P2 and P3 lie on one line",), P1=POINT, P2=POINT, P3=POINT)
+@function(refuse=("P1, P2 and P3 are more than 1e70 apart", "P1, P2 and P3 lie on one line"), P1=POINT, P2=POINT, P3=POINT)
 def plane(P1: Any, P2: Any, P3: Any) -> Any:
     """Plane through three points (manual, section 3.7.2).
 
@@ -112,7 +112,7 @@ def plane(P1: Any, P2: Any, P3: Any) -> Any:
     ------
     ArgumentError
         Where the points lie on one line: the sine of the angle at P1 is up to 1e-9, or within the rounding of the
-        coordinates.
+        coordinates; or where two are less than 1e-70 or more than 1e70 apart.
 
     Examples
     --------
@@ -121,10 +121,10 @@ def plane(P1: Any, P2: Any, P3: Any) -> Any:
     """
     first, second = P2[:3] - P1[:3], P3[:3] - P1[:3]
     measure = spread(first, second, blur_of(P1[:3], P2[:3], P3[:3]))
-    return as_plane(unit(normal(first, second))[0], P1[:3]), measure
+    return as_plane(unit(normal(first, second))[0], P1[:3]), within(first, second), measure
 
 
-@function(refuse=("v is null",), P1=POINT, v=VECTOR)
+@function(refuse=("v is longer than 1e70", "v is null"), P1=POINT, v=VECTOR)
 def plane2(P1: Any, v: Any) -> Any:
     """Plane through a point at right angles to a vector (manual, section 3.7.2).
 
@@ -145,14 +145,14 @@ def plane2(P1: Any, v: Any) -> Any:
     Raises
     ------
     ArgumentError
-        Where v is null: its length is not above 1e-70.
+        Where v is null, its length not above 1e-70, or longer than 1e70.
 
     Examples
     --------
     >>> plane2([1, 1, 1, 1], [0, 0, 2]).tolist()
     [0.0, 0.0, 1.0, -1.0]
     """
-    return as_plane(unit(v)[0], P1[:3]), usable(v)
+    return as_plane(unit(v)[0], P1[:3]), within(v), usable(v)
 
 
 def inter2pl(pl1: Any, pl2: Any, test: bool = False) -> Any:
@@ -179,7 +179,8 @@ def inter2pl(pl1: Any, pl2: Any, test: bool = False) -> Any:
     Raises
     ------
     ArgumentError
-        For parallel planes without ``test=True``; where a plane's normal is null.
+        For parallel planes without ``test=True``; where a plane's normal is null, or a number
+        beyond 1e70.
 
     Notes
     -----

@@ -125,7 +125,9 @@ def middle(P1: Any, P2: Any) -> Array:
     [2.5, 4.0, 3.0, 1.0]
     """
     made = np.asarray(P1 + P2)
-    made /= 2
+    if made.dtype == object:
+        return np.asarray(made / 2)
+    made *= 0.5  # as exact as a division by 2, and quicker
     return made
 
 

@@ -12,13 +12,14 @@ from linkwise.spacelib.kinds import is_symbolic
 from linkwise.spatial.scalar import Array, FloatArray
 
 SAMPLES = 8
-"""How many sets of numbers are drawn."""
+"""How many sets of numbers are drawn, if nothing else is asked for."""
 
-_DRAWS = 50 * SAMPLES
+_DRAWS = 50
+"""How often for each set, until the numbers are real."""
 
 
-def at_random(name: str, *arrays: Any) -> list[FloatArray]:
-    """Arrays of SymPy expressions at random real values of their symbols, a batch of `SAMPLES`.
+def at_random(name: str, *arrays: Any, count: int = SAMPLES) -> list[FloatArray]:
+    """Arrays of SymPy expressions at random real values of their symbols, a batch of ``count``.
 
     Functions without a formula, such as q(t), and their derivatives are drawn like symbols. The same symbols give the same
     numbers at every call.
@@ -29,10 +30,12 @@ def at_random(name: str, *arrays: Any) -> list[FloatArray]:
         What the numbers are for, for the message.
     *arrays : array_like
         Numbers and SymPy expressions.
+    count : int
+        How many sets of numbers.
 
     Returns
     -------
-    list of ndarray (SAMPLES, ...)
+    list of ndarray (count, ...)
 
     Raises
     ------
@@ -54,12 +57,12 @@ def at_random(name: str, *arrays: Any) -> list[FloatArray]:
     free = sorted(set().union(*map(_free, items)), key=str)
     rng = np.random.default_rng(0)
     found: list[list[float]] = []
-    for _ in range(_DRAWS):
+    for _ in range(_DRAWS * count):
         values = {symbol: _drawn(rng, symbol) for symbol in free}
         row = [_real(item.xreplace(values)) for item in items]
         if None not in row:
             found.append([value for value in row if value is not None])
-        if len(found) == SAMPLES:
+        if len(found) == count:
             return _shaped(np.array(found), given)
     raise ArgumentError(f"{name}: the arguments are not real numbers at random values of {', '.join(map(str, free))}")
 
@@ -115,4 +118,4 @@ def _shaped(values: FloatArray, given: list[Array]) -> list[FloatArray]:
     """The columns of a table, in the shapes of the arrays that they came from."""
     ends = np.cumsum([array.size for array in given])
     parts = np.split(values, ends[:-1], axis=1)
-    return [part.reshape(SAMPLES, *array.shape) for part, array in zip(parts, given, strict=True)]
+    return [part.reshape(len(values), *array.shape) for part, array in zip(parts, given, strict=True)]

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.errors import ArgumentError
 from linkwise.expr.evaluate import evaluate
 from linkwise.expr.node import Expr
 from linkwise.expr.order import schedule
+from linkwise.spacelib.sample import at_random
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import is_rigid
 
@@ -37,39 +39,27 @@ def is_position(m: Array) -> bool:
     """
     if m.shape != (4, 4) or not all(_is_number(item, value) for item, value in zip(m[3], (0, 0, 0, 1), strict=True)):
         return False
-    rng = np.random.default_rng(20)
     items = m.ravel().tolist()
-    values = _expressions if any(isinstance(item, Expr) for item in items) else _sympy
-    for _ in range(PLACES):
-        found = values(items, rng)
-        if found is None or not is_rigid(found.reshape(4, 4), NEAR):
-            return False
-    return True
+    if any(isinstance(item, Expr) for item in items):
+        return all(is_rigid(numbers.reshape(4, 4), NEAR) for numbers in _expressions(items))
+    try:
+        (found,) = at_random("is_position", m, count=PLACES)
+    except ArgumentError:  # not real anywhere
+        return False
+    return all(is_rigid(numbers, NEAR) for numbers in found)
 
 
 def _is_number(item: Any, value: int) -> bool:
     return not isinstance(item, Expr) and not getattr(item, "free_symbols", None) and float(item) == value
 
 
-def _expressions(items: Sequence[Any], rng: np.random.Generator) -> FloatArray | None:
+def _expressions(items: Sequence[Any]) -> list[FloatArray]:
+    """The values of Linkwise's expressions and of numbers at random places; NaN where there are none."""
+    rng = np.random.default_rng(20)
     symbols = [node for node in schedule([item for item in items if isinstance(item, Expr)]) if node.op == "symbol"]
     try:
-        return np.array(evaluate(items, {node: rng.uniform(0.1, 1.0) for node in symbols}))
+        return [
+            np.array(evaluate(items, {node: rng.uniform(0.1, 1.0) for node in symbols}), dtype=float) for _ in range(PLACES)
+        ]
     except (ArithmeticError, ValueError):
-        return None
-
-
-def _sympy(items: Sequence[Any], rng: np.random.Generator) -> FloatArray | None:
-    """Functions of time and their derivatives count as symbols of their own."""
-    import sympy
-    from sympy.core.function import AppliedUndef
-
-    given = [sympy.sympify(item) for item in items]
-    for kinds in (sympy.Derivative, AppliedUndef, sympy.Symbol):
-        found = set().union(*(item.atoms(kinds) for item in given))
-        numbers = {atom: sympy.Float(rng.uniform(0.1, 1.0)) for atom in sorted(found, key=sympy.default_sort_key)}
-        given = [item.xreplace(numbers) for item in given]
-    try:
-        return np.array([float(item) for item in given])
-    except (TypeError, ValueError):
-        return None
+        return [np.full(16, np.nan)]

@@ -9,13 +9,14 @@ to rounding. Lengths must be within 1e-70 and 1e70, so that no product of four i
 from __future__ import annotations
 
 import sys
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, atan2, least, root, select
-from linkwise.spatial.vector import inner, length, unit
+from linkwise.spatial.vector import inner, length, tamed, unit
 
 PARALLEL = 1e-9
 """The sine of an angle up to which directions count as parallel; also the part of a distance that counts as none."""
@@ -43,7 +44,14 @@ def over(x: Any, size: Any) -> Any:
 
 
 def angle_between(a: Array, b: Array) -> Any:
-    """The angle of two vectors, rad, in [0, pi]; zero where one is zero."""
+    """The angle of two vectors of any length, rad, in [0, pi]; zero where one is zero.
+
+    Examples
+    --------
+    >>> [round(angle_between(np.array([x, 0.0, 0.0]), np.array([0.0, x, 0.0])), 9) for x in (1e-200, 1.0, 1e200)]
+    [1.570796327, 1.570796327, 1.570796327]
+    """
+    a, b = tamed(a), tamed(b)
     return atan2(length(cross(a, b)), inner(a, b))
 
 
@@ -87,6 +95,11 @@ def usable(v: Array) -> Any:
     """Above zero where a vector is not null: its length is between 1e-70 and 1e70."""
     square = inner(v, v)
     return least(square - SMALLEST**2, LARGEST**2 - square)
+
+
+def within(*vectors: Array) -> Any:
+    """Above zero where the lengths of all vectors are below 1e70."""
+    return reduce(least, [LARGEST**2 - inner(v, v) for v in vectors])
 
 
 def blur_of(*points: Array) -> Any:

@@ -35,6 +35,14 @@ def unit(v: Array) -> tuple[Array, Any]:
     return w / select(size, size, 1.0), size / scale
 
 
+def tamed(v: Array) -> Array:
+    """The vector, times a power of two where its length is not between 1e-140 and 1e140, which brings it there.
+
+    Zero stays zero; of components that are smaller than the longest by more than 1e300 digits are lost.
+    """
+    return _scaled(v)[0]
+
+
 def chosen(c: Any, x: Array, y: Array) -> Array:
     """`select` for arrays of one shape: the elements of x where the scalar c is above zero, else those of y."""
     return array([select(c, p, q) for p, q in zip(x.ravel(), y.ravel(), strict=True)]).reshape(x.shape)

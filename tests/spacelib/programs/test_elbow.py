@@ -234,6 +234,10 @@ def test_out_of_reach_is_told() -> None:
         (lambda: elb_d_dh(LENGTHS, joints(5)), "elb_d_dh: the motion is of 5 joints; expected 6"),
         (lambda: elb_d_pa(LENGTHS, joints(7)), "elb_d_pa: the motion is of 7 joints; expected 6"),
         (lambda: elb_i_dh(LENGTHS, still(), np.zeros(5)), "expected the angles of 6 joints, finite numbers"),
+        (lambda: elb_i_dh(LENGTHS, still(), "abc"), "guess is 'abc'; expected the angles of 6 joints, finite numbers"),
+        (lambda: elb_d_dh("abc", smooth()), "lengths is 'abc'; expected the lengths of 6 links, finite numbers"),
+        (lambda: elb_i_dh(LENGTHS, still(), GUESS, most=-1), "most is -1; expected a whole number of 0 or more"),
+        (lambda: elb_i_dh(LENGTHS, replace(still(), t=np.empty(0)), GUESS), "gripper is a motion of no instants"),
         (lambda: elb_i_dh(LENGTHS, still(), GUESS, tolerance=0.0), "tolerance is 0.0; expected a number > 0"),
         (
             lambda: elb_d_dh(LENGTHS, posture([np.pi / 2, np.pi / 2, 0, 0, 0, 0])),

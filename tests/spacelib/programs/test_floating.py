@@ -248,6 +248,15 @@ def test_motion_of_more_joints_is_refused(run) -> None:
         run(LINKS, Motion(0.1, np.arange(3.0), at, at, at))
 
 
+def test_a_motion_of_no_instants_is_refused() -> None:
+    at = np.zeros((0, 1))
+    for run in (run_test, run_test_new, run_floating_base):
+        with pytest.raises(ArgumentError, match="the motion is of no instants"):
+            run(LINKS, Motion(0.1, np.zeros(0), at, at, at))
+    with pytest.raises(ArgumentError, match="halvings is -1; expected a whole number of 0 or more"):
+        compare(LINKS, still(), halvings=-1)
+
+
 def test_bodies_without_extent_are_refused() -> None:
     point = np.diag([0.0, 0.0, 0.0, 1.0])
     with pytest.raises(ArgumentError, match="TEST: the inertia of both links together is not positive definite"):
@@ -286,6 +295,7 @@ GOOD = (bundled.path("TEST.DAT")).read_text()
             "the velocity matrix of link 1 must be skew-symmetric but for its last column",
         ),
         ("1 0 0 0\n0 1 0 0", "1 0 0 0\n0 2 0 0", "the position matrix of link 1 must hold a rotation, right-handed"),
+        ("1 0 0 0\n0 1 0 0", "1e308 1e308 0 0\n1e308 -1e308 0 0", "the position matrix of link 1 must hold a rotation"),
         ("1 0 0 0\n0 1 0 0", "1 0 0 0\n0 -1 0 0", "the position matrix of link 1 must hold a rotation, right-handed"),
         ("0 0 0 1\n", "0 0 0 1 5\n", "comes after the last number; 52 numbers were expected, there are 53 words"),
     ],

@@ -127,6 +127,16 @@ def test_motor_comes_to_rest() -> None:
         (lambda: three_part(0.0, 1.0, 0.0), "duration is 0.0; expected a time > 0"),
         (lambda: cycloidal(0.0, 1.0, math.nan), "duration is nan; expected a time > 0"),
         (lambda: cycloidal(0.0, math.inf, 1.0), "amplitude is inf; expected a finite number"),
+        (lambda: three_part([0.0, math.nan], 1.0, 1.0), "t is [0.0, nan]; expected finite times"),
+        (lambda: cycloidal(math.nan, 1.0, 1.0), "t is nan; expected finite times"),
+        (
+            lambda: laws.joint_motion(dt=1e-12),
+            "dt is 1e-12; expected a time step that gives at most 10,000,000 instants, not 5.9e+11",
+        ),
+        (
+            lambda: laws.motor_motion(dt=1e-320),
+            "dt is 1e-320; expected a time step that gives at most 10,000,000 instants, not inf",
+        ),
         (lambda: laws.joint_motion(dt=0.0), "dt is 0.0; expected a time step > 0"),
         (lambda: laws.joint_motion(first=-1.0), "first is -1.0; expected a time >= 0"),
         (lambda: laws.motor_motion(math.nan), "dt is nan; expected a time step > 0"),

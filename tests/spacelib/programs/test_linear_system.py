@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy
 
 from linkwise.errors import ArgumentError, FileError
 from linkwise.spacelib.programs import bundled, linear_system
@@ -119,6 +120,12 @@ def test_what_was_taken_for_zero_is_told() -> None:
 def test_a_solution_beyond_all_numbers_is_refused() -> None:
     with pytest.raises(ArgumentError, match="beyond the range"):
         solved([[1e-300]], [1e300])
+
+
+@pytest.mark.parametrize("A", ["a", [[1j]], [[1.0], [1.0, 2.0]], [[np.nan]], [[sympy.Symbol("a")]]])
+def test_what_are_no_numbers_is_refused(A: object) -> None:
+    with pytest.raises(ArgumentError, match="linear_system: A"):
+        solved(A, [1.0])
 
 
 @pytest.mark.parametrize(("A", "b"), [([1.0], [1.0]), ([[1.0]], [1.0, 2.0]), (np.zeros((0, 3)), np.zeros(0))])

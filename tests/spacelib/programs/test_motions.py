@@ -75,5 +75,5 @@ def test_refined_meets_the_samples_and_the_law_between_them() -> None:
 
 def test_refined_refuses_less_than_one_part() -> None:
     at = np.zeros((2, 1))
-    with pytest.raises(ArgumentError, match="parts is 0; expected 1 or more"):
+    with pytest.raises(ArgumentError, match="parts is 0; expected a whole number of 1 or more"):
         refined(Motion(1.0, np.arange(2.0), at, at, at), 0)

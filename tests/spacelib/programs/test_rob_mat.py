@@ -153,6 +153,13 @@ def test_arrays_of_other_shapes_are_refused() -> None:
         rob_mat.rob_mat(made, [0, 0], [0, 0, 0], [0, 0, 0])
     with pytest.raises(ArgumentError, match=r"rows have the shape \(1, 3\); expected \(n, 16\)"):
         rob_mat.robot([[0, 0, 0]], [0, 0, 0])
+    for rows in ([[0.0], [0.0, 1.0]], "rows"):
+        with pytest.raises(ArgumentError, match=r"robot: rows is .*; expected an array of numbers"):
+            rob_mat.robot(rows, [0, 0, 0])
+    with pytest.raises(ArgumentError, match="2 numbers of gravity and 6 of external; expected 3 and 6"):
+        rob_mat.robot([[0.0] * 16], [0, 0])
+    with pytest.raises(ArgumentError, match="rob_mat: q is 'abc'; expected an array of numbers"):
+        rob_mat.rob_mat(made, "abc", [0, 0, 0], [0, 0, 0])
     with pytest.raises(ArgumentError, match="joint type is 2"):
         rob_mat.robot([[2.0] + [0.0] * 15], [0, 0, 0])
 

@@ -50,6 +50,8 @@ def test_symbols() -> None:
 
 
 def test_points_on_one_line_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="after has 2 points; expected three"):
+        triangle.triangle(after=[[0, 0, 0], [1, 0, 0]])
     line = [[0, 0, 0], [1, 0, 0], [2, 0, 0]]
     with pytest.raises(ArgumentError):
         triangle.triangle(line, triangle.AFTER)

@@ -86,7 +86,7 @@ def elb_d_dh(lengths: npt.ArrayLike, motion: Motion) -> Direct:
     [0.197937, 1.80094, 1.503131]
     """
     not_six(motion.q.shape[1], "elb_d_dh")
-    a = check_lengths(np.asarray(lengths))
+    a = check_lengths(lengths)
     first, last = ends(a)
     start = (first, NULL4, NULL4)
     M, W, H = carried(start, (_dh_link(a, motion, k) for k in range(JOINTS)))
@@ -124,7 +124,7 @@ def elb_d_pa(lengths: npt.ArrayLike, motion: Motion) -> Direct:
     True
     """
     not_six(motion.q.shape[1], "elb_d_pa")
-    a = check_lengths(np.asarray(lengths))
+    a = check_lengths(lengths)
     return _direct(*gripper_pa(a, motion.q, motion.qp, motion.qpp), motion)
 
 

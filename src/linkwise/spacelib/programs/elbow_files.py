@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files.atomic import write_text
@@ -167,18 +168,33 @@ def _text(motion: GripperMotion, form: str) -> Iterator[str]:
         yield "\n" + "".join(" ".join(map(form.format, line)) + "\n" for line in instant)
 
 
-def check_lengths(lengths: FloatArray) -> FloatArray:
+def check_six(name: str, values: npt.ArrayLike, expected: str) -> FloatArray:
     """Six finite numbers as an array.
+
+    Parameters
+    ----------
+    name, expected : str
+        What they are called and what they must be, for the message.
+    values : (6,) array_like
+        The numbers.
 
     Raises
     ------
     ArgumentError
-        For another shape or a number that is not finite.
+        For another shape, or what is no finite number.
     """
-    made = np.asarray(lengths, dtype=float)
+    try:
+        made = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        made = np.empty(0)
     if made.shape != (JOINTS,) or not np.isfinite(made).all():
-        raise ArgumentError(f"lengths is {shown(lengths)}; expected the lengths of {JOINTS} links, finite numbers")
+        raise ArgumentError(f"{name} is {shown(values)}; expected the {expected}, finite numbers")
     return made
+
+
+def check_lengths(lengths: npt.ArrayLike) -> FloatArray:
+    """The lengths of the links as an array, see `check_six`."""
+    return check_six("lengths", lengths, f"lengths of {JOINTS} links")
 
 
 def _six(path: str | Path, what: str) -> FloatArray:

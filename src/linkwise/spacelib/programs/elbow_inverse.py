@@ -16,7 +16,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
+from linkwise.spacelib.arrays import whole
 from linkwise.spacelib.cardan import cardatom
 from linkwise.spacelib.cardan_rates import cardatoh, cardatow
 from linkwise.spacelib.constants import NULL4, ORIGIN, PIG2, UNIT4, Rev, U, X, Y, Z
@@ -24,7 +25,7 @@ from linkwise.spacelib.linear_systems import solve_l
 from linkwise.spacelib.position import dhtom
 from linkwise.spacelib.printing import fprintm
 from linkwise.spacelib.programs.elbow import ALPHA, ends, gripper_pa, offsets
-from linkwise.spacelib.programs.elbow_files import JOINTS, GripperMotion, check_lengths
+from linkwise.spacelib.programs.elbow_files import JOINTS, GripperMotion, check_lengths, check_six
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.transformations import invers, mami
 from linkwise.spacelib.velocity import coriolis, makel2, veactowh
@@ -128,9 +129,10 @@ def elb_i_dh(
     >>> bool(elb_i_dh(lengths, wanted, guess).closure.max() < 1e-10)
     True
     """
-    a, start = check_lengths(np.asarray(lengths)), np.asarray(guess, dtype=float)
-    if start.shape != (JOINTS,) or not np.isfinite(start).all():
-        raise ArgumentError(f"guess is {shown(guess)}; expected the angles of {JOINTS} joints, finite numbers")
+    a, start = check_lengths(lengths), check_six("guess", guess, f"angles of {JOINTS} joints")
+    whole("most", most, least=0)
+    if not len(gripper.t):
+        raise ArgumentError("gripper is a motion of no instants; expected one or more")
     if tolerance is not None and not tolerance > 0.0:
         raise ArgumentError(f"tolerance is {tolerance!r}; expected a number > 0")
     arm = _Arm(a)

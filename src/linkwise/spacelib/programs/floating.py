@@ -19,7 +19,7 @@ from linkwise.spacelib.direct_dynamics import dyn_eq
 from linkwise.spacelib.position import screwtom
 from linkwise.spacelib.printing import fprintm
 from linkwise.spacelib.programs.motions import Motion
-from linkwise.spacelib.programs.two_links import TwoLinks, momentum
+from linkwise.spacelib.programs.two_links import TwoLinks, check_motor, momentum
 from linkwise.spacelib.transformations import mami, mamt, normal, normskew, skew
 from linkwise.spacelib.velocity import coriolis, vactowh2
 from linkwise.spatial.scalar import FloatArray
@@ -92,7 +92,7 @@ def run_test(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> His
     Raises
     ------
     ArgumentError
-        Where the motion is of more joints than one, or no acceleration can be found (NOTOK of `dyn_eq`).
+        Where the motion is of more joints than one or of no instants, or no acceleration can be found (NOTOK of `dyn_eq`).
 
     Examples
     --------
@@ -151,8 +151,7 @@ def written(made: History) -> Iterator[str]:
 
 
 def _run(program: str, links: TwoLinks, motion: Motion, keep: bool, as_listed: bool) -> History:
-    if motion.q.shape[1] != 1:
-        raise ArgumentError(f"{program}: the motion is of {motion.q.shape[1]} joints; expected that of the one motor")
+    check_motor(program, motion)
     dt, m1, W1 = motion.dt, links.m1, links.W1
     inertias = (links.J1, links.J2) if as_listed and keep else None
     target, rows = None, []

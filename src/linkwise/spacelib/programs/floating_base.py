@@ -15,7 +15,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.spacelib.programs.floating import History
 from linkwise.spacelib.programs.motions import Motion
-from linkwise.spacelib.programs.two_links import TwoLinks, momentum
+from linkwise.spacelib.programs.two_links import TwoLinks, check_motor, momentum
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.hermite import Hermite
@@ -76,8 +76,8 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, tolerance: float = TOL
     Raises
     ------
     ArgumentError
-        Where the motion is of more joints than one, a thousand steps for each sample do not meet the tolerance, or numbers
-        become too large.
+        Where the motion is of more joints than one or of no instants, a thousand steps for each sample do not meet the
+        tolerance, or numbers become too large.
 
     Examples
     --------
@@ -103,8 +103,7 @@ def with_check(links: TwoLinks, motion: Motion, *, tolerance: float = TOLERANCE)
     ArgumentError
         As there.
     """
-    if motion.q.shape[1] != 1:
-        raise ArgumentError(f"the motion is of {motion.q.shape[1]} joints; expected that of the one motor")
+    check_motor("Linkwise", motion)
     body = mechanism(links)
     try:
         with np.errstate(all="ignore"):

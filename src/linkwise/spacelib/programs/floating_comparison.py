@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwise.spacelib.arrays import whole
 from linkwise.spacelib.programs.floating import History, run_test, run_test_new
 from linkwise.spacelib.programs.floating_base import with_check
 from linkwise.spacelib.programs.motions import Motion, refined
@@ -56,6 +57,11 @@ def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bo
     list of Compared
         Program after program, each with the longest step first.
 
+    Raises
+    ------
+    ArgumentError
+        For fewer than no halvings, and as for `run_test` and `with_check`.
+
     Examples
     --------
     >>> from linkwise.spacelib.programs import bundled, laws, two_links
@@ -66,6 +72,7 @@ def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bo
     TEST_NEW True True
     Linkwise True True
     """
+    whole("halvings", halvings, least=0)
     own, reference = with_check(links, motion)
     found = []
     for program in (run_test, run_test_new):

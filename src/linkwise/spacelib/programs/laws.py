@@ -10,7 +10,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, shown
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spatial.scalar import FloatArray
 
@@ -49,6 +49,9 @@ amplitude to its six digits, which are no round number: 22.404 degrees.
 MOTOR_STEP = 0.002
 """Time step of TEST.MOT, s."""
 
+LONGEST = 10_000_000
+"""How many instants a motion may have at most."""
+
 
 def three_part(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The law 1/3 -1/3 -1/3: constant acceleration, constant speed, constant deceleration, a third of the time each.
@@ -74,15 +77,14 @@ def three_part(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[Flo
     Raises
     ------
     ArgumentError
-        For a duration that is not above zero.
+        For a duration that is not above zero, or a time or an amplitude that is no finite number.
 
     Examples
     --------
     >>> [values.tolist() for values in three_part([0.5, 1.5, 3.0], 4.0, 3.0)]
     [[0.25, 2.0, 4.0], [1.0, 2.0, 0.0], [2.0, 0.0, 0.0]]
     """
-    _check(amplitude, duration)
-    time = np.asarray(t, dtype=float)
+    time = _check(t, amplitude, duration)
     a, third = 4.5 * amplitude / duration**2, duration / 3.0
     v, left = a * third, duration - time
     parts = [time < 0.0, time < third, time < 2.0 * third, time < duration]
@@ -114,15 +116,14 @@ def cycloidal(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[Floa
     Raises
     ------
     ArgumentError
-        For a duration that is not above zero.
+        For a duration that is not above zero, or a time or an amplitude that is no finite number.
 
     Examples
     --------
     >>> [values.round(9).tolist() for values in cycloidal([0.0, 0.5, 2.0], 3.0, 1.0)]
     [[0.0, 1.5, 3.0], [0.0, 6.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    _check(amplitude, duration)
-    time = np.asarray(t, dtype=float)
+    time = _check(t, amplitude, duration)
     w = 2.0 * math.pi / duration
     angle = w * np.clip(time, 0.0, duration)
     moving = (time > 0.0) & (time < duration)
@@ -152,7 +153,7 @@ def joint_motion(dt: float = JOINT_STEP, first: float = JOINT_FIRST) -> Motion:
     Raises
     ------
     ArgumentError
-        For a step that is not above zero, or a first time below zero.
+        For a step that is not above zero or gives more than ten million instants, or a first time below zero.
 
     Examples
     --------
@@ -180,7 +181,7 @@ def motor_motion(dt: float = MOTOR_STEP) -> Motion:
     Raises
     ------
     ArgumentError
-        For a step that is not above zero.
+        For a step that is not above zero, or gives more than ten million instants.
 
     Examples
     --------
@@ -198,12 +199,19 @@ def _instants(dt: float, first: float, end: float) -> FloatArray:
         raise ArgumentError(f"dt is {dt!r}; expected a time step > 0")
     if not (math.isfinite(first) and first >= 0.0):
         raise ArgumentError(f"first is {first!r}; expected a time >= 0")
-    count = max(0, math.ceil((end - first) / dt - 1e-9)) + 1
+    steps = (end - first) / dt - 1e-9
+    if steps > LONGEST:
+        raise ArgumentError(f"dt is {dt!r}; expected a time step that gives at most {LONGEST:,} instants, not {steps:.1e}")
+    count = max(0, math.ceil(steps)) + 1
     return first + dt * np.arange(count, dtype=float)
 
 
-def _check(amplitude: float, duration: float) -> None:
+def _check(t: npt.ArrayLike, amplitude: float, duration: float) -> FloatArray:
     if not math.isfinite(amplitude):
         raise ArgumentError(f"amplitude is {amplitude!r}; expected a finite number")
     if not (math.isfinite(duration) and duration > 0.0):
         raise ArgumentError(f"duration is {duration!r}; expected a time > 0")
+    time = np.asarray(t, dtype=float)
+    if not np.isfinite(time).all():
+        raise ArgumentError(f"t is {shown(t)}; expected finite times")
+    return time

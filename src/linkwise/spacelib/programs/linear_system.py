@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.spacelib.arrays import read_arrays
 from linkwise.spacelib.linear_systems import linears
 from linkwise.spacelib.programs.formats import NumberFile
 from linkwise.spacelib.programs.layout import Sheet, rounded
@@ -152,7 +153,9 @@ def linear_system(A: Any, b: Any, vpr: Any = (-1,)) -> LinearSystem:
     >>> found.kind, found.free, found.solution(7.0, 4.0).tolist()
     ('many', (1, 4), [1.0, 7.0, 5.0, -5.5, 4.0])
     """
-    coefficients, right = np.array(A, dtype=float), np.array(b, dtype=float)
+    coefficients, right = (part.copy() for part in read_arrays("linear_system", "numbers", A=A, b=b))
+    if object in (coefficients.dtype, right.dtype):
+        raise ArgumentError("linear_system: A or b holds symbols; this program compares sizes, see `linears`")
     if coefficients.ndim != 2 or not coefficients.size or right.shape != coefficients.shape[:1]:
         shapes = f"{coefficients.shape} and {right.shape}"
         raise ArgumentError(f"linear_system: A and b have the shapes {shapes}; expected (n, m) and (n,)")
@@ -168,7 +171,7 @@ def linear_system(A: Any, b: Any, vpr: Any = (-1,)) -> LinearSystem:
         added = np.abs(coefficients) @ np.abs(x) + np.abs(right)
     if not np.isfinite([*x, *basis.ravel(), *missed, *added]).all():
         raise ArgumentError("linear_system: the solution is beyond the range of floating-point numbers")
-    solvable = rank == n or bool((missed <= _rounding(coefficients[:, order[:rank]], added)).all())
+    solvable = rank == n or bool((missed <= _rounding(coefficients[:, order[:rank]], added, missed)).all())
     kind = ("one" if rank == m else "many") if solvable else "none"
     residual = float(missed.max()) if solvable else np.nan
     free = tuple(int(k) for k in order[rank:])
@@ -176,15 +179,34 @@ def linear_system(A: Any, b: Any, vpr: Any = (-1,)) -> LinearSystem:
     return LinearSystem(coefficients, right, H, order, rank, float(arm), kind, free, shown, basis, residual)
 
 
-def _rounding(columns: FloatArray, added: FloatArray) -> FloatArray:
+def _rounding(columns: FloatArray, added: FloatArray, missed: FloatArray) -> FloatArray:
     """What rounding may leave of each equation (n,), for the columns (n, rank) of the main variables.
 
-    An equation that depends on others takes over their rounding: as a right-hand side that can be met is its own projection
-    on the columns, by the elements of that projection.
+    An equation is a sum of those from which the pivots were taken, and takes over their rounding as it takes over them.
+
+    Parameters
+    ----------
+    columns : ndarray (n, rank)
+        The coefficients.
+    added, missed : ndarray (n,)
+        Sum of the sizes of all that is added up in an equation, and what is left of it.
     """
-    n, rank = columns.shape
-    Q = np.linalg.qr(columns / np.abs(columns).max(axis=0))[0] if rank else np.zeros((n, 0))
-    return np.asarray(ROUNDING * max(n, rank) * np.finfo(float).eps * (added + np.abs(Q @ Q.T) @ added))
+    scaled = columns / np.abs(columns).max(axis=0)
+    main = _pivot_rows(scaled)
+    taken = np.abs(np.linalg.solve(scaled[main].T, scaled.T).T)
+    unit = ROUNDING * max(columns.shape) * np.finfo(float).eps
+    return np.asarray(unit * (added + taken @ added[main]) + taken @ missed[main])
+
+
+def _pivot_rows(columns: FloatArray) -> list[int]:
+    """The equations from which an elimination takes its pivots, column after column, largest element first."""
+    left, found = columns.copy(), []
+    for k in range(columns.shape[1]):
+        i = int(np.abs(left[:, k]).argmax())
+        left -= np.outer(left[:, k] / left[i, k], left[i])
+        left[i] = 0.0
+        found.append(i)
+    return found
 
 
 def text(result: LinearSystem) -> str:

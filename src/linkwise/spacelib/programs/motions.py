@@ -14,6 +14,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
 from linkwise.files import open_motion, spacelib_mot
 from linkwise.files.atomic import write_text
+from linkwise.spacelib.arrays import whole
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.hermite import Hermite
 
@@ -82,7 +83,7 @@ def refined(motion: Motion, parts: int) -> Motion:
     Raises
     ------
     ArgumentError
-        For fewer than one part.
+        Where parts is no whole number of 1 or more.
 
     Examples
     --------
@@ -90,9 +91,7 @@ def refined(motion: Motion, parts: int) -> Motion:
     >>> refined(Motion(2.0, np.array([0.0, 2.0]), at, 0.0 * at, 0.0 * at), 2).q.tolist()
     [[0.0], [0.5], [1.0]]
     """
-    if parts < 1:
-        raise ArgumentError(f"parts is {parts!r}; expected 1 or more")
-    if parts == 1:
+    if whole("parts", parts) == 1:
         return motion
     count = parts * (len(motion.t) - 1) + 1
     t = np.interp(np.arange(count) / parts, np.arange(len(motion.t)), motion.t)

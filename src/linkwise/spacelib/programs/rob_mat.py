@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, FileError
+from linkwise.errors import ArgumentError, FileError, shown
 from linkwise.files import open_motion, spacelib_dat
 from linkwise.files.atomic import write_text
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
@@ -176,7 +176,9 @@ def robot(rows: Any, gravity: Any, external: Any = (0.0,) * 6, *, physical: bool
     >>> robot([[Rev, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]], [0, 0, -9.81]).nlink
     1
     """
-    table = np.array(rows)
+    table = _array("robot: rows", rows).copy()
+    if (len(gravity), len(external)) != (3, 6):
+        raise ArgumentError(f"robot: {len(gravity)} numbers of gravity and {len(external)} of external; expected 3 and 6")
     if table.ndim != 2 or not len(table) or table.shape[1] != ROW:
         raise ArgumentError(f"robot: rows have the shape {table.shape}; expected (n, {ROW})")
     inertias: list[Any] = []
@@ -250,10 +252,18 @@ def rob_mat(robot: Robot, q: Any, qp: Any, qpp: Any, t: Any = 0.0) -> RobMat:
     )
 
 
+def _array(name: str, values: Any) -> Array:
+    """Numbers as float64; symbols as they are."""
+    try:
+        found = np.asarray(values)
+        return found if found.dtype == object else found.astype(float)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name} is {shown(values)}; expected an array of numbers") from error
+
+
 def _motions(n: int, *given: Any) -> list[Array]:
     """Coordinates, speeds and accelerations as arrays of one shape."""
-    made = [np.asarray(values) for values in given]
-    made = [values if values.dtype == object else values.astype(float) for values in made]
+    made = [_array(f"rob_mat: {name}", values) for name, values in zip(("q", "qp", "qpp"), given, strict=True)]
     shapes = [values.shape for values in made]
     if len(set(shapes)) > 1 or made[0].ndim not in (1, 2) or shapes[0][-1] != n:
         told = ", ".join(map(str, shapes))

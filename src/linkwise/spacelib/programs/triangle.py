@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import Y, Z
 from linkwise.spacelib.frames import frame4p
 from linkwise.spacelib.position import mtoscrew
@@ -68,7 +69,7 @@ def triangle(before: Any = BEFORE, after: Any = AFTER) -> Triangle:
     Raises
     ------
     ArgumentError
-        Where three points lie on one line.
+        Where three points lie on one line, or are not three.
 
     Examples
     --------
@@ -76,14 +77,21 @@ def triangle(before: Any = BEFORE, after: Any = AFTER) -> Triangle:
     >>> found.u.tolist(), round(float(found.phi), 5), found.P.tolist(), float(found.h)
     ([0.0, 0.0, -1.0], 1.5708, [1.0, -1.0, 0.0, 1.0], 0.0)
     """
-    P1, P2, P3 = before
-    P4, P5, P6 = after
+    P1, P2, P3 = _three("before", before)
+    P4, P5, P6 = _three("after", after)
     m01 = frame4p(P1, P2, P3, Y, Z)
     m02 = frame4p(P4, P5, P6, Y, Z)
     m10 = invers(m01)
     Q = m02 @ m10
     u, phi, P, h = mtoscrew(Q)
     return Triangle(m01, m02, m10, Q, u, phi, P, h)
+
+
+def _three(name: str, points: Any) -> list[Any]:
+    found = list(points)
+    if len(found) != 3:
+        raise ArgumentError(f"triangle: {name} has {len(found)} points; expected three")
+    return found
 
 
 def text(result: Triangle) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileError, FileProblem
 from linkwise.spacelib.inertia import jtoj
 from linkwise.spacelib.programs.formats import NumberFile
+from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.transformations import mamt, normal, skew
 from linkwise.spatial.scalar import FloatArray
 
@@ -81,6 +82,20 @@ def read_two_links(path: str | Path) -> TwoLinks:
     return TwoLinks(J1, J2, W1, _position(path, m1, file.line))
 
 
+def check_motor(program: str, motion: Motion) -> None:
+    """Refuse a motion that is not that of one motor.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is of another number of joints, or of no instants.
+    """
+    if motion.q.shape[1] != 1:
+        raise ArgumentError(f"{program}: the motion is of {motion.q.shape[1]} joints; expected that of the one motor")
+    if not len(motion.t):
+        raise ArgumentError(f"{program}: the motion is of no instants; expected one or more")
+
+
 def momentum(links: TwoLinks, m1: FloatArray, m2: FloatArray, W1: FloatArray, W2: FloatArray) -> FloatArray:
     """Momentum matrix Gamma (..., 4, 4) of both links about the origin of frame (0): angular block and linear column.
 
@@ -107,8 +122,9 @@ def _inertia(path: str | Path, link: int, row: list[float], line: int) -> FloatA
 
 def _position(path: str | Path, m: FloatArray, line: int) -> FloatArray:
     R = m[:3, :3]
-    off = float(np.abs(R @ R.T - np.eye(3)).max())
-    if off > _ROUNDED or np.linalg.det(R) < 0.0 or m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+    with np.errstate(all="ignore"):
+        off = float(np.abs(R @ R.T - np.eye(3)).max())
+    if not off <= _ROUNDED or np.linalg.det(R) < 0.0 or m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         what = "the position matrix of link 1 must hold a rotation, right-handed, and end in the row 0 0 0 1"
         raise FileError(path, [FileProblem(line, what)])
     return np.asarray(normal(m)) if off > 1e-12 else m
