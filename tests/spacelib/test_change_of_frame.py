@@ -12,7 +12,7 @@ from figures import EPS, on_expressions, on_sympy, same_bits
 from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
 from linkwise.spacelib.change_of_frame import invers, mami, mamt, miam, miamit
-from linkwise.spacelib.constants import UNIT4, Rev, X, Z
+from linkwise.spacelib.constants import UNIT4, Rev, X, Y, Z
 from linkwise.spacelib.inertia import PseDot, actom, jtoj
 from linkwise.spacelib.position import rotat24, screwtom
 from linkwise.spacelib.symbolic_position import is_position
@@ -195,3 +195,29 @@ def test_the_displacement_between_two_frames_in_either() -> None:
     m, u, point = random_pose(rng), rng.normal(size=3), np.append(rng.normal(size=3), 1.0)
     there = screwtom(m[:3, :3] @ u, 0.8, m @ point, 0.3)
     assert np.abs(mami(screwtom(u, 0.8, point, 0.3), m) - there).max() <= SMALL
+
+
+def test_position_matrices_of_any_size_and_what_is_near_one() -> None:
+    """By minors: to rounding, also for an origin as far as 1e20, where elimination calls the matrix singular."""
+    rng = np.random.default_rng(12)
+    for far in (1e-20, 1.0, 1e20):
+        m = rotat24(Z, 0.7, [far, -2 * far, 3 * far]) @ rotat24(X, 0.4, [0, 0, 0])
+        back = miam(np.eye(4), m) - np.eye(4)
+        assert np.abs(back[:3, :3]).max() <= 4 * EPS
+        assert np.abs(back[:3, 3]).max() <= 16 * EPS * far
+    m = rotat24(Y, 1.1, [1.0, 2.0, 3.0])
+    m[:3, :3] += rng.uniform(-0.02, 0.02, (3, 3))
+    a = rng.normal(size=(4, 4))
+    wanted = m @ a @ np.linalg.inv(m)
+    assert np.abs(mami(a, m) - wanted).max() <= 32 * EPS * np.abs(wanted).max()
+
+
+def test_a_batch_of_positions_and_others_is_a_loop() -> None:
+    rng = np.random.default_rng(13)
+    m = np.stack([rotat24(X, 0.3, [1, 2, 3]), rng.normal(size=(4, 4)), np.eye(4), np.diag([1.0, 1.0, 1.0, 2.0])])
+    a = rng.normal(size=(4, 4, 4))
+    for rule in (mami, miam, miamit):
+        assert same_bits(rule(a, m), [rule(one, other) for one, other in zip(a, m, strict=True)])
+    m[1, 2] = m[1, 0]
+    with pytest.raises(ArgumentError, match=r"^mami: M is singular, at \(1,\) of the batch$"):
+        mami(a, m)

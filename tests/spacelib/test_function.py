@@ -82,6 +82,9 @@ def test_whole_number_results_and_refusals() -> None:
 
 def test_sympy() -> None:
     x, y = sympy.symbols("x y")
+    assert guarded(sympy.Integer(-3)) == 7  # known not to be the general case
+    with pytest.raises(ArgumentError, match=r"^ratio: the divisor is zero$"):
+        ratio(x, sympy.Integer(0))
     assert scaled(1, [0, x, 0], sympy.pi) == sympy.pi * x
     assert scaled(1, sympy.Matrix([0, x, 0]), 0.5) == x / 2
     assert ratio(x, y)[0] == x / y
@@ -111,6 +114,14 @@ def test_expressions() -> None:
         (lambda: scaled(0, [1, 2, 3], np.inf), "scaled: k is inf; expected finite numbers"),
         (lambda: scaled(0, [1, 2, 3], "2"), "scaled: k holds <U1; expected a real number"),
         (lambda: scaled(0, [1, 2, 3], 2j), "scaled: k holds complex128; expected a real number"),
+        (
+            lambda: scaled(0, np.ma.masked_greater([1.0, 2.0, 3.0], 2.5)),
+            "scaled: v has masked elements; expected a vector (..., 3) or (..., 4)",
+        ),
+        (
+            lambda: product(np.ones((2, 3, 3)), np.ones((4, 3, 3))),
+            "product: the batch shapes do not fit each other: A (2,), B (4,)",
+        ),
         (lambda: scaled(0, [1, 2, 3], None), "scaled: k holds None; expected a real number"),
         (lambda: scaled(0, [[1, 2, 3], [1]]), "scaled: v is not an array; expected a vector (..., 3) or (..., 4)"),
         (lambda: scaled(0, np.ones((2, 3)), np.ones(3)), "scaled: the batch shapes do not fit each other: v (2,), k (3,)"),
@@ -141,6 +152,21 @@ def test_a_wrong_number_of_arguments_is_a_type_error() -> None:
         scaled(0)
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         scaled(0, [1, 2, 3], q=1)
+
+
+def test_an_error_of_a_direct_body_stays_what_it_is() -> None:
+    with pytest.raises(ValueError, match="matmul") as caught:
+        product(np.eye(2), np.eye(3))
+    assert not isinstance(caught.value, ArgumentError)
+
+
+def test_large_finite_numbers_are_no_infinite_ones() -> None:
+    """Their sum is infinite, which must not count."""
+    assert scaled(0, [1.5e308, 1.5e308, 0.0], 0.5) == 0.75e308
+    assert scaled(0, [1.5e308, 1.5e308, -1.5e308], 0.5) == 0.75e308
+    for wrong in ([np.inf, -np.inf, 1.0], [1.5e308, 1.5e308, np.nan]):
+        with pytest.raises(ArgumentError, match="expected finite numbers"):
+            scaled(0, wrong)
 
 
 def test_the_signature_and_documentation_stay() -> None:

@@ -163,3 +163,15 @@ def test_malformed(call: Any, message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e-150, 1.0, 1e150, 1e170, 1e300])
+def test_angles_of_points_near_and_far(size: float) -> None:
+    """The products of the components would be zero or infinite; the quotient of the lengths is not."""
+    assert abs(float(angle([size, 0, 0], [0, 0, 0], [size, size, 0])) - math.pi / 4) <= 2**-52
+    assert abs(float(angle([size, 0, 0], [0, 0, 0], [0, 1e-3 / size if size > 1e200 else size, 0])) - math.pi / 2) <= 2**-52
+
+
+def test_batches_that_do_not_fit() -> None:
+    with pytest.raises(ArgumentError, match=r"^middle: the batch shapes do not fit each other: P1 \(2,\), P2 \(3,\)$"):
+        middle(np.ones((2, 4)), np.ones((3, 4)))

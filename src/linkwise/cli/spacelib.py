@@ -116,8 +116,8 @@ def robscara(q: str | None, qp: str | None, up: bool, as_listed: bool, as_json: 
 
 
 _SENSES = {
-    "down": "h* and its speed are counted downwards; the manual's listing counts the speed upwards (--as-listed).",
-    "up": "h* and its speed are counted upwards; the manual's listing counts h* downwards (--as-listed).",
+    "down": "h* and its speed are counted downwards;\nthe manual's listing counts the speed upwards (--as-listed).",
+    "up": "h* and its speed are counted upwards;\nthe manual's listing counts h* downwards (--as-listed).",
     "as listed": "As listed in the manual: h* is counted downwards, its speed upwards.",
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import BLOCK, MAT4, MOVING_AXIS, POINT, SCALAR, SIGN, Choice, Kind
-from linkwise.spacelib.position import NO_ROTATION, rotation_measure
+from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
 from linkwise.spatial.cardan import (
     cardan_angles,
     cardan_product_matrix,

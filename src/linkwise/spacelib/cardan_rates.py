@@ -14,7 +14,7 @@ from linkwise.errors import ArgumentError
 from linkwise.spacelib.cardan import TRIPLE
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import MAT4, MOVING_AXIS, POINT
-from linkwise.spacelib.position import NO_ROTATION, rotation_measure
+from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
 from linkwise.spatial.cardan import (
     cardan_angles,
     cardan_product_matrix,

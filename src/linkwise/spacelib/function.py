@@ -39,10 +39,10 @@ def function(
     codes : sequence of int, optional
         Which of the results are whole numbers, such as return codes.
     refuse : sequence of str, optional
-        Messages for trailing results of the body that must be above zero; these are not returned. On symbols nothing is
-        known of them, and nothing refused.
+        Messages for trailing results of the body that must be above zero; these are not returned. On SymPy symbols a call
+        is refused where one is known not to be; on Linkwise expressions nothing is known, and nothing refused.
     symbolic : callable, optional
-        A body for symbols, where the general case of the body itself is not what people would write.
+        A body for symbols, where what the body itself comes to on them is not what people would write.
     direct : bool
         Whether the body is NumPy that takes batches, and symbols in object arrays, as they come.
     **kinds : Kind or Choice

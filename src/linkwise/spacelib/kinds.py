@@ -80,6 +80,8 @@ def is_symbolic(value: Array) -> bool:
 
 def _plain(field: str, kind: Kind, value: Any) -> Array:
     """An array of float64, or of symbols where there is any among the elements."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ArgumentError(f"{field} has masked elements; expected {kind.expected}")
     try:
         found = np.asarray(value)
     except (ValueError, TypeError) as error:

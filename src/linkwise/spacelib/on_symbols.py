@@ -1,4 +1,8 @@
-"""The result of a function over scalars on symbols: in SymPy's expressions, or in Linkwise's."""
+"""The result of a function over scalars on symbols: in SymPy's expressions, or in Linkwise's.
+
+In SymPy a special case is met where it is known to be there: a null vector, a translation as the displacement. Else the
+result is the formula of the general case.
+"""
 
 from __future__ import annotations
 

@@ -10,16 +10,12 @@ from linkwise.spacelib.constants import U
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, MAT4, POINT, SCALAR, VECTOR
 from linkwise.spacelib.points import as_point
-from linkwise.spatial.rotation import rotation_error, rotation_of_axis
+from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
+from linkwise.spatial.rotation import rotation_of_axis
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.screw import rotation_screw, screw_rotation, screw_transform, transform_screw
 from linkwise.spatial.transform import dh_standard, transform
 from linkwise.spatial.vector import unit
-
-COARSE = 0.1
-"""How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer."""
-
-NO_ROTATION = f"the 3x3 block is no rotation: R'R is off the identity by {COARSE} or more, or the determinant is negative"
 
 
 @function(jtype=JOINT, theta=SCALAR, d=SCALAR, b=SCALAR, a=SCALAR, alpha=SCALAR, q=SCALAR)
@@ -397,11 +393,6 @@ def traslat24(a: int, h: Any, P: Any) -> Array:
     [1.0, 3.0, 1.0, 1.0]
     """
     return transform(None, P[:3] + along(a) * h)
-
-
-def rotation_measure(block: Array) -> Any:
-    """Above zero where the upper left block of a matrix is a rotation but for `COARSE`."""
-    return COARSE - rotation_error(block)
 
 
 def turned(a: int, phi: Any) -> Array:

@@ -159,6 +159,15 @@ def test_the_guess_chooses_among_whole_turns() -> None:
     assert np.abs(found.motion.q[0] - turned).max() < 1e-12
 
 
+def test_turns_made_on_the_way_are_taken_back() -> None:
+    """From bad guesses some joints pass half a turn; the angle nearest to the guess is given."""
+    gripper = elb_d_dh(LENGTHS, posture([0.4, 0.7, -1.1, 0.5, 0.9, 0.3])).gripper
+    for guess in ([2.3, 0.7, 2.6, 0.7, 2.5, 0.1], [0.3, -1.3, -2.4, -3.0, 2.4, 1.0], [0.3, 2.7, 2.2, -1.5, 2.5, -0.6]):
+        found = elb_i_dh(LENGTHS, gripper, guess)
+        assert found.closure.max() < 1e-13
+        assert np.abs(found.motion.q[0] - guess).max() <= np.pi
+
+
 def test_the_listed_tolerance_leaves_joints_wrong() -> None:
     made = joint_motion()
     gripper = elb_d_dh(LENGTHS, made).gripper

@@ -1,5 +1,6 @@
 """TEST and TEST_NEW against Linkwise's dynamics of a floating base, and that against finite differences and conservation."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from linkwise.errors import ArgumentError, FileError
 from linkwise.spacelib.programs import bundled
 from linkwise.spacelib.programs.floating import run_test, run_test_new, written
 from linkwise.spacelib.programs.floating_base import mechanism, run_floating_base, with_check
-from linkwise.spacelib.programs.floating_comparison import centres, compare, names
+from linkwise.spacelib.programs.floating_comparison import centres, compare, compared, names
 from linkwise.spacelib.programs.laws import motor_motion
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.programs.two_links import TwoLinks, read_two_links
@@ -231,6 +232,24 @@ def test_comparison() -> None:
         assert max(one.linear.max(), one.angular.max()) < 1e-13
 
 
+def test_what_is_compared(reference) -> None:
+    """A history turned and moved by known amounts, and with known momentum."""
+    made = reference["tumbling"]
+    push = np.zeros_like(made.momentum)
+    push[1:, :3, 3] = [3.0, 0.0, 4.0]
+    push[1:, :3, :3] = [[0.0, -2.0, 1.0], [2.0, 0.0, -2.0], [-1.0, 2.0, 0.0]]  # of the vector (2, 1, 2)
+    turn = np.eye(4)
+    turn[:3, :3] = Rotation.from_rotvec([0.0, 0.18, 0.24]).as_matrix()
+    found = compared(BOTH["tumbling"], replace(made, m1=made.m1 @ turn, momentum=made.momentum + push), made)
+    kept = np.abs(made.momentum - made.momentum[0]).max() * 10
+    assert np.abs(found.angle - 0.3).max() < 1e-12  # rounding of a few products
+    assert np.abs(found.linear[1:] - 5.0).max() <= kept
+    assert np.abs(found.angular[1:] - 3.0).max() <= kept
+    shift = np.outer([0.3, 0.4, 0.0, 0.0], [0, 0, 0, 1])
+    moved = replace(made, m2=made.m2 + shift)
+    assert np.abs(compared(BOTH["tumbling"], moved, made).distance - 0.5).max() < 1e-14
+
+
 def test_comparison_of_the_listings() -> None:
     found = compare(LINKS, motor_motion(), as_listed=True)
     assert names(found) == ["TEST", "TEST as listed", "TEST_NEW", "TEST_NEW as listed", "Linkwise"]
@@ -259,8 +278,16 @@ def test_a_motion_of_no_instants_is_refused() -> None:
 
 def test_bodies_without_extent_are_refused() -> None:
     point = np.diag([0.0, 0.0, 0.0, 1.0])
-    with pytest.raises(ArgumentError, match="TEST: the inertia of both links together is not positive definite"):
+    with pytest.raises(ArgumentError, match=r"TEST: instant 1 \(t = 0 s\): the inertia of both links .* not positive"):
         run_test(TwoLinks(point, point, np.zeros((4, 4)), np.eye(4)), motor_motion())
+
+
+def test_numbers_that_become_too_large_are_told_with_their_instant() -> None:
+    at = np.zeros((2, 1))
+    fast = Motion(0.5, np.array([0.0, 0.5]), at, np.array([[0.0], [1e200]]), at)
+    for run in (run_test, run_test_new):
+        with pytest.raises(ArgumentError, match=r"instant 2 \(t = 0.5 s\): .*inf at .*; expected finite numbers"):
+            run(LINKS, fast)
 
 
 def test_what_momentum_does_not_fix_is_refused() -> None:

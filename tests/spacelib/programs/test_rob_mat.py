@@ -147,6 +147,16 @@ def test_a_robot_is_not_changed_from_outside() -> None:
     assert found.t.tolist() == [0.0]
 
 
+def test_numbers_that_become_too_large_are_refused() -> None:
+    """Whatever overflows first, there is an error and no warning: squares of speeds, or what is added up of them."""
+    made = rob_mat.read_robot(bundled.path("SCARA.DAT"))
+    found = rob_mat.rob_mat(made, [0, 0, 0], [1e153, 1e153, 0], [0, 0, 0])
+    assert np.isfinite(found.ACTO).all()
+    for size in (5e153, 9e153, 1e200):
+        with pytest.raises(ArgumentError, match="expected finite numbers"):
+            rob_mat.rob_mat(made, [0, 0, 0], [size, size, 0], [0, 0, 0])
+
+
 def test_arrays_of_other_shapes_are_refused() -> None:
     made = rob_mat.read_robot(bundled.path("SCARA.DAT"))
     with pytest.raises(ArgumentError, match=r"shapes \(2,\), \(3,\), \(3,\); expected \(3,\) or \(k, 3\) for all three"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,23 +156,34 @@ def _run(program: str, links: TwoLinks, motion: Motion, keep: bool, as_listed: b
     dt, m1, W1 = motion.dt, links.m1, links.W1
     inertias = (links.J1, links.J2) if as_listed and keep else None
     target, rows = None, []
-    for q, qp, qpp in zip(motion.q[:, 0], motion.qp[:, 0], motion.qpp[:, 0], strict=True):
-        m2, W2, H120, W120, J1O, J2O = _relative(links, m1, W1, q, qp, qpp)
-        if keep:
-            G = skew(W1, inertias[0] if inertias else J1O) + skew(W2, inertias[1] if inertias else J2O)
-            target = G if target is None else target
-            dW = _solved(program, J1O + J2O, G - target)
-            W1, W2 = W1 - dW, W2 - dW
-        H1 = W1 @ W1
-        H2 = coriolis(H1, H120, W1, W120)
-        Wp = _solved(program, J1O + J2O, skew(H1, J1O) + skew(H2, J2O))  # minus the acceleration, see eq. 7.12
-        H1, H2 = H1 - Wp, H2 - Wp
-        rows.append((m1, m2, W1, W2, H1, H2))
-        m1 = normal(UNIT4 + W1 * dt + 0.5 * H1 * dt**2) @ m1
-        W1 = W1 + Wp * dt if as_listed else W1 - Wp * dt
+    for k, (q, qp, qpp) in enumerate(zip(motion.q[:, 0], motion.qp[:, 0], motion.qpp[:, 0], strict=True)):
+        with _named(program, k, motion.t[k]):
+            m2, W2, H120, W120, J1O, J2O = _relative(links, m1, W1, q, qp, qpp)
+            if keep:
+                G = skew(W1, inertias[0] if inertias else J1O) + skew(W2, inertias[1] if inertias else J2O)
+                target = G if target is None else target
+                dW = _solved(J1O + J2O, G - target)
+                W1, W2 = W1 - dW, W2 - dW
+            H1 = W1 @ W1
+            H2 = coriolis(H1, H120, W1, W120)
+            Wp = _solved(J1O + J2O, skew(H1, J1O) + skew(H2, J2O))  # minus the acceleration, see eq. 7.12
+            H1, H2 = H1 - Wp, H2 - Wp
+            rows.append((m1, m2, W1, W2, H1, H2))
+            m1 = normal(UNIT4 + W1 * dt + 0.5 * H1 * dt**2) @ m1
+            W1 = W1 + Wp * dt if as_listed else W1 - Wp * dt
     m1, m2, W1, W2, H1, H2 = (np.array(part) for part in zip(*rows, strict=True))
     motor = (motion.q[:, 0], motion.qp[:, 0], motion.qpp[:, 0])
     return History(program, dt, motion.t, *motor, m1, m2, W1, W2, H1, H2, momentum(links, m1, m2, W1, W2))
+
+
+@contextmanager
+def _named(program: str, k: int, t: float) -> Iterator[None]:
+    """Say in an error at which instant it was; what overflows becomes one."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except ArgumentError as error:
+        raise ArgumentError(f"{program}: instant {k + 1} (t = {t:g} s): {error}") from error
 
 
 def _relative(
@@ -186,11 +198,9 @@ def _relative(
     return m2, W1 + W120, H120, W120, J1O, J2O
 
 
-def _solved(program: str, Jtot: FloatArray, F: FloatArray) -> FloatArray:
+def _solved(Jtot: FloatArray, F: FloatArray) -> FloatArray:
     """The unknown Wp or dW of F = skew(Wp Jtot)."""
     found, _, code = dyn_eq(Jtot, NULL4, F, _ALL_UNKNOWN)
     if code != OK:
-        raise ArgumentError(
-            f"{program}: the inertia of both links together is not positive definite: no acceleration is defined"
-        )
+        raise ArgumentError("the inertia of both links together is not positive definite: no acceleration is defined")
     return np.asarray(found)

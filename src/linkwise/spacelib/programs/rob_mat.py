@@ -225,6 +225,12 @@ def rob_mat(robot: Robot, q: Any, qp: Any, qpp: Any, t: Any = 0.0) -> RobMat:
     [107.391, 47.373, 29.4]
     """
     at, rate, second = _motions(robot.nlink, q, qp, qpp)
+    with np.errstate(all="ignore"):  # what overflows is refused where the next function reads it
+        return _moved(robot, at, rate, second, t)
+
+
+def _moved(robot: Robot, at: Array, rate: Array, second: Array, t: Any) -> RobMat:
+    """Steps (3) to (13) of the listing."""
     A: list[Array] = []
     W, H, WO, HO, L = [], [], [], [], []
     T, WA, HA = [UNIT4], [NULL4], [NULL4]
