@@ -31,6 +31,9 @@ def test_small_numbers_that_count_are_shown() -> None:
     """The inertia of a small body beside its mass is no zero; rounding is."""
     assert printed("", [1.0, 1e-5]) == " 1.0000e+00 1.0000e-05\n\n"
     assert printed("", [-0.0, 2e-9]) == " 0.0000e+00 2.0000e-09\n\n"
+    out = io.StringIO()
+    fprintm(out, "", [1.0, 1e-5], fixed=True)
+    assert out.getvalue() == "  1.0000  0.0000\n\n"
     assert printed("", [1.0, 9e-8]) == "  1.0000  0.0000\n\n"
 
 

@@ -41,11 +41,10 @@ def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
     FileError
         Where the folder or the file may not be written.
     """
-    target = Path(path)
-    if target.is_dir():
-        raise cannot_open(path, IsADirectoryError())
-    target = target.resolve()  # a link to a file stays a link
     try:
+        if Path(path).is_dir():
+            raise cannot_open(path, IsADirectoryError())
+        target = Path(path).resolve()  # a link to a file stays a link
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except OSError as error:
         raise _cannot_write(path, error) from error

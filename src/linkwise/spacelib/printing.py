@@ -29,7 +29,7 @@ COUNTS = 1e-7
 """Times the largest number, what may show as zero: less is often rounding."""
 
 
-def fprintm(out: TextIO | int, s: str, A: Any) -> None:
+def fprintm(out: TextIO | int, s: str, A: Any, *, fixed: bool = False) -> None:
     """Write a comment and a matrix to a text file (manual, section 3.10).
 
     Parameters
@@ -41,6 +41,9 @@ def fprintm(out: TextIO | int, s: str, A: Any) -> None:
     A : (..., m, n), (n,) or scalar array_like
         Numbers or symbols. A vector is a row; of a batch each matrix stands under its index. NaN and infinite numbers are
         written as such.
+    fixed : bool
+        Whether there are four decimals always, as programs want them that read the columns. Else small numbers that count
+        are written with exponents.
 
     Raises
     ------
@@ -61,11 +64,11 @@ def fprintm(out: TextIO | int, s: str, A: Any) -> None:
     comment = _comment("fprintm", s)
     given = _given("fprintm: A", A)
     if given.ndim == 0:
-        written.write(f"{comment.rstrip()} {_cells(given)[0]}\n".lstrip(" "))
+        written.write(f"{comment.rstrip()} {_cells(given, fixed)[0]}\n".lstrip(" "))
         return
     if comment:
         written.write(f"{comment}\n")
-    written.write(f"{_block(given)}\n")
+    written.write(f"{_block(given, fixed)}\n")
 
 
 def printm(s: str, A: Any) -> None:
@@ -163,37 +166,37 @@ def _given(field: str, value: Any) -> Array:
     return found
 
 
-def _block(value: Array) -> str:
+def _block(value: Array, fixed: bool = False) -> str:
     """The lines of a vector or matrix; each matrix of a batch under its index."""
     if value.ndim <= 2:
-        return "".join(f"{line}\n" for line in _rows(np.atleast_2d(value)))
+        return "".join(f"{line}\n" for line in _rows(np.atleast_2d(value), fixed))
     parts = []
     for place in np.ndindex(value.shape[:-2]):
-        parts += [f"{list(place)}", *_rows(value[place])]
+        parts += [f"{list(place)}", *_rows(value[place], fixed)]
     return "".join(f"{line}\n" for line in parts)
 
 
-def _rows(value: Array) -> list[str]:
-    cells = _cells(value)
+def _rows(value: Array, fixed: bool = False) -> list[str]:
+    cells = _cells(value, fixed)
     width = max([WIDTH, *(len(cell) + 1 for cell in cells)])
     columns = value.shape[-1]
     return ["".join(f"{cell:>{width}}" for cell in cells[k : k + columns]) for k in range(0, len(cells), columns or 1)]
 
 
-def _cells(value: Array) -> list[str]:
+def _cells(value: Array, fixed: bool = False) -> list[str]:
     """Each element written out, row by row."""
     if value.dtype.kind in "iu":
         return [str(item) for item in value.ravel().tolist()]
     if value.dtype == object:
         return [str(opened(item)) for item in value.ravel()]
     sizes = np.abs(value[np.isfinite(value)])
-    style = "e" if _needs_exponents(sizes) else "f"
+    style = "e" if _needs_exponents(sizes, fixed) else "f"
     written = [f"{item:.{DECIMALS}{style}}" for item in value.ravel().tolist()]
     return [item[1:] if item.startswith("-") and not item.strip("-0.e+") else item for item in written]
 
 
-def _needs_exponents(sizes: Array) -> bool:
+def _needs_exponents(sizes: Array, fixed: bool) -> bool:
     """Whether four decimals say too much of the largest number, or nothing of one that counts."""
     largest = sizes.max(initial=0.0)
     lost = (sizes < 0.5 * 10.0**-DECIMALS) & (sizes > COUNTS * largest)
-    return bool(largest >= LARGEST or lost.any())
+    return bool(largest >= LARGEST or (lost.any() and not fixed))

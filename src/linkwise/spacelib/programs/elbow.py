@@ -186,7 +186,7 @@ def written(made: Direct) -> Iterator[str]:
         page = io.StringIO()
         page.write(f"\nTime={t:f}\n")
         for name, matrix in (("position", made.M), ("velocity", made.W), ("acceleration", made.H)):
-            fprintm(page, f"The {name} matrix of the gripper is:", matrix[k])
+            fprintm(page, f"The {name} matrix of the gripper is:", matrix[k], fixed=True)
         yield page.getvalue()
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files.atomic import write_text
 from linkwise.spacelib.constants import X, Y, Z
-from linkwise.spacelib.programs.formats import NumberFile
+from linkwise.spacelib.programs.formats import NumberFile, save_numbers
 from linkwise.spatial.scalar import FloatArray
 
 JOINTS = 6
@@ -82,6 +82,19 @@ def read_lengths(path: str | Path) -> FloatArray:
     return _six(path, "length of link")
 
 
+def save_lengths(path: str | Path, lengths: npt.ArrayLike) -> None:
+    """Write ELBOW.DAT: the lengths (6,) of the links, m, each on a line.
+
+    Raises
+    ------
+    ArgumentError
+        For other than six finite numbers.
+    FileError
+        Where the file cannot be written.
+    """
+    save_numbers(path, ([value] for value in check_lengths(lengths).tolist()))
+
+
 def read_guess(path: str | Path) -> FloatArray:
     """Read GUESS.1ST: joint angles (6,) from which to begin, rad.
 
@@ -97,6 +110,19 @@ def read_guess(path: str | Path) -> FloatArray:
     [0.0, 0.1, 0.2, 0.0, 0.1, 0.0]
     """
     return _six(path, "angle of joint")
+
+
+def save_guess(path: str | Path, q: npt.ArrayLike) -> None:
+    """Write GUESS.1ST: joint angles (6,) from which to begin, rad, on one line.
+
+    Raises
+    ------
+    ArgumentError
+        For other than six finite numbers.
+    FileError
+        Where the file cannot be written.
+    """
+    save_numbers(path, [check_six("q", q, f"angles of {JOINTS} joints").tolist()])
 
 
 def read_gripper(path: str | Path) -> GripperMotion:

@@ -147,7 +147,7 @@ def written(made: History) -> Iterator[str]:
         page = io.StringIO()
         page.write(f"\n\n--- time:{made.t[k]:4.3f} q: {made.q[k]:9.6E} qp: {made.qp[k]:6.5E} qpp: {made.qpp[k]:6.4f}\n\n")
         for name, label in LABELS:
-            fprintm(page, f" {label}", getattr(made, name)[k])
+            fprintm(page, f" {label}", getattr(made, name)[k], fixed=True)
         yield page.getvalue()
 
 

@@ -7,17 +7,32 @@ Blanks and line breaks mean the same; there are no comments. The robot's .DAT an
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from linkwise.errors import FileError, FileProblem, shown
+from linkwise.files.atomic import write_text
 from linkwise.files.numbers import Token, each_token, number, whole, why_not
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.spatial.scalar import FloatArray
 
 MANY = 20
 """So many mistakes are told; a file with more is read no further."""
+
+
+def save_numbers(path: str | Path, rows: Iterable[Iterable[float]]) -> None:
+    """Write rows of numbers, each so that it reads back as the same; the file is there whole or not at all.
+
+    Whole numbers given as int have no point, as those that count have none in the manual's files.
+
+    Raises
+    ------
+    FileError
+        Where it cannot be written.
+    """
+    write_text(path, (" ".join(repr(value + 0) for value in row) + "\n" for row in rows))
 
 
 class NumberFile:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.arrays import read_arrays
 from linkwise.spacelib.linear_systems import linears
-from linkwise.spacelib.programs.formats import NumberFile
+from linkwise.spacelib.programs.formats import NumberFile, save_numbers
 from linkwise.spacelib.programs.layout import Sheet, rounded
+from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
 NOT_ONE = {"none": "The system has no solution.", "many": "The system has infinitely many solutions."}
@@ -116,6 +118,39 @@ def read_system(path: str | Path) -> tuple[FloatArray, FloatArray]:
     file.finish()
     table = np.array(rows)
     return table[:, :m], table[:, m]
+
+
+def save_system(path: str | Path, A: npt.ArrayLike, b: npt.ArrayLike) -> None:
+    """Write a system to a file as `read_system` reads it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    A, b : (n, m), (n,) array_like
+        Coefficients and right-hand side.
+
+    Raises
+    ------
+    ArgumentError
+        For other shapes, and numbers that are not finite.
+    FileError
+        Where it cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "INP.DAT"
+    >>> save_system(path, [[1.0, 2.0]], [0.1])
+    >>> path.read_text().split()
+    ['1', '2', '1.0', '2.0', '0.1']
+    """
+    coefficients, right = numbers("save_system: A", A), numbers("save_system: b", b)
+    if coefficients.ndim != 2 or 0 in coefficients.shape or right.shape != coefficients.shape[:1]:
+        raise ArgumentError(
+            f"save_system: A is of shape {coefficients.shape} and b of shape {right.shape}; expected (n, m) and (n,)"
+        )
+    save_numbers(path, [[*coefficients.shape], *np.column_stack([coefficients, right]).tolist()])
 
 
 def linear_system(A: Any, b: Any, vpr: Any = (-1,)) -> LinearSystem:

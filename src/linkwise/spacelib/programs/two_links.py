@@ -12,7 +12,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, FileError, FileProblem
 from linkwise.spacelib.inertia import jtoj
-from linkwise.spacelib.programs.formats import NumberFile
+from linkwise.spacelib.programs.formats import NumberFile, save_numbers
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.transformations import mamt, normal, skew
 from linkwise.spatial.scalar import FloatArray
@@ -80,6 +80,36 @@ def read_two_links(path: str | Path) -> TwoLinks:
         what = "the velocity matrix of link 1 must be skew-symmetric but for its last column, and end in a row of zeros"
         raise FileError(path, [FileProblem(speed_line, what)])
     return TwoLinks(J1, J2, W1, _position(path, m1, file.line))
+
+
+def save_two_links(path: str | Path, links: TwoLinks) -> None:
+    """Write TEST.DAT as `read_two_links` reads it.
+
+    The masses, the centres and the moments about these come out of the inertia matrices, so they are the same but for
+    rounding.
+
+    Raises
+    ------
+    FileError
+        Where the file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from linkwise.spacelib.programs import bundled
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "TEST.DAT"
+    >>> save_two_links(path, read_two_links(bundled.path("TEST.DAT")))
+    >>> path.read_text().splitlines()[0]
+    '10.0 1.0 1.0 1.0'
+    """
+    rows: list[list[float]] = []
+    for J in (links.J1, links.J2):
+        mass = float(J[3, 3])
+        com = J[:3, 3] / mass
+        S = J[:3, :3] - mass * np.outer(com, com)
+        moments = (np.trace(S) - np.diag(S)).tolist()
+        rows += [[mass, *moments], [-S[0, 1].item(), -S[1, 2].item(), -S[0, 2].item()], com.tolist()]
+    save_numbers(path, [*rows, *links.W1.tolist(), *links.m1.tolist()])
 
 
 def check_motor(program: str, motion: Motion) -> None:
