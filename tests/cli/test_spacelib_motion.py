@@ -242,3 +242,11 @@ def test_elbow_that_cannot_be(linkwise: Callable, options: tuple[str, ...], mess
     assert told.status == 2
     assert message in " ".join(told.err.split())
     assert {path.name for path in Path().iterdir()} == {"short.mot", "far.mot"}
+
+
+@pytest.mark.parametrize("third", ["JOINT3.MOT", "S"])
+def test_the_third_argument_is_the_guess(linkwise: Callable, third: str) -> None:
+    run(linkwise, "elb-d-dh", "ELBOW.DAT", "JOINT.MOT", "GRIPPER.MOT")
+    told = linkwise("spacelib", "elb-i-dh", "ELBOW.DAT", "GRIPPER.MOT", third)
+    assert told.status == 2
+    assert f"GUESS, the third argument, is '{third}', and there is no such file; OUT is the fourth" in told.err

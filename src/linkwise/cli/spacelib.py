@@ -111,7 +111,9 @@ def robscara(q: str | None, qp: str | None, up: bool, as_listed: bool, as_json: 
     found = program.robscara(at, rate, sense)
     if not as_json:
         click.echo(_SENSES[sense])
-        click.echo(f"The gripper is at z = {found.m04[2, 3]:.6g} m and goes up at {found.W04[2, 3]:.6g} m/s.\n")
+        speed = found.W04[2, 3]
+        way = "down" if speed < 0.0 else "up"
+        click.echo(f"The gripper is at z = {found.m04[2, 3]:.6g} m and goes {way} at {abs(speed):.6g} m/s.\n")
     _tell(found, program.text, as_json)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from linkwise.cli.spacelib_names import bundled_argument, file_of, json_option, print_json
 from linkwise.cli.spacelib_output import digits_option, file_asked, motion_of, print_parts, wrote
+from linkwise.errors import FileError
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.elbow import Direct
@@ -109,7 +111,7 @@ def elb_i_dh(
     from linkwise.spacelib.programs.motions import LAYOUTS, save_motion
 
     file = file_asked(out, as_json, (data, motion, guess))
-    lengths, start = elbow_files.read_lengths(file_of(data)), elbow_files.read_guess(file_of(guess))
+    lengths, start = elbow_files.read_lengths(file_of(data)), elbow_files.read_guess(_guess_file(guess, out))
     made = program(lengths, elbow_files.read_gripper(file_of(motion)), start, tolerance=tolerance)
     layout = "joint" if digits == "manual" else digits
     if as_json:
@@ -122,6 +124,17 @@ def elb_i_dh(
     _tell_closure(made, err=file is None)
     if file is not None:
         wrote(file, f"{len(made.motion.t)} instants of {elbow_files.JOINTS} joints, {made.motion.dt:g} s apart")
+
+
+def _guess_file(guess: str, out: str | None) -> Path:
+    """Find the file of the guess; the third argument may have been meant to be the fourth."""
+    try:
+        return file_of(guess)
+    except FileError as error:
+        if out is not None:
+            raise
+        meant = f"OUT is the fourth: elb-i-dh DATA MOTION GUESS.1ST {guess}"
+        raise click.UsageError(f"GUESS, the third argument, is {guess!r}, and there is no such file; {meant}") from error
 
 
 def _joints(made: Inverse, k: int) -> dict[str, Any]:

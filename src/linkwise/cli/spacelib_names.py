@@ -35,8 +35,12 @@ class Programs(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = difflib.get_close_matches(asked, self.commands, 1)
-            guess = f"Did you mean {near[0]!r}?" if near else f"There is {', '.join(self.list_commands(ctx))}."
+            near = difflib.get_close_matches(asked, self.commands, 2)
+            guess = (
+                f"Did you mean {' or '.join(map(repr, near))}?"
+                if near
+                else f"There is {', '.join(self.list_commands(ctx))}."
+            )
             raise click.UsageError(f"No program {args[0]!r}. {guess}", ctx) from error
 
 
