@@ -175,3 +175,13 @@ def test_angles_of_points_near_and_far(size: float) -> None:
 def test_batches_that_do_not_fit() -> None:
     with pytest.raises(ArgumentError, match=r"^middle: the batch shapes do not fit each other: P1 \(2,\), P2 \(3,\)$"):
         middle(np.ones((2, 4)), np.ones((3, 4)))
+
+
+def test_the_middle_of_the_largest_points() -> None:
+    far = [1.7e308, -1.7e308, 1.0]
+    assert middle(far, far).tolist() == [*far, 1.0]
+    for place, name in enumerate(("P1", "P2")):
+        given: list[Any] = [[1, 2, 3], [4, 5, 6]]
+        given[place] = [0, np.inf, 0]
+        with pytest.raises(ArgumentError, match=rf"^middle: {name} is inf at \(1,\); expected finite numbers$"):
+            middle(*given)

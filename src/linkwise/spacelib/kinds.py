@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,16 +35,19 @@ class Kind:
         How many axes it has of its own.
     fit : callable
         Brings an array to the kind's own shape, whatever stands before; None where it is of another shape.
+    checked : bool
+        Whether numbers that are not finite are refused here. Else who asks must see to it.
     """
 
     expected: str
     axes: int
     fit: Callable[[Array], Array | None]
+    checked: bool = True
 
     def read(self, field: str, value: Any) -> Array:
         """The value as an array of finite float64, or of symbols (dtype object), in the kind's shape."""
         made = value if value.__class__ is np.ndarray and value.dtype is FLOAT64 else _plain(field, self, value)
-        if not made.dtype.hasobject:
+        if self.checked and not made.dtype.hasobject:
             _finite(field, made)
         fitted = self.fit(made)
         if fitted is None:
@@ -207,6 +210,7 @@ def _exactly(*shape: int) -> Callable[[Array], Array | None]:
 SCALAR = Kind("a real number", 0, _fit_scalar)
 VECTOR = Kind("a vector (..., 3) or (..., 4)", 1, _fit_vector)
 POINT = Kind("a point (..., 3), or (..., 4) that ends in 1", 1, _fit_point)
+UNCHECKED_POINT = replace(POINT, checked=False)
 PLANE = Kind("a plane (..., 4)", 1, _fit_plane)
 LINE = Kind("a line (..., 4, 2): a point that ends in 1 and a direction that ends in 0, as columns", 2, _fit_line)
 BLOCK = Kind("a matrix (..., 3, 3) or larger", 2, _fit_block)

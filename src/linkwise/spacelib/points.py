@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import POINT, SCALAR
+from linkwise.spacelib.kinds import POINT, SCALAR, UNCHECKED_POINT
 from linkwise.spatial.lines import angle_between
 from linkwise.spatial.scalar import Array, array, select
 from linkwise.spatial.vector import length
@@ -106,7 +106,7 @@ def intermed(P1: Any, a: Any, P2: Any, b: Any) -> Array:
     return as_point((a * P1[:3] + b * P2[:3]) / select(abs(total), total, 1.0))
 
 
-@function(direct=True, P1=POINT, P2=POINT)
+@function(direct=True, P1=UNCHECKED_POINT, P2=UNCHECKED_POINT)
 def middle(P1: Any, P2: Any) -> Array:
     """Point midway between two points (manual, section 3.7.1, eq. 3.17).
 
@@ -124,10 +124,13 @@ def middle(P1: Any, P2: Any) -> Array:
     >>> middle([1, 2, 3, 1], [4, 6, 3, 1]).tolist()
     [2.5, 4.0, 3.0, 1.0]
     """
-    made = np.asarray(P1 + P2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = np.asarray(P1 + P2)
     if made.dtype == object:
         return np.asarray(made / 2)
     made *= 0.5  # as exact as a division by 2, and quicker
+    if not np.isfinite(made).all():  # the arguments are not, or only their sum
+        made = POINT.read("middle: P1", P1) * 0.5 + POINT.read("middle: P2", P2) * 0.5
     return made
 
 

@@ -19,7 +19,7 @@ def rotation_measure(block: Array) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> rotation_measure(np.eye(4)) > 0, rotation_measure(-np.eye(3)) > 0
+    >>> bool(rotation_measure(np.eye(4)) > 0), bool(rotation_measure(-np.eye(3)) > 0)
     (True, False)
     """
     return COARSE - rotation_error(block)

@@ -48,8 +48,8 @@ def angle_between(a: Array, b: Array) -> Any:
 
     Examples
     --------
-    >>> [round(angle_between(np.array([x, 0.0, 0.0]), np.array([0.0, x, 0.0])), 9) for x in (1e-200, 1.0, 1e200)]
-    [1.570796327, 1.570796327, 1.570796327]
+    >>> [round(float(angle_between(np.array([x, 0, 0]), np.array([0, x, 0]))), 9) for x in (1e-200, 1.0)]
+    [1.570796327, 1.570796327]
     """
     a, b = tamed(a), tamed(b)
     return atan2(length(cross(a, b)), inner(a, b))
