@@ -252,15 +252,18 @@ NO_ROTATION = "the 3x3 block is no rotation: R'R is off the identity by 0.1 or m
         (lambda: inva(0.1, math.inf, 1, X, Y, Z), "inva: beta is inf; expected finite numbers"),
         (lambda: inva(0.1, 0.2, 1, Y, X, Z), "inva: sig is 1; expected -1 for i, j = Y, X"),
         (lambda: inva(0.1, 0.2, 2, X, Y, Z), "inva: sig is 2; expected '1' or '-1'"),
-        (lambda: mtocarda(np.eye(3), X, Y, Z), "mtocarda: m is of shape (3, 3); expected a matrix (..., 4, 4)"),
+        (lambda: mtocarda(np.eye(3), X, Y, Z), "mtocarda: m is of shape (3, 3); expected a position matrix (..., 4, 4)"),
         (
             lambda: rtocarda([[1, 0], [0, 1]], X, Y, Z),
             "rtocarda: R is [[1, 0], [0, 1]]; expected a matrix (..., 3, 3) or larger",
         ),
         (lambda: rtocarda(np.diag([1, 1, -1]), X, Y, Z), f"rtocarda: {NO_ROTATION}"),
         (lambda: rtocarda(np.zeros((3, 3)), X, Y, Z), f"rtocarda: {NO_ROTATION}"),
-        (lambda: mtocarda(np.eye(4) * 1.05, X, Y, Z), f"mtocarda: {NO_ROTATION}"),
-        (lambda: mtocarda([np.eye(4), np.eye(4) * 1e200], X, Y, Z), f"mtocarda: {NO_ROTATION}, at (1,) of the batch"),
+        (lambda: mtocarda(np.diag([1.05, 1.05, 1.05, 1]), X, Y, Z), f"mtocarda: {NO_ROTATION}"),
+        (
+            lambda: mtocarda([np.eye(4), np.diag([1e200, 1e200, 1e200, 1])], X, Y, Z),
+            f"mtocarda: {NO_ROTATION}, at (1,) of the batch",
+        ),
     ],
 )
 def test_what_is_refused(call: Any, message: str) -> None:

@@ -176,7 +176,15 @@ ALWAYS_SINGULAR = "mami: M is singular: its determinant is identically zero"
             "mami: M is singular: its determinant is identically zero",
         ),
         (lambda: mami(np.eye(2), np.full((2, 2), symbol("a"))), "mami: M is singular: its determinant is identically zero"),
-        (lambda: invers(np.eye(3)), "invers: m is of shape (3, 3); expected a matrix (..., 4, 4)"),
+        (lambda: invers(np.eye(3)), "invers: m is of shape (3, 3); expected a position matrix (..., 4, 4)"),
+        (
+            lambda: invers(np.array([[1, 0, 0, 5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]).T),
+            "invers: m does not end in the row 0 0 0 1; expected a position matrix (..., 4, 4)",
+        ),
+        (
+            lambda: invers(np.diag([2.0, 2.0, 2.0, 1.0])),
+            "invers: the 3x3 block is no rotation: R'R is off the identity by 0.1 or more, or the determinant is negative",
+        ),
         (
             lambda: mami([np.eye(2)] * 2, np.full((2, 2), sympy.Symbol("a"))),
             "mami: A1 has the shape (2, 2, 2); symbols are taken one at a time, no batch",

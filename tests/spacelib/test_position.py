@@ -307,8 +307,12 @@ NO_ROTATION = "the 3x3 block is no rotation: RR is off the identity by 0.1 or mo
             lambda: extract(np.ones((2, 2))),
             "extract: A is array([[1., 1.], [1., 1.]]); expected a matrix (..., 3, 3) or larger",
         ),
-        (lambda: mtoscrew(np.zeros((4, 4))), f"mtoscrew: {NO_ROTATION}"),
-        (lambda: mtoscrew(np.eye(3)), "mtoscrew: Q is of shape (3, 3); expected a matrix (..., 4, 4)"),
+        (lambda: mtoscrew(np.diag([0.0, 0.0, 0.0, 1.0])), f"mtoscrew: {NO_ROTATION}"),
+        (
+            lambda: mtoscrew(traslat2(X, 1.0).T),
+            "mtoscrew: Q does not end in the row 0 0 0 1; expected a position matrix (..., 4, 4)",
+        ),
+        (lambda: mtoscrew(np.eye(3)), "mtoscrew: Q is of shape (3, 3); expected a position matrix (..., 4, 4)"),
         (lambda: screwtom([1, 2], 0, ORIGIN, 0), "screwtom: u is [1, 2]; expected a vector (..., 3) or (..., 4)"),
         (
             lambda: screwtom([1, 0, 0], 0, 1.0, 2.0),

@@ -232,7 +232,16 @@ def test_what_symbols_give() -> None:
         (lambda: makel(Rev, [0, 0], 0, ORIGIN), "makel: u is [0, 0]; expected a vector (..., 3) or (..., 4)"),
         (lambda: makel2(Rev, 7, 0, ORIGIN), "makel2: a is 7; expected X (0), Y (1), Z (2) or U (3)"),
         (lambda: makel2(Rev, X, None, ORIGIN), "makel2: pitch holds None; expected a real number"),
-        (lambda: wtol(np.eye(3)), "wtol: W is of shape (3, 3); expected a matrix (..., 4, 4)"),
+        (
+            lambda: wtovel(np.ones((4, 4)) - np.diag([0, 0, 0, 1])),
+            "wtovel: W does not end in the row 0 0 0 0; expected a matrix W, H or L (..., 4, 4)",
+        ),
+        (
+            lambda: wtol([np.zeros((4, 4)), np.diag([1.0, 0, 0, 0])]),
+            "wtol: the 3x3 block of W is no angular velocity: its symmetric part is 0.1 of its skew-symmetric part or more,"
+            " at (1,) of the batch",
+        ),
+        (lambda: wtol(np.eye(3)), "wtol: W is of shape (3, 3); expected a matrix W, H or L (..., 4, 4)"),
         (lambda: wtovel(np.full((4, 4), math.inf)), "wtovel: W is inf at (0, 0); expected finite numbers"),
         (lambda: veactowh(True, 1, 1), "veactowh: jtype is True; expected Rev (0) or Pri (1)"),
         (lambda: vactowh2(Rev, "Z", 1, 1), "vactowh2: a is Z; expected X (0), Y (1), Z (2) or U (3)"),

@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import BLOCK, MAT4, MOVING_AXIS, POINT, SCALAR, SIGN, Choice, Kind
+from linkwise.spacelib.kinds import BLOCK, MOVING_AXIS, POINT, POSITION, SCALAR, SIGN, Choice, Kind
 from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
 from linkwise.spatial.cardan import (
     cardan_angles,
@@ -138,7 +138,7 @@ def cardatom(q: Any, i: int, j: int, k: int, O: Any) -> Array:  # noqa: E741
     return transform(cardan_rotation(q, i, j, k), O[:3])
 
 
-@function(m=MAT4, i=MOVING_AXIS, j=MOVING_AXIS, k=MOVING_AXIS, refuse=(NO_ROTATION,))
+@function(m=POSITION, i=MOVING_AXIS, j=MOVING_AXIS, k=MOVING_AXIS, refuse=(NO_ROTATION,))
 def mtocarda(m: Any, i: int, j: int, k: int) -> tuple[Any, ...]:
     """Both triples of Cardan or Euler angles of a position matrix (manual, section 3.5.1).
 

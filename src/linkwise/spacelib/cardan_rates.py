@@ -13,8 +13,8 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.cardan import TRIPLE
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import MAT4, MOVING_AXIS, POINT
-from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
+from linkwise.spacelib.kinds import MOTION, MOVING_AXIS, POINT, POSITION
+from linkwise.spacelib.rotations import NO_ROTATION, NOT_SKEW, rotation_measure, skew_measure
 from linkwise.spatial.cardan import (
     cardan_angles,
     cardan_product_matrix,
@@ -237,7 +237,7 @@ def cardatoh(q: Any, qp: Any, qpp: Any, i: int, j: int, k: int, O: Any) -> Array
     return acceleration_matrix(omega, _acceleration(q, qp, qpp, i, j, k), -(_spin_matrix(q, qp, qpp, i, j, k) @ O[:3]))
 
 
-@function(m=MAT4, W=MAT4, i=MOVING_AXIS, j=MOVING_AXIS, k=MOVING_AXIS, refuse=(NO_ROTATION, LOCKED))
+@function(m=POSITION, W=MOTION, i=MOVING_AXIS, j=MOVING_AXIS, k=MOVING_AXIS, refuse=(NO_ROTATION, LOCKED, NOT_SKEW))
 def wtocarda(m: Any, W: Any, i: int, j: int, k: int) -> tuple[Any, ...]:
     """Both triples of Cardan or Euler angles and their rates, from position and velocity (manual, section 3.5.2).
 
@@ -271,12 +271,14 @@ def wtocarda(m: Any, W: Any, i: int, j: int, k: int) -> tuple[Any, ...]:
     >>> qp1.round(9).tolist(), qp2.round(9).tolist()
     ([1.0, 2.0, 3.0], [1.0, -2.0, 3.0])
     """
-    first, second, inverse, measures = _solved(m, i, j, k)
+    first, second, inverse, measures = _solved(m, W, i, j, k)
     rates = inverse @ axial(W[:3, :3])
     return first, rates, second, _mirrored(rates), *measures
 
 
-@function(m=MAT4, W=MAT4, H=MAT4, i=MOVING_AXIS, j=MOVING_AXIS, k=MOVING_AXIS, refuse=(NO_ROTATION, LOCKED))
+@function(
+    m=POSITION, W=MOTION, H=MOTION, i=MOVING_AXIS, j=MOVING_AXIS, k=MOVING_AXIS, refuse=(NO_ROTATION, LOCKED, NOT_SKEW)
+)
 def htocarda(m: Any, W: Any, H: Any, i: int, j: int, k: int) -> tuple[Any, ...]:
     """Both triples of Cardan or Euler angles with their first and second derivatives (manual, section 3.5.2).
 
@@ -308,7 +310,7 @@ def htocarda(m: Any, W: Any, H: Any, i: int, j: int, k: int) -> tuple[Any, ...]:
     >>> htocarda(*given, Z, X, Z)[4].round(9).tolist()
     [4.0, 5.0, 6.0]
     """
-    first, second, inverse, measures = _solved(m, i, j, k)
+    first, second, inverse, measures = _solved(m, W, i, j, k)
     rates = inverse @ axial(W[:3, :3])
     carried = cardan_product_matrix(first, i, j, k) @ rate_products(rates)
     seconds = inverse @ (axial(H[:3, :3]) - carried)
@@ -326,12 +328,12 @@ def _spin_matrix(q: Any, qp: Any, qpp: Any, i: int, j: int, k: int) -> Array:
     return np.asarray(skew(_acceleration(q, qp, qpp, i, j, k)) + omega @ omega)
 
 
-def _solved(m: Any, i: int, j: int, k: int) -> tuple[Array, Array, Array, tuple[Any, Any]]:
-    """Both triples of angles, the inverse of A for the first, and what must be above zero: no rotation, or locked."""
+def _solved(m: Any, W: Any, i: int, j: int, k: int) -> tuple[Array, Array, Array, tuple[Any, ...]]:
+    """Both triples of angles, the inverse of A for the first, and what must be above zero of the matrices."""
     r = m[:3, :3]
     first, second, free = cardan_angles(r, i, j, k)
     inverse, invertible = cardan_rate_inverse(first[0], first[1], i, j, k)
-    return first, second, inverse, (rotation_measure(r), select(free, invertible, -1.0))
+    return first, second, inverse, (rotation_measure(r), select(free, invertible, -1.0), skew_measure(W))
 
 
 def _mirrored(rates: Array) -> Array:

@@ -13,17 +13,18 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.spacelib import exact, inverses
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import MAT4, SQUARE, is_symbolic
+from linkwise.spacelib.kinds import POSITION, SQUARE, is_symbolic
+from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
 from linkwise.spacelib.symbolic_position import is_position
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 
 
-@function(m=MAT4)
-def invers(m: Any) -> Array:
+@function(m=POSITION, refuse=(NO_ROTATION,))
+def invers(m: Any) -> Any:
     """Inverse of a position matrix: the block transposed, and the origin -R' T (manual, eq. 3.14).
 
-    Only for position matrices, which is not checked.
+    Only for position matrices. `mami` and the others of this section take any that has an inverse, as does `minvers`.
 
     Parameters
     ----------
@@ -34,12 +35,17 @@ def invers(m: Any) -> Array:
     -------
     ndarray (..., 4, 4)
 
+    Raises
+    ------
+    ArgumentError
+        Where the last row is not 0 0 0 1, or the 3x3 block far from a rotation.
+
     Examples
     --------
     >>> invers(traslat2(X, 2.0))[0].tolist()
     [1.0, 0.0, 0.0, -2.0]
     """
-    return inverse(m)
+    return inverse(m), rotation_measure(m)
 
 
 @function(direct=True, A1=SQUARE, M=SQUARE)

@@ -23,6 +23,10 @@ SMALL = 32
 FLOAT64 = np.dtype(np.float64)
 
 
+LAST_ROW = 1e-9
+"""How far the last row of a position or motion matrix may be off, as after an inverse by elimination."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """What an argument must be.
@@ -37,12 +41,15 @@ class Kind:
         Brings an array to the kind's own shape, whatever stands before; None where it is of another shape.
     checked : bool
         Whether numbers that are not finite are refused here. Else who asks must see to it.
+    last_row : tuple of float
+        What a matrix (..., 4, 4) must end in, but for `LAST_ROW`; empty for anything.
     """
 
     expected: str
     axes: int
     fit: Callable[[Array], Array | None]
     checked: bool = True
+    last_row: tuple[float, ...] = ()
 
     def read(self, field: str, value: Any) -> Array:
         """The value as an array of finite float64, or of symbols (dtype object), in the kind's shape."""
@@ -53,6 +60,9 @@ class Kind:
         if fitted is None:
             held = shown(value) if made.size <= 4 else f"of shape {made.shape}"
             raise ArgumentError(f"{field} is {held}; expected {self.expected}")
+        if self.last_row and fitted.size and not _ends_in(fitted, self.last_row):
+            row = " ".join(f"{number:g}" for number in self.last_row)
+            raise ArgumentError(f"{field} does not end in the row {row}; expected {self.expected}")
         return fitted
 
 
@@ -173,6 +183,16 @@ def _fit_line(value: Array) -> Array | None:
     return value if _all_are(value[..., 3, 0], 1.0) and _all_are(value[..., 3, 1], 0.0) else None
 
 
+def _ends_in(value: Array, row: tuple[float, ...]) -> bool:
+    """Whether matrices end in this row, but for rounding; those of symbols, whether they may."""
+    last = value[..., 3, :]
+    if last.dtype.hasobject:
+        return all(_may_be(item, number) for item, number in zip(last.ravel().tolist(), row, strict=True))
+    if last.ndim == 1:
+        return all(abs(item - number) <= LAST_ROW for item, number in zip(last.tolist(), row, strict=True))
+    return bool((np.abs(last - row) <= LAST_ROW).all())
+
+
 def _all_are(value: Array, number: float) -> bool:
     """Whether all elements are a number; of symbols, whether they may be it."""
     if value.dtype.hasobject:
@@ -216,6 +236,8 @@ LINE = Kind("a line (..., 4, 2): a point that ends in 1 and a direction that end
 BLOCK = Kind("a matrix (..., 3, 3) or larger", 2, _fit_block)
 MAT3 = Kind("a matrix (..., 3, 3)", 2, _exactly(3, 3))
 MAT4 = Kind("a matrix (..., 4, 4)", 2, _exactly(4, 4))
+POSITION = replace(MAT4, expected="a position matrix (..., 4, 4)", last_row=(0.0, 0.0, 0.0, 1.0))
+MOTION = replace(MAT4, expected="a matrix W, H or L (..., 4, 4)", last_row=(0.0, 0.0, 0.0, 0.0))
 SQUARE = Kind("a square matrix (..., n, n)", 2, _fit_square)
 MATRIX = Kind("a matrix (..., m, n)", 2, lambda value: value if value.ndim >= 2 else None)
 ROW = Kind(

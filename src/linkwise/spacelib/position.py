@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.spacelib.constants import U
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, MAT4, POINT, SCALAR, VECTOR
+from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, POINT, POSITION, SCALAR, VECTOR
 from linkwise.spacelib.points import as_point
 from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
 from linkwise.spatial.rotation import rotation_of_axis
@@ -119,7 +119,7 @@ def extract(A: Any) -> tuple[Any, ...]:
     return *rotation_screw(A), rotation_measure(A)
 
 
-@function(refuse=(NO_ROTATION,), Q=MAT4)
+@function(refuse=(NO_ROTATION,), Q=POSITION)
 def mtoscrew(Q: Any) -> tuple[Any, ...]:
     """Screw parameters of a rototranslation matrix: the inverse of `screwtom` (manual, section 3.1).
 

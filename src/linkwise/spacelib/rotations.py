@@ -1,16 +1,35 @@
-"""Which matrices count as rotations, where axes or angles are taken from them."""
+"""Which matrices count as rotations, and which as velocities, where axes, angles or rates are taken from them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from linkwise.spatial.rotation import rotation_error
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, select
+from linkwise.spatial.vector import inner
 
 COARSE = 0.1
 """How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer."""
 
 NO_ROTATION = f"the 3x3 block is no rotation: R'R is off the identity by {COARSE} or more, or the determinant is negative"
+
+
+NOT_SKEW = f"the 3x3 block of W is no angular velocity: its symmetric part is {COARSE} of its skew-symmetric part or more"
+
+
+def skew_measure(W: Array) -> Any:
+    """Above zero where the upper left block of a velocity matrix is skew-symmetric but for `COARSE`, or null.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool(skew_measure(np.zeros((4, 4))) > 0), bool(skew_measure(np.eye(4)) > 0)
+    (True, False)
+    """
+    block = W[:3, :3]
+    odd, own = ((block + sign * block.T).ravel() for sign in (1, -1))
+    wrong = inner(odd, odd)
+    return select(wrong, COARSE**2 * inner(own, own) - wrong, 1.0)
 
 
 def rotation_measure(block: Array) -> Any:

@@ -8,9 +8,10 @@ import numpy as np
 
 from linkwise.spacelib.constants import Z
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, MAT4, POINT, SCALAR, VECTOR
+from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, MAT4, MOTION, POINT, SCALAR, VECTOR
 from linkwise.spacelib.points import as_point
 from linkwise.spacelib.position import along
+from linkwise.spacelib.rotations import NOT_SKEW, skew_measure
 from linkwise.spatial.matrix_method import (
     acceleration_matrix,
     compose_acceleration,
@@ -136,8 +137,8 @@ def makel2(jtype: int, a: int, pitch: Any, P: Any) -> Array:
     return screw_velocity(along(a), P[:3], pitch)
 
 
-@function(W=MAT4)
-def wtol(W: Any) -> Array:
+@function(W=MOTION, refuse=(NOT_SKEW,))
+def wtol(W: Any) -> Any:
     """Screw axis matrix L of a velocity matrix: W for an angular speed of 1, of a translation for a speed of 1.
 
     The null matrix gives the null matrix (manual, section 3.2).
@@ -151,16 +152,21 @@ def wtol(W: Any) -> Array:
     -------
     ndarray (..., 4, 4)
 
+    Raises
+    ------
+    ArgumentError
+        Where the last row is not null, or the 3x3 block far from skew-symmetric.
+
     Examples
     --------
     >>> wtol([[0, 0, 0, 0], [0, 0, -2, 0], [0, 2, 0, 0], [0, 0, 0, 0]])[1].tolist()
     [0.0, 0.0, -1.0, 0.0]
     """
     omega, speed = length(axial(W[:3, :3])), length(W[:3, 3])
-    return np.asarray(W / select(omega, omega, select(speed, speed, 1.0)))
+    return np.asarray(W / select(omega, omega, select(speed, speed, 1.0))), skew_measure(W)
 
 
-@function(W=MAT4)
+@function(W=MOTION, refuse=(NOT_SKEW,))
 def wtovel(W: Any) -> tuple[Any, ...]:
     """Screw of a velocity matrix: its axis, angular speed, and speed along the axis (manual, section 3.2).
 
@@ -181,6 +187,11 @@ def wtovel(W: Any) -> tuple[Any, ...]:
     P : ndarray (..., 4)
         The point of the axis nearest to the origin; of a translation, the origin.
 
+    Raises
+    ------
+    ArgumentError
+        Where the last row is not null, or the 3x3 block far from skew-symmetric.
+
     Examples
     --------
     >>> u, omega, vel, P = wtovel([[0, -2, 0, 0], [2, 0, 0, 2], [0, 0, 0, 3], [0, 0, 0, 0]])
@@ -188,7 +199,7 @@ def wtovel(W: Any) -> tuple[Any, ...]:
     ([0.0, 0.0, 1.0], 2.0, 3.0, [-1.0, 0.0, 0.0, 1.0])
     """
     u, omega, speed, point = velocity_screw(W)
-    return u, omega, speed, as_point(point)
+    return u, omega, speed, as_point(point), skew_measure(W)
 
 
 @function(jtype=JOINT, qp=SCALAR, qpp=SCALAR)
