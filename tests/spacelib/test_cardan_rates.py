@@ -230,7 +230,8 @@ Q, W0 = [0.1, 0.2, 0.3], np.zeros((4, 4))
         ),
         (
             lambda: wtocarda(np.eye(4), np.diag([1.0, 1.0, 1.0, 0.0]), X, Y, Z),
-            "wtocarda: the 3x3 block of W is no angular velocity: its symmetric part is 0.1 of its skew-symmetric part or more",
+            "wtocarda: the 3x3 block of W is no angular velocity: its symmetric part is 0.1 of its skew-symmetric part"
+            " or more",
         ),
         (lambda: wtocarda(np.eye(4), W0, Z, X, Z), f"wtocarda: {LOCKED}"),
         (lambda: htocarda(np.diag([1, -1, -1, 1]), W0, W0, Z, X, Z), f"htocarda: {LOCKED}"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
-from linkwise.equations.graph import to_sympy
+from linkwise.equations.decided import decided
 from linkwise.kernel import trace
 from linkwise.spatial.lines import angle_between, common_line, feet, foot_on_line, normal, over, right_handed, spread, usable
 from mechanisms import random_rotation
@@ -89,4 +89,4 @@ def test_angles_frames_and_lines_agree() -> None:
 def test_the_general_case_is_the_vector_product() -> None:
     a, b = sympy.Matrix(sympy.symbols("a:3")), sympy.Matrix(sympy.symbols("b:3"))
     traced = trace(normal, "normal", {"a": (3,), "b": (3,)}, {"n": (3,)})
-    assert to_sympy(traced, [*a, *b], evaluate=True, general=True)["n"].expand() == a.cross(b).expand()
+    assert sympy.Matrix(decided(traced, [*a, *b])).expand() == a.cross(b).expand()

@@ -14,7 +14,7 @@ def decided(tape: Tape, given: Sequence[Any]) -> list[Any]:
     """The results of a tape on SymPy expressions, one for each element of the outputs.
 
     Of ``select(c, x, y)`` it is y where c is known not to be above zero, being a number or because of what is assumed of the
-    symbols; else it is x, the general case (`linkwise.equations.general`). What is not chosen is not written at all.
+    symbols; else it is x, the general case, which a textbook prints. What is not chosen is not written at all.
 
     Examples
     --------

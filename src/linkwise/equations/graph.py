@@ -8,12 +8,11 @@ from itertools import islice
 from math import prod
 from typing import Any
 
-from linkwise.equations.general import general_case
 from linkwise.equations.symbols import number, sympy_module
 from linkwise.kernel.tape import Tape
 
 
-def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False, general: bool = False) -> dict[str, Any]:
+def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dict[str, Any]:
     """Write what a tape computes as SymPy matrices.
 
     Parameters
@@ -25,9 +24,8 @@ def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False, genera
     evaluate : bool
         Whether SymPy may rearrange each operation. Without it the expressions have exactly the operations of the tape, and
         are made in a time in proportion to them. Beware: SymPy walks through a shared part as often as it occurs, which
-        `written_size` tells beforehand; `steps` avoids that.
-    general : bool
-        Whether a selection is its first value alone (`linkwise.equations.general`); without it, it is a ``Piecewise``.
+        `written_size` tells beforehand; `steps` avoids that. A selection is a ``Piecewise``; `linkwise.equations.decided`
+        gives the general case of it.
 
     Returns
     -------
@@ -47,15 +45,15 @@ def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False, genera
     >>> to_sympy(made, sympy.symbols("a b"))
     {'y': Matrix([[sin(a*b)/2]])}
     """
-    return _made(general_case(tape) if general else tape, given, evaluate, lambda slot, value: value)
+    return _made(tape, given, evaluate, lambda slot, value: value)
 
 
-def steps(tape: Tape, given: Sequence[Any], *, general: bool = False) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
+def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     """Write what a tape computes as a list of assignments to symbols ``x1``, ``x2``, ..., and the results in these.
 
     Parameters
     ----------
-    tape, given, general
+    tape, given
         As for `to_sympy`.
 
     Returns
@@ -73,7 +71,6 @@ def steps(tape: Tape, given: Sequence[Any], *, general: bool = False) -> tuple[l
     >>> steps(made, sympy.symbols("a,"))
     ([(x1, a + 1)], {'y': Matrix([[x1*x1]])})
     """
-    tape = general_case(tape) if general else tape
     uses = Counter([*tape.results, *(arg for instruction in tape.code for arg in instruction.args)])
     assignments: list[tuple[Any, Any]] = []
 

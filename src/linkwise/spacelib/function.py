@@ -56,6 +56,8 @@ def function(
             raise TypeError(f"{declared.name} takes {list(signature.parameters)}; kinds are given for {list(kinds)}")
         call = _Call(declared)
         defaults = body.__defaults__ or ()
+        plain = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
+        shown_as = inspect.Signature(plain)
 
         @wraps(body)
         def run(*args: Any, **named: Any) -> Any:
@@ -64,13 +66,22 @@ def function(
                 return call(args)
             if 0 < left <= len(defaults) and not named:
                 return call((*args, *defaults[-left:]))
-            bound = signature.bind(*args, **named)
+            bound = bind(declared.name, shown_as, args, named)
             bound.apply_defaults()
             return call(tuple(bound.arguments.values()))
 
+        run.__signature__ = shown_as  # type: ignore[attr-defined]
         return run  # type: ignore[return-value]
 
     return declare
+
+
+def bind(name: str, signature: inspect.Signature, args: Any, named: Any) -> inspect.BoundArguments:
+    """Match arguments with parameters; what does not match is said with the name of the function."""
+    try:
+        return signature.bind(*args, **named)
+    except TypeError as error:
+        raise TypeError(f"{name}{signature}: {error}") from None
 
 
 class _Call:
