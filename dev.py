@@ -140,7 +140,12 @@ def out(name: str) -> Path:
 def test(words: list[str]) -> None:
     """Run the tests: further words are pytest's."""
     set_up({"plot", "dev", "peers"})
-    need(program(VENV, "python"), "-m", "pytest", *words)
+    need(program(VENV, "python"), "-m", "pytest", *(words or spread()))
+
+
+def spread() -> list[str]:
+    """Options of pytest that share the files of tests among as many processes as there are processors, four at most."""
+    return ["-n", str(min(4, os.cpu_count() or 1)), "--dist", "loadfile"]
 
 
 def check(words: list[str]) -> None:
@@ -148,7 +153,7 @@ def check(words: list[str]) -> None:
     if words:
         sys.exit(f"dev.py: check takes no further words, got {' '.join(words)}")
     set_up({"plot", "dev", "peers"})
-    tools = ("ruff check .", "ruff format --check .", "mypy", "pytest -q tests/docs")
+    tools = ("ruff check .", "ruff format --check .", "mypy", f"pytest -q tests/docs {' '.join(spread())}")
     failed = [tool for tool in tools if call(program(VENV, "python"), "-m", *tool.split())]
     with tempfile.TemporaryDirectory() as folder:
         check_package(Path(folder))
