@@ -39,6 +39,11 @@ def in_turn(*actions: Callable[[], float], rounds: int = 15) -> list[float]:
     return [statistics.median(column) for column in zip(*samples, strict=True)]
 
 
+def least(action: Callable[[], float], rounds: int = 25) -> float:
+    """Least seconds of an action in many rounds."""
+    return min(action() for _ in range(rounds))
+
+
 def per_call(code: str, names: dict[str, object], calls: int = 10000) -> Callable[[], float]:
     """Seconds per call of an expression, in a plain Python loop compiled once."""
     space: dict[str, object] = {"names": names, **names}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,15 @@ def test_random_matrices() -> None:
     assert not np.array_equal(jrand(2, 3, 0, 1), jrand(2, 3, 0, 1))
     narrow = jrand(100, 1, 1.0, 1.0 + EPS, rng=1)
     assert (narrow == 1.0).all()
+
+
+def test_a_forked_process_draws_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = os.getpid()
+    jrand(2, 2, 0, 1)
+    monkeypatch.setattr(os, "getpid", lambda: here + 1)  # what a child sees that has all of its parent's memory
+    child = jrand(2, 3, 0, 1)
+    monkeypatch.setattr(os, "getpid", lambda: here)
+    assert not np.array_equal(jrand(2, 3, 0, 1), child)
 
 
 def test_vectors_and_skew_matrices() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def read_arrays(name: str, expected: str, **values: Any) -> list[Array]:
     ArgumentError
         For what is no array of numbers, is not finite, or mixes SymPy's symbols with Linkwise's.
     """
-    kind = Kind(expected, 0, lambda value: value)
+    kind = _anything(expected)
     found = [np.asarray(kind.read(f"{name}: {field}", value)) for field, value in values.items()]
     if not any(is_symbolic(value) for value in found):
         return found
@@ -79,6 +80,12 @@ def _exact_number(value: float) -> Any:
 def is_sympy(*values: Array) -> bool:
     """Whether any of the arrays holds SymPy's objects."""
     return any(is_symbolic(value) and any(hasattr(item, "free_symbols") for item in value.ravel()) for value in values)
+
+
+@cache
+def _anything(expected: str) -> Kind:
+    """The kind of arrays of any shape."""
+    return Kind(expected, 0, lambda value: value)
 
 
 def whole(field: str, value: Any, least: int = 1, most: int | None = None) -> int:

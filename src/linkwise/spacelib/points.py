@@ -134,7 +134,7 @@ def middle(P1: Any, P2: Any) -> Array:
     return made
 
 
-@function(P1=POINT, P2=POINT)
+@function(direct=True, P1=UNCHECKED_POINT, P2=UNCHECKED_POINT)
 def vect(P1: Any, P2: Any) -> Array:
     """Vector P1-P2: from the second point to the first (manual, section 3.7.1).
 
@@ -153,7 +153,12 @@ def vect(P1: Any, P2: Any) -> Array:
     >>> vect([1, 2, 3, 1], [4, 6, 3, 1]).tolist()
     [-3.0, -4.0, 0.0]
     """
-    return np.asarray(P1[:3] - P2[:3])
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = np.asarray(P1[..., :3] - P2[..., :3])
+    if made.dtype != object and not np.isfinite(made).all():  # the arguments are not, or only their difference
+        POINT.read("vect: P1", P1)
+        POINT.read("vect: P2", P2)
+    return made
 
 
 def as_point(place: Array) -> Array:

@@ -7,6 +7,8 @@ Here are those of section 3.4.3; the others stand in `linkwise.spacelib.normaliz
 from __future__ import annotations
 
 import math
+import os
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -154,8 +156,15 @@ def jrand(imax: int, jmax: int, min: float, max: float, rng: Any = None) -> Floa
     low, high = _number("min", min), _number("max", max)
     if not low < high or math.isinf(high - low):
         raise ArgumentError(f"jrand: the range is {low} to {high}; expected finite numbers, min < max")
-    made = np.random.default_rng(rng).uniform(low, high, (imax, jmax))
+    source = _source(os.getpid()) if rng is None else np.random.default_rng(rng)
+    made = source.uniform(low, high, (imax, jmax))
     return np.asarray(np.minimum(made, np.nextafter(high, low)))
+
+
+@cache
+def _source(process: int) -> np.random.Generator:
+    """Where the random numbers of a process come from: no two draw the same, and only the first call pays for it."""
+    return np.random.default_rng()
 
 
 def _number(field: str, value: Any) -> float:
