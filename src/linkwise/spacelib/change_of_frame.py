@@ -16,6 +16,7 @@ from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import POSITION, SQUARE, is_symbolic
 from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
 from linkwise.spacelib.symbolic_position import is_position
+from linkwise.spatial.matrix_method import tensor_to_frame
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 
@@ -133,8 +134,7 @@ def miamit(A1: Any, M: Any) -> Array:
     [0.0, 0.0, 0.5, 0.0]
     """
     _check("miamit", A1, M)
-    back = _inverse("miamit", M)
-    return np.asarray(back @ A1 @ back.swapaxes(-1, -2))
+    return tensor_to_frame(A1, _inverse("miamit", M))
 
 
 @function(direct=True, A1=SQUARE, M=SQUARE)
@@ -162,7 +162,7 @@ def mamt(A1: Any, M: Any) -> Array:
     [0.0, 0.0, 1.0, 1.0]
     """
     _check("mamt", A1, M)
-    return np.asarray(M @ A1 @ M.swapaxes(-1, -2))
+    return tensor_to_frame(A1, M)
 
 
 def check_same_size(name: str, **matrices: Array) -> None:

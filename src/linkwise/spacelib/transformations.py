@@ -19,6 +19,7 @@ from linkwise.spacelib.change_of_frame import check_same_size, invers, mami, mam
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import BLOCK, MAT4, SCALAR, SQUARE, VECTOR, is_symbolic
 from linkwise.spacelib.normalization import normal, normal3, normal_g, normskew
+from linkwise.spatial.matrix_method import skew_part
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.rotation import skew as skew_matrix
 from linkwise.spatial.scalar import Array, FloatArray
@@ -242,8 +243,7 @@ def skew(A: Any, B: Any) -> Array:
     [[0.0, -1.0], [1.0, 0.0]]
     """
     check_same_size("skew", A=A, B=B)
-    product = A @ B
-    return np.asarray(product - product.swapaxes(-1, -2))
+    return skew_part(A, B)
 
 
 @function(L1=MAT4, J=MAT4, L2=MAT4)

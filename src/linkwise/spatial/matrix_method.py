@@ -56,9 +56,9 @@ def action_matrix(force: npt.ArrayLike, moment: npt.ArrayLike) -> Array:
 
 
 def skew_part(h: Array, j: Array) -> Array:
-    """The action matrix H J - (H J)' of a body with inertia J accelerated by H."""
+    """The action matrix H J - (H J)' (..., 4, 4) of a body with inertia J accelerated by H."""
     product = h @ j
-    return np.asarray(product - product.T)
+    return np.asarray(product - product.swapaxes(-1, -2))
 
 
 def to_frame(m: Array, t: Array) -> Array:
@@ -69,8 +69,8 @@ def to_frame(m: Array, t: Array) -> Array:
 
 
 def tensor_to_frame(m: Array, t: Array) -> Array:
-    """J, Gamma or Phi in the frame that T leads to: T M T'."""
-    return np.asarray(t @ m @ t.T)
+    """J, Gamma or Phi (..., 4, 4) in the frame that T leads to: T M T'."""
+    return np.asarray(t @ m @ t.swapaxes(-1, -2))
 
 
 def _stack(block: npt.ArrayLike, column: npt.ArrayLike) -> Array:
