@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
+import linkwise.solve
 from linkwise.compiling import kernel_of
 from linkwise.dynamics.base_parameters import BaseParameters
 from linkwise.dynamics.operators import SpatialOperators
@@ -17,6 +18,8 @@ from linkwise.kernel import Kernel
 from linkwise.method import compiled
 from linkwise.model.dh_table import links_from_dh
 from linkwise.model.tree import Tree
+from linkwise.solve.constraints import Constraint
+from linkwise.solve.solution import Solution
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -405,6 +408,38 @@ class Mechanism(Tree):
         cos(q2) + 1.66666666666667
         """
         return Equations(self, form)
+
+    # ── solving ───────────────────────────────────────────────────────────────────────────────────
+
+    def inverse_kinematics(self, T: npt.ArrayLike, **options: Any) -> Solution:
+        """Joint coordinates that bring the tool, or another frame, to poses T (..., 4, 4), within the joint limits.
+
+        The options are those of `linkwise.solve.inverse_kinematics`: q0, link, mask, frame, tol, seed, method, limits.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.puma560()
+        >>> T = arm.forward_kinematics([0.1, 0.8, -2.0, 0.3, 0.5, 0.2])
+        >>> found = arm.inverse_kinematics(T)
+        >>> found.success, bool(abs(arm.forward_kinematics(found.q) - T).max() < 1e-8)
+        (True, True)
+        """
+        return linkwise.solve.inverse_kinematics(self, T, **options)
+
+    def solve(self, constraints: Constraint | Sequence[Constraint], **options: Any) -> Solution:
+        """Coordinates for which all constraints hold, and the loops are closed.
+
+        The options are those of `linkwise.solve.solve`: q0, tol, seed, limits.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> from linkwise.solve import Position
+        >>> robots.planar_2r().solve(Position(-1, [1.0, 1.0, 0.0], mask=[1, 1, 0])).success
+        True
+        """
+        return linkwise.solve.solve(self, constraints, **options)
 
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 

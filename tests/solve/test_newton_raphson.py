@@ -148,7 +148,7 @@ def test_a_solution_outside_the_limits_is_none() -> None:
     low = arm.replace_link(1, limits=(0.0, 2.0))
     T = arm.forward_kinematics([0.3, -0.9])
     found = newton_raphson(low, T, [0.2, -0.8])
-    assert (found.success, found.reason) == (False, "limits")
+    assert (found.success, found.reason) == (False, "limit")
     assert found.position_error < TOL
     assert newton_raphson(low, T, [0.2, -0.8], limits=False).success
 
@@ -163,12 +163,12 @@ def test_a_solution_on_a_limit_counts_and_lies_within_it() -> None:
 def test_slides_and_followed_joints_are_not_turned_round() -> None:
     slide = Mechanism([Link(joint="prismatic", limits=(-1.0, 1.0))])
     found = newton_raphson(slide, slide.forward_kinematics([7.0]))
-    assert (found.reason, found.q.tolist()) == ("limits", [7.0])
+    assert (found.reason, found.q.tolist()) == ("limit", [7.0])
     coupled = Mechanism(
         [Link(name="a", limits=(-1.0, 1.0)), Link(name="b", before=_shift(1.0), mimic=Mimic("a", ratio=0.5))]
     )
     far = newton_raphson(coupled, coupled.forward_kinematics([2 * np.pi + 0.2]), [2 * np.pi])
-    assert far.reason == "limits"
+    assert far.reason == "limit"
     assert np.allclose(far.q, 2 * np.pi + 0.2)
 
 

@@ -49,7 +49,7 @@ def test_joints_never_leave_their_limits() -> None:
 def test_held_by_a_limit_it_says_so() -> None:
     arm = robots.planar_2r().replace_link(0, limits=(0.0, 0.5))
     stop = steepest_descent(arm, arm.forward_kinematics([1.2, 0.4]), [0.2, 0.4], link=0)
-    assert (stop.success, stop.reason) == (False, "limits")
+    assert (stop.success, stop.reason) == (False, "limit")
     assert stop.q[0] == 0.5
     free = steepest_descent(arm, robots.planar_2r().forward_kinematics([1.2, 0.4]), [0.2, 0.5], limits=False)
     assert free.success

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from linkwise.kernel.tape import Shape, Tape
+from linkwise.kernel.tape import Tape
 
 LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 """``void loop(char **args, npy_intp *dimensions, npy_intp *steps, void *data)``."""
@@ -19,10 +20,19 @@ _NUMBERS = {"float32": 11, "float64": 12}
 _NO_IDENTITY = -1
 
 
+@dataclass(frozen=True)
+class Face:
+    """What NumPy is told of a function: its name, and its inputs and outputs, whose sizes are numbers or letters."""
+
+    name: str
+    inputs: Mapping[str, tuple[int | str, ...]]
+    outputs: Mapping[str, tuple[int | str, ...]]
+
+
 class Memory:
     """What NumPy keeps pointers to: loops, types, texts. A gufunc holds it, and it holds no gufunc."""
 
-    def __init__(self, tape: Tape, loops: Sequence[tuple[str, Any]], doc: str) -> None:
+    def __init__(self, tape: Tape | Face, loops: Sequence[tuple[str, Any]], doc: str) -> None:
         count, arguments = len(loops), len(tape.inputs) + len(tape.outputs)
         self.held: list[Any] = []
         self.functions = (ctypes.c_void_p * count)()
@@ -55,8 +65,8 @@ def make(memory: Memory, inputs: int, outputs: int) -> Any:
 _kept: list[Memory] = []
 
 
-def signature(tape: Tape) -> str:
-    """The gufunc signature with sizes as numbers, as in ``(6),(6),(6)->(6)``; a size 0 gets a name.
+def signature(tape: Tape | Face) -> str:
+    """The gufunc signature, as in ``(6),(6),(6)->(6)``; a size 0 gets a name.
 
     Examples
     --------
@@ -64,7 +74,7 @@ def signature(tape: Tape) -> str:
     '(6)->(4,4)'
     """
 
-    def group(shapes: Sequence[Shape]) -> str:
+    def group(shapes: Sequence[tuple[int | str, ...]]) -> str:
         return ",".join("(" + ",".join(str(size) if size else "none" for size in shape) + ")" for shape in shapes)
 
     return f"{group(list(tape.inputs.values()))}->{group(list(tape.outputs.values()))}"

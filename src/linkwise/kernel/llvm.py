@@ -110,7 +110,7 @@ def _declaration(intrinsic: str) -> str:
     lanes, letter, bits = re.fullmatch(r"(?:v(\d+))?([fi])(\d+)", kind).groups()  # type: ignore[union-attr]
     scalar = f"i{bits}" if letter == "i" else {"64": "double", "32": "float"}[bits]
     value = f"<{lanes} x {scalar}>" if lanes else scalar
-    arguments = [value] * {"fma": 3, "fshl": 3, "copysign": 2}.get(name, 1) + ["i1"] * (name == "ctlz")
+    arguments = [value] * {"fma": 3, "fshl": 3, "copysign": 2}.get(name, 1) + ["i1"] * (name in {"ctlz", "cttz"})
     return f"declare {value} {intrinsic}({', '.join(arguments)})"
 
 

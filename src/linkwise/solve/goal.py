@@ -9,21 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.solve.constraints.pose import exact_poses, mask_of
 from linkwise.solve.pose_error import pose_error, pose_error_rate
 from linkwise.solve.solution import Solution
 from linkwise.solve.start import start_position
 from linkwise.spatial.numbers import numbers
-from linkwise.spatial.poses import rigid_poses
-from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
 
 FRAMES = ("base", "body")
-
-FARTHEST = 1e50
-"""A position beyond this, m, would leave the range of floating-point arithmetic in the sums of squares."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +60,12 @@ class Goal:
         position, rotation = sizes(errors)
         met, within = self.met(errors), np.all((q >= self.low) & (q <= self.high), axis=-1)
         missed = met | (reasons == "converged")
-        reasons = np.where(met & within, "converged", np.where(missed, "limits", reasons))
+        reasons = np.where(met & within, "converged", np.where(missed, "limit", reasons))
         parts = (met & within, reasons, position, rotation, iterations)
         shaped = (part.reshape(self.batch) for part in parts)
-        return Solution(q.reshape(*self.batch, q.shape[-1]), *(part if self.batch else part.item() for part in shaped))
+        good, why, far, turned, steps = (part if self.batch else part.item() for part in shaped)
+        bounds, names = np.stack([self.low, self.high], axis=1), self.mechanism.names
+        return Solution(q.reshape(*self.batch, q.shape[-1]), good, why, far, turned, steps, bounds, names, self.tol)
 
     def _rounding(self, q: FloatArray) -> npt.NDArray[np.bool_]:
         """Which coordinates lie outside their limits by no more than the tolerance."""
@@ -107,8 +105,8 @@ def goal(
         raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
     if not isinstance(limits, (bool, np.bool_)):
         raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
-    rows, size = _rows(mask), positive("tol", tol)
-    poses, n = _poses(T), mechanism.n
+    rows, size = np.array(mask_of(mask)), positive("tol", tol)
+    poses, n = exact_poses(T), mechanism.n
     start = start_position(mechanism) if q0 is None else numbers("q0", q0)
     if start.shape[-1:] != (n,):
         raise ArgumentError(f"q0 has the shape {start.shape}; expected (..., {n})")
@@ -137,24 +135,3 @@ def count(field: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ArgumentError(f"{field} is {shown(value)}; expected a whole number >= 1")
     return int(value)
-
-
-def _rows(mask: npt.ArrayLike | None) -> npt.NDArray[np.bool_]:
-    if mask is None:
-        return np.ones(6, dtype=bool)
-    made = numbers("mask", mask, "six of 0 or 1: x, y, z, about x, about y, about z")
-    if made.shape != (6,) or not np.isin(made, (0.0, 1.0)).all() or not made.any():
-        raise ArgumentError(f"mask is {shown(mask)}; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z")
-    return made.astype(bool)
-
-
-def _poses(given: npt.ArrayLike) -> FloatArray:
-    """Poses (..., 4, 4) with rotations that are orthonormal to the last bit."""
-    made = rigid_poses("T", given)
-    if np.abs(made[..., :3, 3]).max(initial=0.0) > FARTHEST:
-        raise ArgumentError(
-            f"T has the position {np.abs(made[..., :3, 3]).max():g} m; expected positions up to {FARTHEST:g} m"
-        )
-    exact = quaternion_rotation(np.moveaxis(rotation_quaternion(made[..., :3, :3]), -1, 0))
-    made[..., :3, :3] = np.moveaxis(exact, (0, 1), (-2, -1))
-    return made

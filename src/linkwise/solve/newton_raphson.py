@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.solve.goal import Goal, count, goal, positive
+from linkwise.solve.joint_ranges import turning
 from linkwise.solve.least_squares import least_squares_step
 from linkwise.solve.search import search
 from linkwise.solve.solution import Solution
@@ -61,7 +62,7 @@ def newton_raphson(
         No joint moves farther in one step (rad or m); the whole step is shortened instead.
     limits : bool
         Whether joint limits hold. The steps do not know them. Where a revolute joint ends outside its limits, full turns are
-        added or taken off; if that does not help, the answer is none, and its reason ``"limits"``.
+        added or taken off; if that does not help, the answer is none, and its reason ``"limit"``.
 
     Returns
     -------
@@ -110,15 +111,3 @@ def whole_turns(task: Goal, q: FloatArray) -> FloatArray:
     up, down = np.ceil((task.low - q - task.tol) / turn), np.floor((task.high - q + task.tol) / turn)
     least = np.where(up > 0, up, np.where(down < 0, down, 0.0))
     return np.where(turning(task.mechanism) & (up <= down), q + turn * least, q)
-
-
-def turning(mechanism: Mechanism) -> npt.NDArray[np.bool_]:
-    """Which coordinates (n,) a full turn leaves where they are: of revolute joints that no other joint follows."""
-    made = np.zeros(mechanism.n, dtype=bool)
-    for link, joint in zip(mechanism.links, mechanism.followers, strict=True):
-        if joint.coordinate >= 0 and link.mimic is None:
-            made[joint.coordinate] = link.joint == "revolute"
-    for link, joint in zip(mechanism.links, mechanism.followers, strict=True):
-        if link.mimic is not None and joint.coordinate >= 0 and joint.ratio:
-            made[joint.coordinate] = False
-    return made

@@ -2,44 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from linkwise.errors import ArgumentError, members
 from linkwise.spatial.scalar import FloatArray
 
 REASONS: dict[str, str] = {
-    "converged": "the pose is reached, within the tolerance and the joint limits",
+    "converged": "it is solved, within the tolerance and the joint limits",
+    "unreachable": "no start led nearer, with or without the joint limits: it is most likely out of reach",
+    "limit": "joint limits stand in the way: it is met outside them, or the way to it ends at them",
+    "singular": "the method came to rest where the Jacobian has lost rank: another start may lead farther",
+    "stalled": "the method came to rest away from the goal: the joints cannot come nearer from here",
     "iterations": "the iterations ran out while the error still changed",
-    "stalled": "the method came to rest away from the pose: the joints cannot come nearer from here",
-    "singular": "the same, where the Jacobian has lost rank: the pose is out of reach, or another start leads farther",
-    "limits": "joint limits stand in the way: the coordinates reach the pose outside them, or came to rest at them",
 }
 """What each reason of a `Solution` means."""
+
+AT_LIMIT = 1e-9
+"""A coordinate this near to a limit (rad or m) stands at it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """Joint coordinates for a pose, or for a batch of poses, with what a forward pass says of them.
+    """Joint coordinates for a task, or for a batch of tasks, with what a forward pass says of them.
 
     The errors are those of a forward pass through q as it stands here, not the solver's own; `success` follows from them
-    and from the joint limits. Without success q is the last position tried: the reason says what became of it.
+    and from the joint limits. Without success q is the nearest that was found: the reason says what stands in the way.
 
     Attributes
     ----------
-    q : ndarray (..., n)
-        Joint coordinates, rad or m.
+    q : ndarray (..., nq)
+        Coordinates, rad or m.
     success : bool or ndarray (...)
         Whether both errors are within the tolerance, and q within the joint limits where they were asked for.
     reason : str or ndarray (...)
         A word of `REASONS`; ``"converged"`` where `success` is true, and only there.
     position_error : float or ndarray (...)
-        Distance from the position asked for, m, over the axes that count.
+        Distance from what was asked for, m, over the axes that count.
     rotation_error : float or ndarray (...)
-        Angle to the orientation asked for, rad, about the axes that count.
+        Angle to what was asked for, rad, about the axes that count.
     iterations : int or ndarray (...)
-        Steps that were taken.
+        Steps that led here from the start that counted; 0 for a closed form.
+    limits : ndarray (n, 2) or None
+        The joint limits that held, for `active_limits`.
+    names : tuple of str
+        Names of the joint coordinates.
+    tol : float
+        The tolerance, m and rad.
 
     Examples
     --------
@@ -57,6 +70,70 @@ class Solution:
     position_error: Any
     rotation_error: Any
     iterations: Any
+    limits: FloatArray | None = None
+    names: tuple[str, ...] = ()
+    tol: float = 0.0
+
+    @property
+    def active_limits(self) -> npt.NDArray[np.int8]:
+        """Which joint coordinates (..., n) stand at their least (-1) or greatest (+1) value, else 0."""
+        if self.limits is None:
+            return np.zeros(self.q.shape, np.int8)
+        joints = self.q[..., self.q.shape[-1] - len(self.limits) :]
+        at = [np.abs(joints - self.limits[:, k]) <= AT_LIMIT for k in (0, 1)]
+        return np.where(at[0], -1, np.where(at[1], 1, 0)).astype(np.int8)
+
+    def explain(self, index: int | Sequence[int] | None = None) -> str:
+        """In words, what became of the task, or of one of a batch.
+
+        Parameters
+        ----------
+        index : int or sequence of int, optional
+            Which of a batch.
+
+        Raises
+        ------
+        ArgumentError
+            Where a batch is not told apart, or the index is not in it.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> T = arm.forward_kinematics([0.3, 0.4])
+        >>> T[0, 3] += 3.0
+        >>> print(arm.inverse_kinematics(T, mask=[1, 1, 0, 0, 0, 0]).explain().split(":")[0])
+        not solved (unreachable)
+        """
+        one = self._one(index)
+        errors = f"{one.position_error:.3g} m and {one.rotation_error:.3g} rad"
+        if one.success:
+            return f"solved after {one.iterations} iterations: {errors} from the goal (tolerance {self.tol:g})"
+        told = f"not solved ({one.reason}): {REASONS[str(one.reason)]}. The nearest found is {errors} away"
+        active = one.active_limits
+        at = [
+            f"{name} at its {'least' if side < 0 else 'greatest'} value"
+            for name, side in zip(self.names, active, strict=False)
+            if side
+        ]
+        return f"{told}, with {members(at)}." if at else f"{told}."
+
+    def _one(self, index: int | Sequence[int] | None) -> Solution:
+        batch = np.shape(self.success)
+        if index is None:
+            if batch:
+                raise ArgumentError(f"this is a batch of {batch} tasks; explain(index) tells of one")
+            return self
+        place = (index,) if isinstance(index, (int, np.integer)) else tuple(index)
+        try:
+            good, why = (np.asarray(part)[place] for part in (self.success, self.reason))
+            if np.ndim(good):
+                raise IndexError
+            numbers = (self.position_error, self.rotation_error, self.iterations)
+            far, turned, steps = (np.asarray(part)[place].item() for part in numbers)
+        except IndexError as error:
+            raise ArgumentError(f"no task {index}; this is a batch of {batch}") from error
+        return Solution(self.q[place], bool(good), str(why), far, turned, steps, self.limits, self.names, self.tol)
 
     def __repr__(self) -> str:
         if not np.ndim(self.success):

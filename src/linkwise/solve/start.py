@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-
-if TYPE_CHECKING:
-    from linkwise.mechanism import Mechanism
 
 ASIDE = 0.3
 """rad, or m: how far beside the middle of its range a joint starts, at most a quarter of the range."""
 
 
-def start_position(mechanism: Mechanism) -> FloatArray:
+def start_position(mechanism: Tree) -> FloatArray:
     """Return joint coordinates (n,) to start from: a little beside the middle of the range of each joint.
 
     The middle itself is a singular position of many arms, so joints stand 0.3 rad or m (at most a quarter of the range)

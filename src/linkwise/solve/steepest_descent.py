@@ -114,7 +114,7 @@ def steepest_descent(
             length[pending] *= 0.5
         resting = np.all(moved == q, axis=-1)
         lacking = least_squares_step(rates, errors[:, task.rows], FLAT)[1] if resting.any() else resting
-        why = np.where(held.any(axis=-1), "limits", np.where(lacking, "singular", "stalled"))
+        why = np.where(held.any(axis=-1), "limit", np.where(lacking, "singular", "stalled"))
         return moved, np.where(resting, why, "")
 
     inside = replace(task, start=np.clip(task.start, task.low, task.high))

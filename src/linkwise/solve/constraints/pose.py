@@ -1,0 +1,220 @@
+"""A frame of a link must come to a pose, to a position, to an orientation, or to a part of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.kinematics.jacobian import FRAMES
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import Constraint, Equations, View, squared
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.poses import rigid_poses
+from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
+
+WHOLE = (True,) * 6
+
+FARTHEST = 1e50
+"""A position beyond this, m, would leave the range of floating-point arithmetic in the sums of squares."""
+
+HALF_TURN = 1e-6
+"""Below this 1 + the trace of a turn its axis is not known: the turn counts as half a turn about every axis."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pose(Constraint):
+    """The frame of a link stands at the pose T, in the axes that count.
+
+    Parameters
+    ----------
+    link : int or str
+        Whose frame: -1 the tool, else as in `Mechanism.forward_kinematics`.
+    T : (..., 4, 4) array_like
+        The pose, world frame, m.
+    mask : (6,) array_like, optional
+        1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
+    frame : {"base", "body"}
+        In whose axes the mask is meant: the world's, or those of the link's frame.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Pose("link3", np.eye(4), mask=[1, 1, 0, 0, 0, 1]).mask
+    (True, True, False, False, False, True)
+    """
+
+    link: int | str
+    T: FloatArray
+    mask: tuple[bool, ...]
+    frame: str
+
+    def __init__(self, link: int | str, T: npt.ArrayLike, mask: npt.ArrayLike | None = None, frame: str = "base") -> None:
+        if not isinstance(frame, str) or frame not in FRAMES:
+            raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
+        _set(self, link=link, T=exact_poses(T), mask=mask_of(mask), frame=frame)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The pose, row by row (..., 16)."""
+        return self.T.reshape(*self.T.shape[:-2], 16)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return (Pose, self.link, self.mask, self.frame)
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless the link is there."""
+        tree.link_index(self.link)
+
+    def equations(self, view: View, p: Array) -> Equations:
+        """Way and turn that are left, in the axes of the mask; the turn as 2 sin(t/2) times its axis, for an angle t.
+
+        With the whole turn asked for its slope is that of 4 (1 - cos(t/2)), so the Jacobian stands for the derivative. With a
+        part of it the derivative is taken: the turn's unit quaternion (w, v) changes by -(w o + v x o)/2 in v, for an angular
+        velocity o in the world's axes, and by -(w o - v x o)/2 for one in the body's.
+        """
+        way, turn, w = self._left(view, p)
+        jac = view.jacobian(self.link)
+        if self.frame == "body":
+            r = view.pose(self.link)[:3, :3]
+            jac = np.concatenate([r.T @ jac[:3], r.T @ jac[3:]])
+            jac = np.concatenate([jac[:3] - _crossed(way, jac[3:]), jac[3:]])
+        sign = 0.5 if self.frame == "base" else -0.5
+        exact = np.concatenate([jac[:3], w * jac[3:] + sign * _crossed(turn, jac[3:])])
+        rows = np.array(self.mask)
+        angles = tuple(k >= 3 for k in range(6) if self.mask[k])
+        rates = jac if all(self.mask[3:]) else exact
+        return Equations(np.concatenate([way, turn])[rows], rates[rows], angles, exact[rows])
+
+    def errors(self, view: View, p: Array) -> tuple[Any, Any]:
+        """Squares of the distance and of the angle, over the axes that count."""
+        way, turn, w = self._left(view, p)
+        counts = np.array(self.mask)
+        distance = squared(way[counts[:3]])
+        if not counts[3:].any():
+            return distance, 0.0
+        if counts[3:].all():
+            gap = (view.pose(self.link)[:3, :3] - _target(p)[:3, :3]).ravel()
+            angle = 2.0 * atan2(root(squared(gap)) * (0.5 / np.sqrt(2.0)), w)
+            return distance, angle * angle
+        sine = 0.5 * root(squared(turn))
+        ratio = select(sine, atan2(sine, w) / greatest(sine, 1e-300), 1.0)
+        return distance, select(4.0 * w * w - HALF_TURN, squared(turn[counts[3:]] * ratio), np.pi**2)
+
+    def _left(self, view: View, p: Array) -> tuple[Array, Array, Any]:
+        """The way (3,), the turn (3,) as 2 sin(t/2) times its axis, and cos(t/2)."""
+        reached, wanted = view.pose(self.link), _target(p)
+        r, s = reached[:3, :3], wanted[:3, :3]
+        way = wanted[:3, 3] - reached[:3, 3]
+        left = s @ r.T if self.frame == "base" else r.T @ s
+        if self.frame == "body":
+            way = r.T @ way
+        w = 0.5 * root(greatest(1.0 + left[0, 0] + left[1, 1] + left[2, 2], 1e-8))
+        sines = np.array([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]])
+        return way, sines * (0.5 / w), w
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(link={self.link!r}, {np.shape(self.numbers)[:-1]} tasks, mask={self.mask})"
+
+
+class Position(Pose):
+    """The origin of a link's frame, or the tool's, stands at the point p (..., 3), m, world frame.
+
+    Parameters
+    ----------
+    link : int or str
+        Whose frame: -1 the tool.
+    p : (..., 3) array_like
+        The point.
+    mask : (3,) array_like, optional
+        1 for what counts of x, y, z.
+    """
+
+    def __init__(self, link: int | str, p: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> None:
+        point = numbers("p", p, "points (..., 3)")
+        if point.shape[-1:] != (3,):
+            raise ArgumentError(f"p has the shape {point.shape}; expected (..., 3)")
+        made = np.tile(np.eye(4), (*point.shape[:-1], 1, 1))
+        made[..., :3, 3] = point
+        super().__init__(link, made, mask=[*_part("mask", mask, "x, y, z"), 0, 0, 0])
+
+
+class Orientation(Pose):
+    """A link's frame, or the tool's, is turned as R (..., 3, 3) says, world frame.
+
+    Parameters
+    ----------
+    link : int or str
+        Whose frame: -1 the tool.
+    R : (..., 3, 3) array_like
+        The rotation R_world_link.
+    mask : (3,) array_like, optional
+        1 for what counts of the turns about x, y, z.
+    frame : {"base", "body"}
+        In whose axes the mask is meant.
+    """
+
+    def __init__(self, link: int | str, R: npt.ArrayLike, mask: npt.ArrayLike | None = None, frame: str = "base") -> None:
+        turn = numbers("R", R, "rotations (..., 3, 3)")
+        if turn.shape[-2:] != (3, 3):
+            raise ArgumentError(f"R has the shape {turn.shape}; expected (..., 3, 3)")
+        made = np.tile(np.eye(4), (*turn.shape[:-2], 1, 1))
+        made[..., :3, :3] = turn
+        super().__init__(link, made, mask=[0, 0, 0, *_part("mask", mask, "about x, y, z")], frame=frame)
+
+
+def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:
+    """Which of six axes count."""
+    if mask is None:
+        return WHOLE
+    made = numbers("mask", mask, "six of 0 or 1: x, y, z, about x, about y, about z")
+    if made.shape != (6,) or not np.isin(made, (0.0, 1.0)).all() or not made.any():
+        raise ArgumentError(f"mask is {shown(mask)}; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z")
+    return tuple(bool(value) for value in made)
+
+
+def exact_poses(given: npt.ArrayLike) -> FloatArray:
+    """Poses (..., 4, 4) with rotations that are orthonormal to the last bit."""
+    made = rigid_poses("T", given)
+    if np.abs(made[..., :3, 3]).max(initial=0.0) > FARTHEST:
+        raise ArgumentError(
+            f"T has the position {np.abs(made[..., :3, 3]).max():g} m; expected positions up to {FARTHEST:g} m"
+        )
+    exact = quaternion_rotation(np.moveaxis(rotation_quaternion(made[..., :3, :3]), -1, 0))
+    made[..., :3, :3] = np.moveaxis(exact, (0, 1), (-2, -1))
+    return made
+
+
+def _part(field: str, mask: npt.ArrayLike | None, axes: str) -> list[float]:
+    if mask is None:
+        return [1.0, 1.0, 1.0]
+    made = numbers(field, mask, f"three of 0 or 1: {axes}")
+    if made.shape != (3,) or not np.isin(made, (0.0, 1.0)).all() or not made.any():
+        raise ArgumentError(f"{field} is {shown(mask)}; expected three of 0 or 1, not all 0: {axes}")
+    return [float(value) for value in made]
+
+
+def _target(p: Array) -> Array:
+    return np.asarray(p).reshape(4, 4)
+
+
+def _crossed(vector: Array, columns: Array) -> Array:
+    """The cross products of a vector (3,) with each column of (3, n)."""
+    return np.stack([cross(vector, column) for column in columns.T], axis=1) if columns.shape[1] else columns
+
+
+def _set(made: Any, **fields: Any) -> None:
+    for field, value in fields.items():
+        object.__setattr__(made, field, value)

@@ -1,0 +1,164 @@
+"""Inverse kinematics: poses of one frame in, joint coordinates out."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.kernel import Kernel, trace
+from linkwise.solve.constraints.pose import FARTHEST, Pose
+from linkwise.solve.goal import positive
+from linkwise.solve.newton_raphson import newton_raphson
+from linkwise.solve.solution import Solution
+from linkwise.solve.solver import solve, solved, start_of, whole
+from linkwise.solve.steepest_descent import steepest_descent
+from linkwise.solve.system import System, system_of
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, select
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+METHODS = ("auto", "closed_form", "numeric", "newton_raphson", "steepest_descent")
+
+EXACT = 1e-13
+"""Rotations whose rows are orthonormal to this are taken as they are; others are brought to the nearest that are."""
+
+
+def inverse_kinematics(
+    mechanism: Mechanism,
+    T: npt.ArrayLike,
+    *,
+    q0: npt.ArrayLike | None = None,
+    link: int | str = -1,
+    mask: npt.ArrayLike | None = None,
+    frame: str = "base",
+    tol: float = 1e-9,
+    seed: int = 0,
+    method: str = "auto",
+    limits: bool = True,
+) -> Solution:
+    """Joint coordinates that bring a frame to poses T (..., 4, 4), within the joint limits.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any; loops are kept closed.
+    T : (..., 4, 4) array_like
+        Poses wanted, world frame, m.
+    q0 : (..., nq) array_like, optional
+        Where to start, rad or m; a little beside the middle of the range of each joint where it is left out. A closed form
+        gives the solution nearest to it; the other methods the one that they come to from it, if they come to one.
+    link : int or str
+        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+    mask : (6,) array_like, optional
+        1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
+    frame : {"base", "body"}
+        In whose axes the mask is meant: the world's, or those of the moving frame.
+    tol : float
+        Greatest distance (m) and angle (rad) from the pose for success.
+    seed : int
+        Of the random starts that follow where q0 does not lead to a solution.
+    method : {"auto", "closed_form", "numeric", "newton_raphson", "steepest_descent"}
+        ``"auto"`` takes the closed form where the mechanism has one, and ``"numeric"``, damped least squares from q0 and
+        then from random starts, where it has none or the closed form finds nothing. The last two are the textbook methods,
+        from one start: `linkwise.solve.newton_raphson`, `linkwise.solve.steepest_descent`.
+    limits : bool
+        Whether joint limits hold. They are hard: no answer that is called one is outside them.
+
+    Returns
+    -------
+    Solution
+        Shaped as T and q0 broadcast; the same for the same arguments, and for a batch as for a loop. Without success q is
+        the nearest pose found, and `Solution.explain` tells why.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.panda()
+    >>> T = arm.forward_kinematics([0.1, -0.5, 0.2, -2.0, 0.3, 1.6, 0.7])
+    >>> found = inverse_kinematics(arm, T)
+    >>> found.success, bool(abs(arm.forward_kinematics(found.q) - T).max() < 1e-8)
+    (True, True)
+    """
+    if method not in METHODS:
+        raise ArgumentError(f"method is {method!r}; expected {choices(METHODS)}")
+    if method == "newton_raphson":
+        return newton_raphson(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
+    if method == "steepest_descent":
+        return steepest_descent(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
+    if mask is None and not mechanism.loops:
+        plain = _plain(mechanism, T, q0, link, tol, seed, method, limits)
+        if plain is not None:
+            return plain
+    return solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits)
+
+
+def pose_system(mechanism: Mechanism, link: int | str, limits: bool) -> System:
+    """The compiled system for whole poses of a link."""
+    key = ("pose", link, limits)
+    systems: dict[Any, System] = mechanism.__dict__.setdefault("_systems", {})
+    if key not in systems:
+        if not isinstance(limits, (bool, np.bool_)):
+            raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
+        goal = Pose(link, np.eye(4))
+        goal.check(mechanism)
+        systems[key] = system_of(mechanism, [goal], limits=bool(limits))
+    return systems[key]
+
+
+@cache
+def _defect() -> Any:
+    """Numbers (16,) of a pose to how far they are from being one: the sum of the squares of what should be zero."""
+
+    def defect(p: Array) -> Any:
+        t = p.reshape(4, 4)
+        gaps = (t[:3, :3] @ t[:3, :3].T - np.eye(3)).ravel()
+        handed = cross(t[0, :3], t[1, :3]) @ t[2, :3] - 1.0
+        far = select(t[:3, 3] @ t[:3, 3] - FARTHEST**2, 1.0, 0.0)
+        return gaps @ gaps + handed * handed + t[3, :3] @ t[3, :3] + (t[3, 3] - 1.0) * (t[3, 3] - 1.0) + far
+
+    kernel = Kernel(trace(defect, "pose_defect", {"T": (16,)}, {"defect": ()}))
+    return kernel.entry(kernel.ufunc) or kernel.ufunc
+
+
+def _plain(
+    mechanism: Mechanism,
+    T: npt.ArrayLike,
+    q0: npt.ArrayLike | None,
+    link: int | str,
+    tol: float,
+    seed: int,
+    method: str,
+    limits: bool,
+) -> Solution | None:
+    """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
+    poses = np.ascontiguousarray(T, dtype=np.float64) if not isinstance(T, np.ndarray) or T.dtype != np.float64 else T
+    if poses.shape[-2:] != (4, 4):
+        return None
+    given = poses.reshape(*poses.shape[:-2], 16)
+    defects = _defect()(given)
+    if not (defects <= EXACT**2 if given.ndim == 1 else (defects <= EXACT**2).all()):
+        return None
+    system = pose_system(mechanism, link, limits)
+    start = system.start if q0 is None else start_of(mechanism, system, q0)
+    if given.ndim != 1 or start.ndim != 1:
+        try:
+            batch = np.broadcast_shapes(given.shape[:-1], start.shape[:-1])
+        except ValueError as error:
+            raise ArgumentError(
+                f"the batch shapes T {given.shape[:-1]} and q0 {start.shape[:-1]} do not broadcast"
+            ) from error
+        given, start = np.broadcast_to(given, (*batch, 16)), np.broadcast_to(start, (*batch, mechanism.nq))
+    if tol.__class__ is not float or not 0.0 < tol < np.inf:
+        tol = positive("tol", tol)
+    return solved(mechanism, system, given, start, tol, whole("seed", seed))

@@ -1,0 +1,169 @@
+"""Solving for configurations: constraints in, joint coordinates out, each answer checked again before it is called one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.solve.constraints.constraint import Constraint
+from linkwise.solve.goal import positive
+from linkwise.solve.nearest import nearest
+from linkwise.solve.solution import Solution
+from linkwise.solve.system import System, system_of
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+AT_ONCE = 100_000
+"""Tasks of one call into machine code: between two calls Python sees to signals."""
+
+
+def solve(
+    mechanism: Mechanism,
+    constraints: Constraint | Sequence[Constraint],
+    *,
+    q0: npt.ArrayLike | None = None,
+    tol: float = 1e-9,
+    seed: int = 0,
+    limits: bool = True,
+) -> Solution:
+    """Coordinates for which all constraints hold, within the joint limits; the loops of the mechanism are closed too.
+
+    The first start is q0; where it does not lead to a solution, random ones follow, always the same for the same seed. Where
+    none does, the answer is the nearest found, with the reason.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any; a floating base is solved for like the joints.
+    constraints : Constraint or sequence of Constraint
+        What must hold: see `linkwise.solve.constraints`. Their numbers may have batch shapes, which broadcast.
+    q0 : (..., nq) array_like, optional
+        Where to start, and what the answer should be near to; a little beside the middle of the range of each joint where it
+        is left out.
+    tol : float
+        Greatest distance (m) and angle (rad) from what is asked for.
+    seed : int
+        Of the random starts.
+    limits : bool
+        Whether joint limits hold. They are hard: no answer is outside them.
+
+    Returns
+    -------
+    Solution
+        Shaped as the numbers and q0 broadcast; the same for the same arguments, and for a batch as for a loop.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Notes
+    -----
+    Damped least squares (`linkwise.solve.steps` tells which), all of it in machine code, with the tasks of a batch side by
+    side in the lanes of the processor's vectors. Success is told by a separate forward pass.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.solve import Position, solve
+    >>> arm = robots.planar_3r()
+    >>> found = solve(arm, Position(-1, [1.0, 1.5, 0.0], mask=[1, 1, 0]))
+    >>> found.success, arm.forward_kinematics(found.q)[:2, 3].round(6).tolist()
+    (True, [1.0, 1.5])
+    """
+    given = _constraints(mechanism, constraints)
+    size, number = positive("tol", tol), whole("seed", seed)
+    if not isinstance(limits, (bool, np.bool_)):
+        raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
+    system = system_of(mechanism, given, limits=bool(limits))
+    start = start_of(mechanism, system, q0)
+    parts = [constraint.numbers for constraint in given]
+    try:
+        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts), start.shape[:-1])
+    except ValueError as error:
+        told = ", ".join([*(f"{c!r}" for c in given), f"q0 {start.shape}"])
+        raise ArgumentError(f"the batch shapes do not broadcast: {told}") from error
+    flat = np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+    return solved(mechanism, system, flat, np.broadcast_to(start, (*batch, mechanism.nq)), size, number)
+
+
+def solved(mechanism: Mechanism, system: System, given: FloatArray, start: FloatArray, tol: float, seed: int) -> Solution:
+    """Solve tasks with numbers (..., p) from starts (..., nq)."""
+    batch, nq = given.shape[:-1], mechanism.nq
+    if not batch:
+        found = system.reaching(given, start, system.starts(seed), system.settings(tol))
+        q = found[:nq]
+        distance, angle = system.checking(given, q)
+        if found[-1] > 0 and distance <= tol and angle <= tol and system.admits(q):
+            return Solution(
+                q, True, "converged", float(distance), float(angle), int(found[nq]), system.bounds, mechanism.names, tol
+            )
+    tasks = np.ascontiguousarray(given.reshape(-1, given.shape[-1]))
+    starts = np.ascontiguousarray(start.reshape(-1, nq))
+    q, steps, distance, angle, good = _reached(system, tasks, starts, tol, seed)
+    reason = np.full(len(q), "converged", dtype="<U11")
+    rest = np.flatnonzero(~good)
+    if rest.size:
+        near = nearest(mechanism, system, tasks[rest], starts[rest], tol, seed)
+        q[rest], steps[rest], distance[rest], angle[rest] = near.q, near.iterations, near.distance, near.angle
+        good[rest], reason[rest] = near.success, near.reason
+    parts = (good, reason, distance, angle, steps)
+    done, why, far, turned, spent = (part.reshape(batch) if batch else part.item() for part in parts)
+    return Solution(q.reshape(*batch, nq), done, why, far, turned, spent, system.bounds, mechanism.names, tol)
+
+
+def _reached(system: System, tasks: FloatArray, starts: FloatArray, tol: float, seed: int) -> tuple[Any, ...]:
+    """Coordinates, steps, distances, angles and success of tasks in a row."""
+    made = np.empty((len(tasks), system.row))
+    for first in range(0, len(tasks), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        made[part] = system.reaching(tasks[part], starts[part], system.starts(seed), system.settings(tol))
+    nq = starts.shape[1]
+    q = np.ascontiguousarray(made[:, :nq])
+    distance, angle = system.checking(tasks, q)
+    good = (made[:, -1] > 0) & (distance <= tol) & (angle <= tol) & system.admits(q)
+    return q, made[:, nq].astype(np.intp), distance, angle, good
+
+
+def start_of(mechanism: Mechanism, system: System, q0: npt.ArrayLike | None) -> FloatArray:
+    """The first start (..., nq)."""
+    if q0 is None:
+        return system.start
+    made = numbers("q0", q0)
+    if made.shape[-1:] != (mechanism.nq,):
+        raise ArgumentError(f"q0 has the shape {made.shape}; expected (..., {mechanism.nq})")
+    return made
+
+
+def whole(field: str, value: Any) -> int:
+    """One whole number, zero or above."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ArgumentError(f"{field} is {shown(value)}; expected a whole number >= 0")
+    return int(value)
+
+
+def _constraints(mechanism: Mechanism, given: Constraint | Sequence[Constraint]) -> list[Constraint]:
+    """What must hold, the loops of the mechanism added."""
+    found = [given] if isinstance(given, Constraint) else list(given)
+    wrong = [item for item in found if not isinstance(item, Constraint)]
+    if wrong:
+        raise ArgumentError(f"constraints hold {shown(wrong[0])}; expected Pose, Position, Orientation and the like")
+    if mechanism.loops:
+        from linkwise.solve.constraints.closed import Closed
+
+        named = {constraint.key for constraint in found}
+        found += [c for c in (Closed(loop) for loop in mechanism.loops) if c.key not in named]
+    if not found:
+        raise ArgumentError("constraints are none; expected one or more, such as Pose(link, T)")
+    if not mechanism.nv:
+        raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
+    for constraint in found:
+        constraint.check(mechanism)
+    return found
