@@ -84,7 +84,9 @@ class Descent:
 
     def __call__(self, parameters: FloatArray, q0: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
         """Run all tasks; each row of the result is q, aux and status."""
-        return self.ufunc(parameters, q0, starts, settings)  # type: ignore[no-any-return]
+        ufunc = self.ufunc
+        with np.errstate(all="ignore"):  # a start may run off to infinity: it is given up, and others follow
+            return ufunc(parameters, q0, starts, settings)  # type: ignore[no-any-return]
 
     def _build(self) -> Any:
         if self.backend == "numpy":

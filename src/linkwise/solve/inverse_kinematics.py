@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kernel import Kernel, trace
-from linkwise.solve.constraints.pose import FARTHEST, Pose
+from linkwise.kinematics.jacobian import FRAMES
+from linkwise.solve.constraints.given import FARTHEST
+from linkwise.solve.constraints.pose import Pose
 from linkwise.solve.goal import positive
 from linkwise.solve.newton_raphson import newton_raphson
 from linkwise.solve.solution import Solution
@@ -96,6 +98,10 @@ def inverse_kinematics(
         return newton_raphson(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
     if method == "steepest_descent":
         return steepest_descent(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
+    if frame not in FRAMES:
+        raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
+    if limits is not True and limits is not False:
+        raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
     if mask is None and not mechanism.loops:
         plain = _plain(mechanism, T, q0, link, tol, seed, method, limits)
         if plain is not None:
@@ -108,11 +114,9 @@ def pose_system(mechanism: Mechanism, link: int | str, limits: bool) -> System:
     key = ("pose", link, limits)
     systems: dict[Any, System] = mechanism.__dict__.setdefault("_systems", {})
     if key not in systems:
-        if not isinstance(limits, (bool, np.bool_)):
-            raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
         goal = Pose(link, np.eye(4))
         goal.check(mechanism)
-        systems[key] = system_of(mechanism, [goal], limits=bool(limits))
+        systems[key] = system_of(mechanism, [goal], limits=limits)
     return systems[key]
 
 
@@ -142,7 +146,10 @@ def _plain(
     limits: bool,
 ) -> Solution | None:
     """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
-    poses = np.ascontiguousarray(T, dtype=np.float64) if not isinstance(T, np.ndarray) or T.dtype != np.float64 else T
+    try:
+        poses = np.asarray(T, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
     if poses.shape[-2:] != (4, 4):
         return None
     given = poses.reshape(*poses.shape[:-2], 16)

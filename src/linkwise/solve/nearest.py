@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.solve.steps import HOPELESS, LONGEST
-from linkwise.solve.system import NEAREST_STARTS, System, system_of
+from linkwise.solve.system import MORE_STARTS, NEAREST_STARTS, System, system_of
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -55,15 +55,33 @@ def _part(mechanism: Mechanism, system: System, tasks: FloatArray, starts: Float
     given = np.repeat(tasks, 1 + len(others), axis=0)
     made = system.approaching(given, begun, begun[:0], system.settings(tol))
     q = np.ascontiguousarray(made[:, :nq])
-    distance, angle = system.checking(given, q)
-    good = (distance <= tol) & (angle <= tol) & system.admits(q)
+    distance, angle, outside = system.checking(given, q)
+    good = (distance <= tol) & (angle <= tol) & (outside == 0)
     cost = np.where(good, -1.0, (distance / system.task.length) ** 2 + angle**2)
     rows = np.nanargmin(np.where(np.isnan(cost), np.inf, cost).reshape(count, -1), axis=1)
     rows = rows + np.arange(count) * (1 + len(others))
     q, made, good = q[rows], made[rows], good[rows]
     reason = _reasons(mechanism, system, tasks, q, made, tol, seed)
     reason[good] = "converged"
-    return Nearest(q, made[:, nq].astype(np.intp), distance[rows], angle[rows], good, reason)
+    near = Nearest(q, made[:, nq].astype(np.intp), distance[rows], angle[rows], good, reason)
+    _search_on(system, tasks, near, tol, seed)
+    return near
+
+
+def _search_on(system: System, tasks: FloatArray, near: Nearest, tol: float, seed: int) -> None:
+    """Look much longer, within the limits, for what is known to be met outside them; what is found is written into near."""
+    rest, nq = np.flatnonzero(near.reason == "limit"), near.q.shape[1]
+    if not rest.size:
+        return
+    given = tasks[rest]
+    made = system.approaching(given, near.q[rest], system.starts(seed, MORE_STARTS), system.settings(tol))
+    q = np.ascontiguousarray(made[:, :nq])
+    distance, angle, outside = system.checking(given, q)
+    good = (distance <= tol) & (angle <= tol) & (outside == 0)
+    found = rest[good]
+    near.q[found], near.iterations[found] = q[good], made[good, nq].astype(np.intp)
+    near.distance[found], near.angle[found] = distance[good], angle[good]
+    near.success[found], near.reason[found] = True, "converged"
 
 
 def _reasons(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,12 +101,11 @@ def solved(mechanism: Mechanism, system: System, given: FloatArray, start: Float
     if not batch:
         found = system.reaching(given, start, system.starts(seed), system.settings(tol))
         q = found[:nq]
-        distance, angle = system.checking(given, q)
-        if found[-1] > 0 and distance <= tol and angle <= tol and system.admits(q):
-            return Solution(
-                q, True, "converged", float(distance), float(angle), int(found[nq]), system.bounds, mechanism.names, tol
-            )
-    tasks = np.ascontiguousarray(given.reshape(-1, given.shape[-1]))
+        distance, angle, outside = system.checking(given, q)
+        if found[-1] > 0 and distance <= tol and angle <= tol and not outside:
+            steps = int(found[nq])
+            return Solution(q, True, "converged", float(distance), float(angle), steps, system.bounds, system.names, tol)
+    tasks = np.ascontiguousarray(given.reshape(prod(batch), given.shape[-1]))
     starts = np.ascontiguousarray(start.reshape(-1, nq))
     q, steps, distance, angle, good = _reached(system, tasks, starts, tol, seed)
     reason = np.full(len(q), "converged", dtype="<U11")
@@ -116,7 +116,7 @@ def solved(mechanism: Mechanism, system: System, given: FloatArray, start: Float
         good[rest], reason[rest] = near.success, near.reason
     parts = (good, reason, distance, angle, steps)
     done, why, far, turned, spent = (part.reshape(batch) if batch else part.item() for part in parts)
-    return Solution(q.reshape(*batch, nq), done, why, far, turned, spent, system.bounds, mechanism.names, tol)
+    return Solution(q.reshape(*batch, nq), done, why, far, turned, spent, system.bounds, system.names, tol)
 
 
 def _reached(system: System, tasks: FloatArray, starts: FloatArray, tol: float, seed: int) -> tuple[Any, ...]:
@@ -127,8 +127,8 @@ def _reached(system: System, tasks: FloatArray, starts: FloatArray, tol: float, 
         made[part] = system.reaching(tasks[part], starts[part], system.starts(seed), system.settings(tol))
     nq = starts.shape[1]
     q = np.ascontiguousarray(made[:, :nq])
-    distance, angle = system.checking(tasks, q)
-    good = (made[:, -1] > 0) & (distance <= tol) & (angle <= tol) & system.admits(q)
+    distance, angle, outside = system.checking(tasks, q)
+    good = (made[:, -1] > 0) & (distance <= tol) & (angle <= tol) & (outside == 0)
     return q, made[:, nq].astype(np.intp), distance, angle, good
 
 
@@ -162,8 +162,6 @@ def _constraints(mechanism: Mechanism, given: Constraint | Sequence[Constraint])
         found += [c for c in (Closed(loop) for loop in mechanism.loops) if c.key not in named]
     if not found:
         raise ArgumentError("constraints are none; expected one or more, such as Pose(link, T)")
-    if not mechanism.nv:
-        raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
     for constraint in found:
         constraint.check(mechanism)
     return found

@@ -59,6 +59,7 @@ class Task:
         self.tree, self.constraints = tree, tuple(constraints)
         self.counts = [int(constraint.numbers.shape[-1]) for constraint in constraints]
         self.ranges = JointRanges.of(tree, limits=limits)
+        self.ranges.turning[[i for constraint in constraints for i in constraint.counted(tree)]] = False
         self.length = size_of(tree)
         self.free = tree.nq - tree.n
 

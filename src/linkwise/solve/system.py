@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.descent import Descent, Program
 from linkwise.model.tree import Tree
@@ -22,6 +23,9 @@ STARTS = 99
 
 NEAREST_STARTS = 12
 """Random starts from which, after the first one, the nearest there is to a solution is looked for."""
+
+MORE_STARTS = 600
+"""Random starts for a task that is met outside the joint limits, from which it is looked for inside them."""
 
 _making = threading.RLock()
 
@@ -40,13 +44,15 @@ class System:
     """
 
     def __init__(self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> None:
+        if not tree.nv:
+            raise ArgumentError(f"{tree.name!r} has no joint that moves")
         self.task = Task(tree, constraints, limits=limits)
         self.size = sum(self.task.counts)
         self.start = np.concatenate([tree.neutral[: self.task.free], start_position(tree)])
         self.ranges = self.task.ranges
         self.bounds = np.stack([self.ranges.low, self.ranges.high], axis=1)
-        self.limited = bool(np.isfinite(self.bounds).any())
-        self._starts: dict[int, FloatArray] = {}
+        self.names = tree.names
+        self._starts: dict[tuple[int, int], FloatArray] = {}
         self._settings: dict[float, FloatArray] = {}
 
     @cached_property
@@ -60,15 +66,17 @@ class System:
         return self._descent(approach, 2)
 
     @cached_property
-    def checking(self) -> Kernel:
-        """Numbers (p,) and q (nq,) to distance (m) and angle (rad): a forward pass of its own."""
+    def checking(self) -> Callable[..., tuple[Any, Any, Any]]:
+        """Numbers (p,) and q (nq,) to distance (m), angle (rad), joints outside their limits: a forward pass of its own."""
 
         def check(p: Array, q: Array) -> tuple[Any, ...]:
             distance, angle = self.task.errors(q, p)
-            return root(distance), root(angle)
+            return root(distance), root(angle), self.ranges.outside(q[self.task.free :])
 
         inputs = {"numbers": (self.size,), "q": (self.task.tree.nq,)}
-        return Kernel(trace(check, "constraint_errors", inputs, {"distance": (), "angle": ()}))
+        kernel = Kernel(trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()}))
+        made: Callable[..., tuple[Any, Any, Any]] = kernel.entry(kernel.ufunc) or kernel.ufunc
+        return made
 
     @cached_property
     def rates(self) -> Kernel:
@@ -91,13 +99,6 @@ class System:
             self._settings[tol] = np.array([tol * tol, tol * tol, tol])
         return self._settings[tol]
 
-    def admits(self, q: FloatArray) -> Any:
-        """Whether configurations (..., nq) are within the limits."""
-        if not self.limited:
-            return np.isfinite(q).all(axis=-1)
-        joints = q[..., self.task.free :]
-        return ((joints >= self.ranges.low) & (joints <= self.ranges.high)).all(axis=-1)
-
     def clipped(self, q: FloatArray) -> FloatArray:
         """Configurations (..., nq) brought into the limits."""
         made = q.copy()
@@ -109,9 +110,9 @@ class System:
         values = np.linalg.svd(self.rates(tasks, q), compute_uv=False)
         return values[:, -1] <= share * values[:, 0]
 
-    def starts(self, seed: int) -> FloatArray:
-        """Random configurations (k, nq) within the limits: the same for the same seed."""
-        if seed not in self._starts:
+    def starts(self, seed: int, count: int = STARTS) -> FloatArray:
+        """Random configurations (count, nq) within the limits: the same for the same seed."""
+        if (seed, count) not in self._starts:
             rng, tree = np.random.default_rng(seed), self.task.tree
             low, high = self.ranges.low, self.ranges.high
             reach = np.where(tree.slides, self.task.length, np.pi)
@@ -120,10 +121,10 @@ class System:
                 bounded, low, np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach))
             )
             high = np.where(bounded, high, np.where(np.isfinite(high), high, low + 2 * reach))
-            made = np.tile(self.start, (STARTS, 1))
-            made[:, self.task.free :] = rng.uniform(low, high, (STARTS, tree.n))
-            self._starts[seed] = made
-        return self._starts[seed]
+            made = np.tile(self.start, (count, 1))
+            made[:, self.task.free :] = rng.uniform(low, high, (count, tree.n))
+            self._starts[seed, count] = made
+        return self._starts[seed, count]
 
     def _descent(self, function: Callable[..., Any], extra: int) -> Descent:
         nq = self.task.tree.nq
