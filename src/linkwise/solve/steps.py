@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.dynamics.factor import factor
+from linkwise.expr.count import operation_count
 from linkwise.expr.derivative import derivative
 from linkwise.kinematics.configuration import integrate
 from linkwise.model.tree import Tree
@@ -28,7 +29,7 @@ DAMPING = 0.1
 LEAST_DAMPING = 1e-13
 """Damping that is left at the solution: enough for a factorisation where rows depend on each other."""
 
-PATIENCE, AGAIN, PROGRESS = 12.0, 8.0, 0.1
+PATIENCE, AGAIN, PROGRESS = 8.0, 6.0, 0.1
 """Steps of a start before its squared error is written down, steps from then on between one look and the next, and the share
 to which it must have fallen in between."""
 
@@ -37,6 +38,9 @@ FIRST_DAMPING, EASED, STRICTER, HOPELESS = 1e-2, 0.2, 4.0, 1e10
 
 AT_REST = 1e-16
 """The squared slope along the joints that are free, as a share of the squared error, at which it is at rest."""
+
+MOST_OPERATIONS = 20_000
+"""Operations up to which the second iteration takes the second derivative; beyond, the product of the rates."""
 
 LONGEST = 500.0
 """Most steps of the second iteration."""
@@ -127,7 +131,7 @@ def approach(task: Task, p: Array, q0: Array, settings: Array, q: Array, aux: Ar
     damping = select(aux[0] - 0.5, aux[1], FIRST_DAMPING)
     slope = rates.T @ residual
     free = _free(task, q, slope)
-    normal = rates.T @ rates if task.free else _curvature(slope, q)
+    normal = rates.T @ rates if task.free or _is_long(slope) else _curvature(slope, q)
     for i, share in enumerate(free):
         if isinstance(share, float):
             normal[i, i] = normal[i, i] + damping
@@ -157,6 +161,11 @@ def damped_step(rates: Array, residual: Array, damping: Any) -> Array:
     if m < n:
         return np.asarray(rates.T @ factor(rates @ rates.T + damping * np.eye(m)).solve(residual))
     return factor(rates.T @ rates + damping * np.eye(n)).solve(rates.T @ residual)
+
+
+def _is_long(slope: Array) -> bool:
+    """Whether its derivative would take too long to compile."""
+    return sum(operation_count(list(slope)).values()) * len(slope) > MOST_OPERATIONS
 
 
 def _curvature(slope: Array, q: Array) -> Array:
