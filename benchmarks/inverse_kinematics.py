@@ -2,8 +2,8 @@
 
 ``python benchmarks/inverse_kinematics.py [--targets 10000] [--million]``. Targets are the poses of uniformly random joint
 positions; both start from the same position, with the joint limits on. Every claim is checked by a product of 4x4 matrices
-written here in NumPy, which shares nothing with the solvers. ``--million`` checks a million targets of mechanisms with random
-tables, bases, tools and limits too. The Robotics Toolbox is measured where it is installed (``roboticstoolbox-python``).
+written here in NumPy, which shares nothing with the solvers. ``--million`` checks a million targets of mechanisms with
+random tables, bases, tools and limits too. The Robotics Toolbox is measured where ``roboticstoolbox-python`` is installed.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def million() -> None:
         outside += int(np.sum(~within))
         for word, count in zip(*np.unique(found.reason, return_counts=True), strict=True):
             reasons[str(word)] = reasons.get(str(word), 0) + int(count)
-    print(f"{total} targets of 50 random mechanisms: {solved} solved, {false} false claims, {outside} answers outside limits,")
+    print(f"{total} targets of 50 random mechanisms: {solved} solved, {false} false claims, {outside} outside limits,")
     print(f"  reasons {reasons}, {(time.perf_counter() - begin) / total * 1e6:.1f} us each, compilation included")
 
 

@@ -1,0 +1,62 @@
+"""Ranges of the joints: windows of a turn, what is held at a limit, what is outside."""
+
+import numpy as np
+
+from linkwise import Link, Mechanism, Mimic
+from linkwise.solve.joint_ranges import JointRanges, turning
+
+TURN = 2 * np.pi
+
+
+def chain(*links: Link) -> JointRanges:
+    return JointRanges.of(Mechanism(list(links)))
+
+
+def wrapped(ranges: JointRanges, q: list[float], q0: list[float]) -> list[float]:
+    return [float(value) for value in ranges.wrapped(np.array(q), np.array(q0))]
+
+
+def test_a_narrow_range_is_seen_from_its_middle() -> None:
+    ranges = chain(Link(limits=(1.0, 3.0)))
+    assert wrapped(ranges, [2.5], [0.0]) == [2.5]
+    assert np.allclose(wrapped(ranges, [2.5 + TURN], [0.0]), [2.5])
+    assert np.allclose(wrapped(ranges, [2.5 - TURN], [0.0]), [2.5])
+    assert wrapped(ranges, [3.5], [0.0]) == [3.5], "no whole turn helps: it stays outside"
+    assert float(ranges.outside(np.array([3.5]))) == 1.0
+    assert float(ranges.outside(np.array([3.5]), 0.6)) == 0.0
+
+
+def test_in_a_wide_range_the_window_is_nearest_to_the_start_and_inside() -> None:
+    ranges = chain(Link(limits=(-7.0, 9.0)))
+    rng = np.random.default_rng(0)
+    for start in rng.uniform(-7.0, 9.0, 200):
+        for value in rng.uniform(start - TURN, start + TURN, 5):
+            (found,) = wrapped(ranges, [value], [start])
+            (found,) = wrapped(ranges, [found], [start])
+            assert -7.0 <= found <= 9.0
+            others = value + TURN * np.arange(-4, 5)
+            others = others[(others >= -7.0) & (others <= 9.0)]
+            assert abs(found - start) <= abs(others - start).min() + 1e-12
+
+
+def test_one_limit_or_none() -> None:
+    ranges = chain(Link(limits=(1.0, np.inf)), Link(limits=(-np.inf, -1.0)), Link())
+    found = wrapped(ranges, [0.5, 0.5, 50.0], [1.0, -1.0, 51.0])
+    assert np.allclose(found, [0.5 + TURN, 0.5 - TURN, 50.0])
+
+
+def test_what_slides_is_held_at_its_limits() -> None:
+    ranges = chain(Link(joint="prismatic", limits=(0.0, 0.4)), Link(joint="prismatic"))
+    assert wrapped(ranges, [0.7, 70.0], [0.0, 0.0]) == [0.4, 70.0]
+    assert wrapped(ranges, [-0.7, -70.0], [0.0, 0.0]) == [0.0, -70.0]
+
+
+def test_only_revolute_joints_that_nothing_follows_turn() -> None:
+    links = [
+        Link(name="a"),
+        Link(name="b", mimic=Mimic("a", 2.0)),
+        Link(joint="prismatic"),
+        Link(joint="screw", pitch=0.1),
+        Link(),
+    ]
+    assert turning(Mechanism(links)).tolist() == [False, False, False, True]
