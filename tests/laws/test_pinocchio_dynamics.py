@@ -36,7 +36,8 @@ BOUND = 1e-12
 
 EPS = np.finfo(float).eps
 
-HEAVY = [name for name in robots.names() if any(link.body.mass for link in robots.load(name).links)]
+OPEN = [name for name in robots.names() if not robots.load(name).loops]
+HEAVY = [name for name in OPEN if any(link.body.mass for link in robots.load(name).links)]
 
 CASES = {
     **{f"random{seed}": (lambda s=seed: sample(s).nofriction()) for seed in SEEDS},

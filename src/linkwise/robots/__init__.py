@@ -110,3 +110,33 @@ def ur5() -> Mechanism:
 def seven_joint() -> Mechanism:
     """Seven revolute joints with full inertias, made up for tests and benchmarks."""
     return load("seven_joint")
+
+
+def four_bar() -> Mechanism:
+    """Crank-rocker four-bar linkage: one driven crank (lengths of Norton's example 4-1)."""
+    return load("four_bar")
+
+
+def slider_crank() -> Mechanism:
+    """In-line slider-crank: crank 50 mm, rod 200 mm, made up."""
+    return load("slider_crank")
+
+
+def five_bar() -> Mechanism:
+    """Symmetric planar five-bar: two driven cranks on the base, made up."""
+    return load("five_bar")
+
+
+def stewart() -> Mechanism:
+    """Gough-Stewart platform: six driven legs (6-UPS), made up."""
+    return load("stewart")
+
+
+def delta() -> Mechanism:
+    """Delta robot: three driven arms, each with a parallelogram of two rods (Clavel, 1985), lengths made up."""
+    return load("delta")
+
+
+def jansen() -> Mechanism:
+    """Theo Jansen's leg: eleven bars, three loops, one driven crank (Jansen, 2007)."""
+    return load("jansen")

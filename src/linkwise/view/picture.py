@@ -14,7 +14,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view import frames, labels
 from linkwise.view.figure import colour, figure, literal
 from linkwise.view.frames import FREE, GROUND, TRIAD
-from linkwise.view.skeleton import Place, Skeleton, skeleton
+from linkwise.view.skeleton import Closure, Place, Skeleton, skeleton
 from linkwise.view.solids import Solids, helix
 
 ROD, JOINT = 0.014, 0.030
@@ -86,6 +86,8 @@ def _solids(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
         _rods(solids, place.arm, laid.size * ROD, carried)
         _rods(solids, place.body, laid.size * ROD, _rgb(colour(k)))
         _joint(solids, axes, place, laid.size * 0.84 ** nested[k], _rgb(colour(k)))
+    for closure in laid.closures:
+        _closure(solids, axes, closure, laid.size)
     _rotors(solids, axes, mechanism, laid)
     axes.add_collection3d(
         Poly3DCollection(solids.faces, facecolors=solids.colours, edgecolors=solids.colours, linewidths=0.3, zorder=2),
@@ -134,6 +136,24 @@ def _joint(solids: Solids, axes: Any, place: Place, size: float, rgb: FloatArray
         solids.cylinder(at - along * r * 1.6, at + along * r * 1.6, r * 0.7, dark)
         _rods(solids, (at, place.moved), size * ROD * 0.6, np.full(3, 0.75))
         axes.plot(*helix(at - along * r * 1.6, at + along * r * 1.6, r * 0.95).T, color="black", linewidth=1.2, zorder=4)
+
+
+def _closure(solids: Solids, axes: Any, closure: Closure, size: float) -> None:
+    """Draw a closed loop: both links out to it, and a ball, a hinge or a box there; a dashed line where it is open."""
+    grey, r = _rgb("#8a8f94"), size * JOINT * 0.8
+    for k, bar in zip(closure.links, closure.bars, strict=True):
+        _rods(solids, bar, size * ROD, grey if k < 0 else _rgb(colour(k)))
+    for frame in closure.frames:
+        at, along = frame[:3, 3], frame[:3, 2]
+        if closure.loop.kind == "point":
+            solids.ball(at, r, grey * 0.7)
+        elif closure.loop.kind == "hinge":
+            solids.cylinder(at - along * r * 1.35, at + along * r * 1.35, r, grey * 0.7)
+        else:
+            solids.box(frame, np.full(3, r), grey * 0.7)
+    ends = np.array([frame[:3, 3] for frame in closure.frames])
+    if float(np.linalg.norm(ends[1] - ends[0])) > size * ROD:
+        axes.plot(*ends.T, color="#c03030", linewidth=1.4, linestyle="--", zorder=4)
 
 
 # ── view ──────────────────────────────────────────────────────────────────────────────────────────

@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.model.link import Link
+from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_between
@@ -50,8 +51,30 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Closure:
+    """One closed loop in space.
+
+    Attributes
+    ----------
+    loop : Loop
+        The loop.
+    frames : tuple of ndarray (4, 4)
+        Its frame on each of the two links.
+    links : tuple of int
+        Indices of these links, -1 for the base.
+    bars : tuple of tuple of ndarray (3,)
+        From the origin of each link to its frame: part of the link.
+    """
+
+    loop: Loop
+    frames: tuple[FloatArray, FloatArray]
+    links: tuple[int, int]
+    bars: tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True)
 class Skeleton:
-    """Every link in space, the tool, the extent of it all, and a length to which all symbols are drawn.
+    """Every link in space, the closed loops, the tool, the extent of it all, and a length to which all symbols are drawn.
 
     The symbols are drawn to the extent, or smaller where many joints stand close together.
     """
@@ -61,6 +84,7 @@ class Skeleton:
     tool: FloatArray
     extent: float = 1.0
     size: float = 1.0
+    closures: tuple[Closure, ...] = ()
 
     @property
     def points(self) -> FloatArray:
@@ -68,6 +92,8 @@ class Skeleton:
         corners = [self.base[:3, 3], self.tool[:3, 3]]
         for place in self.places:
             corners += [*place.arm, *place.body]
+        for closure in self.closures:
+            corners += [frame[:3, 3] for frame in closure.frames]
         return np.array(corners)
 
 
@@ -88,7 +114,9 @@ def skeleton(tree: Tree, q: Any = None) -> Skeleton:
     for k in tree.order:
         places[k] = _place(tree, k, frames[tree.parents[k]], float(tree.followers[k].value(joints)))
         frames[k] = places[k].frame
-    made = Skeleton(frames[-1], tuple(places[k] for k in range(len(places))), frames[tree.tool_index] @ tree.tool)
+    closures = tuple(_closure(tree, loop, frames) for loop in tree.loops)
+    placed = tuple(places[k] for k in range(len(places)))
+    made = Skeleton(frames[-1], placed, frames[tree.tool_index] @ tree.tool, closures=closures)
     extent = float(np.linalg.norm(np.ptp(made.points, axis=0)))
     extent = extent if extent > SMALLEST else 1.0
     return replace(made, extent=extent, size=_symbol_size(made, extent))
@@ -108,6 +136,13 @@ def coordinates(tree: Tree, q: Any) -> FloatArray:
         each = ", ".join(tree.coordinate_names) if tree.floating else "one for each joint"
         raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.nq} finite numbers, {each}")
     return made
+
+
+def _closure(tree: Tree, loop: Loop, frames: dict[int, FloatArray]) -> Closure:
+    one, two = (-1 if name == "base" else tree.link_index(name) for name in (loop.first, loop.second))
+    ends = (np.asarray(frames[one] @ loop.first_frame), np.asarray(frames[two] @ loop.second_frame))
+    bars = ((frames[one][:3, 3], ends[0][:3, 3]), (frames[two][:3, 3], ends[1][:3, 3]))
+    return Closure(loop, ends, (one, two), bars)
 
 
 def _place(tree: Tree, k: int, parent: FloatArray, q: float) -> Place:

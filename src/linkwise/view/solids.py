@@ -48,6 +48,15 @@ class Solids:
         self._disc(cuts[0], rings[0][::-1], colour)
         self._disc(cuts[-1], rings[-1], colour)
 
+    def ball(self, centre: FloatArray, radius: float, colour: FloatArray) -> None:
+        """Add a ball, cut along circles of latitude."""
+        heights = np.linspace(-0.5 * np.pi, 0.5 * np.pi, SIDES // 2 + 1)
+        rings = [centre + _circle(radius * math.cos(h)) + np.array([0.0, 0.0, radius * math.sin(h)]) for h in heights]
+        for low, high in pairwise(rings):
+            for k in range(SIDES):
+                j = (k + 1) % SIDES
+                self.face(np.array([low[k], low[j], high[j], high[k]]), colour)
+
     def _disc(self, centre: FloatArray, ring: FloatArray, colour: FloatArray) -> None:
         """Add a disc as sectors: every face has four corners, so that all fit in one array."""
         for k in range(0, SIDES, 2):
