@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from linkwise.errors import ArgumentError, members
 from linkwise.kernel.tape import Shape
 from linkwise.model.coupling import coupling
+from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import Tree
 
@@ -32,11 +33,13 @@ class Algorithm:
         What `Mechanism.kernel` finds it by.
     inputs, outputs : mapping of str to str
         Shapes in letters: ``"nq"``, ``"L 4 4"``, ``"6 nv"``; nq coordinates, nv speeds, n joints, L links, P inertial
-        parameters.
+        parameters, K equations that close the loops (see `linkwise.kinematics.closure`).
     function : callable
         ``function(tree, *inputs, **options)`` over arrays of scalars; one array or a tuple of them.
     options : mapping of str to object
         The keyword-only options of the function, and what they are by default; each choice is a kernel of its own.
+    needs_loops : bool
+        Whether it says nothing of a mechanism without loops.
     """
 
     name: str
@@ -44,12 +47,14 @@ class Algorithm:
     outputs: Mapping[str, str]
     function: Callable[..., Any]
     options: Mapping[str, Any]
+    needs_loops: bool = False
 
     def shapes(self, tree: Tree, which: Mapping[str, str]) -> dict[str, Shape]:
         """The shapes in numbers, for one mechanism."""
         links, drives = len(tree.links), len(tree.drives)
         parameters = len(LINK) * links + len(MOTOR) * drives
-        letters = {"n": tree.n, "nq": tree.nq, "nv": tree.nv, "L": links, "P": parameters}
+        letters = {"n": tree.n, "nq": tree.nq, "nv": tree.nv, "L": links, "P": parameters, "loops": len(tree.loops)}
+        letters["K"] = sum(CLOSURE_ROWS[loop.kind] for loop in tree.loops)
         return {
             name: tuple(letters[letter] if letter in letters else int(letter) for letter in shape.split())
             for name, shape in which.items()
@@ -57,7 +62,12 @@ class Algorithm:
 
 
 def algorithm(
-    inputs: Mapping[str, str], outputs: Mapping[str, str], *, spread: bool = True, open_only: bool = False
+    inputs: Mapping[str, str],
+    outputs: Mapping[str, str],
+    *,
+    spread: bool = True,
+    open_only: bool = False,
+    needs_loops: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare the decorated function as an algorithm.
 
@@ -70,6 +80,8 @@ def algorithm(
         gathered (see `linkwise.model.coupling`); False where it deals with the coordinates that there are itself.
     open_only : bool
         Whether mechanisms with closed loops are refused, for what it gives would be that of the tree cut open.
+    needs_loops : bool
+        Whether mechanisms without loops are refused, for there is nothing to give.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,11 +93,13 @@ def algorithm(
         def run(tree: Tree, *given: Any, **options: Any) -> Any:
             if open_only and tree.loops:
                 refuse_loops(tree, name)
+            if needs_loops and not tree.loops:
+                raise ArgumentError(f"{tree.name!r} has no loops; {name} is for mechanisms with them")
             if spread and tree.coupled:
                 return _spread(declared, tree, given, options)
             return function(tree, *given, **options)
 
-        declared = ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), run, options)
+        declared = ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), run, options, needs_loops)
         return run
 
     return declare

@@ -180,6 +180,10 @@ class Mechanism(Tree):
         """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`."""
         return linkwise.kinematics.manipulability(self.jacobian(q, link=link), axes)
 
+    def workspace(self, **options: Any) -> linkwise.kinematics.Workspace:
+        """What the tool reaches, and how well it moves there: see `linkwise.kinematics.workspace`."""
+        return linkwise.kinematics.workspace(self, **options)
+
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────
 
     @compiled
@@ -440,6 +444,28 @@ class Mechanism(Tree):
         True
         """
         return linkwise.solve.solve(self, constraints, **options)
+
+    def mobility(self, q: npt.ArrayLike | None = None) -> linkwise.kinematics.Mobility:
+        """Degrees of freedom that the loops leave, counted too, and why the two differ: see `linkwise.kinematics.Mobility`.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> int(robots.four_bar().mobility())
+        1
+        """
+        return linkwise.kinematics.mobility(self, q)
+
+    def linkage(self, driven: Sequence[int | str] | None = None, **options: Any) -> linkwise.solve.Linkage:
+        """The mechanism driven through its loops by some of its coordinates: see `linkwise.solve.Linkage`.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> robots.four_bar().linkage(["crank"]).passive
+        ('coupler', 'rocker')
+        """
+        return linkwise.solve.Linkage(self, driven, **options)
 
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 

@@ -12,7 +12,7 @@ from linkwise.algorithm import ALGORITHMS, find
 from mechanisms import arguments, craft, parts, sample
 
 find("inverse_dynamics")
-NAMES = sorted(ALGORITHMS)
+NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
 METHODS = [name for name in NAMES if hasattr(Mechanism, name)]
 WEIGHTLESS = ["forward_kinematics", "link_poses", "jacobian", "jacobian_dot", "inverse_dynamics", "joint_actions"]
 

@@ -15,7 +15,7 @@ from linkwise.algorithm import ALGORITHMS, find
 from mechanisms import arguments, craft, parts, sample
 
 find("inverse_dynamics")
-NAMES = sorted(ALGORITHMS)
+NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O0", "-fPIC", "-shared")
 MECHANISMS = {"arm": sample(3), "craft": craft()}

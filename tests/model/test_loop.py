@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Loop, Mechanism, simulate
-from linkwise.algorithm import ALGORITHMS
+from linkwise.algorithm import ALGORITHMS, find
 from linkwise.dynamics import spatial_operators
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
 
 EFFORTS = {
-    "inverse_dynamics", "inverse_dynamics_external", "forward_dynamics", "forward_dynamics_external", "gravity_torque",
+    "inverse_dynamics", "inverse_dynamics_external", "gravity_torque",
     "bias_torque", "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "joint_actions", "joint_actions_external",
     "regressor", "inverse_operational_space_inertia",
 }  # fmt: skip
-"""What depends on the forces that close the loops."""
+"""What depends on the forces that close the loops, and has no answer where these are not known."""
+
+CLOSED = {"forward_dynamics", "forward_dynamics_external"}
+"""What finds these forces: see tests/dynamics/closed_loops."""
 
 
 def four_bar() -> Mechanism:
@@ -47,7 +50,7 @@ def test_it_is_part_of_the_mechanism() -> None:
         loop.first_frame[0, 0] = 2.0
 
 
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("name", sorted(name for name in ALGORITHMS if not find(name).needs_loops and name not in CLOSED))
 def test_what_the_loops_push_is_not_guessed(name: str) -> None:
     mech, declared = four_bar(), ALGORITHMS[name]
     given = [np.zeros(shape) for shape in declared.shapes(mech, declared.inputs).values()]
@@ -64,7 +67,9 @@ def test_what_the_loops_push_is_not_guessed(name: str) -> None:
 
 
 def test_nor_is_its_motion() -> None:
-    with pytest.raises(ArgumentError, match="has closed loops, 'pin'; forward_dynamics is for mechanisms without"):
+    with pytest.raises(
+        ArgumentError, match=r"q0 leaves loops of 'four-bar' open by 0\.167, in longest offsets \(0\.6 m\) and rad"
+    ):
         simulate(four_bar(), [0.0] * 3, [0.0] * 3, t=(0.1, 0.01))
     with pytest.raises(ArgumentError, match="has closed loops, 'pin'; spatial_operators is for mechanisms without"):
         spatial_operators(four_bar(), [0.0] * 3)

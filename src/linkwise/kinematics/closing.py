@@ -1,0 +1,207 @@
+"""Closing the loops of a mechanism from any position, a whole batch at once, and measuring how well they are closed.
+
+Damped least squares with the damping that K. Levenberg (1944) and D. W. Marquardt (1963) gave it, in proportion to the
+square of what is left, which keeps the end quadratic where closure equations repeat each other (N. Yamashita, M. Fukushima,
+"On the rate of convergence of the Levenberg-Marquardt method", Computing Suppl. 15, 2001). Lengths are in units of the
+longest offset of the mechanism, so that m and rad compare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.kinematics.closure import loop_frames, own_bodies
+from linkwise.model.loop import CLOSURE_ROWS
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+CLOSED = 1e-12
+"""Up to here loops count as closed: lengths over the longest offset, and sines of angles."""
+
+ITERATIONS = 200
+"""Steps of damped least squares from one start."""
+
+LARGEST_STEP = 0.5
+"""Of one coordinate at once: rad, or longest offsets."""
+
+_PERFECT = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Closing:
+    """The closure equations of a mechanism with rows and columns brought to one unit.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        With loops.
+    size : float
+        The longest offset between joints, or from a joint to a loop's frame, m; 1 where there is none.
+    """
+
+    mechanism: Mechanism
+    size: float
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """What rows (K,) are multiplied by: one over the size for lengths, 1 for angles."""
+        kinds = [CLOSURE_ROWS[loop.kind] for loop in self.mechanism.loops]
+        return np.concatenate([np.repeat([1.0 / self.size, 1.0], [3, count - 3]) for count in kinds])
+
+    @cached_property
+    def columns(self) -> FloatArray:
+        """What joint coordinates (n,) are multiplied by to be lengths or angles of this unit."""
+        return np.where(np.asarray(self.mechanism.slides, dtype=bool), self.size, 1.0)
+
+    @property
+    def base(self) -> int:
+        """Number of coordinates of the floating base, which no loop feels."""
+        return self.mechanism.nq - self.mechanism.n
+
+    def residual(self, q: FloatArray) -> FloatArray:
+        """`closure` (..., K) without unit."""
+        return np.asarray(self.mechanism.kernel("closure")(q) * self.rows)
+
+    def jacobian(self, q: FloatArray) -> FloatArray:
+        """`closure_jacobian` (..., K, n) without unit, joints only."""
+        made = self.mechanism.kernel("closure_jacobian")(q)[..., self.mechanism.nv - self.mechanism.n :]
+        return np.asarray(made * self.rows[:, None] * self.columns)
+
+    def error(self, q: FloatArray) -> FloatArray:
+        """How far the loops are open (...,): the greatest residual; 2 where a hinge is closed with opposed axes."""
+        facing = self.mechanism.kernel("closure_facing")(q).min(axis=-1)
+        return np.where(facing > 0.0, np.abs(self.residual(q)).max(axis=-1), 2.0)
+
+
+def closing(mechanism: Mechanism) -> Closing:
+    """The closure equations of a mechanism with loops, without units."""
+    return Closing(mechanism, longest_offset(mechanism))
+
+
+def longest_offset(tree: Tree) -> float:
+    """The longest offset between joints, or from a joint to a loop's frame, m; 1 where all is at one point."""
+    made = own_bodies(tree)
+    reach = [body.placement[:3, 3] for body in made.bodies if body.parent >= 0]
+    grounded = [body.placement for body in made.bodies if body.parent < 0]
+    for loop in tree.loops:
+        for body, frame in loop_frames(tree, made, loop):
+            (reach if body >= 0 else grounded).append(frame[:3, 3] if body >= 0 else frame)
+    reach += [(np.linalg.inv(np.asarray(tree.base)) @ t)[:3, 3] for t in grounded]
+    longest = max(float(np.linalg.norm(offset)) for offset in reach)
+    return longest if longest > 0.0 else 1.0
+
+
+def closed_near(
+    task: Closing, q: FloatArray, moving: npt.NDArray[np.intp] | None = None, iterations: int = ITERATIONS
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
+    """Move joints until the loops are closed, from every row of q (N, nq), within the joint limits.
+
+    Parameters
+    ----------
+    task : Closing
+        The closure equations.
+    q : ndarray (N, nq)
+        Where to start.
+    moving : ndarray of int, optional
+        The joints that may move; all by default.
+    iterations : int
+        Steps at most.
+
+    Returns
+    -------
+    q : ndarray (N, nq)
+        The best position that each start led to.
+    error : ndarray (N,)
+        How far it is open: see `Closing.error`.
+    taken : ndarray of int (N,)
+        Steps.
+    """
+    n, base = task.mechanism.n, task.base
+    which = np.arange(n) if moving is None else moving
+    low, high = task.mechanism.limits[which].T
+    made, unit = q.copy(), task.columns[which]
+    made[:, base + which] = np.clip(made[:, base + which], low, high)
+    left = _square(task, made)
+    damping, taken = np.full(len(q), 1.0), np.zeros(len(q), dtype=np.intp)
+    rest = np.flatnonzero(left > _PERFECT**2)
+    for _ in range(iterations):
+        if not rest.size:
+            break
+        here = made[rest]
+        x = here[:, base + which]
+        step = _step(task, here, which, x, (low, high), damping[rest] * np.minimum(left[rest], 1.0))
+        trial = here.copy()
+        trial[:, base + which] = np.clip(x + step * unit, low, high)
+        reached = _square(task, trial)
+        better = reached < left[rest]
+        taken[rest] += 1
+        made[rest[better]], left[rest[better]] = trial[better], reached[better]
+        damping[rest] = np.where(better, np.maximum(damping[rest] * 0.2, 1e-6), damping[rest] * 8.0)
+        stuck = ~better & ((damping[rest] > 1e9) | (left[rest] < CLOSED**2))
+        rest = rest[(left[rest] > _PERFECT**2) & ~stuck]
+    return made, task.error(made), taken
+
+
+def _square(task: Closing, q: FloatArray) -> FloatArray:
+    return np.asarray((task.residual(q) ** 2).sum(axis=-1))
+
+
+def _step(
+    task: Closing,
+    q: FloatArray,
+    which: npt.NDArray[np.intp],
+    x: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    damping: FloatArray,
+) -> FloatArray:
+    """One damped step (k, m) of the joints that move; joints that would leave their limits stay."""
+    jac, residual = task.jacobian(q)[..., which], task.residual(q)
+    downhill = -np.einsum("kij,ki->kj", jac, residual)
+    held = ((x <= bounds[0]) & (downhill < 0)) | ((x >= bounds[1]) & (downhill > 0))
+    jac = np.where(held[:, None, :], 0.0, jac)
+    normal = np.einsum("kij,kil->kjl", jac, jac)
+    normal[:, range(len(which)), range(len(which))] += damping[:, None] + 1e-15 * (1.0 + (jac**2).sum(axis=(1, 2)))[:, None]
+    step = np.linalg.solve(normal, np.where(held, 0.0, downhill)[..., None])[..., 0]
+    largest = np.abs(step).max(axis=-1, initial=1e-300, keepdims=True)
+    return np.asarray(step * np.minimum(1.0, LARGEST_STEP / largest))
+
+
+def random_starts(task: Closing, count: int, seed: int) -> FloatArray:
+    """Positions (count, nq) within the joint limits; where there are none, any angle, or up to two longest offsets."""
+    mech = task.mechanism
+    far = np.where(np.asarray(mech.slides, dtype=bool), 2.0 * task.size, np.pi)
+    low, high = mech.limits.T
+    low, high = (
+        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * far, -far)),
+        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2.0 * far, far)),
+    )
+    made = np.tile(mech.neutral, (count, 1))
+    made[:, task.base :] = np.random.default_rng(seed).uniform(low, high, (count, mech.n))
+    return made
+
+
+def first_start(task: Closing) -> FloatArray:
+    """The position (nq,) with all joints at zero, or at the limit next to it."""
+    made = task.mechanism.neutral.copy()
+    made[task.base :] = np.clip(made[task.base :], *task.mechanism.limits.T)
+    return made
+
+
+def closed_samples(task: Closing, near: FloatArray | None = None, count: int = 8, seed: int = 0) -> FloatArray:
+    """Some closed positions (k, nq), k at most `count`: around one, or anywhere; the same for the same seed."""
+    if near is None:
+        starts = np.vstack([first_start(task)[None], random_starts(task, 4 * count, seed)])
+    else:
+        aside = np.random.default_rng(seed).normal(0.0, 0.1, (2 * count, task.mechanism.n)) * task.columns
+        starts = np.tile(near, (2 * count, 1))
+        starts[:, task.base :] += aside
+    made, error, _ = closed_near(task, starts, iterations=60)
+    return made[error <= CLOSED][:count]

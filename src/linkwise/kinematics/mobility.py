@@ -1,0 +1,236 @@
+"""Mobility: the degrees of freedom that closed loops leave, by rank and by counting, and why the two differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError
+from linkwise.kinematics.closing import CLOSED, Closing, closed_samples, closing
+from linkwise.kinematics.geometry import planar_loops, spherical_loops
+from linkwise.kinematics.pivots import independent_columns, rank_of
+from linkwise.model.tree import Tree
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+NEARLY = 1e-6
+"""Loops of a position that is given may be open by this much, in longest offsets and rad."""
+
+PLANAR_ROWS = {"full": 3, "point": 2, "hinge": 2}
+"""How many equations each kind of closure is in a plane, or on a sphere."""
+
+_WHY = {
+    "planar": "the axes of all loops are parallel, so the mechanism is planar and needs no equations out of its plane",
+    "spherical": "the axes of all loops meet in one point, so the mechanism is spherical and needs none for that point",
+    "": "its dimensions are such that the loops close all the same (it is overconstrained)",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Mobility:
+    """How many degrees of freedom a mechanism has at a position, and what counting says.
+
+    `int` makes the number of degrees of freedom of it.
+
+    Attributes
+    ----------
+    freedoms : int
+        Speeds less the rank of the closure Jacobian, at this position.
+    generic : int
+        The same at closed positions around it; less than `freedoms` where this position is singular.
+    counted : int
+        Gruebler's and Kutzbach's count in space: 6 (N - 1 - j) plus the freedoms of the j joints between N links, the base
+        among them; closures are joints. It is the speeds less the closure equations.
+    counted_planar : int or None
+        The same count in a plane, 3 (N - 1 - j) plus the freedoms, where the axes of all loops are parallel, or on a sphere,
+        where they meet in one point; else None.
+    speeds, equations, rank : int
+        Of the tree; of the loops; how many equations are independent at this position.
+    smallest : float
+        The smallest singular value that counts as not zero, over the greatest; lengths in longest offsets. Below 1e-9
+        they count as zero.
+    reason : str
+        In words, why count and rank agree or differ.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = mobility(robots.four_bar())
+    >>> int(found), found.counted, found.counted_planar
+    (1, -2, 1)
+    """
+
+    freedoms: int
+    generic: int
+    counted: int
+    counted_planar: int | None
+    speeds: int
+    equations: int
+    rank: int
+    smallest: float
+    reason: str
+
+    def __int__(self) -> int:
+        return self.freedoms
+
+    def __index__(self) -> int:
+        return self.freedoms
+
+    @property
+    def singular(self) -> bool:
+        """Whether there are more freedoms at this position than around it."""
+        return self.freedoms > self.generic
+
+    @property
+    def redundant(self) -> int:
+        """How many closure equations repeat others, at any position."""
+        return self.equations - (self.speeds - self.generic)
+
+    def __repr__(self) -> str:
+        plane = "" if self.counted_planar is None else f", {self.counted_planar} in its own plane or sphere"
+        degrees = f"{self.freedoms} degree{'' if self.freedoms == 1 else 's'} of freedom"
+        return f"<Mobility: {degrees}; counted {self.counted}{plane}. {self.reason}>"
+
+
+def mobility(mechanism: Mechanism, q: npt.ArrayLike | None = None) -> Mobility:
+    """Degrees of freedom by the rank of the closure equations, with Gruebler's count and the reason where they differ.
+
+    The count is that of M. Gruebler (1917) and K. Kutzbach (1929), who reckon that every equation is worth one freedom.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With loops or without.
+    q : (nq,) array_like, optional
+        A position with closed loops. Where it is left out some are searched for, and one with the fewest freedoms counts.
+
+    Raises
+    ------
+    ArgumentError
+        Where loops are open at q, or no closed position was found.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> int(mobility(robots.stewart()))
+    6
+    """
+    if not mechanism.loops:
+        only = "without loops every speed is free"
+        return Mobility(mechanism.nv, mechanism.nv, mechanism.nv, None, mechanism.nv, 0, 0, 1.0, only)
+    task = closing(mechanism)
+    around = _around(task, q)
+    values = [np.linalg.svd(task.jacobian(position), compute_uv=False) for position in around]
+    ranks = [rank_of(value) for value in values]
+    if q is None:
+        ranks[0], values[0] = max(zip(ranks, values, strict=True), key=lambda pair: pair[0])
+    rank, best = ranks[0], max(ranks)
+    equations, speeds = len(task.rows), mechanism.nv
+    shape = _shape(mechanism, around[:3])
+    flat = speeds - sum(PLANAR_ROWS[loop.kind] for loop in mechanism.loops) if shape else None
+    reason = _reason(shape, rank, best, equations, 0 if flat is None else speeds - best - flat)
+    smallest = float(values[0][rank - 1] / values[0][0]) if rank else 0.0
+    return Mobility(speeds - rank, speeds - best, speeds - equations, flat, speeds, equations, rank, smallest, reason)
+
+
+def independent_rows(mechanism: Mechanism, q: npt.ArrayLike | None = None) -> tuple[int, ...]:
+    """Which closure equations are independent: indices into the K rows of `closure`, as many as its rank is generically.
+
+    They are chosen at several closed positions at once, around q where it is given, and are the same every time.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With loops.
+    q : (nq,) array_like, optional
+        A closed position.
+
+    Raises
+    ------
+    ArgumentError
+        Where loops are open at q, or no closed position was found.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> independent_rows(robots.four_bar())
+    (0, 1)
+    """
+    if not mechanism.loops:
+        return ()
+    task = closing(mechanism)
+    jac = task.jacobian(generic_positions(task, q))
+    rank = rank_of(np.linalg.svd(jac[0], compute_uv=False))
+    return independent_columns(np.swapaxes(jac, -1, -2), rank)
+
+
+def generic_positions(task: Closing, q: npt.ArrayLike | None = None) -> FloatArray:
+    """Closed positions (k, nq) at which the closure equations have the greatest rank that was found."""
+    around = _around(task, q)
+    values = np.linalg.svd(task.jacobian(around), compute_uv=False)
+    ranks = np.array([rank_of(value) for value in values])
+    return np.asarray(around[ranks == ranks.max()])
+
+
+def closed_position(task: Closing, q: npt.ArrayLike) -> FloatArray:
+    """A position (nq,) that the user gave, checked.
+
+    Raises
+    ------
+    ArgumentError
+        Where the shape is wrong, or loops are open.
+    """
+    made = numbers("q", q, f"real numbers ({task.mechanism.nq},)")
+    if made.shape != (task.mechanism.nq,):
+        raise ArgumentError(f"q has the shape {made.shape}; expected ({task.mechanism.nq},)")
+    error = float(task.error(made))
+    if not error <= NEARLY:
+        raise ArgumentError(
+            f"loops of {task.mechanism.name!r} are open at q by {error:.3g}, in longest offsets ({task.size:g} m) and rad;"
+            f" expected at most {NEARLY:g} (assemble finds a closed position)"
+        )
+    return made
+
+
+def _around(task: Closing, q: npt.ArrayLike | None) -> FloatArray:
+    """Closed positions (k, nq): the one given first, then others around it; without one, wherever there are some."""
+    if q is not None:
+        given = closed_position(task, q)
+        return np.vstack([given[None], closed_samples(task, given)])
+    found = closed_samples(task)
+    if not len(found):
+        raise ArgumentError(
+            f"no position of {task.mechanism.name!r} was found with loops closed to {CLOSED:g}; give one as q, or see"
+            " assemble, which says how near it came"
+        )
+    return found
+
+
+def _shape(mechanism: Tree, positions: FloatArray) -> str:
+    """Whether the loops are ``"planar"`` or ``"spherical"`` at all of these positions, else nothing."""
+    kinds = {"planar": planar_loops, "spherical": spherical_loops}
+    return next((name for name, holds in kinds.items() if all(holds(mechanism, q) for q in positions)), "")
+
+
+def _reason(shape: str, rank: int, best: int, equations: int, more: int) -> str:
+    """Why count and rank agree or differ; `more` equations repeat others beside those that the shape makes superfluous."""
+    said = []
+    if best == equations:
+        said.append("All closure equations are independent, as the count takes them to be.")
+    else:
+        several = f"{equations - best} of the {equations} closure equations repeat others"
+        why = _WHY[shape] + (f"; {more} of them because of its dimensions alone (it is overconstrained)" if more else "")
+        said.append(f"{several}: {why}.")
+    if rank < best:
+        lost = best - rank
+        said.append(
+            f"This position is singular: {lost} more equation{'s' * (lost > 1)} repeat{'s' * (lost == 1)} others"
+            " here than at closed positions around it, so branches of motion meet, or it can only shake."
+        )
+    return " ".join(said)
