@@ -1,0 +1,102 @@
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.kinematics.reachable import workspace
+
+FEW = ("--samples", "2000", "--cells", "24")
+PNG = b"\x89PNG\r\n"
+
+
+def test_numbers_and_picture(linkwise: Callable, tmp_path: Path) -> None:
+    told = linkwise("workspace", "planar_2r", *FEW)
+    assert told.status == 0
+    lines = [line.split() for line in told.out.splitlines()]
+    assert ["x", "-2.0000", "2.0000", "m"] in lines
+    assert ["z", "0.0000", "0.0000", "m"] in lines
+    assert "area 12.57 m2, give or take" in told.out
+    assert "manipulability of the position (2 directions at once)" in told.out
+    assert ["manipulability", "1", "0"] in lines
+    assert "picture: planar_2r_workspace.png" in told.out
+    assert (tmp_path / "planar_2r_workspace.png").read_bytes().startswith(PNG)
+
+
+def test_the_format_of_the_picture_is_its_suffix(linkwise: Callable, tmp_path: Path) -> None:
+    linkwise("workspace", "planar_2r", *FEW, "-o", "a.svg", "--measure", "reach")
+    assert b"<svg" in (tmp_path / "a.svg").read_bytes()
+
+
+def test_the_same_as_the_library(linkwise: Callable, tmp_path: Path) -> None:
+    told = json.loads(linkwise("workspace", "puma560", *FEW, "--json", "--seed", "3", "--axes", "all").out)
+    found = workspace(lw.robots.puma560(), samples=2000, cells=24, seed=3, axes="all")
+    assert told["bounds"] == found.bounds.tolist()
+    assert told["size"] == found.size
+    assert told["best"] == {"value": found.best, "q": found.best_q.tolist(), "position": found.best_position.tolist()}
+    assert told["dimension"] == 3
+    assert not list(tmp_path.iterdir())  # JSON draws only when asked
+
+
+def test_a_range_for_a_joint_that_slides(linkwise: Callable) -> None:
+    told = linkwise("workspace", "scara_icomatic", *FEW)
+    assert told.status == 2
+    assert "'link3' of 'scara_icomatic' has no limits" in told.err
+    assert "(--range JOINT=LEAST,GREATEST)" in told.err
+    told = linkwise("workspace", "scara_icomatic", *FEW, "--range", "link3=-0.2,0.1", "--json")
+    low, high = np.array(json.loads(told.out)["bounds"])
+    assert high[2] - low[2] == pytest.approx(0.3)
+
+
+def test_pointing_and_another_link(linkwise: Callable) -> None:
+    told = linkwise("workspace", "puma560", *FEW, "--no-picture", "--pointing", "down", "--within", "20deg")
+    assert told.status == 0
+    assert "puma560: what the tool reaches" in told.out
+    told = linkwise("workspace", "puma560", *FEW, "--no-picture", "--link", "link3", "--axes", "rotation")
+    assert "what link3 reaches" in told.out
+    assert "manipulability of the orientation (2 directions at once)" in told.out
+
+
+def test_where_there_is_no_volume(linkwise: Callable, tmp_path: Path) -> None:
+    lw.save(lw.Mechanism([lw.Link.dh(a=1.0, convention="standard")], name="hand"), tmp_path / "hand.toml")
+    assert "it stays on a curve" in linkwise("workspace", "hand.toml", *FEW, "--no-picture").out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--range", "elbow=0,1"], "'elbow=0,1' names no joint; expected JOINT=LEAST,GREATEST with a joint of 'link1'"),
+        (["--range", "link1=1,0"], "'1,0' is no LEAST,GREATEST"),
+        (["--range", "link1=one,0"], "'one' is not a number"),
+        (["--pointing", "sideways"], "'sideways' is not a number"),
+        (["--pointing", "0,0"], "expected X,Y,Z, up or down"),
+        (["--pointing", "up", "--within", "200deg"], "no angle above 0 and up to 180deg"),
+        (["--link", "elbow"], "no link 'elbow'"),
+        (["--plane", "zz"], "is not one of"),
+        (["--samples", "10"], "10 is not in the range"),
+        (["-o", "a.gif"], ".png, .svg or .pdf"),
+        (["-o", "no/such/a.png"], "no folder"),
+    ],
+)
+def test_options_that_cannot_be(linkwise: Callable, options: list[str], message: str) -> None:
+    told = linkwise("workspace", "planar_2r", *FEW, *options)
+    assert told.status == 2
+    assert message in " ".join(told.err.split())
+
+
+def test_loops_and_floating_bases_are_refused(linkwise: Callable) -> None:
+    told = linkwise("workspace", "four_bar", *FEW)
+    assert told.status == 2
+    assert "closed loops" in told.err
+
+
+def test_without_matplotlib_the_numbers_stay(linkwise: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    told = linkwise("workspace", "planar_2r", *FEW)
+    assert told.status == 0
+    assert "area" in told.out
+    assert "pip install 'linkwise[plot]'" in told.err
+    assert linkwise("workspace", "planar_2r", *FEW, "-o", "a.png").status == 2
