@@ -28,21 +28,37 @@ if TYPE_CHECKING:
     from linkwise.simulation import Feedback as Feedback
     from linkwise.simulation import Sampled as Sampled
     from linkwise.simulation import simulate as simulate
+    from linkwise.solve import Aligned as Aligned
+    from linkwise.solve import Closed as Closed
+    from linkwise.solve import Coordinate as Coordinate
+    from linkwise.solve import Follows as Follows
+    from linkwise.solve import LookAt as LookAt
+    from linkwise.solve import Orientation as Orientation
+    from linkwise.solve import Pose as Pose
+    from linkwise.solve import Position as Position
     from linkwise.trajectory import CartesianTrajectory as CartesianTrajectory
     from linkwise.trajectory import Trajectory as Trajectory
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Aligned",
     "CartesianTrajectory",
+    "Closed",
+    "Coordinate",
     "Feedback",
+    "Follows",
     "Inertia",
     "Kernel",
     "Link",
+    "LookAt",
     "Loop",
     "Mechanism",
     "Mimic",
     "Motor",
+    "Orientation",
+    "Pose",
+    "Position",
     "Sampled",
     "Trajectory",
     "compare",
@@ -63,15 +79,23 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Aligned": "linkwise.solve",
     "CartesianTrajectory": "linkwise.trajectory",
+    "Closed": "linkwise.solve",
+    "Coordinate": "linkwise.solve",
     "Feedback": "linkwise.simulation",
+    "Follows": "linkwise.solve",
     "Inertia": "linkwise.model.inertia",
     "Kernel": "linkwise.kernel",
     "Link": "linkwise.model.link",
+    "LookAt": "linkwise.solve",
     "Loop": "linkwise.model.loop",
     "Mechanism": "linkwise.mechanism",
     "Mimic": "linkwise.model.mimic",
     "Motor": "linkwise.model.motor",
+    "Orientation": "linkwise.solve",
+    "Pose": "linkwise.solve",
+    "Position": "linkwise.solve",
     "Sampled": "linkwise.simulation",
     "Trajectory": "linkwise.trajectory",
     "compare": "linkwise.comparison",

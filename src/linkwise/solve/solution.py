@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, members
+from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
 
 REASONS: dict[str, str] = {
@@ -116,7 +116,7 @@ class Solution:
             for name, side in zip(self.names, active, strict=False)
             if side
         ]
-        return f"{told}, with {members(at)}." if at else f"{told}."
+        return f"{told}, with {', '.join(at)}." if at else f"{told}."
 
     def _one(self, index: int | Sequence[int] | None) -> Solution:
         batch = np.shape(self.success)

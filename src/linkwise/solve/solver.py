@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
+from linkwise.solve.constraints.closed import Closed
 from linkwise.solve.constraints.constraint import Constraint
 from linkwise.solve.goal import positive
 from linkwise.solve.nearest import nearest
@@ -139,6 +140,11 @@ def start_of(mechanism: Mechanism, system: System, q0: npt.ArrayLike | None) -> 
     made = numbers("q0", q0)
     if made.shape[-1:] != (mechanism.nq,):
         raise ArgumentError(f"q0 has the shape {made.shape}; expected (..., {mechanism.nq})")
+    if mechanism.floating:
+        size = np.linalg.norm(made[..., 3:7], axis=-1, keepdims=True)
+        if not (size > 0.0).all():
+            raise ArgumentError("q0 has a quaternion of zeros; expected qw, qx, qy, qz in q0[..., 3:7]")
+        made[..., 3:7] /= size
     return made
 
 
@@ -155,13 +161,10 @@ def _constraints(mechanism: Mechanism, given: Constraint | Sequence[Constraint])
     wrong = [item for item in found if not isinstance(item, Constraint)]
     if wrong:
         raise ArgumentError(f"constraints hold {shown(wrong[0])}; expected Pose, Position, Orientation and the like")
-    if mechanism.loops:
-        from linkwise.solve.constraints.closed import Closed
-
-        named = {constraint.key for constraint in found}
-        found += [c for c in (Closed(loop) for loop in mechanism.loops) if c.key not in named]
-    if not found:
-        raise ArgumentError("constraints are none; expected one or more, such as Pose(link, T)")
     for constraint in found:
         constraint.check(mechanism)
+    named = {constraint.on(mechanism) for constraint in found if isinstance(constraint, Closed)}
+    found += [Closed(loop) for loop in mechanism.loops if loop not in named]
+    if not found:
+        raise ArgumentError("constraints are none; expected one or more, such as Pose(link, T)")
     return found

@@ -44,6 +44,8 @@ def cos_sin(angle: Any) -> tuple[Any, Any]:
 def array(rows: Any) -> Array:
     """An array of scalars: float64 when every element is a plain number, else object."""
     made = np.array(rows, dtype=object)
+    if _expression(*made.flat) is not None:
+        return made  # asked first: the refusal of an expression to be a float writes it out
     try:
         return made.astype(np.float64)
     except (TypeError, ValueError):

@@ -95,6 +95,10 @@ class Constraint(ABC):
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless it can be asked of this mechanism."""
 
+    def counted(self, tree: Tree) -> tuple[int, ...]:
+        """Joint coordinates, by index, whose whole turns count: none, unless a subclass says so."""
+        return ()
+
 
 def squared(values: Array) -> Any:
     """The sum of the squares of scalars; 0 where there are none."""

@@ -12,6 +12,7 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kinematics.jacobian import FRAMES
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Constraint, Equations, View, squared
+from linkwise.solve.constraints.given import FARTHEST, one, points, settle, words
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
@@ -20,11 +21,11 @@ from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, se
 
 WHOLE = (True,) * 6
 
-FARTHEST = 1e50
-"""A position beyond this, m, would leave the range of floating-point arithmetic in the sums of squares."""
-
 HALF_TURN = 1e-6
 """Below this 1 + the trace of a turn its axis is not known: the turn counts as half a turn about every axis."""
+
+ANY_AXIS = 2.0 / np.sqrt(3.0)
+"""What stands for each component of such a turn: never zero, so that no opposite orientation passes for the one wanted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,9 @@ class Pose(Constraint):
     mask : (6,) array_like, optional
         1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
     frame : {"base", "body"}
-        In whose axes the mask is meant: the world's, or those of the link's frame.
+        In whose axes the mask is meant: the world's, or those of the frame that is brought to the pose.
+    at : (4, 4) array_like, optional
+        T_link_frame: another frame on the link, to be brought to the pose in the place of the link's own.
 
     Raises
     ------
@@ -58,11 +61,20 @@ class Pose(Constraint):
     T: FloatArray
     mask: tuple[bool, ...]
     frame: str
+    at: FloatArray | None
 
-    def __init__(self, link: int | str, T: npt.ArrayLike, mask: npt.ArrayLike | None = None, frame: str = "base") -> None:
+    def __init__(
+        self,
+        link: int | str,
+        T: npt.ArrayLike,
+        mask: npt.ArrayLike | None = None,
+        frame: str = "base",
+        *,
+        at: npt.ArrayLike | None = None,
+    ) -> None:
         if not isinstance(frame, str) or frame not in FRAMES:
             raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
-        _set(self, link=link, T=exact_poses(T), mask=mask_of(mask), frame=frame)
+        settle(self, link=link, T=exact_poses(T), mask=mask_of(mask), frame=frame, at=None if at is None else _frame(at))
 
     @property
     def numbers(self) -> FloatArray:
@@ -72,7 +84,7 @@ class Pose(Constraint):
     @property
     def key(self) -> tuple[Any, ...]:
         """What is not a number."""
-        return (Pose, self.link, self.mask, self.frame)
+        return (Pose, self.link, self.mask, self.frame, None if self.at is None else words(self.at))
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there."""
@@ -81,14 +93,17 @@ class Pose(Constraint):
     def equations(self, view: View, p: Array) -> Equations:
         """Way and turn that are left, in the axes of the mask; the turn as 2 sin(t/2) times its axis, for an angle t.
 
-        With the whole turn asked for its slope is that of 4 (1 - cos(t/2)), so the Jacobian stands for the derivative. With a
-        part of it the derivative is taken: the turn's unit quaternion (w, v) changes by -(w o + v x o)/2 in v, for an angular
-        velocity o in the world's axes, and by -(w o - v x o)/2 for one in the body's.
+        With the whole turn asked for its slope is that of 4 (1 - cos(t/2)), so the Jacobian stands for the derivative. With
+        a part of it the derivative is taken: the turn's unit quaternion (w, v) changes by -(w o + v x o)/2 in v, for an
+        angular velocity o in the world's axes, and by -(w o - v x o)/2 for one in the body's.
         """
         way, turn, w = self._left(view, p)
         jac = view.jacobian(self.link)
+        if self.at is not None:
+            arm = view.pose(self.link)[:3, :3] @ self.at[:3, 3]
+            jac = np.concatenate([jac[:3] - _crossed(arm, jac[3:]), jac[3:]])
         if self.frame == "body":
-            r = view.pose(self.link)[:3, :3]
+            r = self._reached(view)[:3, :3]
             jac = np.concatenate([r.T @ jac[:3], r.T @ jac[3:]])
             jac = np.concatenate([jac[:3] - _crossed(way, jac[3:]), jac[3:]])
         sign = 0.5 if self.frame == "base" else -0.5
@@ -106,31 +121,37 @@ class Pose(Constraint):
         if not counts[3:].any():
             return distance, 0.0
         if counts[3:].all():
-            gap = (view.pose(self.link)[:3, :3] - _target(p)[:3, :3]).ravel()
+            gap = (self._reached(view)[:3, :3] - _target(p)[:3, :3]).ravel()
             angle = 2.0 * atan2(root(squared(gap)) * (0.5 / np.sqrt(2.0)), w)
             return distance, angle * angle
         sine = 0.5 * root(squared(turn))
         ratio = select(sine, atan2(sine, w) / greatest(sine, 1e-300), 1.0)
         return distance, select(4.0 * w * w - HALF_TURN, squared(turn[counts[3:]] * ratio), np.pi**2)
 
+    def _reached(self, view: View) -> Array:
+        """The pose (4, 4) of the frame that is to come to T."""
+        pose = view.pose(self.link)
+        return pose if self.at is None else np.asarray(pose @ self.at)
+
     def _left(self, view: View, p: Array) -> tuple[Array, Array, Any]:
         """The way (3,), the turn (3,) as 2 sin(t/2) times its axis, and cos(t/2)."""
-        reached, wanted = view.pose(self.link), _target(p)
+        reached, wanted = self._reached(view), _target(p)
         r, s = reached[:3, :3], wanted[:3, :3]
         way = wanted[:3, 3] - reached[:3, 3]
         left = s @ r.T if self.frame == "base" else r.T @ s
         if self.frame == "body":
             way = r.T @ way
-        w = 0.5 * root(greatest(1.0 + left[0, 0] + left[1, 1] + left[2, 2], 1e-8))
-        sines = np.array([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]])
-        return way, sines * (0.5 / w), w
+        square = 1.0 + left[0, 0] + left[1, 1] + left[2, 2]
+        w = 0.5 * root(greatest(square, 1e-8))
+        sines = np.array([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]]) * (0.5 / w)
+        return way, np.array([select(square - HALF_TURN, sine, ANY_AXIS) for sine in sines]), w
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(link={self.link!r}, {np.shape(self.numbers)[:-1]} tasks, mask={self.mask})"
 
 
 class Position(Pose):
-    """The origin of a link's frame, or the tool's, stands at the point p (..., 3), m, world frame.
+    """The origin of a link's frame, or the tool's, or another point of it, stands at the point p (..., 3), m, world frame.
 
     Parameters
     ----------
@@ -140,15 +161,31 @@ class Position(Pose):
         The point.
     mask : (3,) array_like, optional
         1 for what counts of x, y, z.
+    point : (3,) array_like, optional
+        The point of the link, in its frame, m; its origin where it is left out.
+
+    Examples
+    --------
+    >>> Position(-1, [1.0, 0.5, 0.0], mask=[1, 1, 0], point=[0.0, 0.0, 0.1]).mask
+    (True, True, False, False, False, False)
     """
 
-    def __init__(self, link: int | str, p: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> None:
-        point = numbers("p", p, "points (..., 3)")
-        if point.shape[-1:] != (3,):
-            raise ArgumentError(f"p has the shape {point.shape}; expected (..., 3)")
-        made = np.tile(np.eye(4), (*point.shape[:-1], 1, 1))
-        made[..., :3, 3] = point
-        super().__init__(link, made, mask=[*_part("mask", mask, "x, y, z"), 0, 0, 0])
+    def __init__(
+        self,
+        link: int | str,
+        p: npt.ArrayLike,
+        mask: npt.ArrayLike | None = None,
+        *,
+        point: npt.ArrayLike | None = None,
+    ) -> None:
+        wanted = points("p", p)
+        made = np.tile(np.eye(4), (*wanted.shape[:-1], 1, 1))
+        made[..., :3, 3] = wanted
+        at = None
+        if point is not None:
+            at = np.eye(4)
+            at[:3, 3] = one("point", points("point", point))
+        super().__init__(link, made, mask=[*_part("mask", mask, "x, y, z"), 0, 0, 0], at=at)
 
 
 class Orientation(Pose):
@@ -215,6 +252,9 @@ def _crossed(vector: Array, columns: Array) -> Array:
     return np.stack([cross(vector, column) for column in columns.T], axis=1) if columns.shape[1] else columns
 
 
-def _set(made: Any, **fields: Any) -> None:
-    for field, value in fields.items():
-        object.__setattr__(made, field, value)
+def _frame(at: npt.ArrayLike) -> FloatArray:
+    """The frame on a link: one for all tasks."""
+    made = rigid_poses("at", at)
+    if made.shape != (4, 4):
+        raise ArgumentError(f"at has the shape {made.shape}; expected (4, 4)")
+    return exact_poses(made)
