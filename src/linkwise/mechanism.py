@@ -44,7 +44,8 @@ class Mechanism(Tree):
     payload : Inertia, optional
         What the tool carries, in tool axes.
     loops : sequence of Loop
-        What closes the tree: frames on two links that must meet. What depends on the forces in them is refused.
+        What closes the tree: frames on two links that must meet. Forward dynamics and `simulate` keep them closed; what has
+        no answer without the forces in them is refused.
     motors : sequence of Motor
         Motors beside those of the links, each naming the joint that it drives; see `Motor`.
     floating : bool
@@ -265,7 +266,7 @@ class Mechanism(Tree):
     ) -> FloatArray:
         """Accelerations qdd (..., nv) under the efforts tau (..., nv) of the motors, gravity and friction.
 
-        ``external`` as for `inverse_dynamics`.
+        ``external`` as for `inverse_dynamics`. Loops stay closed; NaN where they are open, or in a singular position.
 
         Raises
         ------
@@ -283,6 +284,19 @@ class Mechanism(Tree):
         if external is None:
             return self.kernel("forward_dynamics")(q, qd, tau)  # type: ignore[no-any-return]
         return self.kernel("forward_dynamics_external")(q, qd, tau, external)  # type: ignore[no-any-return]
+
+    @compiled
+    def constraint_forces(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike) -> FloatArray:
+        """Force and moment (..., K) that the second link of each loop receives from the first, in F1's axes, N and N m."""
+        return self.kernel("constraint_forces")(q, qd, tau)  # type: ignore[no-any-return]
+
+    def driven_efforts(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, driven: Any = None) -> FloatArray:
+        """Efforts (..., nv) with loops closed, zero where not driven: see `linkwise.dynamics.closed_inverse_dynamics`."""
+        return linkwise.dynamics.closed_inverse_dynamics(self, q, qd, qdd, driven)[0]
+
+    def reduced_mass_matrix(self, q: npt.ArrayLike, driven: Any = None) -> FloatArray:
+        """Mass matrix (..., m, m) in the driven coordinates of closed loops: see `linkwise.dynamics.reduced_mass_matrix`."""
+        return linkwise.dynamics.reduced_mass_matrix(self, q, driven)
 
     @compiled
     def inverse_dynamics_derivatives(

@@ -4,6 +4,11 @@ from linkwise.dynamics.base_parameters import BaseParameters as BaseParameters
 from linkwise.dynamics.base_parameters import base_parameters as base_parameters
 from linkwise.dynamics.center_of_mass import center_of_mass as center_of_mass
 from linkwise.dynamics.center_of_mass import center_of_mass_jacobian as center_of_mass_jacobian
+from linkwise.dynamics.closed_loops import closed_forward_dynamics as closed_forward_dynamics
+from linkwise.dynamics.closed_loops import closed_inverse_dynamics as closed_inverse_dynamics
+from linkwise.dynamics.closed_loops import constraint_forces as constraint_forces
+from linkwise.dynamics.closed_loops import project_to_loops as project_to_loops
+from linkwise.dynamics.closed_loops import reduced_mass_matrix as reduced_mass_matrix
 from linkwise.dynamics.coriolis_matrix import coriolis_matrix as coriolis_matrix
 from linkwise.dynamics.derivatives import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from linkwise.dynamics.efforts import bias_torque as bias_torque

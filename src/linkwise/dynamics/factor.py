@@ -32,7 +32,11 @@ class Factor:
 
     def solve(self, right: Array) -> Array:
         """X (n,) with M x = right (n,)."""
-        x = self.half_solve(right) * np.array(self.inverse_pivots, dtype=object)
+        return self.other_half_solve(self.half_solve(right))
+
+    def other_half_solve(self, right: Array) -> Array:
+        """X (n,) with D L x = right (n,)."""
+        x = np.asarray(right) * np.array(self.inverse_pivots, dtype=object)
         for k in range(len(x)):
             for i in range(k):
                 x[k] = x[k] - self.lower[k, i] * x[i]

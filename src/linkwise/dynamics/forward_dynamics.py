@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.articulated import articulated_acceleration
+from linkwise.dynamics.closed_loops.forward import closed_motion
 from linkwise.dynamics.factor import Factor, factor
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external, recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
@@ -19,25 +20,28 @@ from linkwise.spatial.scalar import Array, blank
 STATE = {"q": "nq", "qd": "nv", "tau": "nv"}
 
 
-@algorithm(inputs=STATE, outputs={"qdd": "nv"}, spread=False, open_only=True)
+@algorithm(inputs=STATE, outputs={"qdd": "nv"}, spread=False)
 def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     """Return qdd (nv,) under the efforts tau of the motors, gravity and friction, by the cheaper of two recursions.
 
     Short chains: M from composite bodies, M = L' D L, and M qdd = tau - bias - friction solved (M. W. Walker, D. E. Orin,
     1982; R. Featherstone, 2005). Long ones: articulated bodies (R. Featherstone, 1983). Which takes fewer operations on this
-    mechanism is counted.
+    mechanism is counted. Closed loops: M and the closure equations together (see
+    `linkwise.dynamics.closed_loops.forward.closed_motion`).
     """
     return cheapest(tree, q, qd, tau)
 
 
-@algorithm(inputs={**STATE, "external": "6"}, outputs={"qdd": "nv"}, spread=False, open_only=True)
+@algorithm(inputs={**STATE, "external": "6"}, outputs={"qdd": "nv"}, spread=False)
 def forward_dynamics_external(tree: Tree, q: Array, qd: Array, tau: Array, external: Array) -> Array:
     """Return qdd (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
     return cheapest(tree, q, qd, tau, external)
 
 
 def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None) -> Array:
-    """Return qdd (nv,) by the recursion that takes fewer operations."""
+    """Return qdd (nv,) by the recursion that takes fewer operations, or with the loops closed."""
+    if tree.loops:
+        return closed_motion(tree, q, qd, tau, external)[0]
     check_inertia(tree)
     if tree.coupled:
         return _coupled_acceleration(tree, q, qd, tau, external)

@@ -241,4 +241,5 @@ class _Rollout:
             self._move(where.state, total, self.whole)
         else:
             self._body("finish", total, where.state)
-            self._move(where.state + program.nq, total + program.nq, program.nv)
+            if len(program.finish.results) == program.nq:
+                self._move(where.state + program.nq, total + program.nq, program.nv)

@@ -42,7 +42,7 @@ class Program:
     law : Tape or None
         Inputs t, q, qd, then what is read; output tau. Without it tau is read.
     finish : Tape or None
-        q of a finished step to the q to go on with.
+        q of a finished step to the q to go on with; or q and qd to both.
     hold : bool
         Whether tau holds for a whole step; else the law is asked at every stage.
     """

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.dynamics.closed_loops.projection import project_to_loops
 from linkwise.errors import MissingExtraError, SimulationError
 from linkwise.kernel import Kernel
 from linkwise.kernel.rollout import Recorded
@@ -16,6 +17,7 @@ from linkwise.kernel.tape import Shape, trace
 from linkwise.kinematics.configuration import configuration_rate
 from linkwise.model.tree import Tree
 from linkwise.simulation.arguments import Start
+from linkwise.simulation.closed import projected
 from linkwise.simulation.events import member, watch
 from linkwise.simulation.moved import Moved
 from linkwise.simulation.progress import PATIENCE, Progress, Stuck
@@ -117,7 +119,9 @@ def _rates_kernel(moved: Moved, backend: str | None) -> Kernel:
 
 
 def _rates(moved: Moved, q: Array, qd: Array, tau: Array) -> Array:
-    """Derivatives in time of the state (nq + nv,)."""
+    """Derivatives in time of the state (nq + nv,); with loops, of the nearest one that closes them."""
+    if moved.tree.loops:
+        q, qd = project_to_loops(moved.tree, q, qd)
     return np.concatenate([configuration_rate(moved.tree, q, qd), moved.accelerations(q, qd, tau)])
 
 
@@ -167,6 +171,8 @@ class _Rollout:
         for first, then in pieces:
             if not self._piece(first, then):
                 break
+        if self.task.mech.loops:
+            self.q[...], self.qd[...] = projected(self.task.mech, self.q, self.qd)
         if self.task.mech.floating:
             self.q[...] = np.moveaxis(normalised(np.moveaxis(self.q, -1, 0)), 0, -1)
 

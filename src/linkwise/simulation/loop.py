@@ -72,8 +72,13 @@ class Loop:
                     *point, _ = self._stage(*point, q, qd, tau, advance, weight)
                 q, qd = point[2], point[3]
                 if self._finish is not None:
-                    q = self._finish(q)
+                    q, qd = self._finished(q, qd)
         return made
+
+    def _finished(self, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The state to go on with."""
+        assert self._finish is not None
+        return self._finish(q, qd) if len(self._finish.tape.inputs) == 2 else (self._finish(q), qd)
 
     def _torque(self, reads: Sequence[FloatArray], k: int) -> Ask:
         """What gives the torque from instant k on."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.algorithm import find
+from linkwise.dynamics.closed_loops.forward import closed_motion
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 
@@ -27,7 +28,13 @@ class Moved:
     external: tuple[float, ...] | None = None
 
     def accelerations(self, q: Array, qd: Array, tau: Array) -> Array:
-        """Return qdd (nv,) over scalars: the forward dynamics, the external wrench as constants in it."""
+        """Return qdd (nv,) over scalars: the forward dynamics, the external wrench as constants in it.
+
+        With loops, also at a stage of an integrator that stands a little beside the closed states.
+        """
+        if self.tree.loops:
+            wrench = None if self.external is None else np.array(self.external)
+            return closed_motion(self.tree, q, qd, tau, wrench, checked=False)[0]
         if self.external is None:
             return np.asarray(find("forward_dynamics").function(self.tree, q, qd, tau))
         wrench = np.array(self.external)

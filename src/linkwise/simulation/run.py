@@ -13,6 +13,7 @@ from linkwise.kernel.rollout import Recorded, Rollout
 from linkwise.kernel.tape import Shape
 from linkwise.mechanism import Mechanism
 from linkwise.simulation import adaptive, arguments
+from linkwise.simulation.closed import closed_events, closed_start
 from linkwise.simulation.events import find, member
 from linkwise.simulation.held import Held
 from linkwise.simulation.loop import Loop
@@ -53,10 +54,11 @@ def simulate(
     Parameters
     ----------
     mech : Mechanism
-        What moves. Friction of its motors counts, as in `Mechanism.forward_dynamics`.
+        What moves. Friction of its motors counts, as in `Mechanism.forward_dynamics`. Loops stay closed: behind every step
+        the state goes to the nearest one that closes them.
     q0 : (..., nq) array_like, optional
         Initial coordinates, rad or m; zero if not given, a floating base upright at the origin. A quaternion
-        of any length but zero counts as its unit one.
+        of any length but zero counts as its unit one. Loops must be closed there, to six digits.
     qd0 : (..., nv) array_like, optional
         Initial speeds; zero if not given.
     torque : optional
@@ -161,7 +163,7 @@ def simulate(
     batches = {name: array.shape[:-1] for name, array in states.items()}
     source = Torque.of(mech, torque, clock.steps, arguments.together(batches))
     batch = arguments.together({**batches, **source.batches})
-    start = arguments.start(mech, states["q0"], states["qd0"], batch)
+    start = closed_start(mech, arguments.start(mech, states["q0"], states["qd0"], batch))
     held = source.varies or (hold and source.is_law)
     watched = arguments.watched(events)
     instants = np.ascontiguousarray(clock.t[::record])
@@ -174,8 +176,8 @@ def simulate(
         task = adaptive.Task(moved, clock.t, start, source, hold, watched, solver, diverged == "mark", backend)
         every, found, ends = adaptive.integrate(task)
         made = Recorded(*(array[:, ::record] for array in (every.q, every.qd, every.qdd, every.tau)))
-    _cut(made, instants, ends, batch, mark=diverged == "mark")
-    return _trajectory(moved, instants, made, batch, found, held=held, energies=energies)
+    _cut(moved, made, instants, ends, batch, mark=diverged == "mark")
+    return _trajectory(moved, instants, made, batch, closed_events(mech, found), held=held, energies=energies)
 
 
 def _states(mech: Mechanism, q0: Any, qd0: Any) -> tuple[tuple[str, Any, int], ...]:
@@ -215,7 +217,7 @@ def _integrator(moved: Moved, method: str, source: Torque, hold: bool, backend: 
     return made
 
 
-def _cut(made: Recorded, t: FloatArray, ends: FloatArray, batch: Shape, *, mark: bool) -> None:
+def _cut(moved: Moved, made: Recorded, t: FloatArray, ends: FloatArray, batch: Shape, *, mark: bool) -> None:
     """Leave NaN after the end of each rollout, and where its state is not finite; the latter is an error unless marked."""
     whole = np.isfinite(made.q[:, -1]).all() and np.isfinite(made.qd[:, -1]).all()
     if whole and not np.isfinite(ends).any():
@@ -229,10 +231,11 @@ def _cut(made: Recorded, t: FloatArray, ends: FloatArray, batch: Shape, *, mark:
         others = int(lost.any(axis=1).sum()) - 1
         which = f" in rollout {place}" if place else ""
         also = f", and {others} more rollouts" if others > 1 else ", and 1 more rollout" if others else ""
+        loops = "the loops could not be kept closed, or came to a singular position; " if moved.tree.loops else ""
         raise SimulationError(
             place,
             float(t[first]),
-            f"simulate: the state is not finite at t = {t[first]:g} s{which}{also}; shorter steps may help, "
+            f"simulate: the state is not finite at t = {t[first]:g} s{which}{also}; {loops}shorter steps may help, "
             'diverged="mark" leaves NaN there',
         )
     over |= np.logical_or.accumulate(lost, axis=1)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from linkwise.algorithm import find
 from linkwise.kernel.rollout import Program
-from linkwise.kernel.tape import trace
+from linkwise.kernel.tape import Tape, trace
 from linkwise.kinematics.configuration import configuration_rate, integrate
+from linkwise.model.tree import Tree
 from linkwise.simulation.feedback import Feedback
 from linkwise.simulation.moved import Moved
 from linkwise.spatial.quaternion import unit_quaternion
@@ -91,9 +94,17 @@ def program(moved: Moved, method: str, law: Feedback | None, hold: bool) -> Prog
     inputs = {**state, "tau": (nv,), "advance": (), "weight": ()}
     outputs = {"q_next": (nq,), "qd_next": (nv,), "q_total": (nq,), "qd_total": (nv,), "qdd": (nv,)}
     stage = trace(lambda *given: scheme.stage(moved, *given), f"{method}_stage", inputs, outputs)
-    finish = trace(normalised, "finish", {"q": (nq,)}, {"q_unit": (nq,)}) if tree.floating else None
     tape = law.tape(tree) if law else None
-    return Program(stage, scheme.coefficients, tape, finish, hold or len(scheme.coefficients) == 1)
+    return Program(stage, scheme.coefficients, tape, _finish(tree), hold or len(scheme.coefficients) == 1)
+
+
+def _finish(tree: Tree) -> Tape | None:
+    """What brings the state at the end of a step back to where it must be: loops closed, the quaternion of unit length."""
+    nq, nv = tree.nq, tree.nv
+    if tree.loops:
+        project = partial(find("project_to_loops").function, tree)
+        return trace(project, "finish", {"q": (nq,), "qd": (nv,)}, {"q_closed": (nq,), "qd_closed": (nv,)})
+    return trace(normalised, "finish", {"q": (nq,)}, {"q_unit": (nq,)}) if tree.floating else None
 
 
 def normalised(q: Array) -> Array:
