@@ -20,6 +20,7 @@ from linkwise.model.dh_table import links_from_dh
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints import Constraint
 from linkwise.solve.solution import Solution
+from linkwise.solve.velocity import RateSolution
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -458,6 +459,16 @@ class Mechanism(Tree):
         True
         """
         return linkwise.solve.solve(self, constraints, **options)
+
+    def joint_speeds(self, q: npt.ArrayLike, twist: npt.ArrayLike, **options: Any) -> RateSolution:
+        """Joint speeds (..., n) for the velocity of a frame (..., 6): see `linkwise.solve.joint_speeds`."""
+        return linkwise.solve.joint_speeds(self, q, twist, **options)
+
+    def joint_accelerations(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, acceleration: npt.ArrayLike, **options: Any
+    ) -> RateSolution:
+        """Joint accelerations (..., n) for that of a frame (..., 6): see `linkwise.solve.joint_accelerations`."""
+        return linkwise.solve.joint_accelerations(self, q, qd, acceleration, **options)
 
     def mobility(self, q: npt.ArrayLike | None = None) -> linkwise.kinematics.Mobility:
         """Degrees of freedom that the loops leave, counted too, and why the two differ: see `linkwise.kinematics.Mobility`.

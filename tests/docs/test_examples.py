@@ -26,6 +26,9 @@ PRINTED = {
     "...back: True\nwritten: out/two_link.tex\n",
     "15_closed_loops.py": "<Mobility: 1 degree of freedom; ...all closed: True; the foot goes 0.68 m along and 0.22 m up\n"
     "...8 assembly modes; the leg is in mode 2, and stays: {2}\ndelta: arms between -18.2 and 23.4 deg; ...drawn: out/...\n",
+    "16_velocity_control.py": "undamped  left ...186.3 rad/s...damped    left ...5.3 rad/s, tool up to  1.1 mm and...\n"
+    "slowed    followed ...up to   2.0 rad/s, tool up to  0.0 mm...singular value from 0.303 to 0.436, <Followed: followed"
+    "...one step: scale 1.00, damping 0.00; <RateSolution: (100000,): ...>\ndrawn: out/velocity_control.png\n",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.jacobian import FRAMES
 from linkwise.solve.constraints.given import FARTHEST
 from linkwise.solve.constraints.pose import Pose
+from linkwise.solve.exactly import exactly, form_for
 from linkwise.solve.goal import positive
 from linkwise.solve.newton_raphson import newton_raphson
 from linkwise.solve.solution import Solution
@@ -102,8 +103,16 @@ def inverse_kinematics(
         raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
     if limits is not True and limits is not False:
         raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
+    if tol.__class__ is not float or not 0.0 < tol < np.inf:
+        tol = positive("tol", tol)
+    seed = whole("seed", seed)
+    form = None if method == "numeric" else form_for(mechanism, link, mask, needed=method == "closed_form")
+    if form is not None:
+        rest: dict[str, Any] = {"link": link, "mask": mask, "frame": frame, "tol": tol, "seed": seed, "limits": limits}
+        again = partial(inverse_kinematics, mechanism, method="numeric", **rest)
+        return exactly(form, T, q0, tol, pose_system(mechanism, link, limits), again)
     if mask is None and not mechanism.loops:
-        plain = _plain(mechanism, T, q0, link, tol, seed, method, limits)
+        plain = _plain(mechanism, T, q0, link, tol, seed, limits)
         if plain is not None:
             return plain
     return solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits)
@@ -142,7 +151,6 @@ def _plain(
     link: int | str,
     tol: float,
     seed: int,
-    method: str,
     limits: bool,
 ) -> Solution | None:
     """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
@@ -166,6 +174,4 @@ def _plain(
                 f"the batch shapes T {given.shape[:-1]} and q0 {start.shape[:-1]} do not broadcast"
             ) from error
         given, start = np.broadcast_to(given, (*batch, 16)), np.broadcast_to(start, (*batch, mechanism.nq))
-    if tol.__class__ is not float or not 0.0 < tol < np.inf:
-        tol = positive("tol", tol)
-    return solved(mechanism, system, given, start, tol, whole("seed", seed))
+    return solved(mechanism, system, given, start, tol, seed)

@@ -51,6 +51,7 @@ class System:
         self.start = np.concatenate([tree.neutral[: self.task.free], start_position(tree)])
         self.ranges = self.task.ranges
         self.bounds = np.stack([self.ranges.low, self.ranges.high], axis=1)
+        self.limited = limits
         self.names = tree.names
         self._starts: dict[tuple[int, int], FloatArray] = {}
         self._settings: dict[float, FloatArray] = {}

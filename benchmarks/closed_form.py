@@ -1,0 +1,84 @@
+"""Every solution of inverse kinematics by a closed form: time per target in a batch, and for one target from Python.
+
+Targets are reached by joint angles at random within the limits; solutions are filtered by the limits and ordered. Where eaik
+(PyPI) is installed, its time for the same targets stands beside: it gives unfiltered angles, and is not checked here.
+
+    python benchmarks/closed_form.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from timing import least, per_call, pin_to_one_core, seconds
+
+import linkwise as lw
+from linkwise.solve.closed_form import closed_form
+from linkwise.solve.closed_form.geometry import chain_of
+
+TARGETS = 10_000
+
+FLOOR, AIM = {"batch": 2.0, "one": 15.0}, {"batch": 0.5, "one": 6.0}
+"""Microseconds per target: at most, and aimed at."""
+
+
+def main() -> None:
+    """Print a table."""
+    pin_to_one_core()
+    print(f"{'robot':10} {'what':34} {'us':>8}   at most / aim")
+    for name in ("puma560", "ur5"):
+        arm = getattr(lw.robots, name)()
+        rng = np.random.default_rng(0)
+        low, high = arm.limits.T
+        q = rng.uniform(low, high, (TARGETS, arm.n))
+        T = arm.forward_kinematics(q)
+        form = closed_form(arm)
+        found: Any = form.all(T)
+        away = np.remainder(found.q - q[:, None] + np.pi, 2.0 * np.pi) - np.pi
+        wrong = np.flatnonzero(np.nanmin(np.abs(away).max(axis=-1), axis=-1) > 1e-6)
+        reached = np.abs(arm.forward_kinematics(np.nan_to_num(found.q)) - T[:, None]).max(axis=(-2, -1))
+        print(f"{name:10} {form.family}; {found.count.mean():.2f} solutions a target within the limits,")
+        print(
+            f"{'':10} greatest error {reached[~np.isnan(found.q[..., 0])].max():.1e}, angles not found again: {len(wrong)}"
+        )
+        _row(name, "batch, all solutions", least(seconds(lambda f=form, t=T: f.all(t))) / TARGETS, "batch")
+        _row(name, "batch, the nearest one", least(seconds(lambda f=form, t=T: f.nearest(t))) / TARGETS, "batch")
+        one = per_call("form.all(T)", {"form": form, "T": T[0].copy()}, 2000)
+        _row(name, "one target, ClosedForm.all", least(one), "one")
+        peer = _eaik(arm)
+        if peer is not None:
+            _row(name, "eaik, batch", least(seconds(lambda p=peer, t=T: p.IK_batched(t)), 5) / TARGETS, "batch")
+            _row(
+                name,
+                "eaik, one target, not filtered",
+                least(per_call("p.IK(T)", {"p": peer, "T": T[0].copy()}, 500), 5),
+                "one",
+            )
+
+
+def _row(robot: str, what: str, time: float, kind: str) -> None:
+    us = 1e6 * time
+    verdict = "aim reached" if us <= AIM[kind] else "passed" if us <= FLOOR[kind] else "ABOVE"
+    note = "" if what.startswith("eaik") else f"   {FLOOR[kind]:g} / {AIM[kind]:g}  {verdict}"
+    print(f"{robot:10} {what:34} {us:8.2f}{note}")
+
+
+def _eaik(arm: Any) -> Any:
+    """The same arm for eaik, None where that is not installed."""
+    try:
+        from eaik.IK_HP import HPRobot
+    except ImportError:
+        return None
+    chain, _ = chain_of(arm)
+    assert chain is not None
+    turned = chain.frame[:3, :3]
+    points = chain.points @ turned.T + chain.frame[:3, 3]
+    ends = np.vstack([points, (chain.frame @ chain.home)[:3, 3]])
+    make: Callable[..., Any] = HPRobot
+    return make(chain.axes @ turned.T, np.diff(np.vstack([np.zeros(3), ends]), axis=0))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""A family and a mechanism become one function over scalars, from a pose to every answer in order, and that a kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.forward import forward_kinematics
+from linkwise.model.tree import Tree
+from linkwise.solve.closed_form.families import Branch, Family
+from linkwise.solve.closed_form.geometry import EXACT, Chain
+from linkwise.solve.closed_form.joint_axis import axes_of, product
+from linkwise.solve.closed_form.ranking import clamped, into_limits, ordered, towards, unlike
+from linkwise.solve.closed_form.refine import errors, refined
+from linkwise.solve.closed_form.subproblems import Turn
+from linkwise.solve.constraints.given import FARTHEST
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, blank, cos_sin, select
+from linkwise.spatial.transform import inverse, transform
+from linkwise.spatial.vector import inner
+
+CORRECTIONS = 3
+"""How often a branch of a chain nearby is corrected."""
+
+FAR = 1e30
+"""What stands for the distance of a branch that is no answer; the better ones still come first."""
+
+
+class Program:
+    """The function that is compiled; see `Program.run`.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    link : int or str
+        Which of its frames.
+    chain : Chain
+        The joints that move it.
+    family : Family
+        What solves them.
+    """
+
+    def __init__(self, tree: Tree, link: int | str, chain: Chain, family: Family) -> None:
+        self.tree, self.link, self.chain, self.family = tree, link, chain, family
+        self.branches = len(family.solve(np.eye(4, dtype=object), self._reference()))
+
+    def kernel(self, backend: str | None = None) -> Kernel:
+        """Compile: pose (16,), q0 (n,), bounds (2 n + 2,), to what `run` gives."""
+        n, rows = self.tree.n, self.branches
+        inputs = {"pose": (16,), "q0": (n,), "bounds": (2 * n + 2,)}
+        outputs: dict[str, tuple[int, ...]] = {"q": (rows, n), "count": (), "nearest": (n,), "errors": (3,)}
+        return Kernel(trace(self.run, "closed_form", inputs, outputs), backend)
+
+    def run(self, pose: Array, q0: Array, bounds: Array) -> tuple[Any, ...]:
+        """Every answer for a pose.
+
+        Parameters
+        ----------
+        pose : (16,)
+            The pose (4, 4), row after row.
+        q0 : (n,)
+            Where answers shall be near, and what is taken where a coordinate is not determined.
+        bounds : (2 n + 2,)
+            Least and greatest coordinates, the tolerance (m and rad), NaN (for rows without an answer).
+
+        Returns
+        -------
+        tuple
+            Answers (K, n), NaN from the row `count` on, the nearest to q0 first; `count`; the row nearest to q0, or, where
+            there is none, the one that misses least; its position and rotation error, and how far the pose is from
+            rigid, 8 at least where a number is none.
+        """
+        n = self.tree.n
+        low, high, tol, none = bounds[:n], bounds[n : 2 * n], bounds[2 * n], bounds[2 * n + 1]
+        wanted, skewed = self._asked(pose.reshape(4, 4))
+        start = np.array([clamped(q, a, b) for q, a, b in zip(q0, low, high, strict=True)], dtype=object)
+        for place in self._held():
+            start[place] = q0[place]
+        free = self._turns(start)
+        found = self._found(wanted, start, free)
+        placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in found]
+        misses = [self._missed(q, wanted) for q, _ in placed]
+        good = [
+            select(tol - way, select(tol - turn, inside, 0.0), 0.0)
+            for (_, inside), (way, turn) in zip(placed, misses, strict=True)
+        ]
+        good = unlike([self._turns(q) for q, _ in placed], good)
+        keys = []
+        for (q, _), (way, turn), fits in zip(placed, misses, good, strict=True):
+            worse = way + turn
+            keys.append(select(fits, inner(q - q0, q - q0), select(FAR - worse, FAR * (1.0 + worse), FAR * FAR)))
+        rows = ordered(keys, [[fits, *miss, *q] for (q, _), miss, fits in zip(placed, misses, good, strict=True)])
+        count = sum((select(row[0], 1.0, 0.0) for row in rows[1:]), select(rows[0][0], 1.0, 0.0))
+        q = np.array([[select(row[0], value, none) for value in row[3:]] for row in rows], dtype=object)
+        best = rows[0]
+        return (
+            q,
+            np.asarray(count),
+            np.array(best[3:], dtype=object),
+            np.array([best[1], best[2], skewed + far(q0)], dtype=object),
+        )
+
+    def _found(self, wanted: Array, start: Array, free: list[Any]) -> list[Branch]:
+        """The branches for a pose. Where what is solved is a chain nearby, each is solved again for another pose.
+
+        This is the pose that the chain nearby has where the true one has the pose wanted, as far as the branch so far tells:
+        the error falls by as much as both chains differ, or by the root of it where two branches become one.
+        """
+        goal, near = self.chain.displacement(wanted), self.family.near
+        found = self.family.solve(goal, free)
+        if near is None or near.misfit <= EXACT:
+            return found
+        for _ in range(CORRECTIONS):
+            found = [
+                self.family.solve(self._corrected(goal, near, branch, start, free), free)[k]
+                for k, branch in enumerate(found)
+            ]
+        return found
+
+    def _corrected(self, goal: Array, near: Chain, branch: Branch, start: Array, free: list[Any]) -> Array:
+        """The displacement for the chain nearby, by how both chains differ in a branch."""
+        q = self._coordinates(branch, start, free)
+        true = self.chain.displacement(np.asarray(forward_kinematics(self.tree, q, link=self.link)))
+        rest = [0.0 if slides else Turn(1.0, 0.0) for slides in near.slides]
+        return np.asarray(goal @ inverse(true) @ product(axes_of(near, rest), branch.joints))
+
+    def _coordinates(self, branch: Branch, start: Array, free: list[Any]) -> Array:
+        """The coordinates (n,) of a branch, within half a turn of the start."""
+        chain, q = self.chain, start.copy()
+        for k, (place, joint) in enumerate(zip(chain.coordinates, branch.joints, strict=True)):
+            away = joint - free[k] if chain.slides[k] else towards(joint, free[k])
+            q[place] = start[place] + away * (1.0 / float(chain.ratios[k]))
+        return q
+
+    def _held(self) -> list[int]:
+        """The coordinates whose values are handed in."""
+        return [self.chain.coordinates[k] for k in self.family.held]
+
+    def _asked(self, pose: Array) -> tuple[Array, Any]:
+        """The pose (4, 4), with what is not asked for at zero, and how far it is from rigid."""
+        if self.family.asks == "position":
+            return transform(None, pose[:3, 3]), far(pose[:3, 3])
+        if self.family.asks == "orientation":
+            pose = pose.copy()
+            pose[:3, 3] = 0.0
+        return straightened(pose)
+
+    def _missed(self, q: Array, wanted: Array) -> tuple[Any, Any]:
+        """How far coordinates (n,) are from the pose, in position and in orientation, by the forward pass."""
+        way, turn = errors(np.asarray(forward_kinematics(self.tree, q, link=self.link)), wanted)
+        return 0.0 if self.family.asks == "orientation" else way, 0.0 if self.family.asks == "position" else turn
+
+    def _turns(self, q: Array) -> list[Any]:
+        """The joints of the chain at coordinates (n,): a Turn where they turn, the way where they slide."""
+        chain, found = self.chain, list[Any]()
+        for k, place in enumerate(chain.coordinates):
+            ratio, shift = float(chain.ratios[k]), float(chain.shifts[k])
+            own = q[place] * ratio if ratio != 1.0 else q[place]
+            found.append(own + shift if chain.slides[k] else _turn(own, shift))
+        return found
+
+    def _reference(self) -> list[Any]:
+        return [0.0 if slides else Turn(1.0, 0.0) for slides in self.chain.slides]
+
+    def _placed(
+        self, branch: Branch, start: Array, free: list[Any], low: Array, high: Array, tol: Any, wanted: Array
+    ) -> tuple[Array, Any]:
+        """The coordinates (n,) of a branch, brought into the limits, and above zero where that can be."""
+        chain, q = self.chain, self._coordinates(branch, start, free)
+        if self.family.refine:
+            columns = [place for place in chain.coordinates if place not in self._held()]
+            q = refined(self.tree, self.link, wanted, q, columns, chain.size, self.family.asks)
+        inside: Any = 1.0
+        for k, place in enumerate(chain.coordinates):
+            if k in self.family.held:
+                inside = select(low[place] - tol - q[place], 0.0, select(q[place] - high[place] - tol, 0.0, inside))
+                continue
+            period = 0.0 if chain.slides[k] else 2.0 * math.pi / abs(float(chain.ratios[k]))
+            q[place], fits = into_limits(q[place], low[place], high[place], period, tol)
+            inside = select(fits, inside, 0.0)
+        return q, inside
+
+
+def _turn(angle: Any, shift: float) -> Turn:
+    """Cosine and sine of angle + shift; of a shift by quarter turns without arithmetic."""
+    quarter = round(shift / (math.pi / 2))
+    if abs(shift - quarter * (math.pi / 2)) > 4 * math.ulp(max(abs(shift), 1.0)):
+        return Turn(*cos_sin(angle + shift))
+    c, s = cos_sin(angle)
+    return Turn(*((c, s), (-s, c), (-c, -s), (s, -c))[quarter % 4])
+
+
+def far(values: Array) -> Any:
+    """8 where one of some values is no number or beyond `FARTHEST`, else 0."""
+    outside: Any = 0.0
+    for value in values:
+        outside = select(FARTHEST - abs(value), outside, 8.0)
+    return outside
+
+
+def straightened(pose: Array) -> tuple[Array, Any]:
+    """A pose (4, 4) with a rotation that is orthonormal to rounding, and how far it was from a rigid one.
+
+    Two steps of Newton's method for the nearest rotation, R (3 - R'R) / 2 (Å. Björck, C. Bowie, 1971), each of which squares
+    the error.
+    """
+    r = pose[:3, :3]
+    skewed = far(pose[:3, 3]) + abs(pose[3, 0]) + abs(pose[3, 1]) + abs(pose[3, 2]) + abs(pose[3, 3] - 1.0)
+    skewed = skewed + select(inner(r[:, 2], cross(r[:, 0], r[:, 1])), 0.0, 8.0)
+    for step in range(2):
+        gram = blank(3, 3)
+        for i in range(3):
+            for j in range(i + 1):
+                gram[i, j] = gram[j, i] = inner(r[:, i], r[:, j])
+        if not step:
+            skewed = skewed + sum(abs(gram[i, j] - (i == j)) for i in range(3) for j in range(i + 1))
+        r = r @ (1.5 * np.eye(3) - 0.5 * gram)
+    return transform(r, pose[:3, 3]), skewed

@@ -1,0 +1,170 @@
+"""Finding how a chain can be solved, by looking at the ways there are and trying them on positions at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from linkwise.kernel import Kernel, trace
+from linkwise.solve.closed_form.blocks import blocks
+from linkwise.solve.closed_form.families import Branch, Family, Solve
+from linkwise.solve.closed_form.geometry import EXACT, Chain
+from linkwise.solve.closed_form.part_of_pose import orientation_only, position_only
+from linkwise.solve.closed_form.planar_run import planar_runs
+from linkwise.solve.closed_form.plane_first import plane_first
+from linkwise.solve.closed_form.rotation_first import rotation_first
+from linkwise.solve.closed_form.setting import Setting
+from linkwise.solve.closed_form.subproblems import Turn
+from linkwise.spatial.scalar import Array, FloatArray
+
+TRIALS = 8
+"""Positions at random that a way must find again before it is taken."""
+
+NEAR = 1e-3
+"""How near it must come, unrefined: cosine, sine, or lengths of the chain."""
+
+
+class Way(Protocol):
+    """One way to solve a chain."""
+
+    @property
+    def setting(self) -> Setting:
+        """The chain, with its joints in the order in which it is solved."""
+
+    @property
+    def name(self) -> str:
+        """What is special about it, in words."""
+
+    @property
+    def misfit(self) -> float:
+        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+
+    @property
+    def solve(self) -> Solve:
+        """Over scalars, see `Family.solve`."""
+
+
+def take_apart(chain: Chain, given: int | None = None, asks: str = "pose") -> tuple[Chain, Family] | None:
+    """The chain, its joints in the order in which it is solved, and what solves it; None where no way is found.
+
+    A way that needs no refining is preferred.
+
+    Parameters
+    ----------
+    chain : Chain
+        The joints.
+    given : int, optional
+        A joint whose value is handed in, in its place among what `Family.solve` takes where nothing determines a joint.
+    asks : {"pose", "position", "orientation"}
+        What is asked of the end frame.
+    """
+    found: list[Way] = []
+    spare = asks == "pose" and len(Setting(chain, given).asked) < 6
+    for setting in Setting(chain, given).orders():
+        for way in _ways(setting, asks):
+            if (_rough(way) and found) or any(way.name == other.name for other in found) or not _finds_again(way):
+                continue
+            found = [*(other for other in found if spare or not _rough(other)), way]
+            if not _rough(way) and sum(not _rough(other) for other in found) > spare:
+                return _family(found, asks)
+    return _family(found, asks) if found else None
+
+
+def _family(ways: list[Way], asks: str) -> tuple[Chain, Family]:
+    """What solves a chain by the first of several ways, and by the others where that one lets go.
+
+    Where a pose is asked of fewer than six joints there are more equations than unknowns, and each way leaves some of them
+    out: in special positions it may be those that would have said more. So a second way is gone as well.
+    """
+    ways = sorted(ways, key=_rough)[:2]
+    first = ways[0]
+    given = first.setting.given
+    held = () if given is None else (given,)
+    solve = first.solve if len(ways) == 1 else _joined(first, ways[1])
+    misfit = max(way.misfit for way in ways)
+    return first.setting.chain, Family(first.name, solve, misfit > EXACT, asks, held)
+
+
+def _rough(way: Way) -> bool:
+    """Whether the answers want refining."""
+    return way.misfit > EXACT
+
+
+def _joined(first: Way, second: Way) -> Solve:
+    """The branches of both ways, for the joints in the order of the first."""
+    one, other = first.setting.chain.coordinates, second.setting.chain.coordinates
+    there, back = [one.index(k) for k in other], [other.index(k) for k in one]
+
+    def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        found = list(first.solve(displacement, free))
+        for branch in second.solve(displacement, [free[k] for k in there]):
+            found.append(Branch(tuple(branch.joints[k] for k in back), branch.miss))
+        return found
+
+    return solve
+
+
+def _ways(setting: Setting, asks: str) -> Iterator[Way]:
+    """What there is to try, the simplest first."""
+    if asks == "pose":
+        first = rotation_first(setting)
+        if first is not None:
+            yield first
+        yield from blocks(setting)
+        yield from planar_runs(setting)
+        yield from plane_first(setting)
+        return
+    found = position_only(setting) if asks == "position" else orientation_only(setting)
+    if found is not None:
+        yield found
+
+
+def _finds_again(way: Way) -> bool:
+    """Whether every position at random is among the branches for its own pose."""
+    setting = way.setting
+    trials = setting.random(TRIALS)
+    truth = np.array([_numbers(values, setting) for values in trials], dtype=float)
+    poses = np.array([setting.reached(values) for values in trials])
+    held = truth if setting.given is not None else np.broadcast_to(_numbers(_rest(setting), setting), truth.shape)
+    found = _branches(way, poses, np.ascontiguousarray(held.astype(float)))
+    miss = np.abs(found - truth[:, None]).max(axis=-1)
+    return bool(np.all(np.any(miss < NEAR, axis=1)))
+
+
+def _branches(way: Way, poses: FloatArray, held: FloatArray) -> FloatArray:
+    """Branches (k, K, m) as numbers."""
+    setting = way.setting
+
+    def run(pose: Array, numbers: Array) -> Array:
+        given = setting.given
+        free = _rest(setting)
+        if given is not None:
+            free[given] = _values(numbers, setting)[given]
+        return np.array([_numbers(branch.joints, setting) for branch in way.solve(pose, free)], dtype=object)
+
+    kernel = Kernel(trace(run, "trial", {"pose": (4, 4), "held": (held.shape[1],)}), "numpy")
+    with np.errstate(all="ignore"):
+        return np.asarray(kernel(poses, held))
+
+
+def _rest(setting: Setting) -> list[Any]:
+    return [0.0 if slides else Turn(1.0, 0.0) for slides in setting.chain.slides]
+
+
+def _numbers(values: Any, setting: Setting) -> list[Any]:
+    """Cosines and sines, and ways in lengths of the chain, one after the other."""
+    found = []
+    for value, slides in zip(values, setting.chain.slides, strict=True):
+        found += [value / setting.chain.size] if slides else [value.c, value.s]
+    return found
+
+
+def _values(numbers: Array, setting: Setting) -> list[Any]:
+    """The inverse of `_numbers`."""
+    found, place = [], 0
+    for slides in setting.chain.slides:
+        found.append(numbers[place] * setting.chain.size if slides else Turn(numbers[place], numbers[place + 1]))
+        place += 1 if slides else 2
+    return found

@@ -1,0 +1,111 @@
+"""The joint rates within bounds that come nearest to what a frame should do: a quadratic program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.errors import LinkwiseError, MissingExtraError
+from linkwise.solve.velocity.filtered import RANK
+
+if TYPE_CHECKING:
+    from linkwise.spatial.scalar import FloatArray
+
+BESIDE = 1e-7
+"""Weight of the motion that the frame does not feel, beside that of the frame: small, for it comes second."""
+
+INFINITE = 1e30
+"""What the library takes for no bound."""
+
+CLOSE = 1e-5
+"""A rate this near its bound, as a share of the greatest rate, is taken for one at its bound."""
+
+ROUNDING = 1e-9
+"""By which share a polished answer may miss its conditions and still be the better one."""
+
+
+def nearest_in_box(
+    matrix: FloatArray, right: FloatArray, own: FloatArray, low: FloatArray, high: FloatArray, settings: FloatArray
+) -> FloatArray:
+    """The x (n,) within bounds with the least |A x - b|^2, damped as `FilteredInverse` does, and among those nearest to z.
+
+    min x' H x / 2 + f' x with H = V max(s, region)^2 V' by the singular values s of A, so that without bounds it is the
+    filtered inverse's answer; the null space of A gets a small weight of its own. The dual active-set method of D. Arnström,
+    A. Bemporad and D. Axehill, IEEE Trans. Automatic Control 67(8), 2022, finds which bounds hold; with these the answer
+    is then computed again, to rounding.
+
+    Parameters
+    ----------
+    matrix : (m, n) ndarray
+        A.
+    right, own : (m,) and (n,) ndarray
+        b and z.
+    low, high : (n,) ndarray
+        Bounds, infinite ones too.
+    settings : (2,) ndarray
+        Region and damping of all singular values.
+
+    Raises
+    ------
+    MissingExtraError
+        Where the library daqp is not installed.
+    """
+    left, values, rows = np.linalg.svd(matrix, full_matrices=False)
+    there = values > RANK * values[0]
+    values, rows = values[there], rows[there]
+    gains = np.sqrt(np.square(np.maximum(values, settings[0])) + settings[1] ** 2)
+    task, wanted = gains[:, None] * rows, values / gains * (left.T[there] @ right)
+    small = BESIDE * float(np.square(gains).max(initial=1.0))
+    apart = np.eye(len(own)) - rows.T @ rows
+    hessian = task.T @ task + small * apart
+    found = _solved(hessian, -(task.T @ wanted) - small * (apart @ own), low, high)
+    return _polished(found, task, wanted, own, low, high)
+
+
+def _solved(hessian: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    daqp = library()
+    n = len(linear)
+    sense = np.where(low == high, 5, 0).astype(np.int32)
+    upper, lower = np.minimum(high, INFINITE), np.maximum(low, -INFINITE)
+    x, _, flag, _ = daqp.solve(hessian, linear, np.zeros((0, n)), upper, lower, sense, primal_tol=1e-10)
+    if flag != 1:
+        raise LinkwiseError(f"the quadratic program ended with the flag {flag} of daqp; expected 1, solved")
+    return np.asarray(np.clip(x, low, high))
+
+
+def library() -> Any:
+    """The library daqp.
+
+    Raises
+    ------
+    MissingExtraError
+        Where it is not installed; the message names the extra.
+    """
+    try:
+        import daqp
+    except ImportError as error:
+        raise MissingExtraError("limits='qp' needs the library daqp: pip install 'linkwise[qp]'") from error
+    return daqp
+
+
+def _polished(
+    found: FloatArray, task: FloatArray, wanted: FloatArray, own: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """The same with the bounds that hold made exact, where that still is the best.
+
+    What the weight of the null space blurred goes with it.
+    """
+    near = CLOSE * max(1.0, float(np.abs(found).max()))
+    at_low, at_high = found <= low + near, found >= high - near
+    held = at_low | at_high
+    made = np.where(at_low, low, np.where(at_high, high, own))
+    free = task[:, ~held]
+    if free.shape[1]:
+        made[~held] += np.linalg.pinv(free, rcond=ROUNDING) @ (wanted - task @ made)
+    slope = task.T @ (task @ made - wanted)
+    size = ROUNDING * max(1.0, float(np.abs(made[~held]).max(initial=0.0)))
+    slack = ROUNDING * max(1.0, float(np.abs(wanted).max(initial=0.0)))
+    inside = np.all((made >= low - size) & (made <= high + size))
+    best = np.all(np.where(at_high & ~at_low, slope <= slack, True) & np.where(at_low & ~at_high, slope >= -slack, True))
+    return np.asarray(np.clip(made, low, high)) if inside and best else found

@@ -1,0 +1,227 @@
+"""Joints that follow the path of a frame: resolved motion rate control with the drift fed back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.solve.pose_error import pose_error
+from linkwise.solve.velocity.bounds import speed_bounds
+from linkwise.solve.velocity.kernel import TELLS
+from linkwise.solve.velocity.rates import vectors
+from linkwise.solve.velocity.task import REGION, RateTask, positive, rate_task
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+CREEPING = 1e-6
+"""Below this share of its speed the motion has come to a stand."""
+
+MOST = 10_000_000
+"""Steps at most."""
+
+
+class Path(Protocol):
+    """A motion of a frame in time, such as `linkwise.CartesianTrajectory`."""
+
+    @property
+    def t(self) -> FloatArray:
+        """Its instants (T,), s, ascending."""
+
+    def at(self, time: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Pose (..., 4, 4), twist (..., 6) and acceleration (..., 6) at times (...,)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Followed:
+    """The motion of joints that follow a path, and how well they do.
+
+    Attributes
+    ----------
+    t : ndarray (T,)
+        Time, s.
+    q, qd, qdd : ndarray (T, n)
+        Of the joints; accelerations are differences of the speeds. `linkwise.Trajectory` takes all four.
+    path_time : ndarray (T,)
+        Which instant of the path was aimed at: behind t where bounds slowed the motion.
+    position_error, rotation_error : ndarray (T,)
+        How far the frame is from there, m and rad, over the components that count, by a forward pass.
+    scale, damping, singular_value : ndarray (T,)
+        As of `RateSolution`, at each instant.
+    reason : str
+        ``"followed"``; ``"left"`` where the errors were at some instant above the tolerance: the path is out of reach, or
+        too fast near a singular position; ``"stopped"`` where a joint at its limit ended the motion before the path did.
+    """
+
+    t: FloatArray
+    q: FloatArray
+    qd: FloatArray
+    qdd: FloatArray
+    path_time: FloatArray
+    position_error: FloatArray
+    rotation_error: FloatArray
+    scale: FloatArray
+    damping: FloatArray
+    singular_value: FloatArray
+    reason: str
+
+    @property
+    def success(self) -> bool:
+        """Whether the frame was on the path at every instant, and came to its end."""
+        return self.reason == "followed"
+
+    def __repr__(self) -> str:
+        where = f" at {self.path_time[-1]:.4g} s of the path" if self.reason == "stopped" else ""
+        return (
+            f"<Followed: {self.reason}{where} after {self.t[-1]:.4g} s, errors up to {self.position_error.max():.2g} m and"
+            f" {self.rotation_error.max():.2g} rad>"
+        )
+
+
+def follow(
+    mechanism: Mechanism,
+    path: Path,
+    q0: npt.ArrayLike,
+    *,
+    dt: float = 1e-3,
+    gain: float = 20.0,
+    link: int | str = -1,
+    mask: npt.ArrayLike | None = None,
+    damping: float | str | None = "auto",
+    region: float = REGION,
+    fastest: npt.ArrayLike | None = None,
+    secondary: Callable[[FloatArray], npt.ArrayLike] | None = None,
+    weights: npt.ArrayLike | None = None,
+    tol: float = 1e-3,
+) -> Followed:
+    """Integrate the joint speeds that move a frame along a path, speed and position limits being kept.
+
+    The speed asked for is that of the path plus `gain` times what is missing to it (D. E. Whitney, 1969; the feedback that
+    keeps the error of integration from piling up is that of B. Siciliano, "A closed-loop inverse kinematic scheme for
+    on-line joint-based robot control", Robotica 8(3), 1990). What is fed back is never faster than the path at its fastest.
+    Steps are of second order (midpoint). Where joints must not be so fast, the motion along the path slows down, and the
+    path itself is kept.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops.
+    path : CartesianTrajectory
+        One motion of the frame, in the world's axes; whatever has its ``t`` and ``at`` will do.
+    q0 : (n,) array_like
+        Where the joints start. What the frame is then away from the path is closed with the time constant 1 / gain.
+    dt : float
+        Step, s.
+    gain : float
+        1/s, at most 1 / dt.
+    link, mask, damping, region, fastest, weights
+        As for `joint_speeds`.
+    secondary : callable, optional
+        Takes q (n,) and returns joint speeds (n,) to be taken beside.
+    tol : float
+        Greatest distance (m) and angle (rad) from the path for success, at every instant from the first on.
+
+    Returns
+    -------
+    Followed
+        With the errors of a forward pass at each instant.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.trajectory import cartesian
+    >>> arm, q = robots.puma560(), [0.2, 0.9, -2.6, 0.3, 1.0, 0.2]
+    >>> start = arm.forward_kinematics(q)
+    >>> end = start.copy()
+    >>> end[:3, 3] += [0.1, -0.1, 0.05]
+    >>> made = follow(arm, cartesian(start, end, 1.0), q, dt=0.01)
+    >>> made.success, bool(made.position_error.max() < 1e-4)
+    (True, True)
+    """
+    task = rate_task(
+        mechanism,
+        1,
+        link=link,
+        frame="base",
+        mask=mask,
+        damping=damping,
+        region=region,
+        weights=weights,
+        length=None,
+    )
+    if not hasattr(path, "t") or not hasattr(path, "at") or getattr(path, "batch", None):
+        raise ArgumentError(f"path is {shown(path)}; expected a CartesianTrajectory of one motion")
+    step, feedback = positive("dt", dt), positive("gain", gain, zero=True)
+    if feedback * step > 1.0:
+        raise ArgumentError(f"gain is {feedback:g} 1/s with steps of {step:g} s; expected at most {1.0 / step:g} 1/s")
+    start = vectors("q0", q0, task.n)
+    if start.ndim != 1:
+        raise ArgumentError(f"q0 has the shape {start.shape}; expected ({task.n},)")
+    return _Following(task, path, step, feedback, fastest, secondary).run(start, positive("tol", tol))
+
+
+class _Following:
+    """What stays the same over the steps."""
+
+    def __init__(self, task: RateTask, path: Path, dt: float, gain: float, fastest: Any, secondary: Any) -> None:
+        self.task, self.path, self.dt, self.gain = task, path, dt, gain
+        self.fastest, self.secondary = fastest, secondary
+        self.most = float(self.size(path.at(path.t)[1]).max())
+
+    def size(self, twist: FloatArray) -> FloatArray:
+        """How fast twists (..., 6) are, rad/s, metres being counted as angles over the characteristic length."""
+        return np.asarray(np.linalg.norm(twist / np.repeat([self.task.length, 1.0], 3), axis=-1))
+
+    def run(self, q: FloatArray, tol: float) -> Followed:
+        time, at, end = 0.0, float(self.path.t[0]), float(self.path.t[-1])
+        rows = [(time, at, q, *self.speed(q, at))]
+        while at < end and len(rows) < MOST:
+            qd, tells = rows[-1][3:]
+            if tells[0] < CREEPING:
+                break
+            dt = min(self.dt, (end - at) / tells[0])
+            middle, told = self.speed(q + 0.5 * dt * qd, min(end, at + 0.5 * dt * tells[0]))
+            q, time = q + dt * middle, time + dt
+            last = dt < self.dt or at + dt * told[0] >= end - 1e-9 * self.dt
+            at = end if last and told[0] >= tells[0] * (1.0 - 1e-9) else min(end, at + dt * told[0])
+            rows.append((time, at, q, *self.speed(q, at)))
+        return self.told(rows, tol, done=at >= end)
+
+    def speed(self, q: FloatArray, at: float) -> tuple[FloatArray, FloatArray]:
+        """Joint speeds and `TELLS` for an instant of the path, by what is missing to it."""
+        task = self.task
+        wanted, twist, _ = self.path.at(at)
+        reached = task.mechanism.forward_kinematics(q, link=task.link)
+        own = task.nothing if self.secondary is None else vectors("secondary", self.secondary(q), task.n)
+        low, high = speed_bounds(task, q, self.fastest, self.dt)
+        back = self.gain * pose_error(reached, wanted)
+        size = float(self.size(back))
+        asked = twist + (back if size <= self.most else back * (self.most / size))
+        qd, _, tells = task.solve(q, asked, task.shares, own, low, high, task.filter)
+        return qd, tells
+
+    def told(self, rows: list[Any], tol: float, *, done: bool) -> Followed:
+        """Look at the whole motion again."""
+        t, at, q, qd, tells = (np.array(part) for part in zip(*rows, strict=True))
+        qdd = np.gradient(qd, t, axis=0) if len(t) > 1 else np.zeros_like(qd)
+        task = self.task
+        error = np.zeros((len(t), 6))
+        picked = list(task.rows)
+        reached = task.mechanism.forward_kinematics(q, link=task.link)
+        error[:, picked] = pose_error(reached, self.path.at(at)[0])[:, picked]
+        position, rotation = np.linalg.norm(error[:, :3], axis=-1), np.linalg.norm(error[:, 3:], axis=-1)
+        scale, damping, least = (tells[:, TELLS.index(name)] for name in ("scale", "damping", "singular_value"))
+        on_path = bool((position <= tol).all() and (rotation <= tol).all())
+        reason = ("followed" if on_path else "left") if done else "stopped"
+        return Followed(t, q, qd, qdd, at, position, rotation, scale, damping, least, reason)

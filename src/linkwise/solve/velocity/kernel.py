@@ -1,0 +1,180 @@
+"""Joint speeds and joint accelerations for those of a frame, as kernels: all steps of one solution in one piece of code."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.jacobian import jacobian
+from linkwise.kinematics.jacobian_dot import jacobian_dot
+from linkwise.model.tree import Tree
+from linkwise.solve.velocity.filtered import FilteredInverse
+from linkwise.solve.velocity.frame_motion import frame_motion
+from linkwise.spatial.scalar import Array, greatest, least, root, select
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+TELLS = ("scale", "secondary_scale", "damping", "singular_value", "linear_residual", "angular_residual")
+"""What the third output of the kernels has, in its order."""
+
+_making = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The components that count, what metres are divided by, and how many of them joints give independently."""
+
+    which: tuple[int, ...]
+    length: float
+    rank: int
+
+    @property
+    def counted(self) -> list[int]:
+        """Their places."""
+        return list(self.which)
+
+    def scaled(self, values: Array) -> Array:
+        """What counts of six rows, comparable."""
+        picked = values[self.counted]
+        unit = np.array([1.0 / self.length if row < 3 else 1.0 for row in self.which])
+        return np.asarray(picked * unit.reshape(-1, *[1] * (picked.ndim - 1)))
+
+    def lengths(self, six: Array) -> tuple[Any, Any]:
+        """The lengths of the linear and of the angular part, over what counts."""
+        linear = sum((six[row] * six[row] for row in self.which if row < 3), 0.0)
+        return root(linear), root(sum((six[row] * six[row] for row in self.which if row >= 3), 0.0))
+
+
+def rate_kernel(
+    mechanism: Mechanism, order: int, link: int | str, frame: str, rows: tuple[int, ...], length: float, rank: int
+) -> Kernel:
+    """The compiled solution, traced once for each mechanism and choice.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops.
+    order : {1, 2}
+        1 for speeds, 2 for accelerations.
+    link, frame
+        As in `Mechanism.jacobian`.
+    rows : tuple of int
+        Which of the six components are asked for.
+    length : float
+        By which linear components are divided, m.
+    rank : int
+        Of the Jacobian's rows that count, away from singular positions.
+
+    Returns
+    -------
+    Kernel
+        Inputs q, for accelerations qd, the six components ``wanted``, then (n,) each ``shares`` (the root of one over the
+        weight of each joint), ``secondary``, ``low`` and ``high``, and ``filter`` (2,), region and constant damping. Outputs
+        the joint rates (n,), the six components that they give, and `TELLS` (6,).
+    """
+    kept: dict[Any, Kernel] = mechanism.__dict__.get("_rate_kernels", {})
+    key = (order, link, frame, rows, length, rank)
+    if key not in kept:
+        with _making:
+            kept = mechanism.__dict__.setdefault("_rate_kernels", {})
+            if key not in kept:
+                kept[key] = _made(mechanism, *key)
+    return kept[key]
+
+
+def _made(tree: Tree, order: int, link: int | str, frame: str, rows: tuple[int, ...], length: float, rank: int) -> Kernel:
+    n = tree.n
+    states = {"q": (n,)} if order == 1 else {"q": (n,), "qd": (n,)}
+    rest = {"wanted": (6,), "shares": (n,), "secondary": (n,), "low": (n,), "high": (n,), "filter": (2,)}
+    function: Callable[..., Any] = partial(
+        _speeds if order == 1 else _accelerations, tree, link, frame, Rows(rows, length, rank)
+    )
+    outputs = {"qd" if order == 1 else "qdd": (n,), "given": (6,), "tells": (len(TELLS),)}
+    return Kernel(trace(function, "joint_speeds" if order == 1 else "joint_accelerations", {**states, **rest}, outputs))
+
+
+def _speeds(tree: Tree, link: int | str, frame: str, rows: Rows, q: Array, *rest: Array) -> Any:
+    jac = jacobian(tree, q, link=link, frame=frame)
+
+    def forward(qd: Array) -> Array:
+        return frame_motion(tree, q, qd, None, link, frame)[0]
+
+    return _solved(jac, None, forward, rows, *rest)
+
+
+def _accelerations(tree: Tree, link: int | str, frame: str, rows: Rows, q: Array, qd: Array, *rest: Array) -> Any:
+    jac = jacobian(tree, q, link=link, frame=frame)
+    bias = np.asarray(jacobian_dot(tree, q, qd, link=link, frame=frame) @ qd)
+
+    def forward(qdd: Array) -> Array:
+        return frame_motion(tree, q, qd, qdd, link, frame)[1]
+
+    return _solved(jac, bias, forward, rows, *rest)
+
+
+def _solved(
+    jac: Array,
+    bias: Array | None,
+    forward: Callable[[Array], Array],
+    rows: Rows,
+    wanted: Array,
+    shares: Array,
+    secondary: Array,
+    low: Array,
+    high: Array,
+    settings: Array,
+) -> tuple[Array, Array, Array]:
+    """Rates x with J x + bias = wanted, as far as that goes: x0 + scale * x1 + secondary_scale * x2, within the bounds."""
+    n = len(shares)
+    moving = [j for j in range(n) if any(not isinstance(part, float) or part for part in jac[rows.counted, j])]
+    own = shares[moving]
+    inverse = FilteredInverse(rows.scaled(jac[:, moving]) * own, settings[0], settings[1], rows.rank)
+    needed = _among(moving, inverse.solve(rows.scaled(wanted)) * own, np.zeros(n))
+    start = np.zeros(n) if bias is None else _among(moving, -(inverse.solve(rows.scaled(bias)) * own), np.zeros(n))
+    # A joint whose share is zero is locked; it has no part in the secondary motion either.
+    pairs = zip(shares, secondary, strict=True)
+    free = np.array([select(share, z / select(share, share, 1.0), 0.0) for share, z in pairs], dtype=object)
+    beside = _among(moving, inverse.project(free[moving]) * own, free * shares)
+    scale = _room(start, needed, low, high)
+    scale = scale if bias is None else select(_outside(start, low, high), 0.0, scale)
+    x = start + needed * scale
+    secondary_scale = _room(x, beside, low, high)
+    x = x + beside * secondary_scale
+    triples = zip(x, low, high, strict=True)
+    x = np.array([greatest(least(value, most), fewest) for value, fewest, most in triples], dtype=object)
+    given = forward(x)
+    linear, angular = rows.lengths(given - scale * wanted)
+    tells = [scale, secondary_scale, inverse.damping, inverse.smallest, linear, angular]
+    return x, given, np.array(tells, dtype=object)
+
+
+def _among(places: list[int], values: Array, others: Array) -> Array:
+    """All joints' values (n,), some of them replaced."""
+    made = np.array(others, dtype=object)
+    made[places] = values
+    return made
+
+
+def _outside(x: Array, low: Array, high: Array) -> Any:
+    """Above zero where x lies outside the bounds."""
+    beyond: Any = 0.0
+    for value, fewest, most in zip(x, low, high, strict=True):
+        beyond = select(value - most, 1.0, select(fewest - value, 1.0, beyond))
+    return beyond
+
+
+def _room(start: Array, way: Array, low: Array, high: Array) -> Any:
+    """The greatest share of a way, 0 to 1, that leads from a start to nowhere outside the bounds."""
+    share: Any = 1.0
+    for x, step, fewest, most in zip(start, way, low, high, strict=True):
+        moves = abs(step)
+        room = select(step, most - x, fewest - x) / select(moves, step, 1.0)
+        share = least(share, select(moves, room, 1.0))
+    return greatest(share, 0.0)

@@ -1,0 +1,127 @@
+"""Joint speeds for the speed of a frame: resolved motion rate control, one step of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy.typing as npt
+
+from linkwise.solve.velocity.bounds import speed_bounds
+from linkwise.solve.velocity.rates import solved, vectors
+from linkwise.solve.velocity.solution import RateSolution
+from linkwise.solve.velocity.task import REGION, check_limits, positive, rate_task
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+
+def joint_speeds(
+    mechanism: Mechanism,
+    q: npt.ArrayLike,
+    twist: npt.ArrayLike,
+    *,
+    link: int | str = -1,
+    frame: str = "base",
+    mask: npt.ArrayLike | None = None,
+    damping: float | str | None = "auto",
+    region: float = REGION,
+    limits: str | None = "scale",
+    fastest: npt.ArrayLike | None = None,
+    dt: float | None = None,
+    secondary: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    length: float | None = None,
+) -> RateSolution:
+    """Joint speeds that move a frame with a twist, or come nearest to it, with what became of it.
+
+    Away from singular positions they are exact. Near one only the direction that is being lost is damped; all others stay
+    exact, and what is missing is told. Bounds are kept, by slowing the whole motion or by a quadratic program.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops. Joints may follow others.
+    q : (..., n) array_like
+        Joint coordinates, rad or m.
+    twist : (..., 6) array_like
+        Velocity of the frame's origin, m/s, and angular velocity, rad/s, as `Mechanism.jacobian` orders them.
+    link : int or str
+        Which frame: -1 the tool, otherwise as in `Mechanism.jacobian`.
+    frame : {"base", "body"}
+        In whose axes: the world's, or the frame's own.
+    mask : (6,) array_like, optional
+        1 for the components that count, 0 for what is left free. All count by default.
+    damping : {"auto"} or float or None
+        "auto": singular values s below `region` have the gain s / region^2 instead of 1 / s. A number: all have s / (s^2 +
+        damping^2), the plain damped least squares, which are exact nowhere. None: none, only what is zero to rounding is
+        left out.
+    region : float
+        How near to a singular position damping begins. No joint takes more than 1 / region times the frame's speed (for
+        joints that weigh alike, angles over 1 rad and ways over `length` being compared).
+    limits : {"scale", "qp", None}
+        "scale": the whole motion is slowed by one factor until every joint keeps its bounds, so that the frame keeps its
+        direction. "qp": speeds within the bounds that come nearest to the twist, not slowed (needs the extra ``qp``). None:
+        bounds do not count.
+    fastest : (n,) array_like, optional
+        Greatest speeds, rad/s or m/s; those of the mechanism (`Mechanism.speed_limits`) by default.
+    dt : float, optional
+        Where given, s, no joint may go so fast that it would pass its position limits within this time. One that stands
+        outside may come back, and is not driven back.
+    secondary : (..., n) array_like, optional
+        Joint speeds to be taken as far as the frame does not feel it. What bounds leave after the twist is theirs.
+    weights : (n,) array_like, optional
+        Of the squares of the speeds, in the sum that is least where many speeds give the twist; infinite for joints that
+        must rest. By default 1, and 1 / length^2 for prismatic joints. How near a position is to singular is measured with
+        them.
+    length : float, optional
+        Metres that count as much as one radian, both where a least residual is found and where it is judged what is nearly
+        singular. By default the size of the mechanism, `linkwise.solve.velocity.size.characteristic_length`.
+
+    Returns
+    -------
+    RateSolution
+        Shaped as q and twist broadcast; a batch gives the same numbers as a loop. Its residuals are those of a forward pass
+        of its own.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault; for floating bases and mechanisms with loops.
+    MissingExtraError
+        For ``limits="qp"`` without the library that it needs.
+
+    Notes
+    -----
+    D. E. Whitney, "Resolved motion rate control of manipulators and human prostheses", IEEE Trans. Man-Machine Systems
+    10(2), 1969, for the idea and for weights; A. Liégeois, "Automatic supervisory control of the configuration and behavior
+    of multibody mechanisms", IEEE Trans. Systems, Man and Cybernetics 7(12), 1977, for the secondary motion; for the damping
+    see `linkwise.solve.velocity.filtered`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.puma560()
+    >>> made = joint_speeds(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0])
+    >>> made.exact, made.damping, bool(abs(made.given - made.wanted).max() < 1e-12)
+    (True, 0.0, True)
+    >>> joint_speeds(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0], fastest=0.2)
+    <RateSolution: slowed, scale 0.992>
+    """
+    task = rate_task(
+        mechanism,
+        1,
+        link=link,
+        frame=frame,
+        mask=mask,
+        damping=damping,
+        region=region,
+        weights=weights,
+        length=length,
+    )
+    check_limits(limits)
+    n = task.n
+    at, wanted = vectors("q", q, n), vectors("twist", twist, 6)
+    own = task.nothing if secondary is None else vectors("secondary", secondary, n)
+    step = None if dt is None else positive("dt", dt)
+    bounds = speed_bounds(task, at, fastest, step)
+    return solved(task, (at,), wanted, own, bounds, limits)

@@ -1,0 +1,222 @@
+"""What joint rates are solved for: which frame and components, how joints are weighed, what is damped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.kernel import Kernel
+from linkwise.kinematics.jacobian import check_frame
+from linkwise.solve.velocity.kernel import rate_kernel
+from linkwise.solve.velocity.size import characteristic_length, slides, usual_rank
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+REGION = 0.02
+"""Singular values below this are damped unless said otherwise. No joint then takes more than 50 times the frame's speed."""
+
+LIMITS = ("scale", "qp")
+
+SIX = "six of 0 or 1, not all 0: x, y, z, about x, about y, about z"
+
+
+@dataclass(frozen=True, eq=False)
+class RateTask:
+    """One way of solving for joint rates, checked and compiled; it is kept with the mechanism.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops.
+    order : int
+        1 for speeds, 2 for accelerations.
+    link, frame
+        As in `Mechanism.jacobian`.
+    rows : tuple of int
+        The components that count.
+    length : float
+        Metres that count as much as one radian.
+    weights : ndarray (n,)
+        Of the squares of the joint rates, in the sum that is least.
+    damping : float or "auto" or None
+        As it was asked for.
+    filter : ndarray (2,)
+        Region, and damping of all singular values.
+    shares : ndarray (n,)
+        The roots of one over the weights.
+    kernel : Kernel
+        See `linkwise.solve.velocity.kernel.rate_kernel`.
+    solve : callable
+        The same, quicker for one configuration.
+    """
+
+    mechanism: Mechanism
+    order: int
+    link: int | str
+    frame: str
+    rows: tuple[int, ...]
+    length: float
+    weights: FloatArray
+    damping: Any
+    filter: FloatArray
+    shares: FloatArray
+    kernel: Kernel
+    solve: Callable[..., tuple[FloatArray, FloatArray, FloatArray]]
+
+    @cached_property
+    def n(self) -> int:
+        """Number of joint coordinates."""
+        return self.mechanism.n
+
+    @cached_property
+    def fastest(self) -> FloatArray:
+        """The greatest speeds (n,) of the mechanism."""
+        return self.mechanism.speed_limits
+
+    @cached_property
+    def slowest(self) -> FloatArray:
+        """Minus those."""
+        return -self.fastest
+
+    @cached_property
+    def nothing(self) -> FloatArray:
+        """Zeros (n,): no secondary motion."""
+        return np.zeros(self.n)
+
+    @cached_property
+    def endless(self) -> tuple[FloatArray, FloatArray]:
+        """Bounds (n,) that there are not."""
+        most = np.full(self.n, np.inf)
+        return -most, most
+
+    @property
+    def unit(self) -> FloatArray:
+        """What the components that count (m,) are multiplied by to be comparable."""
+        return np.array([1.0 / self.length if row < 3 else 1.0 for row in self.rows])
+
+    def matrix(self, q: FloatArray) -> FloatArray:
+        """The matrix (..., m, n) whose singular values decide: rows by `unit`, columns by the joints' shares."""
+        jac = self.mechanism.jacobian(q, link=self.link, frame=self.frame)
+        return np.asarray(jac[..., list(self.rows), :] * self.unit[:, None] * self.shares)
+
+
+def rate_task(
+    mechanism: Mechanism,
+    order: int,
+    *,
+    link: int | str,
+    frame: str,
+    mask: npt.ArrayLike | None,
+    damping: float | str | None,
+    region: float,
+    weights: npt.ArrayLike | None,
+    length: float | None,
+) -> RateTask:
+    """Check what was asked for, once.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument, what it is and what was expected.
+    """
+    key = None if weights is not None else _key(order, link, frame, damping, region, length, mask)
+    kept: dict[Any, RateTask] = mechanism.__dict__.get("_rate_tasks", {})
+    if key in kept:
+        return kept[key]
+    check_mechanism(mechanism)
+    check_frame(frame)
+    place: int | str = -1 if not isinstance(link, bool) and link == -1 else mechanism.link_index(link)
+    rows, settings = rows_of(mask), _filter(damping, region)
+    size = characteristic_length(mechanism, place) if length is None else positive("length", length)
+    heavy = _weights(mechanism, weights, size)
+    rank = usual_rank(mechanism, place, rows, size)
+    if not rank:
+        raise ArgumentError(f"link is {shown(link)}, of which no joint moves a component that counts")
+    kernel = rate_kernel(mechanism, order, place, frame, rows, size, rank)
+    quick = kernel.entry(kernel) or kernel
+    shares = 1.0 / np.sqrt(heavy)
+    made = RateTask(mechanism, order, place, frame, rows, size, heavy, damping, settings, shares, kernel, quick)
+    if key is not None:
+        mechanism.__dict__.setdefault("_rate_tasks", {})[key] = made
+    return made
+
+
+def check_mechanism(mechanism: Mechanism) -> None:
+    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian alone."""
+    if mechanism.floating:
+        raise ArgumentError(
+            f"{mechanism.name!r} has a floating base, whose speed the joints do not give; joint rates need a fixed one"
+        )
+    if mechanism.loops:
+        raise ArgumentError(
+            f"{mechanism.name!r} has closed loops, which joint rates found for its tree alone would open;"
+            " linkwise.solve.linkage has what moves linkages"
+        )
+    if not mechanism.n:
+        raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
+
+
+def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
+    """The components that count."""
+    if mask is None:
+        return tuple(range(6))
+    made = numbers("mask", mask, SIX)
+    if made.shape != (6,) or not np.isin(made, (0.0, 1.0)).all() or not made.any():
+        raise ArgumentError(f"mask is {shown(mask)}; expected {SIX}")
+    return tuple(int(row) for row in np.flatnonzero(made))
+
+
+def positive(field: str, value: Any, *, zero: bool = False) -> float:
+    """One finite number above zero, or zero where that is allowed."""
+    expected = f"a number {'>=' if zero else '>'} 0"
+    made = numbers(field, value, expected)
+    if made.ndim or isinstance(value, (bool, np.bool_)) or not (made > 0 or (zero and made == 0)):
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return float(made)
+
+
+def per_joint(field: str, value: npt.ArrayLike, n: int, expected: str) -> FloatArray:
+    """Positive numbers (n,), infinite ones too."""
+    made = numbers(field, value, expected, finite=False)
+    if made.shape not in ((), (n,)) or not (made > 0).all():
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return np.array(np.broadcast_to(made, (n,)))
+
+
+def check_limits(limits: str | None) -> None:
+    """Raise `ArgumentError` unless there is such a way of keeping limits."""
+    if limits is not None and (not isinstance(limits, str) or limits not in LIMITS):
+        raise ArgumentError(f"limits is {shown(limits)}; expected {choices([*LIMITS, None])}")
+
+
+def _key(*given: Any) -> tuple[Any, ...] | None:
+    """What a task is kept by; None for arguments that say nothing at a glance, for which it is made anew."""
+    flat = (*given[:-1], *(given[-1] if isinstance(given[-1], (list, tuple)) else (given[-1],)))
+    plain = all(part is None or type(part) in (int, str, float) for part in flat)
+    return (*given[:-1], len(flat), *flat[len(given) - 1 :]) if plain else None
+
+
+def _filter(damping: float | str | None, region: float) -> FloatArray:
+    bound = positive("region", region)
+    if damping is None:
+        return np.zeros(2)
+    if isinstance(damping, str):
+        if damping != "auto":
+            raise ArgumentError(f"damping is {damping!r}; expected 'auto', a number >= 0 or None")
+        return np.array([bound, 0.0])
+    return np.array([0.0, positive("damping", damping, zero=True)])
+
+
+def _weights(mechanism: Mechanism, weights: npt.ArrayLike | None, size: float) -> FloatArray:
+    if weights is not None:
+        return per_joint("weights", weights, mechanism.n, f"{mechanism.n} numbers > 0, infinite for joints that must rest")
+    return np.where(slides(mechanism), 1.0 / size**2, 1.0)

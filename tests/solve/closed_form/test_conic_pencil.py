@@ -1,0 +1,94 @@
+"""Conics and curves: every point where they meet, as the roots of polynomials say, also where two of them fall together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwise.kernel import Kernel, trace
+from linkwise.solve.closed_form.conic_pencil import conic_on_circle, conic_on_parabola, quadratic
+from linkwise.solve.closed_form.subproblems import Turn
+from linkwise.spatial.scalar import Array
+
+COUNT = 400
+
+
+def _on_circle(conic: Array) -> Array:
+    return np.array([[turn.c, turn.s] for turn in conic_on_circle(conic, Turn(1.0, 0.0))], dtype=object)
+
+
+def _on_parabola(conic: Array) -> Array:
+    return np.array(conic_on_parabola(conic), dtype=object)
+
+
+CIRCLE = Kernel(trace(_on_circle, "on_circle", {"conic": (3, 3)}, {"points": (4, 2)}), "numpy")
+PARABOLA = Kernel(trace(_on_parabola, "on_parabola", {"conic": (3, 3)}, {"s": (4,)}), "numpy")
+QUADRATIC = Kernel(trace(lambda v: np.array(quadratic(*v), dtype=object), "quadratic", {"v": (3,)}, {"s": (2,)}), "numpy")
+
+
+def _through(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
+    """Conics at random through points (k, 3)."""
+    made = rng.normal(size=(len(points), 3, 3))
+    made = made + made.transpose(0, 2, 1)
+    made[:, 2, 2] -= np.einsum("ki,kij,kj->k", points, made, points)
+    return made
+
+
+def test_points_on_the_circle_are_the_roots_of_a_polynomial() -> None:
+    rng = np.random.default_rng(1)
+    angle = rng.uniform(-np.pi, np.pi, COUNT)
+    conics = _through(rng, np.stack([np.cos(angle), np.sin(angle), np.ones(COUNT)], axis=1))
+    found = CIRCLE(conics)
+    angles = np.arctan2(found[..., 1], found[..., 0])
+    for conic, own in zip(conics, angles, strict=True):
+        a, b, one, d, e, f = conic[0, 0], conic[1, 1], conic[2, 2], conic[0, 1], conic[0, 2], conic[1, 2]
+        ends = 0.25 * (a - b) - 0.5j * d, e - 1j * f  # (in z = exp(i t): the conic times z^2)
+        roots = np.roots([*ends, 0.5 * (a + b) + one, np.conj(ends[1]), np.conj(ends[0])])
+        real = np.angle(roots[np.abs(np.abs(roots) - 1.0) < 1e-7])
+        assert len(real) in (2, 4)
+        away = np.abs(np.exp(1j * own)[None] - np.exp(1j * real)[:, None]).min(axis=1)
+        assert away.max() < 1e-6  # numpy.roots itself loses half the digits where two roots are near each other
+
+
+def test_points_on_the_parabola_are_the_roots_of_a_polynomial() -> None:
+    rng = np.random.default_rng(2)
+    s = rng.normal(size=COUNT)
+    conics = _through(rng, np.stack([s * s, s, np.ones(COUNT)], axis=1))
+    with np.errstate(all="ignore"):
+        found = PARABOLA(conics)
+    assert np.nanmin(np.abs(found - s[:, None]), axis=1).max() < 1e-9
+    for q, own in zip(conics, found, strict=True):
+        roots = np.roots([q[0, 0], 2 * q[0, 1], 2 * q[0, 2] + q[1, 1], 2 * q[1, 2], q[2, 2]])
+        real = roots[np.abs(roots.imag) < 1e-9].real
+        away = np.nanmin(np.abs(own[None] - real[:, None]), axis=1) / (1.0 + np.abs(real))
+        assert away.max() < 1e-6
+
+
+def test_a_double_root_keeps_its_digits() -> None:
+    rng = np.random.default_rng(3)
+    angle = rng.uniform(-np.pi, np.pi, COUNT)
+    c, s, one = np.cos(angle), np.sin(angle), np.ones(COUNT)
+    lines = np.einsum("ki,kj->kij", np.stack([c, s, -one], axis=1), rng.normal(size=(COUNT, 3)))  # (a tangent and a line)
+    found = CIRCLE(lines + lines.transpose(0, 2, 1) + rng.normal(size=(COUNT, 1, 1)) * np.diag([1.0, 1.0, -1.0]))
+    away = np.hypot(found[..., 0] - c[:, None], found[..., 1] - s[:, None]).min(axis=1)
+    assert np.median(away) < 1e-14  # the vertex of the parabola nearby is as well determined as a simple root
+    assert away.max() < 1e-4  # the line goes nearly through the tangent's point: three roots, the cube root of the rounding
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "roots"),
+    [
+        ((1.0, -3.0, 2.0), (1.0, 2.0)),
+        ((1.0, 0.0, -4.0), (-2.0, 2.0)),
+        ((2.0, 4.0, 2.0), (-1.0, -1.0)),
+        ((1.0, 0.0, 0.0), (0.0, 0.0)),
+    ],
+)
+def test_quadratic(coefficients: tuple[float, ...], roots: tuple[float, ...]) -> None:
+    assert np.sort(QUADRATIC(np.array(coefficients))).tolist() == list(roots)
+
+
+def test_quadratic_keeps_the_small_root() -> None:
+    small, large = 1e-9, 1e9
+    found = np.sort(QUADRATIC(np.array([1.0, -(small + large), small * large])))
+    assert np.abs(found / [small, large] - 1.0).max() < 4e-16  # two units in the last place, no digit cancelled
