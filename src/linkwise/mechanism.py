@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
-import linkwise.solve
 from linkwise.compiling import kernel_of
 from linkwise.dynamics.base_parameters import BaseParameters
 from linkwise.dynamics.operators import SpatialOperators
@@ -18,10 +17,13 @@ from linkwise.kernel import Kernel
 from linkwise.method import compiled
 from linkwise.model.dh_table import links_from_dh
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints import Constraint
-from linkwise.solve.solution import Solution
-from linkwise.solve.velocity import RateSolution
 from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    import linkwise.solve  # (imported when it is first used)
+    from linkwise.solve.constraints import Constraint
+    from linkwise.solve.solution import Solution
+    from linkwise.solve.velocity import RateSolution
 
 
 class Mechanism(Tree):
