@@ -21,6 +21,7 @@ from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
     import linkwise.solve  # (imported when it is first used)
+    from linkwise.solve.closed_form import Solutions
     from linkwise.solve.constraints import Constraint
     from linkwise.solve.solution import Solution
     from linkwise.solve.velocity import RateSolution
@@ -447,6 +448,20 @@ class Mechanism(Tree):
         (True, True)
         """
         return linkwise.solve.inverse_kinematics(self, T, **options)
+
+    def all_inverse_kinematics(self, T: npt.ArrayLike, **options: Any) -> FloatArray | Solutions:
+        """Every solution (k, n) that the closed form gives for a pose T (4, 4), within the limits, the nearest to q0 first.
+
+        A batch of poses gives `Solutions`. The options are those of `linkwise.solve.all_inverse_kinematics`: link, q0, limits.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.ur5()
+        >>> arm.all_inverse_kinematics(arm.forward_kinematics([0.1, -0.8, 1.0, 0.3, 0.5, 0.2])).shape[1]
+        6
+        """
+        return linkwise.solve.all_inverse_kinematics(self, T, **options)
 
     def solve(self, constraints: Constraint | Sequence[Constraint], **options: Any) -> Solution:
         """Coordinates for which all constraints hold, and the loops are closed.

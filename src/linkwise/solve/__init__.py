@@ -1,5 +1,10 @@
 """Position solving: constraints in, joint coordinates out, each answer checked again before it is called one."""
 
+from linkwise.solve.closed_form import ClosedForm as ClosedForm
+from linkwise.solve.closed_form import NoClosedFormError as NoClosedFormError
+from linkwise.solve.closed_form import Solutions as Solutions
+from linkwise.solve.closed_form import all_inverse_kinematics as all_inverse_kinematics
+from linkwise.solve.closed_form import closed_form as closed_form
 from linkwise.solve.constraints import Aligned as Aligned
 from linkwise.solve.constraints import Closed as Closed
 from linkwise.solve.constraints import Coordinate as Coordinate

@@ -108,7 +108,8 @@ class Solution:
         one = self._one(index)
         errors = f"{one.position_error:.3g} m and {one.rotation_error:.3g} rad"
         if one.success:
-            return f"solved after {one.iterations} iterations: {errors} from the goal (tolerance {self.tol:g})"
+            steps = f" after {one.iterations} iterations" if one.iterations else ""
+            return f"solved{steps}: {errors} from the goal (tolerance {self.tol:g})"
         told = f"not solved ({one.reason}): {REASONS[str(one.reason)]}. The nearest found is {errors} away"
         active = one.active_limits
         at = [
