@@ -47,9 +47,8 @@ def of_one(mechanism: Mechanism, asked: Targets, one: Answer) -> Made:
     frames = new_table("", "wanted", "reached", "")
     rows = zip((*"xyz", "roll", "pitch", "yaw"), _six(asked.poses[0]), _six(one.reached), "xyzabc", strict=True)
     for name, wanted, reached, letter in rows:
-        if letter in "abc":  # (half a turn is shown with the sign that was asked for)
-            reached += math.tau * round((wanted - reached) / math.tau)
-        text = [_six_digits(value) if letter in "xyz" else f"{_deg(value)}°" for value in (wanted, reached)]
+        near = reached if letter in "xyz" else reached + math.tau * round((wanted - reached) / math.tau)  # (of half turns)
+        text = [_six_digits(value) if letter in "xyz" else f"{_deg(value)}°" for value in (wanted, near)]
         frames.add_row(name, text[0] if letter in asked.letters else "free", text[1], "m" if letter in "xyz" else "")
     return Made([(f"{plain(mechanism.name)}: {head}", joints), (_counted(asked), frames)], [plain(one.told)])
 

@@ -55,8 +55,7 @@ class Descent:
     """A program in machine code, as a gufunc ``(p),(n),(k,n),(s)->(n+a+1)``.
 
     Called with parameters, q0, starts and settings it gives the last q, aux and status of each task. Each task begins at q0;
-    where a start is given up the next of the k starts is tried, in their order, until one is solved. Arguments must be
-    float64, each row side by side in memory.
+    where a start is given up the next of the k starts is tried, in their order, until one is solved.
 
     Parameters
     ----------
@@ -85,8 +84,10 @@ class Descent:
     def __call__(self, parameters: FloatArray, q0: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
         """Run all tasks; each row of the result is q, aux and status."""
         ufunc = self.ufunc
+        # (the machine code reads rows that lie side by side, whatever strides NumPy would hand it)
+        given = [np.ascontiguousarray(part, dtype=np.float64) for part in (parameters, q0, starts, settings)]
         with np.errstate(all="ignore"):  # a start may run off to infinity: it is given up, and others follow
-            return ufunc(parameters, q0, starts, settings)  # type: ignore[no-any-return]
+            return ufunc(*given)  # type: ignore[no-any-return]
 
     def _build(self) -> Any:
         if self.backend == "numpy":
@@ -117,7 +118,7 @@ def _rounds(program: Program) -> Callable[..., FloatArray]:
         cores = [np.asarray(x, dtype=float) for x in (parameters, q0, starts, settings)]
         batch = np.broadcast_shapes(*(x.shape[: x.ndim - d] for x, d in zip(cores, (1, 1, 2, 1), strict=True)))
         flat = [
-            np.broadcast_to(x, (*batch, *x.shape[x.ndim - d :])).reshape(-1, *x.shape[x.ndim - d :])
+            np.broadcast_to(x, (*batch, *x.shape[x.ndim - d :])).reshape(prod(batch), *x.shape[x.ndim - d :])
             for x, d in zip(cores, (1, 1, 2, 1), strict=True)
         ]
         made = np.empty((len(flat[0]), sizes["q"] + sizes["aux"] + 1))
@@ -132,6 +133,6 @@ def _rounds(program: Program) -> Callable[..., FloatArray]:
                 lost.append(tasks[over & ~(status > 0)])
                 q, aux, tasks = q[~over], aux[~over], tasks[~over]
             rest = np.sort(np.concatenate([*lost, rest[:0]]))
-        return made.reshape(*batch, -1)
+        return made.reshape(*batch, made.shape[1])
 
     return run

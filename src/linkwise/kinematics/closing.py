@@ -26,13 +26,28 @@ if TYPE_CHECKING:
 CLOSED = 1e-12
 """Up to here loops count as closed: lengths over the longest offset, and sines of angles."""
 
+NEARLY = 1e-6
+"""By this part of the longest offset, or rad, loops of a position that is given may be open; speeds and accelerations of the
+loops' ends may differ by this part of the terms that make them up."""
+
+REST = 1e-9
+"""Speeds and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none."""
+
 ITERATIONS = 200
 """Steps of damped least squares from one start."""
 
 LARGEST_STEP = 0.5
 """Of one coordinate at once: rad, or longest offsets."""
 
+_KEPT = "_closing"
+
 _PERFECT = 1e-15
+
+_MISFIT = 1e-2
+"""Loops that are open by less may be so by numbers given with few digits."""
+
+_ROUNDING = 1e-13
+"""Offsets below this part of the greatest length that a mechanism is described with, or of 1 m, are rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +97,11 @@ class Closing:
 
 
 def closing(mechanism: Mechanism) -> Closing:
-    """The closure equations of a mechanism with loops, without units."""
-    return Closing(mechanism, longest_offset(mechanism))
+    """The closure equations of a mechanism with loops, without units; made once."""
+    if _KEPT not in mechanism.__dict__:
+        mechanism.__dict__[_KEPT] = Closing(mechanism, longest_offset(mechanism))
+    made: Closing = mechanism.__dict__[_KEPT]
+    return made
 
 
 def longest_offset(tree: Tree) -> float:
@@ -96,7 +114,20 @@ def longest_offset(tree: Tree) -> float:
             (reach if body >= 0 else grounded).append(frame[:3, 3] if body >= 0 else frame)
     reach += [(np.linalg.inv(np.asarray(tree.base)) @ t)[:3, 3] for t in grounded]
     longest = max(float(np.linalg.norm(offset)) for offset in reach)
-    return longest if longest > 0.0 else 1.0
+    frames = [*(body.placement for body in made.bodies), tree.base]
+    greatest = max(1.0, *(float(np.linalg.norm(np.asarray(frame)[:3, 3])) for frame in frames))
+    return longest if longest > _ROUNDING * greatest else 1.0
+
+
+def repeating(task: Closing, error: float) -> str:
+    """What to say of loops that stay open by little, where their equations can only be satisfied by repeating each other."""
+    count, joints = len(task.rows), task.mechanism.n
+    if error > _MISFIT or count < joints:
+        return ""
+    return (
+        f"; {count} equations for {joints} coordinates must repeat each other, which they do only where axes that are to be"
+        " parallel, or to meet, are so to the last digits (of a pin, a 'point' asks less than a 'hinge')"
+    )
 
 
 def closed_near(

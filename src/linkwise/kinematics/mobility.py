@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.closing import CLOSED, Closing, closed_samples, closing
+from linkwise.kinematics.closing import CLOSED, NEARLY, Closing, closed_samples, closing
 from linkwise.kinematics.geometry import planar_loops, spherical_loops
 from linkwise.kinematics.pivots import independent_columns, rank_of
 from linkwise.model.tree import Tree
@@ -18,9 +18,6 @@ from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
-
-NEARLY = 1e-6
-"""Loops of a position that is given may be open by this much, in longest offsets and rad."""
 
 PLANAR_ROWS = {"full": 3, "point": 2, "hinge": 2}
 """How many equations each kind of closure is in a plane, or on a sphere."""

@@ -10,6 +10,7 @@ import numpy as np
 from linkwise.dynamics.closed_loops.rows import independent_closure
 from linkwise.errors import ArgumentError
 from linkwise.kernel.tape import Shape
+from linkwise.kinematics.closing import NEARLY, REST
 from linkwise.mechanism import Mechanism
 from linkwise.model.tree import Tree
 from linkwise.simulation.arguments import Start
@@ -17,17 +18,9 @@ from linkwise.simulation.events import member
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Event
 
-NEARLY = 1e-6
-"""By this part of the longest offset, or rad, loops may be open at the start, and open per second beside the speeds that
-meet there: what was typed with six digits is brought to closed ones, what is further off is refused."""
-
-
-REST = 1e-9
-"""Speeds of loops' ends below this many longest offsets, or rad, per s count as none."""
-
 
 def closed_start(mech: Mechanism, start: Start) -> Start:
-    """The initial states with loops closed exactly.
+    """The initial states with loops closed exactly: what was typed with six digits is, what is further off is refused.
 
     Raises
     ------

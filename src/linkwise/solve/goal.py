@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.kinematics.jacobian import FRAMES
 from linkwise.solve.constraints.pose import exact_poses, mask_of
 from linkwise.solve.pose_error import pose_error, pose_error_rate
 from linkwise.solve.solution import Solution
@@ -18,8 +19,6 @@ from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
-
-FRAMES = ("base", "body")
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.jacobian import FRAMES
-from linkwise.solve.constraints.given import FARTHEST
-from linkwise.solve.constraints.pose import Pose
+from linkwise.solve.constraints.given import link_given
+from linkwise.solve.constraints.pose import EXACT, Pose, defects
 from linkwise.solve.exactly import exactly, form_for
 from linkwise.solve.goal import positive
 from linkwise.solve.newton_raphson import newton_raphson
@@ -20,16 +19,11 @@ from linkwise.solve.solution import Solution
 from linkwise.solve.solver import solve, solved, start_of, whole
 from linkwise.solve.steepest_descent import steepest_descent
 from linkwise.solve.system import System, system_of
-from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, select
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
 
 METHODS = ("auto", "closed_form", "numeric", "newton_raphson", "steepest_descent")
-
-EXACT = 1e-13
-"""Rotations whose rows are orthonormal to this are taken as they are; others are brought to the nearest that are."""
 
 
 def inverse_kinematics(
@@ -101,7 +95,7 @@ def inverse_kinematics(
         return steepest_descent(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
     if frame not in FRAMES:
         raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
-    if limits is not True and limits is not False:
+    if not isinstance(limits, (bool, np.bool_)):
         raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
     if tol.__class__ is not float or not 0.0 < tol < np.inf:
         tol = positive("tol", tol)
@@ -120,28 +114,13 @@ def inverse_kinematics(
 
 def pose_system(mechanism: Mechanism, link: int | str, limits: bool) -> System:
     """The compiled system for whole poses of a link."""
-    key = ("pose", link, limits)
+    key = ("pose", link_given(link), limits)
     systems: dict[Any, System] = mechanism.__dict__.setdefault("_systems", {})
     if key not in systems:
         goal = Pose(link, np.eye(4))
         goal.check(mechanism)
         systems[key] = system_of(mechanism, [goal], limits=limits)
     return systems[key]
-
-
-@cache
-def _defect() -> Any:
-    """Numbers (16,) of a pose to how far they are from being one: the sum of the squares of what should be zero."""
-
-    def defect(p: Array) -> Any:
-        t = p.reshape(4, 4)
-        gaps = (t[:3, :3] @ t[:3, :3].T - np.eye(3)).ravel()
-        handed = cross(t[0, :3], t[1, :3]) @ t[2, :3] - 1.0
-        far = select(t[:3, 3] @ t[:3, 3] - FARTHEST**2, 1.0, 0.0)
-        return gaps @ gaps + handed * handed + t[3, :3] @ t[3, :3] + (t[3, 3] - 1.0) * (t[3, 3] - 1.0) + far
-
-    kernel = Kernel(trace(defect, "pose_defect", {"T": (16,)}, {"defect": ()}))
-    return kernel.entry(kernel.ufunc) or kernel.ufunc
 
 
 def _plain(
@@ -155,14 +134,14 @@ def _plain(
 ) -> Solution | None:
     """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
     try:
-        poses = np.asarray(T, dtype=np.float64)
-    except (TypeError, ValueError):
+        poses = np.asarray(T)
+    except ValueError:
         return None
-    if poses.shape[-2:] != (4, 4):
+    if poses.shape[-2:] != (4, 4) or poses.dtype.kind not in "biuf":
         return None
-    given = poses.reshape(*poses.shape[:-2], 16)
-    defects = _defect()(given)
-    if not (defects <= EXACT**2 if given.ndim == 1 else (defects <= EXACT**2).all()):
+    given = np.asarray(poses, dtype=np.float64).reshape(*poses.shape[:-2], 16)
+    gaps = defects(given)
+    if not (gaps <= EXACT if given.ndim == 1 else (gaps <= EXACT).all()):
         return None
     system = pose_system(mechanism, link, limits)
     start = system.start if q0 is None else start_of(mechanism, system, q0)

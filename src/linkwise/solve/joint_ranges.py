@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.model.tree import Tree
+from linkwise.solve.constraints.given import FARTHEST
 from linkwise.spatial.scalar import Array, FloatArray, select
 
 TURN = 2.0 * np.pi
+
+NARROW = 1.0
+"""Ranges of less than this, rad, are narrow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +37,9 @@ class JointRanges:
 
     @classmethod
     def of(cls, tree: Tree, *, limits: bool = True) -> JointRanges:
-        """The ranges of a mechanism, or endless ones."""
+        """The ranges of a mechanism, or endless ones; a limit out of the range of sensible numbers is none."""
         bounds = tree.limits if limits else np.tile([-np.inf, np.inf], (tree.n, 1))
+        bounds = np.where(np.abs(bounds) > FARTHEST, np.copysign(np.inf, bounds), bounds)
         return cls(bounds[:, 0], bounds[:, 1], turning(tree))
 
     def wrapped(self, q: Array, q0: Array) -> Array:
@@ -44,13 +50,37 @@ class JointRanges:
         """
         made = np.array(q, dtype=object)
         for i in range(len(made)):
-            if self.turning[i]:
+            if self.turning[i] and not self.narrow[i]:
                 middle = self._middle(i, q0[i])
                 up, down = made[i] - (middle + np.pi), (middle - np.pi) - made[i]
                 made[i] = select(up, made[i] - TURN, select(down, made[i] + TURN, made[i]))
             else:
                 made[i] = self.held(made[i], i)
         return made
+
+    @property
+    def narrow(self) -> npt.NDArray[np.bool_]:
+        """Which coordinates (n,) have so little room that a step towards a solution would leave it, mostly."""
+        return np.asarray(0.5 * self.high - 0.5 * self.low < 0.5 * NARROW)
+
+    @cached_property
+    def _finite(self) -> tuple[FloatArray, FloatArray]:
+        most = np.finfo(np.float64).max
+        return np.maximum(self.low, -most), np.minimum(self.high, most)
+
+    def hold(self, q: FloatArray) -> bool:
+        """Whether coordinates (n,) are finite, and within their limits."""
+        low, high = self._finite
+        return bool(np.count_nonzero((low <= q) & (q <= high)) == len(low))
+
+    def lifted(self, q: FloatArray) -> FloatArray:
+        """Coordinates (..., n) of what turns brought to their limits or within by whole turns, where they are beyond."""
+        above = self.turning & np.isfinite(self.high) & (q > self.high)
+        below = self.turning & np.isfinite(self.low) & (q < self.low)
+        if not (above.any() or below.any()):
+            return q
+        high, low = np.where(above, self.high, 0.0), np.where(below, self.low, 0.0)
+        return np.where(above, high - np.remainder(high - q, TURN), np.where(below, low + np.remainder(q - low, TURN), q))
 
     def _middle(self, i: int, q0: Any) -> Any:
         low, high = self.low[i], self.high[i]

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 FLAT = 1e-6
 """Singular values of the rates below this share of the greatest count as zero where the iteration rests."""
 
-AT_ONCE = 5_000
-"""Tasks looked at together."""
+ALL_BUT = 1e-3
+"""An error below this (rad, or in lengths of the mechanism) hints at a solution that lies beside a singular position."""
+
+AT_ONCE = 500
+"""Tasks looked at together: between one lot and the next Python sees to signals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +72,10 @@ def _part(mechanism: Mechanism, system: System, tasks: FloatArray, starts: Float
 
 
 def _search_on(system: System, tasks: FloatArray, near: Nearest, tol: float, seed: int) -> None:
-    """Look much longer, within the limits, for what is known to be met outside them; what is found is written into near."""
-    rest, nq = np.flatnonzero(near.reason == "limit"), near.q.shape[1]
+    """Look much longer, within the limits, for what is met outside them, or all but met; writes what is found into near."""
+    missed = np.hypot(near.distance / system.task.length, near.angle)
+    rest = np.flatnonzero((near.reason == "limit") | (~near.success & (missed < ALL_BUT)))
+    nq = near.q.shape[1]
     if not rest.size:
         return
     given = tasks[rest]

@@ -12,15 +12,13 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, members
 from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.closing import CLOSED, closing
 from linkwise.solve.dyad import arranged, close
 from linkwise.solve.planar_rings import Ring, dyads_of, pinned, planar_rings
 from linkwise.spatial.scalar import Array, FloatArray
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
-
-CLOSED = 1e-12
-"""How far a loop may be open, in m per metre of its size (at least one), or in rad, to be called closed."""
 
 
 class AssemblyModes:
@@ -106,7 +104,7 @@ class AssemblyModes:
         -------
         ndarray (..., 2**k, nq)
             A position for each row of `signs`; NaN where the links do not reach. Each has been checked with the closure
-            equations of the mechanism: open by at most 1e-12 m per metre of its size.
+            equations of the mechanism, to 1e-12 of its longest offset, and rad.
 
         Raises
         ------
@@ -184,7 +182,7 @@ class AssemblyModes:
         ring, place = self._dyads[0].ring, _last(point, "point", 3, "x, y, z")
         with np.errstate(invalid="ignore"):
             found = np.array(self._reach(place @ ring.plane.T))
-        outside = np.abs(place @ ring.normal - ring.level) > CLOSED * max(1.0, ring.size)
+        outside = np.abs(place @ ring.normal - ring.level) > CLOSED * ring.size
         found[np.broadcast_to(outside[..., None], found.shape[:-1])] = np.nan
         return self._checked(found)
 
@@ -232,10 +230,9 @@ class AssemblyModes:
 
     def _checked(self, found: FloatArray) -> FloatArray:
         """The positions, NaN where a loop is open: a forward pass that shares nothing with the closed form."""
-        size = max(1.0, *(dyad.ring.size for dyad in self._dyads))
         with np.errstate(invalid="ignore"):
-            open_by = np.abs(self.mechanism.kernel("closure")(found)).max(axis=-1)
-        found[~(open_by <= CLOSED * size)] = np.nan
+            error = closing(self.mechanism).error(found)
+        found[~(error <= CLOSED)] = np.nan
         return found
 
 

@@ -22,7 +22,7 @@ from linkwise.spatial.scalar import FloatArray
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
 
-AT_ONCE = 100_000
+AT_ONCE = 10_000
 """Tasks of one call into machine code: between two calls Python sees to signals."""
 
 
@@ -137,6 +137,8 @@ def start_of(mechanism: Mechanism, system: System, q0: npt.ArrayLike | None) -> 
     """The first start (..., nq)."""
     if q0 is None:
         return system.start
+    if type(q0) is np.ndarray and _usual(q0, system):
+        return q0
     made = numbers("q0", q0)
     if made.shape[-1:] != (mechanism.nq,):
         raise ArgumentError(f"q0 has the shape {made.shape}; expected (..., {mechanism.nq})")
@@ -145,7 +147,14 @@ def start_of(mechanism: Mechanism, system: System, q0: npt.ArrayLike | None) -> 
         if not (size > 0.0).all():
             raise ArgumentError("q0 has a quaternion of zeros; expected qw, qx, qy, qz in q0[..., 3:7]")
         made[..., 3:7] /= size
+    made[..., system.task.free :] = system.ranges.lifted(made[..., system.task.free :])
     return made
+
+
+def _usual(q0: FloatArray, system: System) -> bool:
+    """Whether a start needs no attention: joint coordinates alone, float64, finite and within the limits."""
+    n = len(system.ranges.low)
+    return q0.dtype == np.float64 and q0.shape == (n,) == system.start.shape and system.ranges.hold(q0)
 
 
 def whole(field: str, value: Any) -> int:

@@ -25,7 +25,7 @@ def start_position(mechanism: Tree) -> FloatArray:
     """
     low, high = mechanism.limits[:, 0], mechanism.limits[:, 1]
     bounded = np.isfinite(low) & np.isfinite(high)
-    width = np.where(bounded, np.where(bounded, high, 0.0) - np.where(bounded, low, 0.0), np.inf)
-    middle = np.where(bounded, np.where(bounded, low, 0.0) + 0.5 * np.where(bounded, width, 0.0), 0.0)
-    aside = np.minimum(ASIDE, 0.25 * width) * np.where(np.arange(mechanism.n) % 2, -1.0, 1.0)
+    half = np.where(bounded, 0.5 * np.where(bounded, high, 0.0) - 0.5 * np.where(bounded, low, 0.0), np.inf)
+    middle = np.where(bounded, np.where(bounded, low, 0.0) + np.where(bounded, half, 0.0), 0.0)
+    aside = np.minimum(ASIDE, 0.5 * half) * np.where(np.arange(mechanism.n) % 2, -1.0, 1.0)
     return np.asarray(np.clip(middle + aside, low, high))

@@ -21,10 +21,13 @@ from linkwise.kinematics.configuration import integrate
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Constraint, View, squared
 from linkwise.solve.joint_ranges import JointRanges
-from linkwise.spatial.scalar import Array, select
+from linkwise.spatial.scalar import Array, least, select
 
 DAMPING = 0.1
 """Damping per squared error, of a mechanism as large as one radian is long."""
+
+MOST_ERROR = 10.0
+"""The squared error beyond which the damping does not grow: what slides far would come no nearer otherwise."""
 
 LEAST_DAMPING = 1e-13
 """Damping that is left at the solution: enough for a factorisation where rows depend on each other."""
@@ -36,8 +39,13 @@ to which it must have fallen in between."""
 FIRST_DAMPING, EASED, STRICTER, HOPELESS = 1e-2, 0.2, 4.0, 1e10
 """Of the second iteration: the first damping, its factor after a good step and after a bad one, and where it gives up."""
 
-AT_REST = 1e-16
-"""The squared slope along the joints that are free, as a share of the squared error, at which it is at rest."""
+AT_REST = 1e-14
+"""The squared slope along the joints that are free, as a share of the squared error, at which it is at rest. A step along a
+slope of 1e-16 of it is lost in the rounding of the error."""
+
+LONGEST_SLIDE = 100.0
+"""A slide counts to the size of a mechanism with this many times what the rest of it measures, at most: where the limits of
+one are so wide that they are none, the rest would not count beside it."""
 
 MOST_OPERATIONS = 20_000
 """Operations up to which the second iteration takes the second derivative; beyond, the product of the rates."""
@@ -54,18 +62,20 @@ class Task:
     tree : Tree
         The mechanism.
     constraints : sequence of Constraint
-        What must hold; of their numbers only the count is used.
+        What must hold; of their numbers only the count is used, and kept.
     limits : bool
         Whether joint limits hold.
     """
 
     def __init__(self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> None:
-        self.tree, self.constraints = tree, tuple(constraints)
+        self.tree, self.constraints = tree, tuple(constraint.kind() for constraint in constraints)
         self.counts = [int(constraint.numbers.shape[-1]) for constraint in constraints]
         self.ranges = JointRanges.of(tree, limits=limits)
         self.ranges.turning[[i for constraint in constraints for i in constraint.counted(tree)]] = False
         self.length = size_of(tree)
         self.free = tree.nq - tree.n
+        self.held_always = np.concatenate([np.zeros(tree.nv - tree.n, dtype=bool), self.ranges.turning & self.ranges.narrow])
+        self.limited = bool(np.isfinite([self.ranges.low, self.ranges.high]).any())
 
     def split(self, p: Array) -> list[Array]:
         """The numbers of each constraint."""
@@ -95,6 +105,10 @@ class Task:
         """Q after a step dq (nv,)."""
         return integrate(self.tree, q, dq, 1.0) if self.free else q + dq
 
+    def held(self, q: Array) -> Array:
+        """Q (nq,), at their limits the coordinates that are beyond."""
+        return np.concatenate([q[: self.free], [self.ranges.held(value, i) for i, value in enumerate(q[self.free :])]])
+
     def met(self, residual: Array, angles: Sequence[bool], settings: Array) -> Any:
         """1 where the residuals are within the tolerances, the roots of the first two settings; else 0, also for NaN."""
         far = squared(np.array([value for value, angle in zip(residual, angles, strict=True) if not angle]))
@@ -108,20 +122,30 @@ def reach(task: Task, p: Array, q0: Array, settings: Array, q: Array, aux: Array
 
     The settings are the squares of two tolerances (m2, rad2), and how far outside its limits a coordinate may be. Of aux the
     first is the number of steps, the second the squared error when it was last looked at, the third when it will be again.
+    The fourth is 1 on the way from q0, and 2 on a second way from there, which stays in the limits: it is taken where more
+    joints move than are needed and the first way was in vain, for the solution near q0 may have a joint at its limit.
     """
     residual, rates, angles = task.equations(q, p)
     error, here = squared(residual), task.met(residual, angles, settings)
-    base, joints = q[: task.free], q[task.free :]
-    onward = task.moved(q, damped_step(rates, residual, DAMPING * error + LEAST_DAMPING))
-    onward = np.concatenate([onward[: task.free], task.ranges.wrapped(onward[task.free :], q0[task.free :])])
-    held = np.concatenate([base, [task.ranges.held(value, i) for i, value in enumerate(joints)]])
+    joints, going, twice = q[task.free :], aux[0] - 0.5, task.limited and rates.shape[0] < rates.shape[1]
+    way = select(going, aux[3], select(squared(q - q0), 0.0, 1.0)) if twice else 0.0
+    shares = np.array(_free(task, q, rates.T @ residual))
+    for i in np.flatnonzero(~task.held_always):
+        shares[i] = select(way - 1.5, shares[i], 1.0) if twice else 1.0
+    onward = task.moved(q, damped_step(rates * shares, residual, _damping(error)))
+    turned = np.concatenate([onward[: task.free], task.ranges.wrapped(onward[task.free :], q0[task.free :])])
+    onward = _chosen(way - 1.5, task.held(onward), turned) if twice else turned
     inside = select(task.ranges.outside(joints, settings[2]), 0.0, 1.0)
-    going = aux[0] - 0.5
     wait, mark = select(going, aux[2], PATIENCE), select(going, aux[1], 1e300)
     lost = select(wait - 0.5, 0.0, select(PROGRESS * mark - error, 0.0, 1.0))
-    aux = np.array([aux[0] + (1.0 - here), select(wait - 0.5, mark, error), select(wait - 0.5, wait - 1.0, AGAIN)])
-    status = select(here, select(inside, 1.0, -1.0), -lost)
-    return np.array([select(here, a, b) for a, b in zip(held, onward, strict=True)]), aux, status
+    mark, wait = select(wait - 0.5, mark, error), select(wait - 0.5, wait - 1.0, AGAIN)
+    status, where = select(here, select(inside, 1.0, -1.0), -lost), _chosen(here, task.held(q), onward)
+    if not twice:
+        return where, np.array([aux[0] + (1.0 - here), mark, wait, way]), status
+    anew = select(-status, select(way - 0.5, select(way - 1.5, 0.0, 1.0), 0.0), 0.0)
+    steps = aux[0] + select(anew, 1.0, 1.0 - here)
+    aux = np.array([steps, select(anew, 1e300, mark), select(anew, PATIENCE, wait), way + anew])
+    return _chosen(anew, task.held(q0), where), aux, select(anew, 0.0, status)
 
 
 def approach(task: Task, p: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Any]:
@@ -142,17 +166,25 @@ def approach(task: Task, p: Array, q0: Array, settings: Array, q: Array, aux: Ar
         normal[i, i] = select(share, normal[i, i] + damping, 1.0)
     slope = slope * np.array(free, dtype=object)
     step = factor(normal).solve(slope)
-    tried = task.moved(q, step)
-    tried = np.concatenate([tried[: task.free], [task.ranges.held(value, i) for i, value in enumerate(tried[task.free :])]])
+    tried = task.held(task.moved(q, step))
     after = squared(task.equations(tried, p)[0])
     better = error - after
-    where = np.array([select(better, a, b) for a, b in zip(tried, q, strict=True)])
-    where = np.array([select(here, a, b) for a, b in zip(q, where, strict=True)])
+    where = _chosen(here, q, _chosen(better, tried, q))
     eased = select(damping * EASED - LEAST_DAMPING, damping * EASED, LEAST_DAMPING)
     then = select(better, eased, damping * STRICTER)
     rest = select(squared(slope) - AT_REST * error, 0.0, 1.0)
     over = select(aux[0] - LONGEST, 1.0, select(then - HOPELESS, 1.0, rest))
     return where, np.array([aux[0] + (1.0 - here), then]), select(here, 1.0, -1.0 * over)
+
+
+def _damping(error: Any) -> Any:
+    """Of a step towards a solution."""
+    return DAMPING * least(error, MOST_ERROR) + LEAST_DAMPING
+
+
+def _chosen(condition: Any, one: Array, other: Array) -> Array:
+    """The first of two arrays of scalars where the condition is above zero, else the second."""
+    return np.array([select(condition, a, b) for a, b in zip(one, other, strict=True)])
 
 
 def damped_step(rates: Array, residual: Array, damping: Any) -> Array:
@@ -192,10 +224,11 @@ def _free(task: Task, q: Array, slope: Array) -> list[Any]:
 
 
 def size_of(tree: Tree) -> float:
-    """A length that belongs to the mechanism, m: how far its frames stand apart, added up; 1 where they do not."""
+    """A length that belongs to the mechanism, m: half of how far its frames stand apart, added up; 1 where they do not."""
     total = float(np.linalg.norm(tree.tool[:3, 3]))
+    slides = 0.0
     for link in tree.links:
         total += float(np.linalg.norm(link.before[:3, 3]) + np.linalg.norm(link.after[:3, 3]))
         if link.joint == "prismatic" and link.limits is not None:
-            total += float(max(abs(bound) if np.isfinite(bound) else 0.0 for bound in link.limits))
-    return 0.5 * total or 1.0
+            slides += float(max(abs(bound) if np.isfinite(bound) else 0.0 for bound in link.limits))
+    return 0.5 * (total + min(slides, LONGEST_SLIDE * (total or 1.0))) or 1.0

@@ -27,6 +27,9 @@ NEAREST_STARTS = 12
 MORE_STARTS = 600
 """Random starts for a task that is met outside the joint limits, from which it is looked for inside them."""
 
+KEPT = 64
+"""Seeds and tolerances whose starts and settings are kept."""
+
 _making = threading.RLock()
 
 
@@ -59,7 +62,7 @@ class System:
     @cached_property
     def reaching(self) -> Descent:
         """The iteration towards a solution."""
-        return self._descent(reach, 3)
+        return self._descent(reach, 4)
 
     @cached_property
     def approaching(self) -> Descent:
@@ -92,13 +95,12 @@ class System:
     @property
     def row(self) -> int:
         """Numbers that the iteration towards a solution gives for a task."""
-        return self.task.tree.nq + 4
+        return self.task.tree.nq + 5
 
     def settings(self, tol: float) -> FloatArray:
         """What `linkwise.solve.steps` calls settings."""
-        if tol not in self._settings:
-            self._settings[tol] = np.array([tol * tol, tol * tol, tol])
-        return self._settings[tol]
+        made = self._settings.get(tol)
+        return _keep(self._settings, tol, np.array([tol * tol, tol * tol, tol])) if made is None else made
 
     def clipped(self, q: FloatArray) -> FloatArray:
         """Configurations (..., nq) brought into the limits."""
@@ -113,7 +115,8 @@ class System:
 
     def starts(self, seed: int, count: int = STARTS) -> FloatArray:
         """Random configurations (count, nq) within the limits: the same for the same seed."""
-        if (seed, count) not in self._starts:
+        made = self._starts.get((seed, count))
+        if made is None:
             rng, tree = np.random.default_rng(seed), self.task.tree
             low, high = self.ranges.low, self.ranges.high
             reach = np.where(tree.slides, self.task.length, np.pi)
@@ -124,8 +127,8 @@ class System:
             high = np.where(bounded, high, np.where(np.isfinite(high), high, low + 2 * reach))
             made = np.tile(self.start, (count, 1))
             made[:, self.task.free :] = rng.uniform(low, high, (count, tree.n))
-            self._starts[seed, count] = made
-        return self._starts[seed, count]
+            _keep(self._starts, (seed, count), made)
+        return made
 
     def _descent(self, function: Callable[..., Any], extra: int) -> Descent:
         nq = self.task.tree.nq
@@ -136,6 +139,14 @@ class System:
         inputs = {"parameters": (self.size,), "q0": (nq,), "settings": (3,), "q": (nq,), "aux": (extra,)}
         outputs = {"q": (nq,), "aux": (extra,), "status": ()}
         return Descent(Program(trace(step, function.__name__, inputs, outputs)))
+
+
+def _keep(kept: dict[Any, FloatArray], key: Any, made: FloatArray) -> FloatArray:
+    """Put an array beside those that are kept; where they are many these are forgotten."""
+    if len(kept) >= KEPT:
+        kept.clear()
+    kept[key] = made
+    return made
 
 
 def system_of(tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> System:

@@ -50,6 +50,56 @@ def test_points_on_the_circle_are_the_roots_of_a_polynomial() -> None:
         assert away.max() < 1e-6  # numpy.roots itself loses half the digits where two roots are near each other
 
 
+def _lines(one: np.ndarray, other: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Two lines (k, 3) each, as conics (k, 3, 3), and t times the circle more."""
+    made = one[:, :, None] * other[:, None]
+    return np.asarray(made + made.transpose(0, 2, 1) + t[:, None, None] * np.diag([1.0, 1.0, -1.0]))
+
+
+def _chord(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    middle, half = 0.5 * (first + second), 0.5 * (first - second)
+    return np.stack([np.cos(middle), np.sin(middle), -np.cos(half)], axis=1)
+
+
+@pytest.mark.parametrize("least", [1.0, 1e-3, 1e-6])
+def test_four_known_roots(least: float) -> None:
+    rng = np.random.default_rng(1)
+    roots = rng.uniform(-np.pi, np.pi, (500, 4))
+    roots[:, 1] = roots[:, 0] + least * rng.uniform(0.5, 1.0, 500)
+    found = CIRCLE(_lines(_chord(roots[:, 0], roots[:, 2]), _chord(roots[:, 1], roots[:, 3]), rng.normal(size=500)))
+    on = np.exp(1j * roots)
+    away = np.abs((found[..., 0] + 1j * found[..., 1])[:, :, None] - on[:, None]).min(axis=1)
+    near = np.sort(np.abs(on[:, :, None] - on[:, None]) + 9.0 * np.eye(4), axis=2)[..., 0]
+    # a root is as uncertain as rounding over the slope there, which is about the distance to the next root
+    assert np.quantile(away * near, 0.99) < 1e-13
+    assert away[near > 0.1].max() < 1e-9
+
+
+@pytest.mark.parametrize("flat", [1e-3, 1e-6, 1e-9, 0.0])
+def test_a_conic_that_is_nearly_a_line_or_nearly_the_circle(flat: float) -> None:
+    rng = np.random.default_rng(4)
+    roots = rng.uniform(-np.pi, np.pi, (2000, 2))
+    other = rng.normal(size=(2000, 3)) * [flat, flat, 1.0]
+    found = CIRCLE(_lines(_chord(roots[:, 0], roots[:, 1]), other, 1e3 * rng.normal(size=2000)))
+    away = np.abs((found[..., 0] + 1j * found[..., 1])[:, :, None] - np.exp(1j * roots)[:, None]).min(axis=1)
+    assert np.quantile(away, 0.99) < 1e-10  # three digits go with the circle
+    assert away.max() < 1e-6
+
+
+def test_points_that_are_no_roots_stay_away_from_those_that_are() -> None:
+    """A line that misses the circle gives two points that are no roots; refined, they must not become bad copies of one."""
+    rng = np.random.default_rng(5)
+    roots, angle = rng.uniform(-np.pi, np.pi, (2000, 2)), rng.uniform(-np.pi, np.pi, 2000)
+    line = np.stack([np.cos(angle), np.sin(angle), -1.2 - rng.random(2000)], axis=1)
+    conics = _lines(_chord(roots[:, 0], roots[:, 1]), line, rng.normal(size=2000))
+    found = CIRCLE(conics)
+    points = np.concatenate([found, np.ones((2000, 4, 1))], axis=2)
+    size = np.abs(conics).sum(axis=(1, 2))
+    miss = np.abs(np.einsum("kpi,kij,kpj->kp", points, conics, points)) / size[:, None]
+    assert ((miss < 1e-14).sum(axis=1) == 2).mean() > 0.98
+    assert ((miss > 1e-14) & (miss < 1e-7)).mean() < 0.005
+
+
 def test_points_on_the_parabola_are_the_roots_of_a_polynomial() -> None:
     rng = np.random.default_rng(2)
     s = rng.normal(size=COUNT)

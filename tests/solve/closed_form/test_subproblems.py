@@ -1,4 +1,4 @@
-"""Each subproblem: its angles fulfil its equation, the true one is among them, and without an answer the nearest is given."""
+"""Each subproblem: its angles fulfil its equation, the true one is among them; without an answer the nearest is given."""
 
 from __future__ import annotations
 

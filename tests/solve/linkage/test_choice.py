@@ -121,10 +121,10 @@ def test_closed_already_stays_where_it_is() -> None:
 def test_the_nearest_is_told_where_there_is_none() -> None:
     mech = planar_four_bar(1.0, 1.0, 1.0, 10.0)
     found = assemble(mech)
-    assert (found.success, found.reason) == (False, "open")
+    assert (found.success, found.reason) == (False, "unreachable")
     assert np.linalg.norm(mech.kernel("closure")(found.q)) == pytest.approx(7.0, abs=1e-6)  # stretched out, 7 are missing
     assert 0.49 < found.closure_error <= 0.7 + 1e-6  # the greater of its two parts, in axes of the coupler
-    assert "no closed position was found" in found.explain()
+    assert "no start led to closed loops" in found.explain()
 
 
 def test_assembly_is_checked() -> None:

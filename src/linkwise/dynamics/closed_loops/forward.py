@@ -10,16 +10,10 @@ from linkwise.algorithm import algorithm
 from linkwise.dynamics.closed_loops.system import ClosedSystem, closed_system
 from linkwise.dynamics.closed_loops.within import within
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external
+from linkwise.kinematics.closing import NEARLY, REST
 from linkwise.kinematics.closure import closure_bias
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, blank, root, select
-
-OPEN = 1e-6
-"""Loops that are open by more than this part of the longest offset (or rad), or opening by more than this part of what the
-joints' speeds amount to there, are not closed."""
-
-REST = 1e-9
-"""Speeds and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none."""
 
 STATE = {"q": "nq", "qd": "nv", "tau": "nv"}
 
@@ -55,7 +49,7 @@ def closed_motion(
     """Return qdd (nv,), with the loops closed, and the forces (K,) that close them.
 
     Both are NaN at a singular position, where closure equations become dependent that are independent elsewhere; and,
-    ``checked``, in a state that does not close the loops: q not to `OPEN`, qd not to it, or qdd not to it in an equation
+    ``checked``, in a state that does not close the loops: q not to `NEARLY`, qd not to it, or qdd not to it in an equation
     that was left out. A stage of an integrator, which may stand beside the closed states, goes unchecked.
     """
     system = closed_system(tree, q)
@@ -85,7 +79,7 @@ def _closed(tree: Tree, system: ClosedSystem, q: Array, qd: Array, qdd: Array, b
     What is left of accelerations is compared with ``free`` too, those of the loops' ends if the loops were open.
     """
     closing = system.closing
-    flag = within(tree, q, OPEN * closing.sizes)
+    flag = within(tree, q, NEARLY * closing.sizes)
     jac, everything = system.jacobian / closing.sizes[:, None], list(range(len(bias)))
     flag = _small(jac * qd, everything, 0.0, flag)
     terms = np.concatenate([jac * qdd, (bias / closing.sizes)[:, None]], axis=1)
@@ -99,5 +93,5 @@ def _small(terms: Array, rows: list[int], more: Any, flag: Any) -> Any:
     for k in rows:
         total = terms[k].sum()
         if not (isinstance(total, float) and total == 0.0):
-            flag = select(OPEN**2 * size + REST**2 - total * total, flag, -1.0)
+            flag = select(NEARLY**2 * size + REST**2 - total * total, flag, -1.0)
     return flag

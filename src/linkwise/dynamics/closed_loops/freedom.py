@@ -11,20 +11,13 @@ import numpy.typing as npt
 
 from linkwise.dynamics.closed_loops.rows import IndependentRows, independent_closure
 from linkwise.errors import ArgumentError, choices, members, shown
-from linkwise.kinematics.closing import closing
+from linkwise.kinematics.closing import NEARLY, closing
 from linkwise.model.tree import Tree
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
-
-NEARLY = 1e-6
-"""By this share of the longest offset, or rad, loops that a caller gives may be open; speeds and accelerations of the loops'
-ends may differ by it from those of the terms that make them up."""
-
-REST = 1e-9
-"""Speeds and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none."""
 
 SINGULAR = 1e-8
 """A singular value below this share of the greatest one counts as zero."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.dynamics.closed_loops.freedom import NEARLY, REST, SINGULAR, Freedom, driven_speeds, first, freedom_at
+from linkwise.dynamics.closed_loops.freedom import SINGULAR, Freedom, driven_speeds, first, freedom_at
 from linkwise.errors import ArgumentError
+from linkwise.kinematics.closing import NEARLY, REST
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
@@ -20,6 +21,8 @@ LEFT = 1e-6
 """What may be left of the efforts that a motion takes, as a part of all of them, where the driven coordinates support it."""
 
 NAME = "closed_inverse_dynamics"
+
+_KEPT = "_cut_open"
 
 
 def closed_inverse_dynamics(
@@ -77,8 +80,7 @@ def closed_inverse_dynamics(
     free = freedom_at(mechanism, q, NAME)
     speeds, rises = (_given(mechanism, name, value) for name, value in (("qd", qd), ("qdd", qdd)))
     _check_motion(mechanism, free, q, speeds, rises)
-    cut = mechanism.replace(loops=())
-    needed = cut.inverse_dynamics(q, speeds, rises, external) * free.units
+    needed = _cut_open(mechanism).inverse_dynamics(q, speeds, rises, external) * free.units
     drives = np.swapaxes(free.basis[..., at, :], -1, -2)
     work = np.einsum("...ji,...j->...i", free.basis, needed)
     efforts = np.einsum("...ji,...i->...j", np.linalg.pinv(drives, rcond=SINGULAR), work)
@@ -91,6 +93,14 @@ def closed_inverse_dynamics(
     inverse = np.linalg.pinv(np.swapaxes(free.rows, -1, -2), rcond=SINGULAR)
     forces[..., chosen] = np.einsum("...kj,...j->...k", inverse, needed - tau) / free.closing.sizes[chosen]
     return tau / free.units, forces
+
+
+def _cut_open(mechanism: Mechanism) -> Mechanism:
+    """The tree without its loops, made once: its kernels are compiled with it."""
+    if _KEPT not in mechanism.__dict__:
+        mechanism.__dict__[_KEPT] = mechanism.replace(loops=())
+    made: Mechanism = mechanism.__dict__[_KEPT]
+    return made
 
 
 def _given(mechanism: Mechanism, name: str, value: npt.ArrayLike) -> FloatArray:

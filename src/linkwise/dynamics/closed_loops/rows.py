@@ -16,7 +16,7 @@ import numpy.typing as npt
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.dynamics.singular import check_inertia
 from linkwise.errors import ModelError, Problem
-from linkwise.kinematics.closing import CLOSED, Closing, closed_near, closing, first_start, random_starts
+from linkwise.kinematics.closing import CLOSED, Closing, closed_near, closing, first_start, random_starts, repeating
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -97,7 +97,7 @@ def _found(tree: Tree) -> IndependentRows:
     ranks = [_rank(table) for table in tables]
     known = [rank for rank in ranks if rank is not None]
     if not known:
-        raise ModelError([_never_closed(tree, len(samples), nearest)])
+        raise ModelError([_never_closed(task, len(samples), nearest)])
     rank = min(known)
     here = np.array([k for k, found in enumerate(ranks) if found == rank])
     lengths = np.linalg.norm(tables[here], axis=-1)
@@ -147,10 +147,11 @@ def _moves(matrix: FloatArray, jac: FloatArray) -> bool:
     return bool(size.min() > 0 and np.linalg.eigvalsh(reduced / np.outer(size, size)).min() > INERT)
 
 
-def _never_closed(tree: Tree, found: int, nearest: float) -> Problem:
+def _never_closed(task: Closing, found: int, nearest: float) -> Problem:
     """What to say where there is no closed configuration to go by."""
+    tree = task.mechanism
     loops = [loop.name or repr(loop) for loop in tree.loops]
     if found:
         return Problem(f"mechanism {tree.name!r}", "loops", loops, "loops that close elsewhere than at singular positions")
-    near = f"the best of many tries left them open by {nearest:.2g} of the longest offset, or rad"
+    near = f"the best of many tries left them open by {nearest:.2g} of the longest offset, or rad{repeating(task, nearest)}"
     return Problem(f"mechanism {tree.name!r}", "loops", loops, f"loops that can be closed ({near})")

@@ -24,6 +24,9 @@ CIRCLE: FloatArray = np.diag([1.0, 1.0, -1.0])
 PARABOLA: FloatArray = np.array([[0.0, 0.0, 0.5], [0.0, -1.0, 0.0], [0.5, 0.0, 0.0]])
 """x = y^2, for X = (x, y, 1)."""
 
+NEAR = 1e-2
+"""The longest step."""
+
 TINY = 1e-300
 """Keeps a quotient of two zeros finite."""
 
@@ -45,7 +48,7 @@ def conic_on_circle(conic: Array, free: Turn) -> list[Turn]:
     -----
     Where fewer points are real, those that come instead do not fulfil the equation: what is built on them has to be checked.
     """
-    scaled = _scaled(conic)
+    scaled = _scaled(conic - 0.5 * (conic[0, 0] + conic[1, 1]) * CIRCLE)
     found: list[Turn] = []
     for line in _lines(scaled, CIRCLE):
         first, second, _ = linear(line[0], line[1], -line[2], free)
@@ -55,7 +58,7 @@ def conic_on_circle(conic: Array, free: Turn) -> list[Turn]:
 
 def conic_on_parabola(conic: Array) -> list[Any]:
     """The four numbers s with X' conic X = 0, X = (s^2, s, 1), as `conic_on_circle` gives them."""
-    scaled = _scaled(conic)
+    scaled = _scaled(conic + conic[1, 1] * PARABOLA)
     return [_along_parabola(scaled, s) for line in _lines(scaled, PARABOLA) for s in quadratic(line[0], line[1], line[2])]
 
 
@@ -76,7 +79,7 @@ def over(x: Any, y: Any, spare: Any) -> Any:
 
 
 def _scaled(conic: Array) -> Array:
-    """The conic with elements of size one."""
+    """The conic with elements of size one; what it has of the curve itself is taken off before, for it says nothing."""
     size = sum(abs(value) for value in conic[np.triu_indices(3)])
     return np.asarray(conic * (1.0 / select(size, size, 1.0)))
 
@@ -179,9 +182,13 @@ def _along_parabola(conic: Array, s: Any) -> Any:
 
 
 def _step(value: Any, slope: Any, bend: Any) -> Any:
-    """To the nearer zero of ``value + slope t + bend t^2 / 2``, or to its vertex: so that double roots are found too."""
+    """To the nearer zero of ``value + slope t + bend t^2 / 2``, or to its vertex: so that double roots are found too.
+
+    Nowhere where that is far: from a point that is no root, steps may lead to one that is found already.
+    """
     under = slope * slope - 2.0 * value * bend
     reach = root(select(under, under, 0.0))
     slant = slope + select(slope, reach, -reach)
     top, bottom = select(under, 2.0 * value, slope), select(under, slant, bend)
-    return -top / select(abs(bottom), bottom, 1.0)
+    step = -top / select(abs(bottom), bottom, 1.0)
+    return select(NEAR - abs(step), step, 0.0)

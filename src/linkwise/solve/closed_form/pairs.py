@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.solve.closed_form.conic import on_circle
+from linkwise.solve.closed_form.conic_pencil import conic_on_circle
 from linkwise.solve.closed_form.subproblems import Turn, direction, linear
 from linkwise.spatial.scalar import Array, FloatArray
+
+UNIT: FloatArray = np.diag([0.0, 0.0, 1.0])
 
 
 def two_angles(a: Array, b: FloatArray, e: Array, free: tuple[Turn, Turn]) -> list[tuple[Turn, Turn, Any]]:
@@ -37,10 +39,9 @@ def two_angles(a: Array, b: FloatArray, e: Array, free: tuple[Turn, Turn]) -> li
         return found
     inverse = np.linalg.inv(b)
     slope, start = -(inverse @ a), inverse @ e
-    xx, xy, yy = (slope[0, i] * slope[0, j] + slope[1, i] * slope[1, j] for i, j in ((0, 0), (0, 1), (1, 1)))
-    x1, y1 = (slope[0, i] * start[0] + slope[1, i] * start[1] for i in (0, 1))
+    lines = [np.array([slope[k, 0], slope[k, 1], start[k]], dtype=object) for k in range(2)]
     found = []
-    for x in on_circle(xx, xy, yy, x1, y1, start[0] * start[0] + start[1] * start[1] - 1.0):
+    for x in conic_on_circle(np.outer(lines[0], lines[0]) + np.outer(lines[1], lines[1]) - UNIT, free[0]):
         v = [start[k] + slope[k, 0] * x.c + slope[k, 1] * x.s for k in range(2)]
         y, size = direction(v[0], v[1], free[1])
         found.append((x, y, abs(size - 1.0)))

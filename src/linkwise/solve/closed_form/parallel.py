@@ -19,6 +19,7 @@ from linkwise.solve.closed_form.subproblems import (
     Turn,
     align,
     cone,
+    direction,
     linear,
     turned,
     unturned,
@@ -57,8 +58,8 @@ def _inside(chain: Chain) -> tuple[Solve, bool, Chain]:
     """Solve where joints 2 to 4 are parallel to h, by the direction of axis 6 and the height of a point of it.
 
     With D = E_1 E_234 E_5 E_6 these are h . R_1' R h_6 = h . R_5 h_6 and h . E_1^-1 D p_6 = h . E_5 p_6, in joints 1 and
-    5 (as Elias and Wen have it for three parallel axes). Joint 6 follows from R_5' h = R_6 R' R_1 h, joints 2 to 4 are a planar
-    problem.
+    5 (as Elias and Wen have it for three parallel axes). Joint 6 follows from R_5' h = R_6 R' R_1 h, joints 2 to 4 are a
+    planar problem.
     """
     chain, kind = made_special(chain, (4, 5))
     h, plane = chain.axes, Planar.of(chain, 1)
@@ -92,7 +93,11 @@ def _inside(chain: Chain) -> tuple[Solve, bool, Chain]:
         if b[1].any():
             return two_angles(a, -b, e, (free[0], free[4]))
         found = []
-        for one in linear(a[1, 0], a[1, 1], e[1], free[0], size=chain.size)[:2]:
+        across, _ = direction(
+            a[0, 0], a[0, 1], free[0]
+        )  # (the wrist then folds back towards axis 1: joints 2 to 4 reach it)
+        pair = [linear(a[1, 0], a[1, 1], e[1], spare, size=chain.size)[k] for k, spare in enumerate((free[0], across))]
+        for one in pair:
             fives = cone(h[4], h[5], up, unturned(h[0], one, g), free[4])
             found += [(one, five, 0.0) for five in fives[:2]]
         return found

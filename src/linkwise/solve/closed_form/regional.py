@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.solve.closed_form.conic import on_circle
+from linkwise.solve.closed_form.conic_pencil import conic_on_circle
 from linkwise.solve.closed_form.geometry import Chain, feet, meeting, parallel
 from linkwise.solve.closed_form.snapped import made_meet, made_parallel
 from linkwise.solve.closed_form.subproblems import (
@@ -142,26 +142,26 @@ class Regional:
         out, to, start = place - p1, point - p3, p3 - p2
         along = h3 * inner(h3, to)
         fixed, cosine, sine = start + along, to - along, cross(h3, to)
-        square = [inner(fixed, fixed) + inner(cosine, cosine), 2.0 * inner(fixed, cosine), 2.0 * inner(fixed, sine)]
-        high = [inner(h2, v) for v in (fixed, cosine, sine)]
-        x = [(inner(out, out) - a * a - square[0]) * (0.5 / a), square[1] * (-0.5 / a), square[2] * (-0.5 / a)]
-        y = [(inner(h1, out) - c * high[0]) * (1.0 / s), high[1] * (-c / s), high[2] * (-c / s)]
-        terms = _squared(x) + _squared(y) + _squared(high)
-        terms[3:5] -= 0.5 * np.array(square[1:], dtype=object)
-        terms[5] = terms[5] - square[0]
+        square = _row(2.0 * inner(fixed, cosine), 2.0 * inner(fixed, sine), inner(fixed, fixed) + inner(cosine, cosine))
+        high = _row(*(inner(h2, v) for v in (cosine, sine, fixed)))
+        x = (_row(0.0, 0.0, inner(out, out) - a * a) - square) * (0.5 / a)
+        y = (_row(0.0, 0.0, inner(h1, out)) - c * high) * (1.0 / s)
+        conic = np.outer(x, x) + np.outer(y, y) + np.outer(high, high)
+        conic[2, :] = conic[2, :] - 0.5 * square
+        conic[:, 2] = conic[:, 2] - 0.5 * square
         found = []
-        for last in on_circle(*(term * (1.0 / size**2) for term in terms)):
+        for last in conic_on_circle(conic * (1.0 / size**2), free[2]):
             u = fixed + cosine * last.c + sine * last.s
-            wanted = n * (x[0] + x[1] * last.c + x[2] * last.s) + m * (y[0] + y[1] * last.c + y[2] * last.s)
+            wanted = n * (x[0] * last.c + x[1] * last.s + x[2]) + m * (y[0] * last.c + y[1] * last.s + y[2])
             second = align(h2, u, wanted, free[1], (DEGENERATE * size) ** 2)
             first = align(h1, way + turned(h2, second, u), out, free[0], DEGENERATE * size * size)
             found.append((first, second, last, 0.0))
         return found
 
 
-def _squared(v: list[Any]) -> Array:
-    """Coefficients of the square of v0 + v1 c + v2 s, as `on_circle` takes them."""
-    return np.array([v[1] * v[1], v[1] * v[2], v[2] * v[2], v[0] * v[1], v[0] * v[2], v[0] * v[0]], dtype=object)
+def _row(c: Any, s: Any, one: Any) -> Array:
+    """What multiplies the cosine, the sine and one in an expression."""
+    return np.array([c, s, one], dtype=object)
 
 
 def special(chain: Chain, joints: tuple[int, int, int]) -> tuple[Chain, str]:

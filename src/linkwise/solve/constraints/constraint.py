@@ -95,6 +95,10 @@ class Constraint(ABC):
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless it can be asked of this mechanism."""
 
+    def kind(self) -> Constraint:
+        """The same constraint for the compiled solver to keep: a subclass may leave out the numbers of a large batch."""
+        return self
+
     def counted(self, tree: Tree) -> tuple[int, ...]:
         """Joint coordinates, by index, whose whole turns count: none, unless a subclass says so."""
         return ()

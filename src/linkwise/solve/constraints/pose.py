@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.jacobian import FRAMES
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Constraint, Equations, View, squared
@@ -20,6 +23,9 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
 
 WHOLE = (True,) * 6
+
+EXACT = 1e-26
+"""Poses whose `defects` are no greater are taken as they are; the rotations of others are brought to the nearest."""
 
 HALF_TURN = 1e-6
 """Below this 1 + the trace of a turn its axis is not known: the turn counts as half a turn about every axis."""
@@ -85,6 +91,12 @@ class Pose(Constraint):
     def key(self) -> tuple[Any, ...]:
         """What is not a number."""
         return (Pose, self.link, self.mask, self.frame, None if self.at is None else words(self.at))
+
+    def kind(self) -> Pose:
+        """The same for one pose."""
+        made = copy(self)
+        object.__setattr__(made, "T", np.eye(4))
+        return made
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there."""
@@ -223,15 +235,35 @@ def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:
 
 
 def exact_poses(given: npt.ArrayLike) -> FloatArray:
-    """Poses (..., 4, 4) with rotations that are orthonormal to the last bit."""
+    """Poses (..., 4, 4): those that are exact to rounding as they are, the others with the nearest exact rotation."""
     made = rigid_poses("T", given)
     if np.abs(made[..., :3, 3]).max(initial=0.0) > FARTHEST:
         raise ArgumentError(
             f"T has the position {np.abs(made[..., :3, 3]).max():g} m; expected positions up to {FARTHEST:g} m"
         )
-    exact = quaternion_rotation(np.moveaxis(rotation_quaternion(made[..., :3, :3]), -1, 0))
-    made[..., :3, :3] = np.moveaxis(exact, (0, 1), (-2, -1))
+    repair = np.asarray(defects(made.reshape(*made.shape[:-2], 16)) > EXACT)
+    if repair.any():
+        exact = quaternion_rotation(np.moveaxis(rotation_quaternion(made[repair, :3, :3]), -1, 0))
+        made[repair, :3, :3] = np.moveaxis(exact, (0, 1), (-2, -1))
     return made
+
+
+def defects(numbers: FloatArray) -> Any:
+    """How far numbers (..., 16) are from a pose: the squares of what should be zero, and 1 more where it is too far."""
+    return _defect()(numbers)
+
+
+@cache
+def _defect() -> Any:
+    def defect(p: Array) -> Any:
+        t = p.reshape(4, 4)
+        gaps = (t[:3, :3] @ t[:3, :3].T - np.eye(3)).ravel()
+        handed = cross(t[0, :3], t[1, :3]) @ t[2, :3] - 1.0
+        far = select(t[:3, 3] @ t[:3, 3] - FARTHEST**2, 1.0, 0.0)
+        return gaps @ gaps + handed * handed + t[3, :3] @ t[3, :3] + (t[3, 3] - 1.0) * (t[3, 3] - 1.0) + far
+
+    kernel = Kernel(trace(defect, "pose_defect", {"T": (16,)}, {"defect": ()}))
+    return kernel.entry(kernel.ufunc) or kernel.ufunc
 
 
 def _part(field: str, mask: npt.ArrayLike | None, axes: str) -> list[float]:

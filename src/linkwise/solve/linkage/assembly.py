@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.closing import CLOSED, closed_near, closing, first_start, random_starts
-from linkwise.solve.linkage.solution import CONVERGED, OPEN, LoopSolution, shaped
+from linkwise.solve.linkage.solution import CONVERGED, UNREACHABLE, LoopSolution, shaped
 from linkwise.spatial.numbers import numbers
 
 if TYPE_CHECKING:
@@ -73,4 +73,4 @@ def assemble(mechanism: Mechanism, q0: npt.ArrayLike | None = None, seed: int = 
         better = rest[gaps[best] < np.linalg.norm(task.residual(q[rest]), axis=-1)] if not closed.size else rest
         base = slice(task.base, None)  # (a floating base stays where it is)
         q[better, base], error[better], taken[better] = found[best, base], found_error[best], found_taken[best]
-    return shaped(q, np.where(error <= CLOSED, CONVERGED, OPEN), error, taken, batch)
+    return shaped(q, np.where(error <= CLOSED, CONVERGED, UNREACHABLE), error, taken, batch)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, members
+from linkwise.errors import ArgumentError, members, shown
 from linkwise.kinematics.closing import Closing
 from linkwise.kinematics.pivots import independent_columns, rank_of
 from linkwise.model.tree import Tree
@@ -18,7 +18,7 @@ _MOTOR, _LIMITS, _HELPER = 1e-3, 0.3, 10.0
 
 
 def driven_coordinates(task: Closing, jacobians: FloatArray, given: Sequence[int | str] | None) -> tuple[int, ...]:
-    """Indices of the driven joint coordinates.
+    """Indices of the driven joint coordinates, in the order given.
 
     Parameters
     ----------
@@ -38,7 +38,9 @@ def driven_coordinates(task: Closing, jacobians: FloatArray, given: Sequence[int
     rank = rank_of(np.linalg.svd(jacobians[0], compute_uv=False))
     if given is None:
         return automatic(tree, jacobians, rank)
-    chosen = tuple(sorted({coordinate_index(tree, item) for item in given}))
+    chosen = tuple(coordinate_index(tree, item) for item in given)
+    if len(set(chosen)) < len(chosen):
+        raise ArgumentError(f"driven is {shown(given)}; expected different coordinates of {tree.name!r}")
     freedoms = tree.n - rank
     names = [tree.names[k] for k in chosen]
     if len(chosen) != freedoms:
@@ -46,7 +48,7 @@ def driven_coordinates(task: Closing, jacobians: FloatArray, given: Sequence[int
         raise ArgumentError(
             f"{tree.name!r} has {freedoms} degree{'s' * (freedoms != 1)} of freedom, so {freedoms}"
             f" {'coordinate is' if freedoms == 1 else 'coordinates are'} driven,"
-            f" not {len(chosen)} ({members(names)}); {could} could be"
+            f" not {len(chosen)}{f' ({members(names)})' if names else ''}; {could} could be"
         )
     passive = [k for k in range(tree.n) if k not in chosen]
     if all(rank_of(np.linalg.svd(jac[:, passive], compute_uv=False)) < rank for jac in jacobians):

@@ -120,7 +120,8 @@ class System:
             signs.append(solved.sign)
         error = self._error(here)
         way = here[places] - q[places]
-        straight = greatest(KINK**2 * _square(way / unit) - _square((way - tangent) / unit), SHORT**2 - _square(way / unit))
+        short = SHORT**2 - greatest(_square(way / unit), _square(tangent / unit))
+        straight = greatest(KINK**2 * _square(way / unit) - _square((way - tangent) / unit), short)
         near = select(straight, self._near(lengths, signs), -1.0)
         code = select(self._inside(here), DONE, OUTSIDE)
         code = select(near, code, FAR)

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.kinematics.closing import CLOSED, Closing, closed_near
-from linkwise.kinematics.mobility import NEARLY
-from linkwise.solve.linkage.equations import DONE, OUTSIDE, STEPS
-from linkwise.solve.linkage.solution import CONVERGED, LIMITS, OPEN, TOGGLE
+from linkwise.kinematics.closing import CLOSED, NEARLY, Closing, closed_near
+from linkwise.solve.linkage.equations import DONE, OPEN, OUTSIDE, STEPS
+from linkwise.solve.linkage.solution import CONVERGED, ITERATIONS, LIMITS, STALLED, TOGGLE
 from linkwise.spatial.scalar import FloatArray
 
 SHORTEST = 1e-6
@@ -61,7 +60,7 @@ class Follower:
             closed = error[rest] <= CLOSED
             there = reasons[rest] == CONVERGED
             beyond = there & closed & self._beyond(q[rest])
-            reasons[rest] = np.where(beyond, LIMITS, np.where(there & ~closed, OPEN, reasons[rest]))
+            reasons[rest] = np.where(beyond, LIMITS, np.where(there & ~closed, STALLED, reasons[rest]))
         return q, reasons, error, taken
 
     def _farther(self, u: FloatArray, start: FloatArray) -> tuple[FloatArray, Counts, Counts]:
@@ -87,7 +86,7 @@ class Follower:
         if rest.size:
             best, found, more = closed_near(self.task, start[rest])
             taken[rest] += more
-            reasons[rest[found > CLOSED]] = OPEN
+            reasons[rest[found > CLOSED]] = STALLED
             keep = (found <= CLOSED) | (found < error[rest])
             q[rest[keep]] = best[keep]
         return q, reasons, taken
@@ -98,6 +97,7 @@ class Follower:
         first = start[:, self.task.base + self.driven]
         length = (np.abs(u - first) / self.task.columns[self.driven]).max(axis=-1)
         done, pace, taken = np.zeros(count), np.full(count, 0.5), np.zeros(count, dtype=np.intp)
+        ends = np.full(count, TOGGLE, dtype=np.intp)
         for _ in range(ROUNDS):
             rest = np.flatnonzero((done < 1.0) & (pace * length >= SHORTEST))
             if not rest.size:
@@ -110,8 +110,10 @@ class Follower:
             good = (code == DONE) | (code == OUTSIDE)
             q[rest[good]], done[rest[good]] = found[good], share[good]
             pace[rest] *= np.where(good, 2.0, 0.25)
-        reasons = np.where(done < 1.0, TOGGLE, CONVERGED)
-        ended = np.flatnonzero(done < 1.0)
+            ends[rest] = np.where(code == OPEN, STALLED, TOGGLE)
+        left = done < 1.0
+        reasons = np.where(left, np.where(pace * length >= SHORTEST, ITERATIONS, ends), CONVERGED)
+        ended = np.flatnonzero(left & (reasons != ITERATIONS))
         if ended.size:
             last, more = self._at_end(u[ended], q[ended])
             taken[ended] += more

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, members
 from linkwise.kernel import Kernel
-from linkwise.kinematics.closing import CLOSED, closed_samples, closing
-from linkwise.kinematics.mobility import NEARLY, generic_positions
+from linkwise.kinematics.closing import CLOSED, NEARLY, closed_samples, closing, repeating
+from linkwise.kinematics.mobility import generic_positions
 from linkwise.kinematics.pivots import independent_columns, rank_of
 from linkwise.solve.linkage.assembly import assemble
 from linkwise.solve.linkage.driven import driven_coordinates
@@ -41,8 +41,8 @@ class Linkage:
     mechanism : Mechanism
         With loops.
     driven : sequence of int or str, optional
-        Joint coordinates that are given, by name or index, as many as there are degrees of freedom. Without, those whose
-        passive ones are best conditioned, joints with motors or limits before others.
+        Joint coordinates that are given, by name or index, as many as there are degrees of freedom, in the order in which u
+        has them. Without, those whose passive ones are best conditioned, joints with motors or limits before others.
     q0 : (nq,) array_like, optional
         Where positions start from: the closed position that `assemble` finds from it, near by if there is one, is kept as
         `q0`. Zero, closed, where it is left out.
@@ -54,7 +54,7 @@ class Linkage:
     mechanism : Mechanism
         What was given.
     driven, passive : tuple of str
-        Names of the coordinates that are given, and of those that follow, in the order of `mechanism.names`.
+        Names of the coordinates that are given, in their order, and of those that follow, in that of `mechanism.names`.
     q0 : ndarray (nq,)
         A closed position.
     rows : tuple of int
@@ -88,18 +88,18 @@ class Linkage:
             raise ArgumentError(f"{mechanism.name!r} has no loops; every coordinate of it is driven")
         if isinstance(driven, (str, int, np.integer)):
             driven = [driven]
+        self._task = closing(mechanism)
         found = assemble(mechanism, q0, seed)
         if found.q.ndim != 1:
             raise ArgumentError(f"q0 has the shape {found.q.shape}; expected ({mechanism.nq},)")
         if not found.success:
             raise ArgumentError(
                 f"no position of {mechanism.name!r} was found with loops closed to {CLOSED:g}; the nearest is open by"
-                f" {found.closure_error:.3g}, q = {found.q.round(6).tolist()}"
+                f" {found.closure_error:.3g}, q = {found.q.round(6).tolist()}{repeating(self._task, found.closure_error)}"
             )
         self.mechanism = mechanism
         self.q0 = found.q
         self.q0.flags.writeable = False
-        self._task = closing(mechanism)
         self._rank, self._generic = self._positions(seed)
         jacobians = self._task.jacobian(self._generic)
         if self._rank == mechanism.n:
@@ -221,7 +221,7 @@ class Linkage:
         qd, gap, left = self._velocity(*given_rates(self.mechanism, q, ud=ud))
         if np.ndim(gap) == 0 and gap <= NEARLY and left <= LEFT:
             return np.asarray(qd)
-        return checked_rates("velocity", self, q, np.asarray(qd), (gap, left))
+        return checked_rates("velocity", self, q, np.asarray(qd), (gap, left), ud=ud)
 
     def acceleration(self, q: npt.ArrayLike, qd: npt.ArrayLike, udd: npt.ArrayLike) -> FloatArray:
         """Accelerations qdd (..., nv) at closed positions q and speeds qd (..., nv) for driven accelerations udd (..., m).
@@ -234,7 +234,7 @@ class Linkage:
         qdd, gap, left = self._acceleration(*given_rates(self.mechanism, q, qd=qd, udd=udd))
         if np.ndim(gap) == 0 and gap <= NEARLY and left <= LEFT:
             return np.asarray(qdd)
-        return checked_rates("acceleration", self, q, np.asarray(qdd), (gap, left))
+        return checked_rates("acceleration", self, q, np.asarray(qdd), (gap, left), qd=qd, udd=udd)
 
     def singularities(self, q: npt.ArrayLike, output: int | str | None = None) -> Singularities:
         """How near a closed position q (nq,) is to toggle positions and dead points.

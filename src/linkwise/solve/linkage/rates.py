@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, members
-from linkwise.kinematics.mobility import NEARLY
+from linkwise.kinematics.closing import NEARLY
 from linkwise.kinematics.pivots import RANK
 from linkwise.model.tree import Tree
 from linkwise.spatial.numbers import numbers
@@ -33,7 +33,12 @@ def given_rates(tree: Tree, q: npt.ArrayLike, **rates: npt.ArrayLike) -> list[An
 
 
 def checked_rates(
-    what: str, linkage: Linkage, q: npt.ArrayLike, made: FloatArray, measures: tuple[npt.ArrayLike, npt.ArrayLike]
+    what: str,
+    linkage: Linkage,
+    q: npt.ArrayLike,
+    made: FloatArray,
+    measures: tuple[npt.ArrayLike, npt.ArrayLike],
+    **rates: npt.ArrayLike,
 ) -> FloatArray:
     """Rates (..., nv) that all closure equations allow.
 
@@ -47,16 +52,21 @@ def checked_rates(
         Positions (..., nq) and rates.
     measures : pair of array_like
         How far loops are open at q (...), and what all closure equations leave of the rates (...).
+    **rates : array_like
+        What was given beside q, by name.
 
     Raises
     ------
     ArgumentError
-        For the first position at which loops are open, or the driven coordinates cannot drive, or rates open the loops.
+        For what is no finite number; for the first position at which loops are open, or the driven coordinates cannot drive,
+        or rates open the loops.
     """
     gap, left = (np.asarray(measure) for measure in measures)
     good = (gap <= NEARLY) & (left <= LEFT)
     if good.all():
         return made
+    for name, value in {"q": q, **rates}.items():
+        numbers(name, value)  # (raises where it is not finite)
     where = tuple(int(k) for k in np.argwhere(~good)[0])
     place = f" at {where}" if where else ""
     if not gap[where] <= NEARLY:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
 
 REASONS: dict[str, str] = {
     "converged": "all loops are closed, on the branch of the start where that was closed, within the joint limits",
     "limit": "all loops are closed, but a joint is beyond its limits",
     "toggle": "the branch ends, or meets another, before the driven coordinates get there: q is the last position before",
-    "open": "no closed position was found from this start: q is where the loops were least open",
+    "unreachable": "no start led to closed loops, within the joint limits: q is where they were least open",
+    "stalled": "the loops do not close to 1e-12 from here: q is as far as they did, or where they were least open",
+    "iterations": "the way is too long for the steps allowed: q is how far they led",
 }
-"""What each reason of a `LoopSolution` means."""
+"""What each reason of a `LoopSolution` means: the words of a `Solution`, and ``"toggle"``."""
 
-CONVERGED, LIMITS, TOGGLE, OPEN = range(len(REASONS))
+CONVERGED, LIMITS, TOGGLE, UNREACHABLE, STALLED, ITERATIONS = range(len(REASONS))
 """The reasons by number, in the order of `REASONS`."""
 
 _WORDS = np.array(list(REASONS))
@@ -57,8 +61,18 @@ class LoopSolution:
     closure_error: Any
     iterations: Any
 
-    def explain(self) -> str:
-        """What became of it, in words.
+    def explain(self, index: int | Sequence[int] | None = None) -> str:
+        """What became of it, in words; of a batch, or of one of it.
+
+        Parameters
+        ----------
+        index : int or sequence of int, optional
+            Which of a batch.
+
+        Raises
+        ------
+        ArgumentError
+            Where the index is not in the batch.
 
         Examples
         --------
@@ -67,10 +81,19 @@ class LoopSolution:
         >>> assemble(robots.four_bar()).explain().partition(",")[0]
         'all loops are closed'
         """
-        if not np.ndim(self.success):
-            return f"{REASONS[str(self.reason)]} (closure error {self.closure_error:.2g})"
+        if index is not None or not np.ndim(self.success):
+            why, error = self._at(index)
+            return f"{REASONS[why]} (closure error {error:.2g})"
         words, counts = np.unique(self.reason, return_counts=True)
         return "; ".join(f"{count}: {REASONS[str(word)]}" for word, count in zip(words, counts, strict=True))
+
+    def _at(self, index: int | Sequence[int] | None) -> tuple[str, float]:
+        """The reason and the closure error of one position."""
+        place = () if index is None else (index,) if isinstance(index, (int, np.integer)) else tuple(index)
+        try:
+            return str(np.asarray(self.reason)[place].item()), float(np.asarray(self.closure_error)[place].item())
+        except (IndexError, ValueError) as error:
+            raise ArgumentError(f"no position {index}; this is a batch of {np.shape(self.success)}") from error
 
     def __repr__(self) -> str:
         if not np.ndim(self.success):

@@ -18,8 +18,8 @@ BESIDE = 1e-7
 INFINITE = 1e30
 """What the library takes for no bound."""
 
-CLOSE = 1e-5
-"""A rate this near its bound, as a share of the greatest rate, is taken for one at its bound."""
+LEAST = 1e-6
+"""The unit of the program, as a share of the rates that there would be without bounds, at least."""
 
 ROUNDING = 1e-9
 """By which share a polished answer may miss its conditions and still be the better one."""
@@ -58,20 +58,32 @@ def nearest_in_box(
     task, wanted = gains[:, None] * rows, values / gains * (left.T[there] @ right)
     small = BESIDE * float(np.square(gains).max(initial=1.0))
     apart = np.eye(len(own)) - rows.T @ rows
-    hessian = task.T @ task + small * apart
-    found = _solved(hessian, -(task.T @ wanted) - small * (apart @ own), low, high)
-    return _polished(found, task, wanted, own, low, high)
+    unit = _unit(rows.T @ (wanted / gains) + apart @ own, low, high)
+    wanted, own, low, high = wanted / unit, own / unit, low / unit, high / unit
+    found, held = _solved(task.T @ task + small * apart, -(task.T @ wanted) - small * (apart @ own), low, high)
+    return unit * _polished(found, held, task, wanted, own, low, high)
 
 
-def _solved(hessian: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+def _unit(free: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """How large the answer will be, roughly, so that tolerances are shares of it: a power of two, which rounds nothing."""
+    most = max(float(np.abs(np.clip(free, low, high)).max()), LEAST * float(np.abs(free).max()))
+    return float(2.0 ** np.ceil(np.log2(most))) if most else 1.0
+
+
+def _solved(
+    hessian: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The least in the box, and for each bound that holds whether it is the low (-1) or the high (1) one."""
     daqp = library()
     n = len(linear)
-    sense = np.where(low == high, 5, 0).astype(np.int32)
+    fixed = low == high
     upper, lower = np.minimum(high, INFINITE), np.maximum(low, -INFINITE)
-    x, _, flag, _ = daqp.solve(hessian, linear, np.zeros((0, n)), upper, lower, sense, primal_tol=1e-10)
+    x, _, flag, told = daqp.solve(
+        hessian, linear, np.zeros((0, n)), upper, lower, np.where(fixed, 5, 0).astype(np.int32), primal_tol=1e-10
+    )
     if flag != 1:
         raise LinkwiseError(f"the quadratic program ended with the flag {flag} of daqp; expected 1, solved")
-    return np.asarray(np.clip(x, low, high))
+    return np.asarray(np.clip(x, low, high)), np.where(fixed, 1.0, np.sign(told["lam"]))
 
 
 def library() -> Any:
@@ -90,22 +102,25 @@ def library() -> Any:
 
 
 def _polished(
-    found: FloatArray, task: FloatArray, wanted: FloatArray, own: FloatArray, low: FloatArray, high: FloatArray
+    found: FloatArray,
+    held: FloatArray,
+    task: FloatArray,
+    wanted: FloatArray,
+    own: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
 ) -> FloatArray:
     """The same with the bounds that hold made exact, where that still is the best.
 
     What the weight of the null space blurred goes with it.
     """
-    near = CLOSE * max(1.0, float(np.abs(found).max()))
-    at_low, at_high = found <= low + near, found >= high - near
-    held = at_low | at_high
-    made = np.where(at_low, low, np.where(at_high, high, own))
-    free = task[:, ~held]
+    made = np.where(held < 0, low, np.where(held > 0, high, own))
+    free = task[:, held == 0]
     if free.shape[1]:
-        made[~held] += np.linalg.pinv(free, rcond=ROUNDING) @ (wanted - task @ made)
-    slope = task.T @ (task @ made - wanted)
-    size = ROUNDING * max(1.0, float(np.abs(made[~held]).max(initial=0.0)))
-    slack = ROUNDING * max(1.0, float(np.abs(wanted).max(initial=0.0)))
+        made[held == 0] += np.linalg.pinv(free, rcond=ROUNDING) @ (wanted - task @ made)
+    slope = held * (task.T @ (task @ made - wanted))
+    size = ROUNDING * max(1.0, float(np.abs(made).max()))
+    slack = ROUNDING * float(np.abs(task).max(initial=0.0)) * max(1.0, float(np.abs(wanted).max(initial=0.0)))
     inside = np.all((made >= low - size) & (made <= high + size))
-    best = np.all(np.where(at_high & ~at_low, slope <= slack, True) & np.where(at_low & ~at_high, slope >= -slack, True))
+    best = np.all((slope <= slack) | (low == high))
     return np.asarray(np.clip(made, low, high)) if inside and best else found
