@@ -449,10 +449,13 @@ class Mechanism(Tree):
         """
         return linkwise.solve.inverse_kinematics(self, T, **options)
 
-    def all_inverse_kinematics(self, T: npt.ArrayLike, **options: Any) -> FloatArray | Solutions:
+    def all_inverse_kinematics(
+        self, T: npt.ArrayLike, *, method: str = "closed_form", **options: Any
+    ) -> FloatArray | Solutions:
         """Every solution (k, n) that the closed form gives for a pose T (4, 4), within the limits, the nearest to q0 first.
 
-        A batch of poses gives `Solutions`. The options are those of `linkwise.solve.all_inverse_kinematics`: link, q0, limits.
+        A batch of poses gives `Solutions`. The options are those of `linkwise.solve.all_inverse_kinematics`: link, q0,
+        limits. ``method="numeric"`` is for mechanisms without a closed form: see `linkwise.solve.numeric_solutions`.
 
         Examples
         --------
@@ -461,7 +464,7 @@ class Mechanism(Tree):
         >>> arm.all_inverse_kinematics(arm.forward_kinematics([0.1, -0.8, 1.0, 0.3, 0.5, 0.2])).shape[1]
         6
         """
-        return linkwise.solve.all_inverse_kinematics(self, T, **options)
+        return linkwise.solve.all_solutions(method)(self, T, **options)
 
     def solve(self, constraints: Constraint | Sequence[Constraint], **options: Any) -> Solution:
         """Coordinates for which all constraints hold, and the loops are closed.

@@ -19,6 +19,8 @@ from linkwise.solve.linkage import LoopSolution as LoopSolution
 from linkwise.solve.linkage import Singularities as Singularities
 from linkwise.solve.linkage import assemble as assemble
 from linkwise.solve.newton_raphson import newton_raphson as newton_raphson
+from linkwise.solve.numeric_solutions import all_solutions as all_solutions
+from linkwise.solve.numeric_solutions import numeric_solutions as numeric_solutions
 from linkwise.solve.planar_loops import AssemblyModes as AssemblyModes
 from linkwise.solve.solution import REASONS as REASONS
 from linkwise.solve.solution import Solution as Solution
