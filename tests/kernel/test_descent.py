@@ -109,3 +109,24 @@ def test_without_llvm_the_same_comes_out(program: Program, lanes: Descent) -> No
 def test_a_step_of_another_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="a step takes parameters, q0, settings, q, aux"):
         Descent(Program(trace(lambda x: x * x, "square", {"x": (1,)}, {"y": (1,)})))
+
+
+def test_strides_do_not_count(program: Program, lanes: Descent) -> None:
+    numbers, settings = np.geomspace(1e-2, 1e5, 20)[:, None], np.full(4, np.nan)
+    settings[::2] = SETTINGS
+    starts = STARTS[::-1].copy()[::-1].astype(np.float32)
+    wanted = lanes(numbers, np.array([500.0]), starts.astype(float), SETTINGS)
+    for descent in (lanes, Descent(program, "numpy")):
+        made = descent(numbers, np.array([500]), starts, settings[::2])
+        np.testing.assert_allclose(made, wanted, rtol=1e-12, equal_nan=True)  # (fused multiplications round differently)
+        backward = descent(numbers, np.array([500]), starts, SETTINGS[::-1].copy()[::-1])
+        assert np.array_equal(backward, made, equal_nan=True)
+
+
+def test_without_llvm_and_without_further_starts(program: Program, lanes: Descent) -> None:
+    for count in (0, 1, 9):
+        given = (np.full((count, 1), 4.0), np.array([500.0]), np.empty((0, 1)), SETTINGS)
+        made, other = Descent(program, "numpy")(*given), lanes(*given)
+        assert made.shape == other.shape == (count, 3)
+        assert (made[:, -1] < 0).all()
+        assert (other[:, -1] < 0).all()

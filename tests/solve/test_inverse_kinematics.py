@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.mechanisms import random_pose
 
 from linkwise import Link, Loop, Mechanism, robots
 from linkwise.kernel import descent
@@ -11,7 +12,6 @@ from linkwise.solve import REASONS, Pose, inverse_kinematics, newton_raphson, so
 from linkwise.solve.nearest import nearest
 from linkwise.solve.pose_error import pose_error
 from linkwise.solve.system import system_of
-from tests.mechanisms import random_pose
 
 ARMS = ("puma560", "ur5", "panda")
 
@@ -35,9 +35,10 @@ def check_claims(mech: Mechanism, found: Any, T: np.ndarray, tol: float) -> None
     assert np.allclose(found.position_error, distance, rtol=1e-6, atol=1e-14)
     assert np.allclose(found.rotation_error, angle, rtol=1e-6, atol=5e-8)  # an angle from its cosine, near half a turn
     # (errors near the tolerance may round to either side)
-    assert np.array_equal(found.success, (distance <= tol) & (angle <= tol)) or (
-        np.abs(np.maximum(distance, angle) - tol)[found.success != ((distance <= tol) & (angle <= tol))] < 1e-14
-    ).all()
+    assert (
+        np.array_equal(found.success, (distance <= tol) & (angle <= tol))
+        or (np.abs(np.maximum(distance, angle) - tol)[found.success != ((distance <= tol) & (angle <= tol))] < 1e-14).all()
+    )
     assert np.array_equal(found.success, found.reason == "converged")
     assert set(np.unique(found.reason)) <= set(REASONS)
 
@@ -58,7 +59,8 @@ def test_random_bases_tools_and_limits(seed: int) -> None:
     n = int(rng.integers(6, 8))
     links = [
         Link.dh(
-            theta=rng.normal(), d=0.3 * rng.normal(), a=0.3 * rng.normal(), alpha=rng.choice([0.0, np.pi / 2, -np.pi / 2, 0.7]),
+            theta=rng.normal(), d=0.3 * rng.normal(), a=0.3 * rng.normal(),
+            alpha=rng.choice([0.0, np.pi / 2, -np.pi / 2, 0.7]),
             convention=str(rng.choice(["standard", "modified"])), joint="prismatic" if rng.random() < 0.15 else "revolute",
             offset=rng.normal(), limits=sorted(rng.uniform(-2.5, 2.5, 2)),
         )
@@ -166,7 +168,9 @@ def test_ranges_of_more_than_a_turn_give_the_answer_nearest_to_the_start() -> No
 
 
 @pytest.mark.parametrize("frame", ["base", "body"])
-@pytest.mark.parametrize("mask", [(1, 1, 1, 0, 0, 0), (0, 0, 0, 1, 1, 1), (1, 1, 1, 1, 1, 0), (0, 1, 1, 0, 0, 1), (0, 0, 0, 0, 1, 0)])
+@pytest.mark.parametrize(
+    "mask", [(1, 1, 1, 0, 0, 0), (0, 0, 0, 1, 1, 1), (1, 1, 1, 1, 1, 0), (0, 1, 1, 0, 0, 1), (0, 0, 0, 0, 1, 0)]
+)
 def test_a_mask_leaves_axes_free_in_either_frame(mask: tuple[int, ...], frame: str) -> None:
     mech = robots.puma560()
     q = random_positions(mech, 40, 6)

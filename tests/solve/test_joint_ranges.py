@@ -60,3 +60,33 @@ def test_only_revolute_joints_that_nothing_follows_turn() -> None:
         Link(),
     ]
     assert turning(Mechanism(links)).tolist() == [False, False, False, True]
+
+
+def test_a_narrow_joint_is_held_and_whole_turns_are_taken_off_a_start() -> None:
+    ranges = chain(
+        Link(limits=(0.0, 0.5)),
+        Link(limits=(-4.0, 9.0)),
+        Link(joint="prismatic", limits=(0.0, 0.5)),
+        Link(limits=(1.0, np.inf)),
+    )
+    assert ranges.narrow.tolist() == [True, False, True, False]
+    assert wrapped(ranges, [0.7, 0.0, 0.7, 2.0], [0.2] * 4)[:1] == [0.5]
+    start = np.array([0.2, 1.0, 0.3, 2.0])
+    assert ranges.hold(start)
+    assert ranges.lifted(start) is start
+    for turns in (-3, 2, 1000):
+        found = ranges.lifted(start + turns * TURN)
+        away = (found - start - turns * TURN) / TURN
+        assert np.abs(away - away.round()).max() < 1e-12
+        assert away[2] == 0, "a slide is not turned"
+        joints = [0, 1, 3]
+        assert ((found >= ranges.low - 1e-9) & (found <= ranges.high + 1e-9))[joints].all()
+    assert not ranges.hold(np.array([0.2, np.nan, 0.3, 2.0]))
+    assert not ranges.hold(np.array([0.2, 1.0, 0.3, np.inf])), "what has no limit is finite all the same"
+    assert not ranges.hold(np.array([0.2, 9.1, 0.3, 2.0]))
+
+
+def test_limits_beyond_all_measure_are_none() -> None:
+    ranges = chain(Link(limits=(-np.finfo(float).max, 1.0)))
+    assert ranges.low.tolist() == [-np.inf]
+    assert ranges.high.tolist() == [1.0]

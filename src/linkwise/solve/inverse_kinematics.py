@@ -49,7 +49,8 @@ def inverse_kinematics(
         Poses wanted, world frame, m.
     q0 : (..., nq) array_like, optional
         Where to start, rad or m; a little beside the middle of the range of each joint where it is left out. A closed form
-        gives the solution nearest to it; the other methods the one that they come to from it, if they come to one.
+        gives the solution nearest to it; the other methods the one that they come to from it, if they come to one. Whole
+        turns outside the limits are taken off first.
     link : int or str
         Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional

@@ -48,7 +48,7 @@ def solve(
         What must hold: see `linkwise.solve.constraints`. Their numbers may have batch shapes, which broadcast.
     q0 : (..., nq) array_like, optional
         Where to start, and what the answer should be near to; a little beside the middle of the range of each joint where it
-        is left out.
+        is left out. Whole turns outside the limits are taken off first.
     tol : float
         Greatest distance (m) and angle (rad) from what is asked for.
     seed : int

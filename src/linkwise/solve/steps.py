@@ -3,8 +3,10 @@
 Both are damped least squares (K. Levenberg 1944, D. Marquardt 1963). The first damps in proportion to the squared error
 (T. Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE Trans. Robotics 27(5),
 2011), which needs no trial steps and converges quadratically, and does not know limits of what turns: whole turns are taken
-off, and what arrives outside is given up for another start. The second keeps every coordinate in its limits and takes no
-step that raises the error, so that it comes to rest where the constraints are met best.
+off, and what arrives outside is given up for another start. Joints of narrow ranges are kept inside; so are all of them on a
+second way from q0, where the mechanism is redundant: one at its limit rests there while the slope leads beyond. The second
+iteration keeps every coordinate in its limits and takes no step that raises the error, so that it comes to rest where the
+constraints are met best.
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ class Task:
         self.length = size_of(tree)
         self.free = tree.nq - tree.n
         self.held_always = np.concatenate([np.zeros(tree.nv - tree.n, dtype=bool), self.ranges.turning & self.ranges.narrow])
-        self.limited = bool(np.isfinite([self.ranges.low, self.ranges.high]).any())
+        self.bounded = bool(np.isfinite([self.ranges.low, self.ranges.high]).any())
 
     def split(self, p: Array) -> list[Array]:
         """The numbers of each constraint."""
@@ -127,7 +129,7 @@ def reach(task: Task, p: Array, q0: Array, settings: Array, q: Array, aux: Array
     """
     residual, rates, angles = task.equations(q, p)
     error, here = squared(residual), task.met(residual, angles, settings)
-    joints, going, twice = q[task.free :], aux[0] - 0.5, task.limited and rates.shape[0] < rates.shape[1]
+    joints, going, twice = q[task.free :], aux[0] - 0.5, task.bounded and rates.shape[0] < rates.shape[1]
     way = select(going, aux[3], select(squared(q - q0), 0.0, 1.0)) if twice else 0.0
     shares = np.array(_free(task, q, rates.T @ residual))
     for i in np.flatnonzero(~task.held_always):
