@@ -15,6 +15,7 @@ from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
 from linkwise.dynamics import BaseParameters, SpatialOperators
 from linkwise.equations import Equations, HarmonicForm
+from linkwise.kinematics import Mobility, Workspace
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -46,6 +47,23 @@ CLASSES = (
     HarmonicForm,
     Comparison,
     solve.Solution,
+    solve.Solutions,
+    solve.ClosedForm,
+    lw.Pose,
+    lw.Position,
+    lw.Orientation,
+    lw.Aligned,
+    lw.LookAt,
+    lw.Coordinate,
+    lw.Follows,
+    lw.Closed,
+    solve.Linkage,
+    solve.LoopSolution,
+    solve.Singularities,
+    solve.AssemblyModes,
+    solve.RateSolution,
+    Mobility,
+    Workspace,
     robo.Robot,
     robo.Link,
     robo.Motor,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -101,6 +102,7 @@ def near_zero(mech: Mechanism, seed: int = 0, aside: float = 0.02) -> np.ndarray
     return np.asarray(made[0])
 
 
+@cache
 def cut(mech: Mechanism) -> Mechanism:
-    """The tree without its loops."""
+    """The tree without its loops, made once."""
     return mech.replace(loops=())

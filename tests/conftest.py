@@ -27,3 +27,12 @@ def _own_kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LINKWISE_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
         yield
+
+
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels made in the test are computed by NumPy: the same graphs, without the time that compiling them takes.
+
+    For mechanisms that no other test uses, since a mechanism keeps its kernels.
+    """
+    monkeypatch.setattr("linkwise.kernel.kernel.default_backend", lambda: "numpy")

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 from linkwise import Link, Loop, Mechanism, Mimic, robots
+from linkwise.kernel import kernel as kernels
 from linkwise.solve.linkage import Linkage
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_x, rotation_y
 from linkwise.spatial.transform import inverse, transform, translation
 from mechanisms import random_pose
 
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 
+
+def kept(make: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Make it once for each backend: a mechanism keeps its kernels, and tests share them."""
+    known = cache(lambda backend, *args, **rest: make(*args, **rest))
+    return wraps(make)(lambda *args, **rest: known(kernels.default_backend(), *args, **rest))
+
+
+@kept
+def bundled(name: str) -> Mechanism:
+    """A bundled linkage."""
+    return robots.load(name).replace()
+
+
+@kept
 def planar_four_bar(crank: float, coupler: float, rocker: float, frame: float, kind: str = "hinge", **rest) -> Mechanism:
     """Axes along z; the second pivot on the base at (frame, 0)."""
     return Mechanism(
@@ -28,6 +47,7 @@ def planar_four_bar(crank: float, coupler: float, rocker: float, frame: float, k
     )
 
 
+@kept
 def planar_slider_crank(crank: float = 0.05, rod: float = 0.2, offset: float = 0.0, limits=None) -> Mechanism:
     """The slider moves along x, `offset` above the crank's axis; the loop is where its pin is, a point."""
     return Mechanism(
@@ -43,6 +63,7 @@ def planar_slider_crank(crank: float = 0.05, rod: float = 0.2, offset: float = 0
     )
 
 
+@kept
 def triangle() -> Mechanism:
     """Three bars pinned to each other: a structure."""
     links = [
@@ -52,6 +73,7 @@ def triangle() -> Mechanism:
     return Mechanism(links, loops=[Loop("hinge", "one", "two", translation(0.8), translation(0.7))], name="triangle")
 
 
+@kept
 def parallelogram(*, second_coupler: bool = False) -> Mechanism:
     """Crank and rocker 1, frame and coupler 2; flat at q = 0. With a second coupler between the middles it still moves."""
     mech = planar_four_bar(1.0, 2.0, 1.0, 2.0)
@@ -62,6 +84,7 @@ def parallelogram(*, second_coupler: bool = False) -> Mechanism:
     return mech.replace(links=links, loops=[*mech.loops, loop], name="parallelogram")
 
 
+@kept
 def bennett() -> Mechanism:
     """Four skew axes, opposite links alike, a / sin(alpha) equal: G. T. Bennett's linkage (1903), which only just moves."""
     one, two = 0.7, 1.1
@@ -75,6 +98,7 @@ def bennett() -> Mechanism:
     return Mechanism(links, loops=[Loop("hinge", "third", "base", second_frame=inverse(second))], name="bennett")
 
 
+@kept
 def spherical_four_bar() -> Mechanism:
     """Four axes through one point, 40, 100, 80 and 90 degrees apart."""
     angles = np.radians([40.0, 100.0, 80.0, 90.0])
@@ -108,7 +132,7 @@ def _orthonormal(rotation: np.ndarray) -> np.ndarray:
     return left @ right
 
 
-@cache
+@kept
 def spatial_loop(kind: str, *, floating: bool = False, mimic: bool = False, seed: int = 5) -> tuple[Mechanism, np.ndarray]:
     """A chain with generic axes, three kinds of joints, closed on its base, with one freedom; and a closed position."""
     rng = np.random.default_rng(seed)
@@ -146,7 +170,7 @@ def spatial_loop(kind: str, *, floating: bool = False, mimic: bool = False, seed
     return closed_at(mech, q), q
 
 
-@cache
+@kept
 def linkage(name: str) -> Linkage:
     """One of these mechanisms, or a bundled one, ready to be driven; compiled once for all tests of a process."""
     if name.startswith("spatial"):
@@ -154,7 +178,7 @@ def linkage(name: str) -> Linkage:
         mech, q = spatial_loop(kind, **dict.fromkeys(more, True))
         return Linkage(mech, None, q)
     if name in robots.names():
-        return Linkage(robots.load(name))
+        return Linkage(bundled(name))
     mech, driven, q = {
         "four-bar": (planar_four_bar(1.0, 4.0, 3.0, 4.0), "crank", [0.0, 1.0, 2.0]),
         "slider-crank": (planar_slider_crank(0.05, 0.2, 0.01), "crank", [0.4, 0.0, 0.2]),

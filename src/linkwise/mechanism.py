@@ -294,9 +294,16 @@ class Mechanism(Tree):
         """Force and moment (..., K) that the second link of each loop receives from the first, in F1's axes, N and N m."""
         return self.kernel("constraint_forces")(q, qd, tau)  # type: ignore[no-any-return]
 
-    def driven_efforts(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, driven: Any = None) -> FloatArray:
+    def driven_efforts(
+        self,
+        q: npt.ArrayLike,
+        qd: npt.ArrayLike,
+        qdd: npt.ArrayLike,
+        driven: Any = None,
+        external: npt.ArrayLike | None = None,
+    ) -> FloatArray:
         """Efforts (..., nv) with loops closed, zero where not driven: see `linkwise.dynamics.closed_inverse_dynamics`."""
-        return linkwise.dynamics.closed_inverse_dynamics(self, q, qd, qdd, driven)[0]
+        return linkwise.dynamics.closed_inverse_dynamics(self, q, qd, qdd, driven, external)[0]
 
     def reduced_mass_matrix(self, q: npt.ArrayLike, driven: Any = None) -> FloatArray:
         """Mass matrix (..., m, m) in the driven coordinates of closed loops: see `linkwise.dynamics.reduced_mass_matrix`."""
@@ -433,10 +440,22 @@ class Mechanism(Tree):
 
     # ── solving ───────────────────────────────────────────────────────────────────────────────────
 
-    def inverse_kinematics(self, T: npt.ArrayLike, **options: Any) -> Solution:
+    def inverse_kinematics(
+        self,
+        T: npt.ArrayLike,
+        *,
+        q0: npt.ArrayLike | None = None,
+        link: int | str = -1,
+        mask: npt.ArrayLike | None = None,
+        frame: str = "base",
+        tol: float = 1e-9,
+        seed: int = 0,
+        method: str = "auto",
+        limits: bool = True,
+    ) -> Solution:
         """Joint coordinates that bring the tool, or another frame, to poses T (..., 4, 4), within the joint limits.
 
-        The options are those of `linkwise.solve.inverse_kinematics`: q0, link, mask, frame, tol, seed, method, limits.
+        What the arguments mean is told by `linkwise.solve.inverse_kinematics`.
 
         Examples
         --------
@@ -447,15 +466,24 @@ class Mechanism(Tree):
         >>> found.success, bool(abs(arm.forward_kinematics(found.q) - T).max() < 1e-8)
         (True, True)
         """
-        return linkwise.solve.inverse_kinematics(self, T, **options)
+        return linkwise.solve.inverse_kinematics(
+            self, T, q0=q0, link=link, mask=mask, frame=frame, tol=tol, seed=seed, method=method, limits=limits
+        )
 
     def all_inverse_kinematics(
-        self, T: npt.ArrayLike, *, method: str = "closed_form", **options: Any
+        self,
+        T: npt.ArrayLike,
+        *,
+        q0: npt.ArrayLike | None = None,
+        link: int | str = -1,
+        limits: bool = True,
+        method: str = "closed_form",
+        **options: Any,
     ) -> FloatArray | Solutions:
         """Every solution (k, n) that the closed form gives for a pose T (4, 4), within the limits, the nearest to q0 first.
 
-        A batch of poses gives `Solutions`. The options are those of `linkwise.solve.all_inverse_kinematics`: link, q0,
-        limits. ``method="numeric"`` is for mechanisms without a closed form: see `linkwise.solve.numeric_solutions`.
+        A batch of poses gives `Solutions`: see `linkwise.solve.all_inverse_kinematics`. ``method="numeric"`` is for
+        mechanisms without a closed form, and takes the other options of `linkwise.solve.numeric_solutions`.
 
         Examples
         --------
@@ -464,12 +492,18 @@ class Mechanism(Tree):
         >>> arm.all_inverse_kinematics(arm.forward_kinematics([0.1, -0.8, 1.0, 0.3, 0.5, 0.2])).shape[1]
         6
         """
-        return linkwise.solve.all_solutions(method)(self, T, **options)
+        return linkwise.solve.all_solutions(method)(self, T, q0=q0, link=link, limits=limits, **options)
 
-    def solve(self, constraints: Constraint | Sequence[Constraint], **options: Any) -> Solution:
-        """Coordinates for which all constraints hold, and the loops are closed.
-
-        The options are those of `linkwise.solve.solve`: q0, tol, seed, limits.
+    def solve(
+        self,
+        constraints: Constraint | Sequence[Constraint],
+        *,
+        q0: npt.ArrayLike | None = None,
+        tol: float = 1e-9,
+        seed: int = 0,
+        limits: bool = True,
+    ) -> Solution:
+        """Coordinates for which all constraints hold, and the loops are closed: see `linkwise.solve.solve`.
 
         Examples
         --------
@@ -478,7 +512,7 @@ class Mechanism(Tree):
         >>> robots.planar_2r().solve(Position(-1, [1.0, 1.0, 0.0], mask=[1, 1, 0])).success
         True
         """
-        return linkwise.solve.solve(self, constraints, **options)
+        return linkwise.solve.solve(self, constraints, q0=q0, tol=tol, seed=seed, limits=limits)
 
     def joint_speeds(self, q: npt.ArrayLike, twist: npt.ArrayLike, **options: Any) -> RateSolution:
         """Joint speeds (..., n) for the velocity of a frame (..., 6): see `linkwise.solve.joint_speeds`."""

@@ -164,7 +164,7 @@ def test_no_closed_form_and_no_solution(linkwise: Callable) -> None:
     told = linkwise("ik", "panda", "--position", "0.4,0,0.4", "--rpy", "180deg,0,0", "--all")
     assert told.status == 2
     assert "'panda' has no closed form for this: " in told.err
-    assert "without --all" in told.err
+    assert "--given JOINT=VALUE holds a joint; without --all" in told.err
     told = linkwise("ik", "puma560", "--position", "3,0,0", "--rpy", "0,0,0", "--all")
     assert told.status == 1
     assert "0 solutions in closed form" in told.out

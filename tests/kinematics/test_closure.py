@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -43,9 +45,16 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES, scope="module")
-def case(request: pytest.FixtureRequest) -> tuple[Mechanism, np.ndarray]:
-    return CASES[request.param]()
+@cache
+def made(name: str) -> tuple[Mechanism, np.ndarray]:
+    """A mechanism of this module alone, which keeps its kernels, and a closed position."""
+    mech, q = CASES[name]()
+    return mech.replace(), q
+
+
+@pytest.fixture(params=CASES)
+def case(request: pytest.FixtureRequest, uncompiled: None) -> tuple[Mechanism, np.ndarray]:
+    return made(request.param)
 
 
 def test_closed_where_the_frames_meet(case: tuple[Mechanism, np.ndarray]) -> None:
@@ -92,6 +101,7 @@ def test_bias_is_the_rate_of_the_jacobian(case: tuple[Mechanism, np.ndarray], wh
     assert difference < DIFFERENCES
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_moving_the_whole_changes_nothing() -> None:
     mech, q = branched(floating=True)
     moved = q.copy()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, robots
+from linkwise import Link, Mechanism
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.mobility import independent_rows, mobility
 from linkwise.spatial.transform import translation
 from looped import (
     bennett,
+    bundled,
     parallelogram,
     planar_four_bar,
     planar_slider_crank,
@@ -18,6 +19,8 @@ from looped import (
     spherical_four_bar,
     triangle,
 )
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
 
 KNOWN = {
     # freedoms, count in space, count in a plane or on a sphere, word of the reason
@@ -53,7 +56,7 @@ def test_known_mechanisms(name: str) -> None:
     [("four_bar", 1), ("slider_crank", 1), ("five_bar", 2), ("jansen", 1), ("delta", 3), ("stewart", 6)],
 )
 def test_bundled_linkages(name: str, freedoms: int) -> None:
-    mech = robots.load(name)
+    mech = bundled(name)
     assert int(mobility(mech)) == freedoms
     rows = independent_rows(mech)
     assert len(rows) == mech.n - freedoms

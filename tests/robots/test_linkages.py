@@ -12,13 +12,17 @@ import math
 import numpy as np
 import pytest
 
-from linkwise import Mechanism, robots
+from closed_linkages import cut
+from linkwise import Mechanism
 from linkwise.kinematics.mobility import mobility
 from linkwise.solve.linkage.linkage import Linkage
 from linkwise.solve.planar_loops import AssemblyModes
 from linkwise.spatial.rotation import rotation_z
 from linkwise.view import draw
 from linkwise.view.skeleton import skeleton
+from looped import bundled
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
 
 FREEDOMS = {"four_bar": 1, "slider_crank": 1, "five_bar": 2, "jansen": 1, "stewart": 6, "delta": 3}
 
@@ -28,7 +32,7 @@ ROUNDING = 2e-15
 
 @pytest.mark.parametrize("name", FREEDOMS)
 def test_closed_at_zero(name: str) -> None:
-    mech = robots.load(name)
+    mech = bundled(name)
     assert np.abs(mech.kernel("closure")(mech.neutral)).max() < ROUNDING
     np.testing.assert_allclose(mech.kernel("closure_facing")(mech.neutral), 1.0, atol=ROUNDING)
 
@@ -36,7 +40,7 @@ def test_closed_at_zero(name: str) -> None:
 @pytest.mark.parametrize("name", FREEDOMS)
 def test_freedoms_and_what_is_driven(name: str) -> None:
     """By rank; what is driven when nothing is said is what has a motor."""
-    mech = robots.load(name)
+    mech = bundled(name)
     assert int(mobility(mech, mech.neutral)) == FREEDOMS[name]
     driven = tuple(link.coordinate_name for link in mech.links if link.motor)
     assert Linkage(mech).driven == driven
@@ -46,7 +50,7 @@ def test_freedoms_and_what_is_driven(name: str) -> None:
 @pytest.mark.parametrize("name", FREEDOMS)
 def test_nothing_moves_without_inertia(name: str) -> None:
     """The mass matrix of the tree cut open is positive definite, here and at any position but a gimbal lock of helpers."""
-    mech = robots.load(name).replace(loops=())
+    mech = cut(bundled(name))
     q = np.random.default_rng(3).uniform(-0.8, 0.8, (50, mech.n))
     assert np.linalg.eigvalsh(mech.mass_matrix(q)).min() > 1e-6  # kg m2: a fiftieth of the least, a cross of the delta
 
@@ -61,14 +65,14 @@ def test_nothing_moves_without_inertia(name: str) -> None:
     ],
 )
 def test_masses_are_those_of_the_bars(name: str, bars: tuple[float, ...], per_metre: float) -> None:
-    total = sum(link.body.mass for link in robots.load(name).links)
+    total = sum(link.body.mass for link in bundled(name).links)
     assert total == pytest.approx(per_metre * sum(bars), rel=1e-14)
 
 
 @pytest.mark.parametrize(("link", "sides"), [("triangle", (0.415, 0.401, 0.558)), ("foot", (0.367, 0.49, 0.657))])
 def test_inertia_of_the_triangles_of_bars(link: str, sides: tuple[float, float, float]) -> None:
     """Against a sum over 1,000 points on each bar: the midpoint rule, exact to the square of a part, 1e-6 / 12 of each."""
-    body = robots.jansen().links[robots.jansen().link_index(link)].body
+    body = bundled("jansen").links[bundled("jansen").link_index(link)].body
     along, other, opposite = sides
     x = (along**2 + other**2 - opposite**2) / (2 * along)
     corners = np.array([[0, 0], [along, 0], [x, math.sqrt(other**2 - x**2)]])
@@ -97,8 +101,7 @@ ON_PLATFORM = on_circle(0.3, 45, 135, 165, 255, 285, 15)
 
 def stewart_position(mech: Mechanism, pose: np.ndarray) -> np.ndarray:
     """All coordinates for x, y, z, yaw, pitch, roll (6,): each leg is the vector from its base joint to its ball joint."""
-    still = mech.replace(loops=())
-    frames = dict(zip(mech.link_names, still.link_poses(np.append(pose, np.zeros(18))), strict=True))
+    frames = dict(zip(mech.link_names, cut(mech).link_poses(np.append(pose, np.zeros(18))), strict=True))
     q = list(pose)
     for k in range(6):
         link = mech.links[mech.link_index(f"cross{k + 1}")]
@@ -119,7 +122,7 @@ def poses() -> np.ndarray:
 
 
 def test_stewart_legs_are_where_they_are_said_to_be() -> None:
-    mech = robots.stewart()
+    mech = bundled("stewart")
     for k in range(6):
         np.testing.assert_allclose(mech.links[mech.link_index(f"cross{k + 1}")].before[:3, 3], ON_BASE[k], atol=ROUNDING)
         np.testing.assert_allclose(mech.loops[k].second_frame[:3, 3], ON_PLATFORM[k], atol=ROUNDING)
@@ -128,7 +131,7 @@ def test_stewart_legs_are_where_they_are_said_to_be() -> None:
 
 def test_stewart_by_its_closed_form(poses: np.ndarray) -> None:
     """The closed form closes the loops; the solver finds it from the pose, and the pose again from the legs."""
-    mech = robots.stewart()
+    mech = bundled("stewart")
     q = np.array([stewart_position(mech, pose) for pose in poses])
     assert np.abs(mech.kernel("closure")(q)).max() < ROUNDING
     inverse = Linkage(mech, ("x", "y", "z", "yaw", "pitch", "roll"), q0=mech.neutral)
@@ -177,7 +180,7 @@ def delta_centre(turns: np.ndarray) -> np.ndarray:
 
 def test_delta_by_its_closed_form() -> None:
     """Closed by the closed form, both ways; the solver finds it from the arms. Nothing but the loops keeps it upright."""
-    mech, rng = robots.delta(), np.random.default_rng(6)
+    mech, rng = bundled("delta"), np.random.default_rng(6)
     centres = rng.uniform([-0.15, -0.15, -0.75], [0.15, 0.15, -0.5], (60, 3))
     q = np.array([delta_position(centre) for centre in centres])
     assert np.abs(mech.kernel("closure")(q)).max() < ROUNDING
@@ -211,7 +214,7 @@ def foot(angle: float) -> complex:
 
 
 def test_jansen_by_circles() -> None:
-    mech = robots.jansen()
+    mech = bundled("jansen")
     turn = np.linspace(0.0, 2.0 * math.pi, 61)
     wanted = np.array([foot(angle) for angle in turn]) / 100
     modes = AssemblyModes(mech)
@@ -229,7 +232,7 @@ def test_jansen_by_circles() -> None:
 
 @pytest.mark.parametrize("name", FREEDOMS)
 def test_closures_are_drawn_where_they_are(name: str) -> None:
-    mech = robots.load(name)
+    mech = bundled(name)
     laid = skeleton(mech)
     assert [closure.loop for closure in laid.closures] == list(mech.loops)
     poses = dict(zip(mech.link_names, mech.link_poses(mech.neutral), strict=True))
@@ -245,7 +248,7 @@ def test_closures_are_drawn_where_they_are(name: str) -> None:
 def test_an_open_loop_is_drawn_dashed() -> None:
     """One dashed line, between the two frames; none where the loop is closed."""
     pytest.importorskip("matplotlib")
-    mech = robots.four_bar()
+    mech = bundled("four_bar")
     for q, wanted in ((mech.neutral, 0), ([0.5, 0.0, 0.0], 1)):
         axes = draw(mech, q).axes[0]
         dashed = [line for line in axes.lines if line.get_linestyle() == "--"]

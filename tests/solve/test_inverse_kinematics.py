@@ -290,3 +290,21 @@ def test_what_cannot_be_solved_is_refused() -> None:
         batch.explain(7)
     assert batch.explain(2) == batch.explain((2,))
     assert Loop  # (loops: tests/solve/constraints)
+
+
+def test_the_nearest_pose_is_told_without_idle_turns() -> None:
+    mech = robots.ur5()
+    T = mech.forward_kinematics([0.3, -1.2, 0.5, 0.4, 0.7, 0.2])
+    T[:3, 3] = [1.6, 0.1, 0.2]
+    found = mech.inverse_kinematics(T)
+    assert found.reason == "unreachable"
+    assert np.abs(found.q).max() < np.pi + 0.4  # (the start is within 0.3 rad of zero)
+    assert not found.active_limits.any()
+
+
+def test_a_coordinate_beyond_its_limits_is_called_so() -> None:
+    mech = robots.puma560()
+    T = mech.forward_kinematics([0.0, 0.5, -1.0, 3.1, 0.4, 0.0])
+    found = newton_raphson(mech, T, [0.0, 0.5, -1.0, 3.1, 0.4, 0.0])
+    assert found.reason == "limit"
+    assert "link4 beyond its greatest value" in found.explain()

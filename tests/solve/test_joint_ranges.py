@@ -90,3 +90,18 @@ def test_limits_beyond_all_measure_are_none() -> None:
     ranges = chain(Link(limits=(-np.finfo(float).max, 1.0)))
     assert ranges.low.tolist() == [-np.inf]
     assert ranges.high.tolist() == [1.0]
+
+
+def test_whole_turns_lead_to_the_nearest_within_the_limits() -> None:
+    ranges = chain(Link(limits=(-7.0, 9.0)), Link(limits=(1.0, 3.0)), Link(), Link(joint="prismatic"))
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        q = rng.uniform([-7.0, 1.0, -50.0, -50.0], [9.0, 3.0, 50.0, 50.0])
+        start = rng.uniform([-7.0, 1.0, -50.0, -50.0], [9.0, 3.0, 50.0, 50.0])
+        found = ranges.nearest_turns(q + TURN * np.array([*rng.integers(-3, 4, 3), 0]), start)
+        turns = q[:, None] + TURN * np.arange(-20, 21)
+        allowed = (turns >= ranges.low[:, None]) & (turns <= ranges.high[:, None])
+        for k in range(3):
+            nearest = np.abs(turns[k][allowed[k]] - start[k]).min()
+            assert abs(abs(found[k] - start[k]) - nearest) < 1e-9
+        assert found[3] == q[3]

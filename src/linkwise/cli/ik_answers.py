@@ -90,8 +90,10 @@ def every(
 
     form = closed_form(mechanism, link, asks=ASKS[asked.letters], given=given or None)
     if not form.exists:
-        why = f"{mechanism.name!r} has no closed form for this: {form.why}"
-        raise ArgumentError(f"{why}; without --all one solution is found numerically")
+        why = form.why.replace("given={joint: value}", "--given JOINT=VALUE")
+        raise ArgumentError(
+            f"{mechanism.name!r} has no closed form for this: {why}; without --all one solution is found numerically"
+        )
     found = form.all(asked.poses, options["q0"], options["limits"])
     assert isinstance(found, Solutions)
     answers = []

@@ -77,7 +77,7 @@ def targets(
     if len(ways) != 1:
         raise click.UsageError(
             (f"{members(ways)} at once say" if ways else "nothing says") + " which pose; give a file TARGETS, --matrix, "
-            "or --position and one of --rpy and --quaternion"
+            "or --position, one of --rpy and --quaternion, or both"
         )
     if rpy and quaternion:
         raise click.UsageError("--rpy and --quaternion both say the orientation; give one")

@@ -92,8 +92,10 @@ class Closing:
 
     def error(self, q: FloatArray) -> FloatArray:
         """How far the loops are open (...,): the greatest residual; 2 where a hinge is closed with opposed axes."""
-        facing = self.mechanism.kernel("closure_facing")(q).min(axis=-1)
-        return np.where(facing > 0.0, np.abs(self.residual(q)).max(axis=-1), 2.0)
+        found = np.asarray(np.abs(self.residual(q)).max(axis=-1))
+        if not any(loop.kind == "hinge" for loop in self.mechanism.loops):
+            return found
+        return np.where(self.mechanism.kernel("closure_facing")(q).min(axis=-1) > 0.0, found, 2.0)
 
 
 def closing(mechanism: Mechanism) -> Closing:

@@ -82,7 +82,7 @@ def _refuse(mech: Mechanism, batch: Shape, name: str, gaps: FloatArray, most: An
         row = int(np.argmax(wrong))
         raise ArgumentError(
             f"simulate: {name}{_where(row, batch)} {does} of {mech.name!r} open by {np.abs(gaps[row]).max():.3g}, {unit};"
-            " expected a state that closes them"
+            " expected a state that closes them; a Linkage gives such positions and speeds"
         )
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kinematics.jacobian import FRAMES
+from linkwise.solve.arguments import positive
 from linkwise.solve.constraints.pose import exact_poses, mask_of
 from linkwise.solve.pose_error import pose_error, pose_error_rate
 from linkwise.solve.solution import Solution
@@ -119,18 +120,3 @@ def goal(
     made = Goal(mechanism, rowwise, starts, batch, link, rows, frame, size, bounds[:, 0], bounds[:, 1])
     made.errors(starts[:1], slice(0, 1))  # (an unknown link is named here)
     return made
-
-
-def positive(field: str, value: Any) -> float:
-    """One finite number above zero."""
-    made = numbers(field, value, "a number > 0")
-    if made.ndim or isinstance(value, (bool, np.bool_)) or not made > 0:
-        raise ArgumentError(f"{field} is {shown(value)}; expected a number > 0")
-    return float(made)
-
-
-def count(field: str, value: Any) -> int:
-    """One whole number above zero."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ArgumentError(f"{field} is {shown(value)}; expected a whole number >= 1")
-    return int(value)

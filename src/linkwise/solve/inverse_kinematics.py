@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kinematics.jacobian import FRAMES
+from linkwise.solve.arguments import positive, whole
 from linkwise.solve.constraints.given import link_given
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
 from linkwise.solve.exactly import exactly, form_for
-from linkwise.solve.goal import positive
 from linkwise.solve.newton_raphson import newton_raphson
 from linkwise.solve.solution import Solution
-from linkwise.solve.solver import solve, solved, start_of, whole
+from linkwise.solve.solver import solve, solved, start_of
 from linkwise.solve.steepest_descent import steepest_descent
 from linkwise.solve.system import System, system_of
 

@@ -73,6 +73,14 @@ class JointRanges:
         low, high = self._finite
         return bool(np.count_nonzero((low <= q) & (q <= high)) == len(low))
 
+    def nearest_turns(self, q: FloatArray, q0: FloatArray) -> FloatArray:
+        """Coordinates (..., n), those that turn with whole turns added: the nearest to q0 (..., n) within their limits."""
+        with np.errstate(invalid="ignore"):
+            fewest = np.ceil((self.low - q) / TURN - 1e-12)
+            most = np.floor((self.high - q) / TURN + 1e-12)
+            turns = np.clip(np.round((q0 - q) / TURN), fewest, most)
+        return np.where(self.turning & (turns != 0.0) & (fewest <= most), q + TURN * turns, q)
+
     def lifted(self, q: FloatArray) -> FloatArray:
         """Coordinates (..., n) of what turns brought to their limits or within by whole turns, where they are beyond."""
         above = self.turning & np.isfinite(self.high) & (q > self.high)

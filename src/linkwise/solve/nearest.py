@@ -64,9 +64,11 @@ def _part(mechanism: Mechanism, system: System, tasks: FloatArray, starts: Float
     rows = np.nanargmin(np.where(np.isnan(cost), np.inf, cost).reshape(count, -1), axis=1)
     rows = rows + np.arange(count) * (1 + len(others))
     q, made, good = q[rows], made[rows], good[rows]
+    q[:, system.task.free :] = system.ranges.nearest_turns(q[:, system.task.free :], starts[:, system.task.free :])
+    distance, angle, _ = system.checking(tasks, q)
     reason = _reasons(mechanism, system, tasks, q, made, tol, seed)
     reason[good] = "converged"
-    near = Nearest(q, made[:, nq].astype(np.intp), distance[rows], angle[rows], good, reason)
+    near = Nearest(q, made[:, nq].astype(np.intp), distance, angle, good, reason)
     _search_on(system, tasks, near, tol, seed)
     return near
 

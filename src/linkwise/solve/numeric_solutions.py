@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices
+from linkwise.solve.arguments import count, positive, whole
 from linkwise.solve.closed_form import Solutions, all_inverse_kinematics
 from linkwise.solve.constraints.pose import Pose
-from linkwise.solve.goal import count, positive
-from linkwise.solve.joint_ranges import TURN
-from linkwise.solve.solver import start_of, whole
+from linkwise.solve.solver import start_of
 from linkwise.solve.system import System, system_of
 from linkwise.spatial.scalar import FloatArray
 
@@ -122,21 +121,13 @@ def _of_some(system: System, tasks: FloatArray, first: FloatArray, others: Float
     begun = np.concatenate([first[:, None], np.broadcast_to(others, (len(first), *others.shape))], axis=1).reshape(-1, n)
     given = np.repeat(tasks, each, axis=0)
     made = system.reaching(given, begun, begun[:0], system.settings(min(tol, FINE)))
-    q = _nearest_turns(system, np.ascontiguousarray(made[:, :n]), np.repeat(first, each, axis=0))
+    q = system.ranges.nearest_turns(made[:, :n], np.repeat(first, each, axis=0))
     distance, angle, outside = system.checking(given, q)
     good = (made[:, -1] > 0) & (distance <= tol) & (angle <= tol) & (outside == 0)
     return [
         _distinct(rows[keep], start)
         for rows, keep, start in zip(q.reshape(-1, each, n), good.reshape(-1, each), first, strict=True)
     ]
-
-
-def _nearest_turns(system: System, q: FloatArray, q0: FloatArray) -> FloatArray:
-    """Coordinates (N, n) with whole turns added so that they are nearest to q0 within the limits."""
-    low, high = system.ranges.low, system.ranges.high
-    wide = system.ranges.turning & (high - low >= TURN)
-    middle = np.clip(q0, np.where(wide, low + np.pi, q0), np.where(wide, high - np.pi, q0))
-    return np.where(wide, q + TURN * np.round((middle - q) / TURN), q)
 
 
 def _distinct(q: FloatArray, q0: FloatArray) -> FloatArray:

@@ -76,12 +76,12 @@ class Solution:
 
     @property
     def active_limits(self) -> npt.NDArray[np.int8]:
-        """Which joint coordinates (..., n) stand at their least (-1) or greatest (+1) value, else 0."""
+        """Which joint coordinates (..., n) stand at or beyond their least (-1) or greatest (+1) value, else 0."""
         if self.limits is None:
             return np.zeros(self.q.shape, np.int8)
         joints = self.q[..., self.q.shape[-1] - len(self.limits) :]
-        at = [np.abs(joints - self.limits[:, k]) <= AT_LIMIT for k in (0, 1)]
-        return np.where(at[0], -1, np.where(at[1], 1, 0)).astype(np.int8)
+        low, high = joints <= self.limits[:, 0] + AT_LIMIT, joints >= self.limits[:, 1] - AT_LIMIT
+        return np.where(low, -1, np.where(high, 1, 0)).astype(np.int8)
 
     def explain(self, index: int | Sequence[int] | None = None) -> str:
         """In words, what became of the task, or of one of a batch.
@@ -111,10 +111,12 @@ class Solution:
             steps = f" after {one.iterations} iterations" if one.iterations else ""
             return f"solved{steps}: {errors} from the goal (tolerance {self.tol:g})"
         told = f"not solved ({one.reason}): {REASONS[str(one.reason)]}. The nearest found is {errors} away"
-        active = one.active_limits
+        joints = one.q[len(one.q) - len(self.names) :]
+        bounds = np.full((len(self.names), 2), np.nan) if self.limits is None else self.limits
         at = [
-            f"{name} at its {'least' if side < 0 else 'greatest'} value"
-            for name, side in zip(self.names, active, strict=False)
+            f"{name} {'at' if low - AT_LIMIT <= value <= high + AT_LIMIT else 'beyond'} "
+            f"its {'least' if side < 0 else 'greatest'} value"
+            for name, value, (low, high), side in zip(self.names, joints, bounds, one.active_limits, strict=False)
             if side
         ]
         return f"{told}, with {', '.join(at)}." if at else f"{told}."

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
+from linkwise.solve.arguments import positive, whole
 from linkwise.solve.constraints.closed import Closed
 from linkwise.solve.constraints.constraint import Constraint
-from linkwise.solve.goal import positive
 from linkwise.solve.nearest import nearest
 from linkwise.solve.solution import Solution
 from linkwise.solve.system import System, system_of
@@ -155,13 +155,6 @@ def _usual(q0: FloatArray, system: System) -> bool:
     """Whether a start needs no attention: joint coordinates alone, float64, finite and within the limits."""
     n = len(system.ranges.low)
     return q0.dtype == np.float64 and q0.shape == (n,) == system.start.shape and system.ranges.hold(q0)
-
-
-def whole(field: str, value: Any) -> int:
-    """One whole number, zero or above."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ArgumentError(f"{field} is {shown(value)}; expected a whole number >= 0")
-    return int(value)
 
 
 def _constraints(mechanism: Mechanism, given: Constraint | Sequence[Constraint]) -> list[Constraint]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.solve.goal import count, goal, positive
+from linkwise.solve.arguments import count, positive
+from linkwise.solve.goal import goal
 from linkwise.solve.least_squares import least_squares_step
 from linkwise.solve.search import search
 from linkwise.solve.solution import Solution

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import mpmath
 import numpy as np
 import pytest
@@ -13,17 +15,30 @@ from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
 from mechanisms import random_pose
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 MIXED = ["revolute", "prismatic", "screw", "revolute", "prismatic", "revolute", "prismatic"]
 
 CASES = {
-    "full": random_loop(1, "full", MIXED),
-    "point": random_loop(3, "point", ["revolute", "prismatic", "revolute", "screw", "revolute"]),
-    "bennett, full": bennett(),
-    "bennett, hinge": bennett("hinge"),
-    "parallelogram": (parallelogram(), np.array([0.7, -0.7, 0.7])),
-    **{name: (robots.load(name), near_zero(robots.load(name))) for name in ("four_bar", "slider_crank")},
+    "full": lambda: random_loop(1, "full", MIXED),
+    "point": lambda: random_loop(3, "point", ["revolute", "prismatic", "revolute", "screw", "revolute"]),
+    "bennett, full": bennett,
+    "bennett, hinge": lambda: bennett("hinge"),
+    "parallelogram": lambda: (parallelogram(), np.array([0.7, -0.7, 0.7])),
+    "four_bar": lambda: beside_zero("four_bar"),
+    "slider_crank": lambda: beside_zero("slider_crank"),
 }
-"""By name: a mechanism and a closed configuration."""
+"""By name: a mechanism of this module alone, and a closed configuration."""
+
+
+def beside_zero(name: str) -> tuple[Mechanism, np.ndarray]:
+    mech = robots.load(name).replace()
+    return mech, near_zero(mech)
+
+
+@cache
+def case(name: str) -> tuple[Mechanism, np.ndarray]:
+    return CASES[name]()
 
 
 def both(mech: Mechanism, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +59,7 @@ def solved(mech: Mechanism, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> t
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_equations_of_motion(name: str) -> None:
-    mech, q = CASES[name]
+    mech, q = case(name)
     for seed in range(3):
         qd, tau = closed_state(mech, q, seed)
         qdd, forces = both(mech, q, qd, tau)
@@ -63,7 +78,7 @@ def test_the_equations_of_motion(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bennett, full", "bennett, hinge", "four_bar", "parallelogram"])
 def test_of_what_is_not_determined_it_is_the_least(name: str) -> None:
-    mech, q = CASES[name]
+    mech, q = case(name)
     known, state = independent_closure(mech), closed_state(mech, q, 1)
     _, forces = both(mech, q, *state)
     jac = mech.kernel("closure_jacobian")(q) / known.sizes[:, None]
@@ -77,7 +92,7 @@ def test_of_what_is_not_determined_it_is_the_least(name: str) -> None:
 
 
 def test_a_wrench_on_the_tool() -> None:
-    mech, q = CASES["point"]
+    mech, q = case("point")
     qd, tau = closed_state(mech, q, 4)
     wrench = np.array([3.0, -2.0, 5.0, 0.4, -0.3, 0.2])
     given = tau + mech.jacobian(q, frame="body").T @ wrench
@@ -89,8 +104,9 @@ def test_a_wrench_on_the_tool() -> None:
     assert np.abs(pushed - both(mech, q, qd, tau)[0]).max() > 1e-2
 
 
-def test_a_batch_is_a_loop() -> None:
-    mech, q = CASES["full"]
+def test_a_batch_is_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # (this one is compiled)
+    mech, q = case("point")[0].replace(), case("point")[1]
     states = [closed_state(mech, q, seed) for seed in range(9)]
     qd, tau = (np.array(part) for part in zip(*states, strict=True))
     many = mech.forward_dynamics(np.tile(q, (9, 1)), qd, tau)
@@ -261,7 +277,7 @@ def test_a_joint_that_follows_in_a_loop() -> None:
 
 
 def test_the_same_loop_twice_changes_nothing() -> None:
-    mech, q = CASES["full"]
+    mech, q = case("point")
     twice = mech.replace(loops=[*mech.loops, *mech.loops])
     qd, tau = closed_state(mech, q, 5)
     (one, once), (two, shared) = both(mech, q, qd, tau), both(twice, q, qd, tau)
@@ -349,7 +365,7 @@ def test_loops_that_cannot_be_closed() -> None:
 
 def test_a_planar_linkage_standing_askew_moves_as_it_did() -> None:
     """Turned as a whole, and its pin described in axes that lie anyhow: three equations, of which two are independent."""
-    rng, mech = np.random.default_rng(6), robots.load("four_bar")
+    rng, (mech, _) = np.random.default_rng(6), case("four_bar")
     place, axes, (pin,) = random_pose(rng), random_pose(rng), mech.loops
     axes[:3, 3] = 0.0
     loop = Loop("point", pin.first, pin.second, pin.first_frame @ axes, pin.second_frame, "pin")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,7 +13,15 @@ from linkwise import Mechanism, Motor, robots
 from linkwise.dynamics import closed_inverse_dynamics, reduced_mass_matrix
 from linkwise.errors import ArgumentError
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 LEGS = [f"leg{k}" for k in range(1, 7)]
+
+
+@cache
+def bundled(name: str) -> Mechanism:
+    """A bundled linkage of this module alone."""
+    return robots.load(name).replace()
 
 
 def with_friction(mech: Mechanism) -> Mechanism:
@@ -29,11 +38,11 @@ def driven_state(mech: Mechanism, q: np.ndarray, driven: list[int], seed: int) -
 
 
 CASES = {
-    "four_bar": (robots.load("four_bar"), [0]),
-    "its rocker": (with_friction(robots.load("four_bar")), [2]),
-    "slider_crank": (with_friction(robots.load("slider_crank")), [0]),
-    "its slider": (robots.load("slider_crank"), [2]),
-    "five_bar": (robots.load("five_bar"), [0, 2]),
+    "four_bar": (bundled("four_bar"), [0]),
+    "its rocker": (with_friction(bundled("four_bar")), [2]),
+    "slider_crank": (with_friction(bundled("slider_crank")), [0]),
+    "its slider": (bundled("slider_crank"), [2]),
+    "five_bar": (bundled("five_bar"), [0, 2]),
 }
 
 
@@ -54,8 +63,20 @@ def test_it_undoes_forward_dynamics(name: str) -> None:
     )
 
 
+def test_the_tree_is_cut_open_once() -> None:
+    """Else each call would trace and compile anew."""
+    mech = bundled("four_bar")
+    q, still = near_zero(mech), np.zeros(3)
+    qdd = mech.forward_dynamics(q, still, still)
+    closed_inverse_dynamics(mech, q, still, qdd, "crank")
+    opened = mech.__dict__["_cut_open"]
+    closed_inverse_dynamics(mech, q, still, qdd, "crank")
+    assert mech.__dict__["_cut_open"] is opened
+    assert not opened.loops
+
+
 def test_motors_drive_where_nothing_is_said() -> None:
-    given = robots.load("five_bar")
+    given = bundled("five_bar")
     mech = given.replace(links=[link.replace(motor=None) for link in given.links])
     on = [link.replace(motor=Motor(inertia=1e-5)) if k in (0, 2) else link for k, link in enumerate(mech.links)]
     motors, q = mech.replace(links=on), near_zero(mech)
@@ -80,7 +101,7 @@ def test_more_motors_than_freedoms_share_by_least_norm() -> None:
 
 def test_a_force_counts_as_a_moment_at_the_longest_offset() -> None:
     """Crank and slider driven together: of all shares that make the motion, none is smaller."""
-    mech = robots.load("slider_crank")
+    mech = bundled("slider_crank")
     q = near_zero(mech)
     qd, _, qdd, _ = driven_state(mech, q, [0], 2)
     found = closed_inverse_dynamics(mech, q, qd, qdd, [0, 2])[0]
@@ -95,7 +116,7 @@ def test_a_force_counts_as_a_moment_at_the_longest_offset() -> None:
 
 
 def test_the_power_of_the_driven_coordinates_is_the_rate_of_the_energy() -> None:
-    mech, step = robots.load("five_bar"), 1e-5
+    mech, step = bundled("five_bar"), 1e-5
     q = near_zero(mech)
     qd, tau, qdd, _ = driven_state(mech, q, [0, 2], 5)
     energies = []
@@ -109,7 +130,7 @@ def test_the_power_of_the_driven_coordinates_is_the_rate_of_the_energy() -> None
 
 def test_legs_carry_the_weight_of_a_stewart_platform() -> None:
     """At rest the virtual work of the legs is that of the weights: tau' d(legs) = d(potential energy)."""
-    mech = robots.load("stewart")
+    mech = bundled("stewart")
     driven = [mech.names.index(leg) for leg in LEGS]
     q, rest = near_zero(mech), np.zeros(mech.nv)
     tau, _ = closed_inverse_dynamics(mech, q, rest, rest, LEGS)
@@ -138,10 +159,10 @@ def test_the_reduced_mass_matrix() -> None:
 
 
 def test_what_is_refused() -> None:
-    mech, q = robots.load("four_bar"), near_zero(robots.load("four_bar"))
+    mech, q = bundled("four_bar"), near_zero(bundled("four_bar"))
     qd, _, qdd, _ = driven_state(mech, q, [0], 1)
     shift = np.array([0.0, 0.0, 1.0])
-    five, there = robots.load("five_bar"), near_zero(robots.load("five_bar"))
+    five, there = bundled("five_bar"), near_zero(bundled("five_bar"))
     state = driven_state(five, there, [0, 2], 1)
     flat, still = np.zeros(3), np.zeros(3)
     rest = np.zeros(3)
@@ -189,7 +210,7 @@ def test_what_is_refused() -> None:
 
 def test_a_coordinate_that_cannot_drive() -> None:
     """At the end of a slider's stroke its speed is zero while the crank turns."""
-    mech = robots.load("slider_crank")
+    mech = bundled("slider_crank")
     q = mech.neutral.copy()
     task = np.asarray(mech.kernel("closure")(q))
     assert np.abs(task).max() < 1e-12, "stretched at the zero position"
@@ -203,7 +224,7 @@ def test_a_coordinate_that_cannot_drive() -> None:
 
 def test_a_motion_that_needs_nothing_is_supported_by_anything() -> None:
     """Falling freely, a five-bar takes no efforts, so one motor is enough."""
-    mech = robots.load("five_bar")
+    mech = bundled("five_bar")
     q = near_zero(mech)
     qd, _ = closed_state(mech, q, 2)
     qdd = mech.forward_dynamics(q, qd, np.zeros(4))

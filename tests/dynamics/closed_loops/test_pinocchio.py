@@ -15,6 +15,7 @@ from closed_linkages import bennett, closed_state, cut, near_zero, random_loop
 from linkwise import Mechanism, robots
 
 pin = pytest.importorskip("pinocchio")
+pytestmark = pytest.mark.usefixtures("uncompiled")
 
 MIXED = ["revolute", "prismatic", "screw", "revolute", "prismatic", "revolute", "prismatic"]
 BUNDLED = ["four_bar", "slider_crank", "five_bar", "stewart"]
@@ -23,8 +24,12 @@ CASES = {
     "hinge": lambda: random_loop(22, "hinge", MIXED[:6], motor=False),
     "floating": lambda: random_loop(23, "point", ["revolute"] * 4, motor=False, floating=True),
     "bennett": bennett,
-    **{name: lambda name=name: (robots.load(name), near_zero(robots.load(name))) for name in BUNDLED},
+    **{name: lambda name=name: beside_zero(robots.load(name).replace()) for name in BUNDLED},
 }
+
+
+def beside_zero(mech: Mechanism) -> tuple[Mechanism, np.ndarray]:
+    return mech, near_zero(mech)
 
 
 def constrained(mech: Mechanism, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:

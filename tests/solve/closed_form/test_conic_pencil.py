@@ -69,10 +69,10 @@ def test_four_known_roots(least: float) -> None:
     found = CIRCLE(_lines(_chord(roots[:, 0], roots[:, 2]), _chord(roots[:, 1], roots[:, 3]), rng.normal(size=500)))
     on = np.exp(1j * roots)
     away = np.abs((found[..., 0] + 1j * found[..., 1])[:, :, None] - on[:, None]).min(axis=1)
-    near = np.sort(np.abs(on[:, :, None] - on[:, None]) + 9.0 * np.eye(4), axis=2)[..., 0]
-    # a root is as uncertain as rounding over the slope there, which is about the distance to the next root
-    assert np.quantile(away * near, 0.99) < 1e-13
-    assert away[near > 0.1].max() < 1e-9
+    gaps = np.abs(on[:, :, None] - on[:, None]) + np.eye(4)
+    # a root is as uncertain as rounding over the slope there, which is the product of the distances to the others
+    assert np.quantile(away * gaps.prod(axis=2), 0.99) < 1e-13
+    assert away[gaps.min(axis=2) > 0.1].max() < 1e-9
 
 
 @pytest.mark.parametrize("flat", [1e-3, 1e-6, 1e-9, 0.0])

@@ -72,6 +72,7 @@ MADE: list[tuple[Callable[[], Constraint], str]] = [
     (lambda: Position(0, [1, 2, 3], mask=[1, 2, 0]), "mask is .*; expected three"),
     (lambda: Position(0, [1, 2, 3], point=[[1, 2, 3]]), r"point has the shape \(1, 3\)"),
     (lambda: Orientation(0, np.eye(4)), r"R has the shape \(4, 4\)"),
+    (lambda: Orientation(0, 2 * np.eye(3)), r"R is \[\[2.0, 0.0, 0.0\].*expected rotations: orthonormal"),
     (lambda: Orientation(0, np.eye(3), mask=[0, 0, 0]), "mask is .*not all 0"),
 ]
 

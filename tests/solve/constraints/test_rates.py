@@ -15,7 +15,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.solve.constraints import Aligned, Closed, Constraint, LookAt, View
 from mechanisms import column_by_column, numpy_call, random_state, relative, variant
 
-MECHANISMS = ("joints 2", "floating 1", "coupled floating rotors 5")
+MECHANISMS = ("joints 2", "coupled floating 4")
 
 
 @cache

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Motor, robots
-from linkwise.errors import ArgumentError
+from linkwise import Link, Loop, Mechanism, Motor, robots
+from linkwise.errors import ArgumentError, ModelError
+from linkwise.kinematics.closing import closing
 from linkwise.solve.linkage import Linkage, assemble
-from linkwise.spatial.transform import translation
-from looped import parallelogram, planar_four_bar, planar_slider_crank, spatial_loop, triangle
+from linkwise.spatial.rotation import rotation_x
+from linkwise.spatial.transform import transform, translation
+from looped import bundled, parallelogram, planar_four_bar, planar_slider_crank, spatial_loop, spherical_four_bar, triangle
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
 
 
 @pytest.mark.parametrize(
@@ -23,10 +27,10 @@ from looped import parallelogram, planar_four_bar, planar_slider_crank, spatial_
     ],
 )
 def test_what_is_driven_when_nobody_says(name: str, driven: tuple[str, ...]) -> None:
-    made = Linkage(robots.load(name))
+    made = Linkage(bundled(name))
     assert made.driven == driven
     assert set(made.driven) | set(made.passive) == set(made.mechanism.names)
-    assert Linkage(robots.load(name)).rows == made.rows
+    assert Linkage(bundled(name)).rows == made.rows
 
 
 def test_a_joint_with_a_motor_is_driven() -> None:
@@ -49,6 +53,45 @@ def test_what_cannot_drive() -> None:
         ArgumentError, match=r"'crank' and 'rocker' cannot drive 'four-bar'; 'arm' and 'crank'|'crank' and 'arm'"
     ):
         Linkage(arm, ["crank", "rocker"])
+
+
+def test_the_order_of_what_is_driven_is_the_users() -> None:
+    mech = bundled("five_bar")
+    one, other = Linkage(mech, ["left_crank", "right_crank"]), Linkage(mech, ["right_crank", "left_crank"])
+    assert other.driven == ("right_crank", "left_crank")
+    found = other.position([0.3, 0.1])
+    assert found.q[[0, 2]].tolist() == [0.1, 0.3]
+    assert np.allclose(found.q, one.position([0.1, 0.3]).q, rtol=0, atol=1e-14)
+    assert other.driven_part(found.q).tolist() == [0.3, 0.1]
+    qd = other.velocity(found.q, [2.0, 1.0])
+    assert qd[[0, 2]].tolist() == [1.0, 2.0]
+    assert np.allclose(other.acceleration(found.q, qd, [4.0, 3.0])[[0, 2]], [3.0, 4.0], rtol=0, atol=0)
+    with pytest.raises(ArgumentError, match=r"driven is \['left_crank', 'left_crank'\]; expected different coordinates"):
+        Linkage(mech, ["left_crank", "left_crank"])
+
+
+def test_loops_that_contradict_themselves_by_little_are_told() -> None:
+    """A pin tilted by 1e-7: five equations for three joints, which must repeat each other, and nearly do."""
+    mech = bundled("four_bar")
+    (pin,) = mech.loops
+    tilted = pin.second_frame @ transform(rotation_x(1e-7), None)
+    bent = mech.replace(loops=[Loop("hinge", pin.first, pin.second, pin.first_frame, tilted)])
+    assert assemble(bent).reason == "unreachable"
+    with pytest.raises(ArgumentError, match=r"open by \d\.\d+e-08, .* 5 equations for 3 coordinates must repeat each other"):
+        Linkage(bent)
+    with pytest.raises(ModelError, match="5 equations for 3 coordinates must repeat each other"):
+        bent.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
+    ball = bent.replace(loops=[Loop("point", pin.first, pin.second, pin.first_frame, tilted)])
+    assert Linkage(ball, ["crank"]).position([0.3]).success
+
+
+def test_rounding_is_no_length() -> None:
+    """Axes that meet in a point to 1e-16 m: what they are apart is not what errors are measured by."""
+    mech = spherical_four_bar()
+    (pin,) = mech.loops
+    aside = Loop(pin.kind, pin.first, pin.second, pin.first_frame, translation(0, 0, 1e-16))
+    assert closing(mech).size == closing(mech.replace(loops=[aside])).size == 1.0
+    assert assemble(mech.replace(loops=[aside])).success
 
 
 def test_which_single_coordinates_could() -> None:
@@ -89,7 +132,7 @@ def test_shapes_are_checked() -> None:
 
 def test_put_together_from_nothing() -> None:
     for name in ("four_bar", "five_bar", "jansen", "delta"):
-        mech = robots.load(name)
+        mech = bundled(name)
         q0 = mech.neutral.copy()
         q0[:] = np.random.default_rng(2).normal(0.0, 0.5, mech.n)
         found = assemble(mech, q0)

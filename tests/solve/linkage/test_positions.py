@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Loop, Mechanism
+from linkwise.errors import ArgumentError
 from linkwise.solve.linkage import Linkage
 from looped import linkage as ready
 from looped import parallelogram, planar_four_bar, planar_slider_crank
@@ -103,6 +104,32 @@ def test_a_long_way_is_gone_in_steps_on_one_branch() -> None:
     assert far.success
     assert np.allclose(far.q, steps.q[-1], rtol=0, atol=1e-13)
     assert far.iterations > 4
+
+
+def test_whole_turns_are_gone_through() -> None:
+    """A whole turn closes the loop at once, yet the coupler turns back by one; and it fails where no way leads."""
+    linkage = ready("four-bar")
+    turns = np.array([1.0, -1.0, 3.0])
+    found = linkage.position(linkage.q0[0] + 2 * np.pi * turns[:, None])
+    assert found.success.all()
+    assert np.allclose(found.q - linkage.q0, 2 * np.pi * turns[:, None] * [1, -1, 0], rtol=0, atol=1e-11)
+    rocker = Linkage(planar_four_bar(*LENGTHS), ["rocker"], [0.0, 1.0, 2.0])
+    assert rocker.position(rocker.q0[2] + 2 * np.pi).reason == "toggle"
+
+
+def test_ways_that_are_too_long_are_told() -> None:
+    linkage = ready("four-bar")
+    far = linkage.position([1e5])
+    assert (far.success, far.reason) == (False, "iterations")
+    assert far.closure_error < CLOSED
+    assert 100.0 < far.q[0] < 1e5
+    turns = 2e4 * np.pi * np.array([10.0, -10.0, 0.0])  # 1e5 turns: angles are known to 1e-10 there
+    assert linkage.position([turns[0] + 0.1], linkage.q0 + turns).reason == "stalled"
+    both = linkage.position([[0.1], [1e5]])
+    assert both.explain().startswith("1: all loops are closed")
+    assert both.explain(1).startswith("the way is too long for the steps allowed")
+    with pytest.raises(ArgumentError, match=r"no position 2; this is a batch of \(2,\)"):
+        both.explain(2)
 
 
 @pytest.mark.parametrize("gap", [0.3, 1e-3])

@@ -24,6 +24,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", NAMES)
 def test_rates_are_those_of_the_positions(name: str) -> None:
     """Central differences of step 1e-4: 1e-8 times third and fourth derivatives, and rounding, 1e-8 for the second."""
@@ -64,6 +65,7 @@ def test_batches_equal_loops() -> None:
     assert made.velocity(q[0], ud).shape == (6, 4)
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_a_toggle_position_has_no_speeds() -> None:
     made = Linkage(planar_slider_crank(), ["slider"], [1.0, -1.2, 0.2])
     dead = np.array([0.0, 0.0, 0.25])
@@ -83,6 +85,15 @@ def test_open_loops_have_no_speeds() -> None:
         made.acceleration(made.q0, np.ones(3), [0.0])
 
 
+def test_what_is_no_number_is_named() -> None:
+    made = linkage("four-bar")
+    with pytest.raises(ArgumentError, match=r"ud is nan at \(0,\)"):
+        made.velocity(made.q0, np.array([np.nan]))
+    with pytest.raises(ArgumentError, match=r"qd is nan at \(1,\)"):
+        made.acceleration(made.q0, np.array([0.0, np.nan, 0.0]), np.zeros(1))
+
+
+@pytest.mark.usefixtures("uncompiled")
 def test_singular_positions_are_named() -> None:
     crank = Linkage(planar_four_bar(1.0, 4.0, 3.0, 4.0), ["crank"], [0.4, 1.0, 2.0])
     rocker = Linkage(planar_four_bar(1.0, 4.0, 3.0, 4.0), ["rocker"], [0.4, 1.0, 2.0])
@@ -104,6 +115,7 @@ def test_singular_positions_are_named() -> None:
     assert "not a toggle position" in away.explain()
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_how_close_a_singular_position_is() -> None:
     """For small angles from the dead point the measure goes down in proportion."""
     made = Linkage(planar_slider_crank(), ["slider"], [1.0, -1.2, 0.2])
@@ -113,6 +125,7 @@ def test_how_close_a_singular_position_is() -> None:
     assert "close to a toggle position" in near.explain()
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_branches_meet_in_the_flat_parallelogram() -> None:
     made = Linkage(parallelogram(), ["crank"], [0.5, -0.5, 0.5])
     found = made.singularities([0.0, 0.0, 0.0])
@@ -121,6 +134,7 @@ def test_branches_meet_in_the_flat_parallelogram() -> None:
     assert "branches of motion meet" in found.explain()
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_the_link_that_matters() -> None:
     """The foot of the slider-crank, the slider: in the dead point it lacks its one motion."""
     made = Linkage(planar_slider_crank(), ["crank"], [1.0, -1.2, 0.2])

@@ -16,6 +16,8 @@ from linkwise.spacelib.programs.elbow_inverse import elb_i_dh, six, target
 from linkwise.spacelib.programs.laws import joint_motion
 from mechanisms import sample
 
+pytestmark = pytest.mark.usefixtures("uncompiled")  # (the robot is of this folder alone)
+
 
 def apart(a: Any, b: Any) -> float:
     return float(np.abs(np.asarray(a) - np.asarray(b)).max())
@@ -50,7 +52,7 @@ def test_second_differences_of_the_pose(elbow: Mechanism) -> None:
 
 @pytest.mark.parametrize(("seed", "frame"), [(0, "base"), (3, "body")])
 def test_any_tree_with_any_joints(seed: int, frame: str) -> None:
-    mech = sample(seed)
+    mech = sample(seed).replace(name="own")
     rng = np.random.default_rng(seed)
     q, qd, qdd = (rng.normal(size=(30, mech.n)) for _ in range(3))
     jac, rate = mech.jacobian(q, frame=frame), mech.jacobian_dot(q, qd, frame=frame)

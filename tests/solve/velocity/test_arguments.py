@@ -22,7 +22,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"twist": [1.0, 2.0]}, r"twist has the shape \(2,\); expected \(\.\.\., 6\)"),
     ({"mask": [1, 1]}, "mask is .*; expected six of 0 or 1, not all 0"),
     ({"mask": [0] * 6}, "mask is .*; expected six of 0 or 1, not all 0"),
-    ({"mask": [0, 0, 1, 1, 1, 0]}, "of which no joint moves a component that counts"),
+    ({"mask": [0, 0, 1, 1, 1, 0]}, "of which no joint that may move moves a component that counts"),
+    ({"weights": np.inf}, "of which no joint that may move moves a component that counts"),
+    ({"twist": np.zeros((3, 6)), "q": np.zeros((2, 2))}, r"do not fit each other: q \(2,\), twist \(3,\)"),
     ({"damping": "some"}, "damping is 'some'; expected 'auto', a number >= 0 or None"),
     ({"damping": -1.0}, "damping is -1.0; expected a number >= 0"),
     ({"region": 0.0}, "region is 0.0; expected a number > 0"),
@@ -54,6 +56,16 @@ def test_wrong_arguments_of_the_others() -> None:
         joint_speeds(ARM, [0.0, 1.0], TWIST).explain(3)
     with pytest.raises(ArgumentError, match=r"gain is -1.0; expected a number >= 0"):
         towards_middle(ARM, [0.0, 0.0], -1.0)
+
+
+def test_a_damping_that_changes_all_the_time_fills_no_memory() -> None:
+    arm = robots.planar_2r()
+    lengths = {
+        len(arm.__dict__["_rate_tasks"])
+        for damping in np.linspace(0.1, 0.2, 150).tolist()
+        if joint_speeds(arm, [0.0, 1.0], TWIST, damping=damping).damping == damping
+    }
+    assert max(lengths) == 64
 
 
 def test_floating_bases_loops_and_rigid_things_are_refused() -> None:

@@ -50,6 +50,7 @@ def test_scaling_keeps_the_direction_and_goes_as_fast_as_it_may(robot: Robots) -
     assert f"the whole motion is {made.scale[one]:.4g} of what was asked." in made.explain(one)
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_limits_of_the_mechanism_hold_by_default() -> None:
     arm = Mechanism([Link.dh(a=1.0, convention="standard", speed_limit=0.5) for _ in range(2)])
     made = joint_speeds(arm, [0.0, 1.5], [1.0, 0, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0])
@@ -103,6 +104,35 @@ def test_the_quadratic_program_against_another_solver(robot: Robots, name: str) 
     text = made.explain(int(np.flatnonzero(bounded)[0]))
     assert "Missing: " in text
     assert "At a bound: " in text
+
+
+@pytest.mark.parametrize("tight", [1.0, 1e-3])
+@pytest.mark.parametrize("size", [1.0, 1e-9, 1e6])
+def test_the_least_in_a_box_at_every_scale(size: float, tight: float) -> None:
+    """Slow motions, narrow bounds, ranges of one value, rows that depend on each other: never worse than SciPy's."""
+    rng = np.random.default_rng(12)
+    for trial in range(25):
+        m, n = int(rng.integers(1, 7)), int(rng.integers(2, 9))
+        matrix, right = rng.normal(size=(m, n)), 1.5 * size * rng.normal(size=m)
+        matrix[-1] = matrix[0] if trial % 4 == 0 else matrix[-1]
+        low, high = -size * tight * rng.uniform(0.0, 1.0, n), size * tight * rng.uniform(0.0, 1.0, n)
+        low[0], high[0] = ((low[0], high[0]), (0.3 * size, 0.3 * size), (-1e-9 * size, 1e-7 * size))[trial % 3]
+        x = nearest_in_box(matrix, right, np.zeros(n), low, high, np.zeros(2))
+        assert np.all((x >= low) & (x <= high))
+        free = low < high
+        rest = right - matrix[:, ~free] @ low[~free]
+        other = BVLS(matrix[:, free], rest, (low[free], high[free]), method="bvls", tol=1e-15).x
+        ours, theirs = np.linalg.norm(matrix @ x - right), np.linalg.norm(matrix[:, free] @ other - rest)
+        assert ours <= theirs + 1e-13 * np.linalg.norm(right)  # some hundred roundings
+
+
+def test_slow_motions_within_slow_bounds_are_the_same_but_slower(robot: Robots) -> None:
+    mech = robot("puma560")
+    q, twist = states(mech, 1, seed=9)
+    fast, slow = (joint_speeds(mech, q, s * twist, limits="qp", fastest=0.3 * s) for s in (1.0, 2.0**-30))
+    assert set(fast.reason) == set(slow.reason) == {"bounded"}
+    assert apart(fast.qd, slow.qd * 2.0**30) < EXACT
+    assert np.array_equal(fast.saturated, slow.saturated)
 
 
 def test_conditions_of_the_least_in_a_box() -> None:
@@ -179,6 +209,7 @@ def test_the_program_gives_a_batch_what_it_gives_a_loop(robot: Robots) -> None:
         assert one.explain() == made.explain(k)
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_accelerations_within_bounds(elbow: Mechanism) -> None:
     mech = elbow
     q, wanted = states(mech, 100, seed=7)
@@ -200,6 +231,7 @@ def test_accelerations_within_bounds(elbow: Mechanism) -> None:
         assert ours <= theirs + 1e-9
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_speed_limits_bound_the_accelerations_of_the_next_step(elbow: Mechanism) -> None:
     mech = elbow
     q, wanted = states(mech, 60, seed=8)

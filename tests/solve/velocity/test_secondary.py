@@ -82,25 +82,49 @@ def test_weights_choose_the_projection(panda: Mechanism) -> None:
     assert apart(made.given, 0.0) < EXACT
 
 
-def test_joints_off_the_path_follow_it_alone(panda: Mechanism) -> None:
-    mech = panda
-    q, own = np.linspace(-1, 1, 7), np.arange(7.0)
-    made = joint_speeds(mech, q, np.zeros(6), link=mech.link_names[3], secondary=own, limits=None)
-    moved = np.abs(mech.jacobian(q, link=mech.link_names[3])).max(axis=0) > 0
+def test_joints_off_the_path_follow_it_alone(robot: Robots) -> None:
+    mech = robot("puma560")
+    q, own, name = np.linspace(-1, 1, 6), np.arange(6.0), mech.link_names[2]
+    made = joint_speeds(mech, q, np.zeros(6), link=name, secondary=own, limits=None)
+    moved = np.abs(mech.jacobian(q, link=name)).max(axis=0) > 0
     assert not moved.all()
     assert np.array_equal(made.qd[~moved], own[~moved])
 
 
-def test_accelerations_have_a_secondary_part_too(panda: Mechanism) -> None:
-    mech = panda
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("size", [1e-3, 1e3])
+def test_what_is_rounding_goes_with_the_motion_and_the_arm(size: float) -> None:
+    """A still frame is still, however fast the joints and in whatever unit of length; and no loss is rounding."""
+    arm = Mechanism.from_dh([(0, 0, 0.4 * size, 0)] * 3, convention="standard")
+    q, mask = np.array([0.3, 0.8, -0.5]), [1, 1, 0, 0, 0, 0]
+    for speed in (1e-6, 1.0, 1e6):
+        own = speed * np.array([1.0, 2.0, -0.5])
+        assert joint_speeds(arm, q, np.zeros(6), mask=mask, secondary=own).exact
+        assert joint_accelerations(arm, q, own, np.zeros(6), mask=mask).exact
+    straight = np.zeros(3)
+    for speed in (1e-15, 1.0, 1e15):
+        outward = joint_speeds(arm, straight, np.array([size * speed, 0, 0, 0, 0, 0]), mask=mask)
+        assert outward.reason == "damped"
+
+
+def test_accelerations_have_a_secondary_part_too(robot: Robots) -> None:
+    mech = robot("planar_3r")
     rng = np.random.default_rng(4)
-    q, qd, own = rng.uniform(-2, 2, 7), rng.normal(size=7), rng.normal(size=7)
-    mask = [1, 1, 1, 0, 0, 0]
+    q, qd, own = rng.uniform(0.5, 1.0, 3), rng.normal(size=3), rng.normal(size=3)
+    mask = [1, 1, 0, 0, 0, 0]
     made = joint_accelerations(mech, q, qd, np.zeros(6), mask=mask, secondary=own)
     plain = joint_accelerations(mech, q, qd, np.zeros(6), mask=mask)
-    assert apart(mech.jacobian(q)[:3] @ (made.qdd - plain.qdd), 0.0) < EXACT
+    assert apart(mech.jacobian(q)[:2] @ (made.qdd - plain.qdd), 0.0) < EXACT
     assert apart(made.qdd, plain.qdd) > 0.01
     assert made.exact
+    many = rng.normal(size=(3, 9, 3))
+    for limits in ("scale", "qp"):
+        options: dict[str, Any] = {"mask": mask, "limits": limits, "largest": 2.0, "fastest": 1.5, "dt": 0.1}
+        batch = joint_accelerations(mech, many[0], many[1], np.ones(6), secondary=many[2], **options)
+        for k in range(9):
+            one = joint_accelerations(mech, many[0, k], many[1, k], np.ones(6), secondary=many[2, k], **options)
+            assert np.array_equal(one.qdd, batch.qdd[k])
+            assert one.reason == batch.reason[k]
 
 
 def test_gradient_of_the_manipulability(panda: Mechanism) -> None:

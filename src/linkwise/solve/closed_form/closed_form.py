@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,30 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, members, shown
-from linkwise.solve.closed_form.program import Program
+from linkwise.solve.closed_form.compiled import TOLERANCE, Compiled
 from linkwise.solve.closed_form.recognise import ASKS, recognised
 from linkwise.solve.closed_form.solutions import Solutions
-from linkwise.solve.constraints.given import FARTHEST
-from linkwise.solve.goal import positive
-from linkwise.solve.start import start_position
 from linkwise.spatial.numbers import numbers
-from linkwise.spatial.poses import RIGID, rigid_poses
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
 
-TOLERANCE = 1e-9
-"""An answer is one where the forward pass comes as near to the pose as this, m and rad."""
-
-AT_ONCE = 8192
-"""Poses of a large batch that go through the kernel together where only the nearest answers are kept."""
-
-_making = threading.RLock()
-
 
 class NoClosedFormError(ArgumentError):
     """A closed form was asked for where none is known."""
+
+
+_FREE = np.zeros(())
+"""The value of a joint that is given, where none is."""
 
 
 class ClosedForm:
@@ -75,17 +65,17 @@ class ClosedForm:
     ) -> None:
         self.mechanism, self.link, self.asks = mechanism, link, asks
         self.given: int | None = None if given is None else given[0]
-        self._value = np.zeros(()) if given is None else numbers("given", given[1])
-        self._chain, self._family, self.why = recognised(mechanism, link, asks, self.given)
-        self.exists = self._family is not None
-        self.family = "" if self._family is None else self._family.name
-        self._parts: _Parts | None = None
+        self._value = _FREE if given is None else numbers("given", given[1])
+        chain, family, self.why = recognised(mechanism, link, asks, self.given)
+        self.exists = family is not None
+        self.family = "" if family is None else family.name
+        self._solver = None if chain is None or family is None else Compiled(mechanism, link, chain, family, self.given)
 
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> FloatArray | Solutions:
         """Every solution for poses, the nearest to q0 first; see `all_inverse_kinematics`."""
-        q, count, _, _ = self._run(T, q0, limits, tol)
+        q, count, _, _ = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value)
         return Solutions(q, count.astype(np.intp)) if count.ndim else q[: int(count)]
 
     def nearest(
@@ -102,130 +92,34 @@ class ClosedForm:
         position_error, rotation_error : float or ndarray (...)
             What the forward pass says, m and rad; the angle as twice the sine of its half.
         """
-        _, count, q, errors = self._run(T, q0, limits, tol, nearest=True)
+        _, count, q, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value, nearest=True)
         return q, count > 0, errors[..., 0], errors[..., 1]
+
+    def holding(self, value: npt.ArrayLike) -> ClosedForm:
+        """The same with another value of the given joint, rad or m, of any batch shape; nothing is compiled again."""
+        if self.given is None:
+            raise ArgumentError(
+                "this closed form has no joint that is given; expected closed_form(..., given={joint: value})"
+            )
+        other = object.__new__(ClosedForm)
+        other.__dict__.update(self.__dict__, _value=numbers("given", value))
+        return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = None if self.given is None else {self.given: self._value}
+        return _again, (self.mechanism, self.link, self.asks, given)
 
     def __repr__(self) -> str:
         return f"<ClosedForm of {self.mechanism.name}: {self.family or 'none, ' + self.why}>"
 
     def refuse(self, why: str = "") -> NoReturn:
         """Raise `NoClosedFormError`: why there is none, or what else stands in its way."""
-        way = "" if self.mechanism.floating else "; inverse_kinematics(T) solves numerically"
+        way = (
+            ""
+            if self.mechanism.floating
+            else "; inverse_kinematics(T) solves numerically, all_inverse_kinematics(T, method='numeric') from many starts"
+        )
         raise NoClosedFormError(f"{self.mechanism.name!r} has no closed form for this frame: {why or self.why}{way}")
-
-    def _made(self) -> _Parts:
-        if self._family is None or self._chain is None:
-            self.refuse()
-        with _making:
-            if self._parts is None:
-                program = Program(self.mechanism, self.link, self._chain, self._family)
-                self._parts = _Parts(self.mechanism, program)
-        return self._parts
-
-    def _run(
-        self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, *, nearest: bool = False
-    ) -> tuple[Any, ...]:
-        """What the kernel gives for arguments of any kind that fit."""
-        parts = self._parts or self._made()
-        bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
-        if bounds is None:
-            bounds = parts.bounds(limits, tol)
-        if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d" and self.given is None:  # (without detours)
-            start = parts.start if q0 is None else q0
-            if type(start) is np.ndarray and start.shape == parts.start.shape and start.dtype.char == "d":
-                found: tuple[Any, ...] = parts.entry(T.reshape(16), start, bounds)
-                if found[3][2] <= RIGID:
-                    return found
-        poses, start = _poses(T), self._start(parts, q0)
-        try:
-            batch = np.broadcast_shapes(poses.shape[:-1], start.shape[:-1])
-        except ValueError as error:
-            others = "q0" if self.given is None else "q0 with what is given"
-            raise ArgumentError(
-                f"the batch shapes T {poses.shape[:-1]} and {others} {start.shape[:-1]} do not broadcast"
-            ) from error
-        with np.errstate(all="ignore"):  # (branches that are no answers may divide by nothing)
-            if nearest and math.prod(batch) > AT_ONCE:
-                found = _in_blocks(parts, batch, poses, start, bounds)
-            else:
-                found = parts.kernel.ufunc(poses, start, bounds)
-        if not np.all(found[3][..., 2] <= RIGID):
-            _refuse(T, start)
-        return found
-
-    def _start(self, parts: _Parts, q0: npt.ArrayLike | None) -> FloatArray:
-        n = self.mechanism.n
-        start = parts.start if q0 is None else numbers("q0", q0)
-        if start.shape[-1:] != (n,):
-            raise ArgumentError(f"q0 has the shape {start.shape}; expected (..., {n})")
-        if self.given is None:
-            return start
-        value = self._value
-        try:
-            shape = np.broadcast_shapes(start.shape[:-1], value.shape)
-        except ValueError as error:
-            raise ArgumentError(
-                f"the batch shapes of q0 {start.shape[:-1]} and of what is given {value.shape} do not broadcast"
-            ) from error
-        made = np.broadcast_to(start, (*shape, n)).copy()
-        made[..., self.given] = value
-        return made
-
-
-def _in_blocks(
-    parts: _Parts, batch: tuple[int, ...], poses: FloatArray, start: FloatArray, bounds: FloatArray
-) -> tuple[Any, ...]:
-    """What the kernel gives but for all the answers, for which a large batch would need much room."""
-    total, n = math.prod(batch), start.shape[-1]
-    rows = np.broadcast_to(poses, (*batch, 16)).reshape(total, 16)
-    starts = np.broadcast_to(start, (*batch, n)) if start.ndim > 1 else start
-    starts = starts.reshape(total, n) if start.ndim > 1 else starts
-    count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 3))
-    for first in range(0, total, AT_ONCE):
-        here = slice(first, first + AT_ONCE)
-        from_here = starts[here] if start.ndim > 1 else starts
-        _, count[here], q[here], errors[here] = parts.kernel.ufunc(rows[here], from_here, bounds)
-    return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 3)
-
-
-def _poses(T: npt.ArrayLike) -> FloatArray:
-    """The numbers (..., 16) of poses (..., 4, 4)."""
-    made = np.asarray(T)
-    if made.shape[-2:] != (4, 4) or made.dtype != np.float64:
-        made = numbers("T", T, "rigid poses (..., 4, 4)")
-        if made.shape[-2:] != (4, 4):
-            raise ArgumentError(f"T has the shape {made.shape}; expected rigid poses (..., 4, 4)")
-    return np.asarray(made.reshape(*made.shape[:-2], 16))
-
-
-def _refuse(T: npt.ArrayLike, start: FloatArray) -> None:
-    """Raise what is wrong with poses or starts; return where they are right after all."""
-    farthest = np.abs(rigid_poses("T", T)[..., :3, 3]).max(initial=0.0)
-    if farthest > FARTHEST:
-        raise ArgumentError(f"T has the position {farthest:g} m; expected positions up to {FARTHEST:g} m")
-    if np.abs(start).max(initial=0.0) > FARTHEST:
-        raise ArgumentError(f"q0 is {np.abs(start).max():g}; expected numbers up to {FARTHEST:g}")
-
-
-class _Parts:
-    """What a closed form needs at every call."""
-
-    def __init__(self, mechanism: Mechanism, program: Program) -> None:
-        self.kernel = program.kernel()
-        self.start = np.ascontiguousarray(start_position(mechanism))
-        self.limits = {True: mechanism.limits, False: np.tile([-np.inf, np.inf], (mechanism.n, 1))}
-        self.known = {(limits, TOLERANCE): self.bounds(limits, TOLERANCE) for limits in (True, False)}
-        self.entry = self.kernel.entry(self._slow) or self._slow
-
-    def bounds(self, limits: bool, tol: float) -> FloatArray:
-        """The third argument of the kernel."""
-        if not isinstance(limits, (bool, np.bool_)):
-            raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
-        return np.concatenate([*self.limits[bool(limits)].T, [positive("tol", tol), np.nan]])
-
-    def _slow(self, pose: FloatArray, q0: FloatArray, bounds: FloatArray) -> Any:
-        with np.errstate(all="ignore"):
-            return self.kernel.ufunc(pose, q0, bounds)
 
 
 def closed_form(
@@ -275,13 +169,20 @@ def closed_form(
     """
     if not isinstance(asks, str) or asks not in ASKS:
         raise ArgumentError(f"asks is {shown(asks)}; expected {choices(ASKS)}")
-    if given:
-        return ClosedForm(mechanism, link, asks, _given(mechanism, given))
+    if isinstance(link, bool) or not isinstance(link, (int, np.integer, str)):
+        raise ArgumentError(f"link is {shown(link)}; expected a word or a whole number")
+    joint, value = (None, 0.0) if given is None else _given(mechanism, given)
     forms: dict[Any, ClosedForm] = mechanism.__dict__.setdefault("_closed_forms", {})
-    found = forms.get((link, asks))
+    found = forms.get((link, asks, joint))
     if found is None:
-        found = forms[link, asks] = ClosedForm(mechanism, link, asks)
-    return found
+        found = ClosedForm(mechanism, link, asks, None if joint is None else (joint, 0.0))
+        found = forms.setdefault((link, asks, joint), found)
+    return found if joint is None else found.holding(value)
+
+
+def _again(mechanism: Mechanism, link: int | str, asks: str, given: dict[int | str, Any] | None) -> ClosedForm:
+    """The closed form that a pickle is of."""
+    return closed_form(mechanism, link, asks=asks, given=given)
 
 
 def _given(mechanism: Mechanism, given: Mapping[int | str, npt.ArrayLike]) -> tuple[int, npt.ArrayLike]:

@@ -60,7 +60,8 @@ def given_joint(chain: Chain, joint: int, asks: str = "pose") -> tuple[Chain, Fa
             family = recognise(rest)
             if family is not None:
                 name = _renumbered(family.name) if joint == 0 else family.name
-                return chain, replace(family, name=name, solve=_beside(chain, joint, family), held=(joint,), near=None)
+                near = None if family.near is None else _with(family.near, chain, joint)
+                return chain, replace(family, name=name, solve=_beside(chain, joint, family), held=(joint,), near=near)
     return take_apart(chain, joint, asks)
 
 
@@ -91,6 +92,14 @@ def _beside(chain: Chain, joint: int, family: Family) -> Callable[[Array, Sequen
         ]
 
     return solve
+
+
+def _with(near: Chain, chain: Chain, joint: int) -> Chain:
+    """A chain near to what is left without a joint, with that joint of the whole chain again."""
+    axes, points = (
+        np.insert(few, joint, all_[joint], axis=0) for few, all_ in ((near.axes, chain.axes), (near.points, chain.points))
+    )
+    return replace(chain, axes=axes, points=points, misfit=near.misfit)
 
 
 def _renumbered(name: str) -> str:

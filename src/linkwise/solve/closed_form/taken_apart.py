@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,8 @@ from linkwise.solve.closed_form.part_of_pose import orientation_only, position_o
 from linkwise.solve.closed_form.planar_run import planar_runs
 from linkwise.solve.closed_form.plane_first import plane_first
 from linkwise.solve.closed_form.rotation_first import rotation_first
-from linkwise.solve.closed_form.setting import Setting
+from linkwise.solve.closed_form.setting import Setting, part
+from linkwise.solve.closed_form.snapped import settled
 from linkwise.solve.closed_form.subproblems import Turn
 from linkwise.spatial.scalar import Array, FloatArray
 
@@ -60,6 +62,20 @@ def take_apart(chain: Chain, given: int | None = None, asks: str = "pose") -> tu
     asks : {"pose", "position", "orientation"}
         What is asked of the end frame.
     """
+    ways = _found(chain, given, asks)
+    order = [chain.coordinates.index(k) for k in ways[0].setting.chain.coordinates] if ways else [*range(len(chain))]
+    if asks == "pose" and (not ways or any(map(_rough, ways))):
+        near = settled(part(chain, order))
+        better = _found(near, None if given is None else order.index(given), asks) if near.misfit > EXACT else []
+        if better and not any(map(_rough, better)):
+            near = better[0].setting.chain
+            order = [chain.coordinates.index(k) for k in near.coordinates]
+            return part(chain, order), replace(_family(better, asks), refine=True, near=near)
+    return (part(chain, order), _family(ways, asks)) if ways else None
+
+
+def _found(chain: Chain, given: int | None, asks: str) -> list[Way]:
+    """One way that solves a chain, or two where `_family` wants them; none where none is found."""
     found: list[Way] = []
     spare = asks == "pose" and len(Setting(chain, given).asked) < 6
     for setting in Setting(chain, given).orders():
@@ -68,23 +84,22 @@ def take_apart(chain: Chain, given: int | None = None, asks: str = "pose") -> tu
                 continue
             found = [*(other for other in found if spare or not _rough(other)), way]
             if not _rough(way) and sum(not _rough(other) for other in found) > spare:
-                return _family(found, asks)
-    return _family(found, asks) if found else None
+                return sorted(found, key=_rough)[:2]
+    return sorted(found, key=_rough)[:2]
 
 
-def _family(ways: list[Way], asks: str) -> tuple[Chain, Family]:
+def _family(ways: list[Way], asks: str) -> Family:
     """What solves a chain by the first of several ways, and by the others where that one lets go.
 
     Where a pose is asked of fewer than six joints there are more equations than unknowns, and each way leaves some of them
     out: in special positions it may be those that would have said more. So a second way is gone as well.
     """
-    ways = sorted(ways, key=_rough)[:2]
     first = ways[0]
     given = first.setting.given
     held = () if given is None else (given,)
     solve = first.solve if len(ways) == 1 else _joined(first, ways[1])
     misfit = max(way.misfit for way in ways)
-    return first.setting.chain, Family(first.name, solve, misfit > EXACT, asks, held)
+    return Family(first.name, solve, misfit > EXACT, asks, held)
 
 
 def _rough(way: Way) -> bool:

@@ -17,7 +17,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Constraint, Equations, View, squared
 from linkwise.solve.constraints.given import FARTHEST, one, points, settle, words
 from linkwise.spatial.numbers import numbers
-from linkwise.spatial.poses import rigid_poses
+from linkwise.spatial.poses import RIGID, rigid_poses
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
@@ -219,6 +219,11 @@ class Orientation(Pose):
         turn = numbers("R", R, "rotations (..., 3, 3)")
         if turn.shape[-2:] != (3, 3):
             raise ArgumentError(f"R has the shape {turn.shape}; expected (..., 3, 3)")
+        defect = np.abs(np.swapaxes(turn, -1, -2) @ turn - np.eye(3)).max(axis=(-2, -1), initial=0.0)
+        wrong = (defect > RIGID) | (np.linalg.det(turn) <= 0)
+        if wrong.any():
+            first = turn.reshape(-1, 3, 3)[int(np.argmax(wrong))]
+            raise ArgumentError(f"R is {shown(first.tolist())}; expected rotations: orthonormal, right-handed")
         made = np.tile(np.eye(4), (*turn.shape[:-2], 1, 1))
         made[..., :3, :3] = turn
         super().__init__(link, made, mask=[0, 0, 0, *_part("mask", mask, "about x, y, z")], frame=frame)

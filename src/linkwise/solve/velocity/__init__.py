@@ -8,4 +8,4 @@ from linkwise.solve.velocity.secondary import towards_middle as towards_middle
 from linkwise.solve.velocity.solution import RATE_REASONS as RATE_REASONS
 from linkwise.solve.velocity.solution import RateSolution as RateSolution
 from linkwise.solve.velocity.speeds import joint_speeds as joint_speeds
-from linkwise.solve.velocity.step import speed_step as speed_step
+from linkwise.solve.velocity.speeds import speed_step as speed_step

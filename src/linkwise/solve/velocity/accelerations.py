@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy.typing as npt
 
+from linkwise.solve.arguments import positive
 from linkwise.solve.velocity.bounds import acceleration_bounds
 from linkwise.solve.velocity.rates import solved, vectors
 from linkwise.solve.velocity.solution import RateSolution
-from linkwise.solve.velocity.task import REGION, check_limits, positive, rate_task
+from linkwise.solve.velocity.task import REGION, check_limits, rate_task
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism

@@ -70,9 +70,7 @@ def _unit(free: FloatArray, low: FloatArray, high: FloatArray) -> float:
     return float(2.0 ** np.ceil(np.log2(most))) if most else 1.0
 
 
-def _solved(
-    hessian: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _solved(hessian: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The least in the box, and for each bound that holds whether it is the low (-1) or the high (1) one."""
     daqp = library()
     n = len(linear)
@@ -117,7 +115,7 @@ def _polished(
     made = np.where(held < 0, low, np.where(held > 0, high, own))
     free = task[:, held == 0]
     if free.shape[1]:
-        made[held == 0] += np.linalg.pinv(free, rcond=ROUNDING) @ (wanted - task @ made)
+        made[held == 0] += np.linalg.lstsq(free, wanted - task @ made, rcond=ROUNDING)[0]
     slope = held * (task.T @ (task @ made - wanted))
     size = ROUNDING * max(1.0, float(np.abs(made).max()))
     slack = ROUNDING * float(np.abs(task).max(initial=0.0)) * max(1.0, float(np.abs(wanted).max(initial=0.0)))

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
+from linkwise.solve.arguments import positive
 from linkwise.solve.pose_error import pose_error
 from linkwise.solve.velocity.bounds import speed_bounds
 from linkwise.solve.velocity.kernel import TELLS
 from linkwise.solve.velocity.rates import vectors
-from linkwise.solve.velocity.task import REGION, RateTask, positive, rate_task
+from linkwise.solve.velocity.task import REGION, RateTask, rate_task
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def follow(
 
     The speed asked for is that of the path plus `gain` times what is missing to it (D. E. Whitney, 1969; the feedback that
     keeps the error of integration from piling up is that of B. Siciliano, "A closed-loop inverse kinematic scheme for
-    on-line joint-based robot control", Robotica 8(3), 1990). What is fed back is never faster than the path at its fastest.
+    on-line joint-based robot control", Robotica 8(3), 1990). An error above the tolerance is closed no faster than the path
+    is at its fastest.
     Steps are of second order (midpoint). Where joints must not be so fast, the motion along the path slows down, and the
     path itself is kept.
 
@@ -115,7 +117,7 @@ def follow(
     path : CartesianTrajectory
         One motion of the frame, in the world's axes; whatever has its ``t`` and ``at`` will do.
     q0 : (n,) array_like
-        Where the joints start. What the frame is then away from the path is closed with the time constant 1 / gain.
+        Where the joints start. What the frame is then away from the path is closed, at last with the time constant 1 / gain.
     dt : float
         Step, s.
     gain : float
@@ -168,22 +170,23 @@ def follow(
     start = vectors("q0", q0, task.n)
     if start.ndim != 1:
         raise ArgumentError(f"q0 has the shape {start.shape}; expected ({task.n},)")
-    return _Following(task, path, step, feedback, fastest, secondary).run(start, positive("tol", tol))
+    return _Following(task, path, step, feedback, fastest, secondary, positive("tol", tol)).run(start)
 
 
 class _Following:
     """What stays the same over the steps."""
 
-    def __init__(self, task: RateTask, path: Path, dt: float, gain: float, fastest: Any, secondary: Any) -> None:
-        self.task, self.path, self.dt, self.gain = task, path, dt, gain
+    def __init__(self, task: RateTask, path: Path, dt: float, gain: float, fastest: Any, secondary: Any, tol: float) -> None:
+        self.task, self.path, self.dt, self.gain, self.tol = task, path, dt, gain, tol
         self.fastest, self.secondary = fastest, secondary
-        self.most = float(self.size(path.at(path.t)[1]).max())
+        self.counts = np.isin(np.arange(6), task.rows) / np.repeat([task.length, 1.0], 3)
+        self.most = max(float(self.size(path.at(path.t)[1]).max()), gain * tol / min(1.0, task.length))
 
     def size(self, twist: FloatArray) -> FloatArray:
-        """How fast twists (..., 6) are, rad/s, metres being counted as angles over the characteristic length."""
-        return np.asarray(np.linalg.norm(twist / np.repeat([self.task.length, 1.0], 3), axis=-1))
+        """How fast twists (..., 6) are in what counts, rad/s, metres being angles over the characteristic length."""
+        return np.asarray(np.linalg.norm(twist * self.counts, axis=-1))
 
-    def run(self, q: FloatArray, tol: float) -> Followed:
+    def run(self, q: FloatArray) -> Followed:
         time, at, end = 0.0, float(self.path.t[0]), float(self.path.t[-1])
         rows = [(time, at, q, *self.speed(q, at))]
         while at < end and len(rows) < MOST:
@@ -196,7 +199,7 @@ class _Following:
             last = dt < self.dt or at + dt * told[0] >= end - 1e-9 * self.dt
             at = end if last and told[0] >= tells[0] * (1.0 - 1e-9) else min(end, at + dt * told[0])
             rows.append((time, at, q, *self.speed(q, at)))
-        return self.told(rows, tol, done=at >= end)
+        return self.told(rows, done=at >= end)
 
     def speed(self, q: FloatArray, at: float) -> tuple[FloatArray, FloatArray]:
         """Joint speeds and `TELLS` for an instant of the path, by what is missing to it."""
@@ -211,7 +214,7 @@ class _Following:
         qd, _, tells = task.solve(q, asked, task.shares, own, low, high, task.filter)
         return qd, tells
 
-    def told(self, rows: list[Any], tol: float, *, done: bool) -> Followed:
+    def told(self, rows: list[Any], *, done: bool) -> Followed:
         """Look at the whole motion again."""
         t, at, q, qd, tells = (np.array(part) for part in zip(*rows, strict=True))
         qdd = np.gradient(qd, t, axis=0) if len(t) > 1 else np.zeros_like(qd)
@@ -222,6 +225,6 @@ class _Following:
         error[:, picked] = pose_error(reached, self.path.at(at)[0])[:, picked]
         position, rotation = np.linalg.norm(error[:, :3], axis=-1), np.linalg.norm(error[:, 3:], axis=-1)
         scale, damping, least = (tells[:, TELLS.index(name)] for name in ("scale", "damping", "singular_value"))
-        on_path = bool((position <= tol).all() and (rotation <= tol).all())
+        on_path = bool((position <= self.tol).all() and (rotation <= self.tol).all())
         reason = ("followed" if on_path else "left") if done else "stopped"
         return Followed(t, q, qd, qdd, at, position, rotation, scale, damping, least, reason)

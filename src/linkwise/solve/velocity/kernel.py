@@ -75,29 +75,42 @@ def rate_kernel(
     Returns
     -------
     Kernel
-        Inputs q, for accelerations qd, the six components ``wanted``, then (n,) each ``shares`` (the root of one over the
-        weight of each joint), ``secondary``, ``low`` and ``high``, and ``filter`` (2,), region and constant damping. Outputs
-        the joint rates (n,), the six components that they give, and `TELLS` (6,).
+        Inputs q, for accelerations qd, the six components of ``twist`` or ``acceleration``, then (n,) each ``shares`` (the
+        root of one over the weight of each joint), ``secondary``, ``low`` and ``high``, and ``filter`` (2,), region and
+        constant damping. Outputs the joint rates (n,), the six components that they give, and `TELLS` (6,).
     """
-    kept: dict[Any, Kernel] = mechanism.__dict__.get("_rate_kernels", {})
-    key = (order, link, frame, rows, length, rank)
-    if key not in kept:
-        with _making:
-            kept = mechanism.__dict__.setdefault("_rate_kernels", {})
-            if key not in kept:
-                kept[key] = _made(mechanism, *key)
-    return kept[key]
+    name, solve, states, wanted, rates = (
+        ("joint_speeds", _speeds, ["q"], "twist", "qd"),
+        ("joint_accelerations", _accelerations, ["q", "qd"], "acceleration", "qdd"),
+    )[order - 1]
+    n = mechanism.n
+    each = dict.fromkeys(("shares", "secondary", "low", "high"), (n,))
+    inputs = {**dict.fromkeys(states, (n,)), wanted: (6,), **each, "filter": (2,)}
+    outputs = {rates: (n,), "given": (6,), "tells": (len(TELLS),)}
+    function: Callable[..., Any] = partial(solve, mechanism, link, frame, Rows(rows, length, rank))
+    return kept(mechanism, (name, link, frame, rows, length, rank), lambda: trace(function, name, inputs, outputs))
 
 
-def _made(tree: Tree, order: int, link: int | str, frame: str, rows: tuple[int, ...], length: float, rank: int) -> Kernel:
-    n = tree.n
-    states = {"q": (n,)} if order == 1 else {"q": (n,), "qd": (n,)}
-    rest = {"wanted": (6,), "shares": (n,), "secondary": (n,), "low": (n,), "high": (n,), "filter": (2,)}
-    function: Callable[..., Any] = partial(
-        _speeds if order == 1 else _accelerations, tree, link, frame, Rows(rows, length, rank)
+def motion_kernel(mechanism: Mechanism, order: int, link: int | str, frame: str) -> Kernel:
+    """The compiled forward pass: q and speeds to a twist; of order 2, q, speeds and accelerations to an acceleration."""
+
+    def motion(q: Array, qd: Array, qdd: Array | None = None) -> Array:
+        return frame_motion(mechanism, q, qd, qdd, link, frame)[order - 1]
+
+    inputs = dict.fromkeys(("q", "qd", "qdd")[: order + 1], (mechanism.n,))
+    return kept(
+        mechanism, ("frame_motion", order, link, frame), lambda: trace(motion, "frame_motion", inputs, {"motion": (6,)})
     )
-    outputs = {"qd" if order == 1 else "qdd": (n,), "given": (6,), "tells": (len(TELLS),)}
-    return Kernel(trace(function, "joint_speeds" if order == 1 else "joint_accelerations", {**states, **rest}, outputs))
+
+
+def kept(mechanism: Mechanism, key: tuple[Any, ...], tape: Callable[[], Any]) -> Kernel:
+    """A kernel that is traced and compiled when it is first asked for, and stays with the mechanism."""
+    kernels: dict[Any, Kernel] = mechanism.__dict__.setdefault("_rate_kernels", {})
+    if key not in kernels:
+        with _making:
+            if key not in kernels:
+                kernels[key] = Kernel(tape())
+    return kernels[key]
 
 
 def _speeds(tree: Tree, link: int | str, frame: str, rows: Rows, q: Array, *rest: Array) -> Any:

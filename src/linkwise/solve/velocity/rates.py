@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.kernel import Kernel, trace
 from linkwise.solve.velocity.box import library, nearest_in_box
-from linkwise.solve.velocity.frame_motion import frame_motion
+from linkwise.solve.velocity.kernel import motion_kernel
 from linkwise.solve.velocity.solution import RateSolution
 from linkwise.solve.velocity.task import RateTask
 from linkwise.spatial.numbers import numbers
-from linkwise.spatial.scalar import Array, FloatArray
-
-_making = threading.RLock()
+from linkwise.spatial.scalar import FloatArray
 
 SLACK = 1e-12
 """By which share of its bound a rate may pass it before a quadratic program is set up."""
@@ -47,7 +42,7 @@ def solved(
     if limits == "qp":
         _bounded(task, states, wanted, secondary, bounds, (rates, given, tells))
     low, high = bounds if limits else task.endless
-    return RateSolution(task, states, wanted, rates, given, tells, low, high, limits)
+    return RateSolution(task, states, wanted, secondary, rates, given, tells, low, high, limits)
 
 
 def _bounded(
@@ -66,26 +61,28 @@ def _bounded(
     if not passed.any():
         return
     batch = rates.shape[:-1]
-    some = [np.broadcast_to(state, (*batch, state.shape[-1]))[passed] for state in states]
-    asked, own = (np.broadcast_to(part, (*batch, part.shape[-1]))[passed] for part in (wanted, secondary))
-    picked = list(task.rows)
+    *some, asked, own = (np.broadcast_to(part, (*batch, part.shape[-1]))[passed] for part in (*states, wanted, secondary))
+    rates[passed] = _nearest(task, some, asked, own, low[passed], high[passed])
+    given[passed] = motion_kernel(task.mechanism, task.order, task.link, task.frame)(*some, rates[passed])
+    left = np.where(np.isin(np.arange(6), task.rows), given[passed] - asked, 0.0)
+    tells[passed, :2] = 1.0, np.nan
+    tells[passed, 4], tells[passed, 5] = np.linalg.norm(left[:, :3], axis=-1), np.linalg.norm(left[:, 3:], axis=-1)
+
+
+def _nearest(
+    task: RateTask, states: list[FloatArray], wanted: FloatArray, own: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """The rates (k, n) of as many quadratic programs; joints of infinite weight rest."""
     moves = np.isfinite(task.weights)
     shares = task.shares[moves]
-    matrices = task.matrix(some[0])[..., moves]
-    right = (asked - _bias(task, some))[:, picked] * task.unit
-    answers = np.zeros((len(asked), rates.shape[-1]))
-    boxes = (low[passed][:, moves] / shares, high[passed][:, moves] / shares)
+    matrices = task.matrix(states[0])[..., moves]
+    right = (wanted - _bias(task, states))[:, list(task.rows)] * task.unit
+    low, high, own = low[:, moves], high[:, moves], own[:, moves]
+    made = np.zeros((len(right), task.n))
     for k, matrix in enumerate(matrices):
-        box = nearest_in_box(matrix, right[k], own[k, moves] / shares, boxes[0][k], boxes[1][k], task.filter)
-        answers[k, moves] = box * shares
-    rates[passed] = np.clip(answers, low[passed], high[passed])
-    given[passed] = motion_kernel(task)(*some, rates[passed])
-    left = np.zeros_like(asked)
-    left[:, picked] = (given[passed] - asked)[:, picked]
-    about = tells[passed]
-    about[:, 0], about[:, 1] = 1.0, np.nan
-    about[:, 4], about[:, 5] = np.linalg.norm(left[:, :3], axis=-1), np.linalg.norm(left[:, 3:], axis=-1)
-    tells[passed] = about
+        box = nearest_in_box(matrix, right[k], own[k] / shares, low[k] / shares, high[k] / shares, task.filter)
+        made[k, moves] = np.clip(box * shares, low[k], high[k])
+    return made
 
 
 def _bias(task: RateTask, states: list[FloatArray]) -> FloatArray:
@@ -94,20 +91,3 @@ def _bias(task: RateTask, states: list[FloatArray]) -> FloatArray:
         return np.zeros(6)
     rate = task.mechanism.jacobian_dot(states[0], states[1], task.link, task.frame)
     return np.asarray((rate @ states[1][..., None])[..., 0])
-
-
-def motion_kernel(task: RateTask) -> Kernel:
-    """The compiled forward pass: q and rates (for accelerations q, qd and rates) to six components."""
-    tree = task.mechanism
-    key = (task.order, task.link, task.frame)
-    kept: dict[Any, Kernel] = tree.__dict__.get("_frame_motions", {})
-    if key not in kept:
-        with _making:
-            kept = tree.__dict__.setdefault("_frame_motions", {})
-            inputs = dict.fromkeys(("q", "qd", "qdd")[: task.order + 1], (tree.n,))
-            kept[key] = Kernel(trace(partial(_forward, task), "frame_motion", inputs, {"motion": (6,)}))
-    return kept[key]
-
-
-def _forward(task: RateTask, q: Array, qd: Array, qdd: Array | None = None) -> Array:
-    return frame_motion(task.mechanism, q, qd, qdd, task.link, task.frame)[task.order - 1]

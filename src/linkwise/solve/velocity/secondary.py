@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import threading
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.expr.derivative import derivative
-from linkwise.kernel import Kernel, trace
+from linkwise.kernel import trace
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
+from linkwise.solve.arguments import positive
+from linkwise.solve.velocity.kernel import kept
 from linkwise.solve.velocity.rates import vectors
 from linkwise.solve.velocity.size import characteristic_length
-from linkwise.solve.velocity.task import check_mechanism, positive, rows_of
+from linkwise.solve.velocity.task import check_mechanism, rows_of
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
-
-_making = threading.RLock()
 
 
 def towards_middle(mechanism: Mechanism, q: npt.ArrayLike, gain: float = 1.0) -> FloatArray:
@@ -92,20 +90,17 @@ def manipulability_gradient(
     rows = rows_of(mask)
     place: int | str = -1 if not isinstance(link, bool) and link == -1 else mechanism.link_index(link)
     at = vectors("q", q, mechanism.n)
-    return np.asarray(_kernel(mechanism, place, rows)(at))
+    shape = (mechanism.n,)
 
+    def gradient(q: Array) -> Array:
+        return _gradient(mechanism, place, rows, characteristic_length(mechanism, place), q)
 
-def _kernel(mechanism: Mechanism, link: int | str, rows: tuple[int, ...]) -> Kernel:
-    kept: dict[Any, Kernel] = mechanism.__dict__.get("_gradients", {})
-    key = (link, rows)
-    if key not in kept:
-        length = characteristic_length(mechanism, link)
-        with _making:
-            kept = mechanism.__dict__.setdefault("_gradients", {})
-            function = partial(_gradient, mechanism, link, rows, length)
-            n = mechanism.n
-            kept[key] = Kernel(trace(function, "manipulability_gradient", {"q": (n,)}, {"gradient": (n,)}))
-    return kept[key]
+    kernel = kept(
+        mechanism,
+        ("manipulability_gradient", place, rows),
+        lambda: trace(gradient, "manipulability_gradient", {"q": shape}, {"gradient": shape}),
+    )
+    return np.asarray(kernel(at))
 
 
 def _gradient(tree: Tree, link: int | str, rows: tuple[int, ...], length: float, q: Array) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
@@ -57,8 +56,10 @@ def _distance(mechanism: Mechanism, link: int | str, way: float) -> float:
     return size if size > 1e-9 else 0.0
 
 
-def usual_rank(mechanism: Mechanism, link: int | str, rows: tuple[int, ...], length: float) -> int:
-    """How many of the components the joints give independently, but for singular positions.
+def usual_rank(
+    mechanism: Mechanism, link: int | str, rows: tuple[int, ...], length: float, moving: tuple[bool, ...] | None = None
+) -> int:
+    """How many of the components the joints, or some of them, give independently, but for singular positions.
 
     Examples
     --------
@@ -67,10 +68,10 @@ def usual_rank(mechanism: Mechanism, link: int | str, rows: tuple[int, ...], len
     (6, 3)
     """
     kept: dict[Any, int] = mechanism.__dict__.setdefault("_ranks", {})
-    key = (link, rows, length)
+    key = (link, rows, length, moving)
     if key not in kept:
         unit = np.array([1.0 / length if row < 3 else 1.0 for row in rows])
-        share = np.where(slides(mechanism), length, 1.0)
+        share = np.where(mechanism.slides, length, 1.0) * (1.0 if moving is None else np.array(moving))
         jac = mechanism.jacobian(_anywhere(mechanism, length), link=link)[:, list(rows)]
         values = np.linalg.svd(jac * unit[:, None] * share, compute_uv=False)
         kept[key] = int((values > RANK * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1).max())
@@ -81,15 +82,6 @@ def _anywhere(mechanism: Mechanism, way: float) -> FloatArray:
     """Random configurations (k, n) within the limits; a slide without any moves by a given way from zero, to both sides."""
     low, high = mechanism.limits.T
     bounded = np.isfinite(low) & np.isfinite(high)
-    about = np.where(slides(mechanism), way, np.pi)
+    about = np.where(mechanism.slides, way, np.pi)
     start, end = np.where(bounded, low, -about), np.where(bounded, high, about)
     return np.random.default_rng(0).uniform(start, end, (SAMPLES, mechanism.n))
-
-
-def slides(mechanism: Mechanism) -> npt.NDArray[np.bool_]:
-    """Which coordinates (n,) are those of prismatic joints."""
-    made = np.zeros(mechanism.n, dtype=bool)
-    for link, joint in zip(mechanism.links, mechanism.followers, strict=True):
-        if joint.coordinate >= 0 and link.mimic is None:
-            made[joint.coordinate] = link.joint == "prismatic"
-    return made

@@ -31,7 +31,7 @@ TOL = 1e-9
 """A residual above this share of what was asked for is one."""
 
 ROUNDING = 1e-12
-"""m/s, or rad/s: a residual below this is rounding."""
+"""What is rounding, as a share of what cancels: of a secondary motion, of the acceleration that speeds bring."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +46,8 @@ class RateSolution:
         What the frame does at these rates, by a forward pass from the base outward: linear, then angular.
     wanted : ndarray (..., 6)
         What was asked for.
+    secondary : ndarray (..., n)
+        What was wanted beside.
     limits : {"scale", "qp", None}
         How bounds were kept.
     low, high : ndarray
@@ -64,6 +66,7 @@ class RateSolution:
     task: RateTask = field(repr=False)
     states: tuple[FloatArray, ...]
     wanted: FloatArray
+    secondary: FloatArray
     rates: FloatArray
     given: FloatArray
     tells: FloatArray
@@ -114,7 +117,8 @@ class RateSolution:
     @cached_property
     def saturated(self) -> npt.NDArray[np.bool_]:
         """Which rates (..., n) stand at a bound."""
-        near = ROUNDING + TOL * np.abs(self.rates)
+        size = np.abs(self.rates)
+        near = TOL * size + ROUNDING * (size * self.task.turns).max(axis=-1, keepdims=True) / self.task.turns
         return np.asarray((self.rates >= self.high - near) | (self.rates <= self.low + near))
 
     @cached_property
@@ -173,9 +177,13 @@ class RateSolution:
         length, rows = self.task.length, list(self.task.rows)
         asked = np.zeros_like(self.given)
         asked[..., rows] = np.broadcast_to(self.wanted, self.given.shape)[..., rows]
-        size = np.linalg.norm(asked[..., :3], axis=-1) + length * np.linalg.norm(asked[..., 3:], axis=-1)
+        size = np.linalg.norm(asked[..., :3], axis=-1) / length + np.linalg.norm(asked[..., 3:], axis=-1)
+        cancelled = np.linalg.norm(self.secondary * self.task.turns, axis=-1)
+        for speeds in self.states[1:]:
+            cancelled = cancelled + np.square(speeds * self.task.turns).sum(axis=-1)
+        slack = TOL * size + ROUNDING * cancelled
         linear, angular = np.asarray(self.linear_residual), np.asarray(self.angular_residual)
-        return ~((linear <= TOL * size + ROUNDING) & (angular <= TOL * size / length + ROUNDING))
+        return ~((linear <= slack * length) & (angular <= slack) & (slack < np.inf))
 
     @property
     def _touching(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.kernel import Kernel
 from linkwise.kinematics.jacobian import check_frame
+from linkwise.solve.arguments import positive
+from linkwise.solve.constraints.pose import mask_of
 from linkwise.solve.velocity.kernel import rate_kernel
-from linkwise.solve.velocity.size import characteristic_length, slides, usual_rank
+from linkwise.solve.velocity.size import characteristic_length, usual_rank
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
@@ -26,7 +27,8 @@ REGION = 0.02
 
 LIMITS = ("scale", "qp")
 
-SIX = "six of 0 or 1, not all 0: x, y, z, about x, about y, about z"
+KEPT = 64
+"""Tasks that are kept with a mechanism, so that a damping that changes all the time does not fill the memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +47,14 @@ class RateTask:
         The components that count.
     length : float
         Metres that count as much as one radian.
+    rank : int
+        How many of those components the joints that may move give independently, away from singular positions.
     weights : ndarray (n,)
-        Of the squares of the joint rates, in the sum that is least.
-    damping : float or "auto" or None
-        As it was asked for.
+        Of the squares of the joint rates, in the sum that is least; infinite where joints must rest.
     filter : ndarray (2,)
         Region, and damping of all singular values.
     shares : ndarray (n,)
         The roots of one over the weights.
-    kernel : Kernel
-        See `linkwise.solve.velocity.kernel.rate_kernel`.
-    solve : callable
-        The same, quicker for one configuration.
     """
 
     mechanism: Mechanism
@@ -65,12 +63,19 @@ class RateTask:
     frame: str
     rows: tuple[int, ...]
     length: float
+    rank: int
     weights: FloatArray
-    damping: Any
     filter: FloatArray
     shares: FloatArray
-    kernel: Kernel
-    solve: Callable[..., tuple[FloatArray, FloatArray, FloatArray]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RateTask, tuple(getattr(self, field.name) for field in fields(self))
+
+    @cached_property
+    def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
+        """What `linkwise.solve.velocity.kernel.rate_kernel` makes, the quicker for one configuration."""
+        kernel = rate_kernel(self.mechanism, self.order, self.link, self.frame, self.rows, self.length, self.rank)
+        return kernel.entry(kernel) or kernel
 
     @cached_property
     def n(self) -> int:
@@ -97,6 +102,11 @@ class RateTask:
         """Bounds (n,) that there are not."""
         most = np.full(self.n, np.inf)
         return -most, most
+
+    @cached_property
+    def turns(self) -> FloatArray:
+        """What joint rates (n,) are multiplied by to be angles per time: slides are divided by `length`."""
+        return np.where(self.mechanism.slides, 1.0 / self.length, 1.0)
 
     @property
     def unit(self) -> FloatArray:
@@ -138,15 +148,12 @@ def rate_task(
     rows, settings = rows_of(mask), _filter(damping, region)
     size = characteristic_length(mechanism, place) if length is None else positive("length", length)
     heavy = _weights(mechanism, weights, size)
-    rank = usual_rank(mechanism, place, rows, size)
+    rank = usual_rank(mechanism, place, rows, size, tuple(np.isfinite(heavy).tolist()))
     if not rank:
-        raise ArgumentError(f"link is {shown(link)}, of which no joint moves a component that counts")
-    kernel = rate_kernel(mechanism, order, place, frame, rows, size, rank)
-    quick = kernel.entry(kernel) or kernel
-    shares = 1.0 / np.sqrt(heavy)
-    made = RateTask(mechanism, order, place, frame, rows, size, heavy, damping, settings, shares, kernel, quick)
+        raise ArgumentError(f"link is {shown(link)}, of which no joint that may move moves a component that counts")
+    made = RateTask(mechanism, order, place, frame, rows, size, rank, heavy, settings, 1.0 / np.sqrt(heavy))
     if key is not None:
-        mechanism.__dict__.setdefault("_rate_tasks", {})[key] = made
+        mechanism.__dict__["_rate_tasks"] = {**kept, key: made} if len(kept) < KEPT else {key: made}
     return made
 
 
@@ -167,21 +174,7 @@ def check_mechanism(mechanism: Mechanism) -> None:
 
 def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
     """The components that count."""
-    if mask is None:
-        return tuple(range(6))
-    made = numbers("mask", mask, SIX)
-    if made.shape != (6,) or not np.isin(made, (0.0, 1.0)).all() or not made.any():
-        raise ArgumentError(f"mask is {shown(mask)}; expected {SIX}")
-    return tuple(int(row) for row in np.flatnonzero(made))
-
-
-def positive(field: str, value: Any, *, zero: bool = False) -> float:
-    """One finite number above zero, or zero where that is allowed."""
-    expected = f"a number {'>=' if zero else '>'} 0"
-    made = numbers(field, value, expected)
-    if made.ndim or isinstance(value, (bool, np.bool_)) or not (made > 0 or (zero and made == 0)):
-        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
-    return float(made)
+    return tuple(row for row, counts in enumerate(mask_of(mask)) if counts)
 
 
 def per_joint(field: str, value: npt.ArrayLike, n: int, expected: str) -> FloatArray:
@@ -219,4 +212,4 @@ def _filter(damping: float | str | None, region: float) -> FloatArray:
 def _weights(mechanism: Mechanism, weights: npt.ArrayLike | None, size: float) -> FloatArray:
     if weights is not None:
         return per_joint("weights", weights, mechanism.n, f"{mechanism.n} numbers > 0, infinite for joints that must rest")
-    return np.where(slides(mechanism), 1.0 / size**2, 1.0)
+    return np.where(mechanism.slides, 1.0 / size**2, 1.0)

@@ -29,8 +29,9 @@ def explained(made: RateSolution, place: tuple[int, ...], reasons: Mapping[str, 
         lines.append(_rank(made, place))
     if reason in ("damped", "lacking", "bounded"):
         per = "s2" if made.task.order == 2 else "s"
-        linear, angular = (_at(value, place) for value in (made.linear_residual, made.angular_residual))
-        lines.append(f"Missing: {_number(linear)} m/{per}, {_number(angular)} rad/{per}.")
+        linear, angular = (float(_at(value, place)) for value in (made.linear_residual, made.angular_residual))
+        most, length = linear + made.task.length * angular, made.task.length
+        lines.append(f"Missing: {_number(linear, most)} m/{per}, {_number(angular, most / length)} rad/{per}.")
     if made.limits and _at(made.saturated, place).any():
         lines.append(_held(made, place))
     return "\n".join(lines)
@@ -69,15 +70,17 @@ def _matrix(made: RateSolution, place: tuple[int, ...]) -> FloatArray:
 def _held(made: RateSolution, place: tuple[int, ...]) -> str:
     names = made.task.mechanism.names
     rates, at = _at(made.rates, place), _at(made.saturated, place)
-    held = ", ".join(f"{name} at {_number(rate)}" for name, rate, stands in zip(names, rates, at, strict=True) if stands)
+    held = ", ".join(
+        f"{name} at {float(rate) + 0.0:.4g}" for name, rate, stands in zip(names, rates, at, strict=True) if stands
+    )
     scale = float(_at(made.scale, place))
     slowed = f"; the whole motion is {scale:.4g} of what was asked" if scale < 1.0 else ""
     return f"At a bound: {held}{slowed}."
 
 
-def _number(value: float) -> str:
-    """A few digits; rounding is zero."""
-    return f"{0.0 if abs(value) < 1e-12 else float(value):.4g}"
+def _number(value: float, size: float = 1.0) -> str:
+    """A few digits; what is rounding beside a size is zero."""
+    return f"{0.0 if abs(value) < 1e-12 * size else value:.4g}"
 
 
 def _at(value: Any, place: tuple[int, ...]) -> Any:

@@ -1,0 +1,165 @@
+"""The kernel of a closed form, compiled when it is first needed, and arguments of any kind brought into its shapes."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.solve.arguments import positive
+from linkwise.solve.closed_form.families import Family
+from linkwise.solve.closed_form.geometry import Chain
+from linkwise.solve.closed_form.program import Program
+from linkwise.solve.constraints.given import FARTHEST
+from linkwise.solve.start import start_position
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.poses import RIGID, rigid_poses
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+TOLERANCE = 1e-9
+"""An answer is one where the forward pass comes as near to the pose as this, m and rad."""
+
+AT_ONCE = 8192
+"""Poses of a large batch that go through the kernel together where only the nearest answers are kept."""
+
+_making = threading.RLock()
+
+
+class Compiled:
+    """What solves the poses of one frame, with one joint's value handed in or none; see `Program.run` for what it gives.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Whose frame it is.
+    link : int or str
+        Which frame.
+    chain, family : Chain, Family
+        The joints, and what solves them.
+    given : int, optional
+        The coordinate whose value is handed in.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, link: int | str, chain: Chain, family: Family, given: int | None = None
+    ) -> None:
+        self.mechanism, self.given = mechanism, given
+        self._parts: _Parts | None = None
+        self._program = link, chain, family
+
+    def run(
+        self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
+    ) -> tuple[Any, ...]:
+        """What the kernel gives for arguments of any kind that fit; for a large batch all but the first where `nearest`."""
+        parts = self._parts or self._made()
+        bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
+        if bounds is None:
+            bounds = parts.bounds(limits, tol)
+        if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d" and self.given is None:  # (without detours)
+            start = parts.start if q0 is None else q0
+            if type(start) is np.ndarray and start.shape == parts.start.shape and start.dtype.char == "d":
+                found: tuple[Any, ...] = parts.entry(T.reshape(16), start, bounds)
+                if found[3][2] <= RIGID:
+                    return found
+        poses, start = _poses(T), self._start(parts, q0, value)
+        try:
+            batch = np.broadcast_shapes(poses.shape[:-1], start.shape[:-1])
+        except ValueError as error:
+            others = "q0" if self.given is None else "q0 with what is given"
+            raise ArgumentError(
+                f"the batch shapes T {poses.shape[:-1]} and {others} {start.shape[:-1]} do not broadcast"
+            ) from error
+        with np.errstate(all="ignore"):  # (branches that are no answers may divide by nothing)
+            if nearest and math.prod(batch) > AT_ONCE:
+                found = _in_blocks(parts, batch, poses, start, bounds)
+            else:
+                found = parts.kernel.ufunc(poses, start, bounds)
+        if not np.all(found[3][..., 2] <= RIGID):
+            _refuse(T, start)
+        return found
+
+    def _made(self) -> _Parts:
+        with _making:
+            if self._parts is None:
+                self._parts = _Parts(self.mechanism, Program(self.mechanism, *self._program))
+        return self._parts
+
+    def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
+        n = self.mechanism.n
+        start = parts.start if q0 is None else numbers("q0", q0)
+        if start.shape[-1:] != (n,):
+            raise ArgumentError(f"q0 has the shape {start.shape}; expected (..., {n})")
+        if self.given is None:
+            return start
+        try:
+            shape = np.broadcast_shapes(start.shape[:-1], value.shape)
+        except ValueError as error:
+            raise ArgumentError(
+                f"the batch shapes of q0 {start.shape[:-1]} and of what is given {value.shape} do not broadcast"
+            ) from error
+        made = np.broadcast_to(start, (*shape, n)).copy()
+        made[..., self.given] = value
+        return made
+
+
+class _Parts:
+    """What a closed form needs at every call."""
+
+    def __init__(self, mechanism: Mechanism, program: Program) -> None:
+        self.kernel = program.kernel()
+        self.start = np.ascontiguousarray(start_position(mechanism))
+        self.limits = {True: mechanism.limits, False: np.tile([-np.inf, np.inf], (mechanism.n, 1))}
+        self.known = {(limits, TOLERANCE): self.bounds(limits, TOLERANCE) for limits in (True, False)}
+        self.entry = self.kernel.entry(self._slow) or self._slow
+
+    def bounds(self, limits: bool, tol: float) -> FloatArray:
+        """The third argument of the kernel."""
+        if not isinstance(limits, (bool, np.bool_)):
+            raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
+        return np.concatenate([*self.limits[bool(limits)].T, [positive("tol", tol), np.nan]])
+
+    def _slow(self, pose: FloatArray, q0: FloatArray, bounds: FloatArray) -> Any:
+        with np.errstate(all="ignore"):
+            return self.kernel.ufunc(pose, q0, bounds)
+
+
+def _in_blocks(
+    parts: _Parts, batch: tuple[int, ...], poses: FloatArray, start: FloatArray, bounds: FloatArray
+) -> tuple[Any, ...]:
+    """What the kernel gives but for all the answers, for which a large batch would need much room."""
+    total, n = math.prod(batch), start.shape[-1]
+    rows = np.broadcast_to(poses, (*batch, 16)).reshape(total, 16)
+    starts = np.broadcast_to(start, (*batch, n)) if start.ndim > 1 else start
+    starts = starts.reshape(total, n) if start.ndim > 1 else starts
+    count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 3))
+    for first in range(0, total, AT_ONCE):
+        here = slice(first, first + AT_ONCE)
+        from_here = starts[here] if start.ndim > 1 else starts
+        _, count[here], q[here], errors[here] = parts.kernel.ufunc(rows[here], from_here, bounds)
+    return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 3)
+
+
+def _poses(T: npt.ArrayLike) -> FloatArray:
+    """The numbers (..., 16) of poses (..., 4, 4)."""
+    made = np.asarray(T)
+    if made.shape[-2:] != (4, 4) or made.dtype != np.float64:
+        made = numbers("T", T, "rigid poses (..., 4, 4)")
+        if made.shape[-2:] != (4, 4):
+            raise ArgumentError(f"T has the shape {made.shape}; expected rigid poses (..., 4, 4)")
+    return np.asarray(made.reshape(*made.shape[:-2], 16))
+
+
+def _refuse(T: npt.ArrayLike, start: FloatArray) -> None:
+    """Raise what is wrong with poses or starts; return where they are right after all."""
+    farthest = np.abs(rigid_poses("T", T)[..., :3, 3]).max(initial=0.0)
+    if farthest > FARTHEST:
+        raise ArgumentError(f"T has the position {farthest:g} m; expected positions up to {FARTHEST:g} m")
+    if np.abs(start).max(initial=0.0) > FARTHEST:
+        raise ArgumentError(f"q0 is {np.abs(start).max():g}; expected numbers up to {FARTHEST:g}")
