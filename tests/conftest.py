@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ import hypothesis
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+gc.set_threshold(100_000, 20, 20)  # graphs are many small objects, through which it would look all the time
 
 # Shrinking a mechanism takes minutes: it is left to HYPOTHESIS_PROFILE=explore.
 without_shrinking = (hypothesis.Phase.explicit, hypothesis.Phase.generate)

@@ -141,7 +141,8 @@ class Kernel:
     def _build(self) -> Any:
         """Make the gufunc; a float32 loop is compiled when it is first run, for few ever need it."""
         if self.backend == "numpy":
-            loops = [(dtype, numpy_lowering.loop(self.tape, dtype)) for dtype in ("float32", "float64")]
+            made_once = numpy_lowering.function(self.tape)
+            loops = [(dtype, numpy_lowering.loop(self.tape, dtype, made_once)) for dtype in ("float32", "float64")]
             memory = Memory(self.tape, loops, self.doc)
         else:
             self._code = load(self.tape, "float64")

@@ -107,11 +107,17 @@ def _operand(tape: Tape, slot: int) -> str:
     return f"_{slot}" if number is None else f"_number({number!r})"
 
 
-def loop(tape: Tape, dtype: str) -> Any:
-    """Wrap the NumPy lowering as the inner loop of a gufunc, for machines without llvmlite."""
+def function(tape: Tape) -> Callable[..., Any]:
+    """The NumPy lowering as a Python function."""
     space: dict[str, Any] = {}
     exec(compile(source(tape), f"<linkwise {tape.name}>", "exec"), space)
-    return LOOP(_inner(tape, space[tape.name], np.dtype(dtype)))
+    made: Callable[..., Any] = space[tape.name]
+    return made
+
+
+def loop(tape: Tape, dtype: str, made: Callable[..., Any] | None = None) -> Any:
+    """Wrap the NumPy lowering, which may be made already, as the inner loop of a gufunc, for machines without llvmlite."""
+    return LOOP(_inner(tape, made or function(tape), np.dtype(dtype)))
 
 
 def _inner(tape: Tape, function: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., None]:

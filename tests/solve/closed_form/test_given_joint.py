@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 from arms_of_axes import Arm, X, Y, Z, apart, arm, branches, direction, in_plane, loose, meeting, run
 from linkwise import robots
+from linkwise.errors import ArgumentError
 from linkwise.solve.closed_form import closed_form
 from linkwise.solve.closed_form.geometry import chain_of
 from linkwise.solve.closed_form.given_joint import given_joint, joints_to_give
@@ -122,6 +125,23 @@ def test_the_value_is_of_any_batch_shape() -> None:
     assert np.array_equal(found.q[..., 6][~np.isnan(found.q[..., 6])], np.repeat(values.ravel(), found.count.ravel()))
     alone = closed_form(mech, given={6: values[2, 1]}).all(mech.forward_kinematics(q[2, 0]), q0=q[2, 0])
     assert np.array_equal(alone, found.q[2, 1, : found.count[2, 1]])
+
+
+def test_one_kernel_serves_every_value() -> None:
+    mech = robots.panda()
+    q = np.random.default_rng(8).uniform(*mech.limits.T, (2, 7))
+    poses = mech.forward_kinematics(q)
+    one, other = (closed_form(mech, given={6: value}) for value in q[:, 6])
+    by_name = closed_form(mech, given={mech.names[6]: q[1, 6]})
+    assert one._solver is other._solver is by_name._solver
+    assert np.array_equal(one.all(poses[0])[:, 6], np.full(len(one.all(poses[0])), q[0, 6]))
+    assert np.array_equal(one.holding(q[1, 6]).all(poses[1]), other.all(poses[1]))
+    again = pickle.loads(pickle.dumps(other))
+    assert np.array_equal(again.all(poses[1]), by_name.all(poses[1]))
+    with pytest.raises(ArgumentError, match="no joint that is given"):
+        closed_form(robots.puma560()).holding(0.0)
+    with pytest.raises(ArgumentError, match="given is nan"):
+        one.holding(np.nan)
 
 
 def test_a_value_outside_the_limits_has_no_answer_unless_they_are_left_out() -> None:

@@ -39,7 +39,7 @@ def _complete(made: Arm, asks: str = "pose") -> None:
 
 @pytest.mark.parametrize(
     ("kinds", "at"),
-    [("RRP", 3), ("RRP", 0), ("RPR", 1), ("RPP", 2), ("PRR", 3), ("PRP", 1), ("PPR", 3)],
+    [("RRP", 3), ("RPR", 1), ("RPP", 2), ("PRR", 0), ("PPR", 3)],
 )
 def test_three_axes_that_meet_beside_any_three_joints(kinds: str, at: int) -> None:
     rng = np.random.default_rng(1)
@@ -188,3 +188,29 @@ def test_joints_that_change_places_keep_their_coordinates() -> None:
     assert found is not None
     assert sorted(found[0].coordinates) == [0, 1, 2, 3]
     assert [found[0].slides[found[0].coordinates.index(k)] for k in range(4)] == [False, False, True, False]
+
+
+@pytest.mark.parametrize("noise", [2e-6])
+def test_axes_that_are_nearly_special(noise: float) -> None:
+    """The chain nearby in which they are special is solved, and each branch brought over to the true one."""
+    rng = np.random.default_rng(3)
+    exact = [*loose("PR", rng), *in_plane("RRR", rng), *loose("R", rng)]
+    axes = []
+    for kind, along, point in exact:
+        rough = np.asarray(along) + noise * rng.normal(size=3)
+        axes.append((kind, rough / np.linalg.norm(rough), np.asarray(point) + noise * rng.normal(size=3)))
+    made = arm(axes, rng)
+    chain, _ = chain_of(made.mech)
+    assert chain is not None
+    found = take_apart(chain)
+    assert found is not None
+    near = found[1].near
+    assert near is not None
+    assert noise / 10 < near.misfit < 10 * noise
+    q = np.random.default_rng(1).uniform(-2.5, 2.5, (1000, made.mech.n))
+    poses = made.forward(q)
+    answers, count = run(Program(made.mech, -1, *found).kernel("numpy"), poses, q, EXACT)
+    missed = np.abs(made.forward(np.nan_to_num(answers)) - poses[:, None]).max(axis=(-1, -2))
+    assert missed[~np.isnan(answers[..., 0])].max() < 2 * EXACT
+    assert (count == 0).mean() < 0.005  # near singular positions the two chains differ by the root of the noise
+    assert (apart(answers, q, made.axes) > FOUND).mean() < 0.01

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwise.solve.closed_form.conic_pencil import conic_on_circle
 from linkwise.solve.closed_form.geometry import Chain, feet, meeting, parallel
-from linkwise.solve.closed_form.snapped import made_meet, made_parallel
+from linkwise.solve.closed_form.nearby import made_meet, made_parallel
 from linkwise.solve.closed_form.subproblems import (
     DEGENERATE,
     Turn,

@@ -17,7 +17,7 @@ from linkwise.solve.closed_form.planar_run import planar_runs
 from linkwise.solve.closed_form.plane_first import plane_first
 from linkwise.solve.closed_form.rotation_first import rotation_first
 from linkwise.solve.closed_form.setting import Setting, part
-from linkwise.solve.closed_form.snapped import settled
+from linkwise.solve.closed_form.nearby import settled
 from linkwise.solve.closed_form.subproblems import Turn
 from linkwise.spatial.scalar import Array, FloatArray
 
