@@ -65,3 +65,10 @@ def test_what_a_mechanism_without_masses_allows_is_measured(linkwise: Callable) 
     told = linkwise("bench", "stanford", "--configurations", "10", *named[2:])
     assert (told.status, told.out) == (2, "")
     assert told.err.startswith("Error: joint 'link6': inertia is 0.0")
+
+
+def test_loops_are_closed_while_they_are_measured(linkwise: Callable) -> None:
+    told = linkwise("bench", "four_bar", "--configurations", "10", "--algorithm", "forward_dynamics")
+    assert told.status == 0
+    assert "forward_dynamics" in told.out
+    assert "invalid" not in told.out + told.err

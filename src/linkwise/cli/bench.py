@@ -120,6 +120,14 @@ def _measured(mechanism: Mechanism, named: Sequence[str], configurations: int) -
     return made, [f"remark: no {' and no '.join(names)}: {reason}" for reason, names in why.items()]
 
 
+def assembled(mechanism: Mechanism) -> FloatArray:
+    """A configuration (nq,) in which the loops are closed; the neutral one where none is found."""
+    from linkwise.solve import assemble
+
+    found = assemble(mechanism)
+    return found.q if found.success else mechanism.neutral
+
+
 def measure(mechanism: Mechanism, name: str, configurations: int) -> Measured:
     """Measure one function: its first call, a single call, and a configuration of a batch."""
     import numpy as np
@@ -127,9 +135,14 @@ def measure(mechanism: Mechanism, name: str, configurations: int) -> Measured:
     from linkwise.algorithm import find
 
     draw = np.random.default_rng(0)
-    shapes = find(name).shapes(mechanism, find(name).inputs).values()
-    one: list[FloatArray] = [draw.uniform(-1, 1, shape) for shape in shapes]
-    many: list[FloatArray] = [draw.uniform(-1, 1, (configurations, *shape)) for shape in shapes]
+    shapes = find(name).shapes(mechanism, find(name).inputs)
+    one: list[FloatArray] = [draw.uniform(-1, 1, shape) for shape in shapes.values()]
+    many: list[FloatArray] = [draw.uniform(-1, 1, (configurations, *shape)) for shape in shapes.values()]
+    if mechanism.loops:  # (with open loops, or speeds that open them, nothing would be computed)
+        closed = {"q": assembled(mechanism), "qd": np.zeros(mechanism.nv)}
+        for k, given in enumerate(shapes):
+            if given in closed:
+                one[k], many[k] = closed[given], np.tile(closed[given], (configurations, 1))
     start = time.perf_counter()
     _function(mechanism, name)(*one)
     first = time.perf_counter() - start
