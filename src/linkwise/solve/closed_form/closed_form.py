@@ -213,8 +213,8 @@ def all_inverse_kinematics(
     Each is refined where its equations need it, and is a solution only where a forward pass of its own reaches the pose
     within 1e-9 m and rad. Revolute joints are turned by whole turns to where they are nearest to q0 within their limits, so
     that no solution appears twice; solutions outside the limits are left out. In a singular position, where a joint may turn
-    freely, one solution stands for all: that joint stays at q0, or as near to it as the others can reach. Their limits are not
-    asked there: where limits are narrow, the one that stands for all may be outside while others would be within.
+    freely, one solution stands for all: that joint stays at q0, or as near to it as the others can reach. Limits are not
+    asked for there: where they are narrow, the one that stands for all may be outside while others would be within.
 
     Parameters
     ----------

@@ -10,10 +10,9 @@ import numpy as np
 from linkwise.solve.closed_form import geometry
 from linkwise.solve.closed_form.families import Branch, Family, Solve, mirrored, words
 from linkwise.solve.closed_form.geometry import EXACT, TOLERANCE, Chain, feet
-from linkwise.solve.closed_form.two_angles import two_angles
+from linkwise.solve.closed_form.nearby import as_read, made_parallel
 from linkwise.solve.closed_form.planar import Planar
 from linkwise.solve.closed_form.regional import made_special
-from linkwise.solve.closed_form.nearby import as_read, made_parallel
 from linkwise.solve.closed_form.subproblems import (
     DEGENERATE,
     Turn,
@@ -24,6 +23,7 @@ from linkwise.solve.closed_form.subproblems import (
     turned,
     unturned,
 )
+from linkwise.solve.closed_form.two_angles import two_angles
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner

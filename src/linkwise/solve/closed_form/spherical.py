@@ -9,8 +9,8 @@ import numpy as np
 
 from linkwise.solve.closed_form.families import Branch, Family, Solve, mirrored, words
 from linkwise.solve.closed_form.geometry import EXACT, TOLERANCE, Chain, common_point, parallel
-from linkwise.solve.closed_form.regional import made_special, regional, regional_pair
 from linkwise.solve.closed_form.nearby import as_read, made_meet
+from linkwise.solve.closed_form.regional import made_special, regional, regional_pair
 from linkwise.solve.closed_form.subproblems import unturned
 from linkwise.solve.closed_form.wrist import orient, turned_back
 from linkwise.spatial.scalar import Array

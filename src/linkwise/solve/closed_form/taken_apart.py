@@ -12,12 +12,12 @@ from linkwise.kernel import Kernel, trace
 from linkwise.solve.closed_form.blocks import blocks
 from linkwise.solve.closed_form.families import Branch, Family, Solve
 from linkwise.solve.closed_form.geometry import EXACT, Chain
+from linkwise.solve.closed_form.nearby import settled
 from linkwise.solve.closed_form.part_of_pose import orientation_only, position_only
 from linkwise.solve.closed_form.planar_run import planar_runs
 from linkwise.solve.closed_form.plane_first import plane_first
 from linkwise.solve.closed_form.rotation_first import rotation_first
 from linkwise.solve.closed_form.setting import Setting, part
-from linkwise.solve.closed_form.nearby import settled
 from linkwise.solve.closed_form.subproblems import Turn
 from linkwise.spatial.scalar import Array, FloatArray
 
