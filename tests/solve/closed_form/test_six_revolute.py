@@ -224,3 +224,16 @@ def test_nearly_special_arms_are_refined() -> None:
     assert apart(found, q, [("R", Z, Z)] * 6).max() < FOUND
     missed = np.abs(mech.forward_kinematics(np.nan_to_num(found)) - poses[:, None]).max(axis=(-1, -2))
     assert missed[~np.isnan(found[..., 0])].max() < ANSWER
+
+
+def test_a_wrist_in_line_is_one_answer_and_stays_at_the_start() -> None:
+    """With joint 5 at zero joints 4 and 6 turn against each other: of both signs of the wrist only one is given."""
+    mech = robots.puma560()
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        q = rng.uniform(*mech.limits.T)
+        q[4] = 0.0
+        found = mech.all_inverse_kinematics(mech.forward_kinematics(q), q0=q)
+        assert np.abs(found[0] - q).max() < 1e-6
+        in_line = found[np.abs(found[:, 4]) < 1e-6]
+        assert all(np.abs(a[:3] - b[:3]).max() > 1e-3 for k, a in enumerate(in_line) for b in in_line[:k])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.solve.closed_form.subproblems import DEGENERATE, Turn, align, cone, direction, turned, unturned
+from linkwise.solve.closed_form.subproblems import DEGENERATE, Turn, align, choose, cone, direction, turned, unturned
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner
@@ -43,9 +43,14 @@ def orient(h: FloatArray, rotation: Any, free: Any) -> list[tuple[Turn, Turn, Tu
     first, second, miss = cone(h[1], h[2], h[0], v, free[1])
     found: list[tuple[Turn, Turn, Turn, Any]] = []
     right = abs(float(h[0] @ h[1])) < 1e-15 and abs(float(h[1] @ h[2])) < 1e-15
+    aside = v - h[0] * inner(h[0], v)
+    two = inner(aside, aside) - DEGENERATE**2
     for middle in (first, second):
-        if right and found:
-            found.append((found[0][0].opposite(), middle, found[0][2].opposite(), miss))
+        if right and found:  # (where the first angle is free, both are one answer)
+            one, before, three, _ = found[0]
+            found.append(
+                (choose(two, one.opposite(), one), choose(two, middle, before), choose(two, three.opposite(), three), miss)
+            )
             break
         one = align(h[0], turned(h[1], middle, h[2]), v, free[0], DEGENERATE**2)
         rest = unturned(h[1], middle, unturned(h[0], one, x))
