@@ -482,8 +482,9 @@ class Mechanism(Tree):
     ) -> FloatArray | Solutions:
         """Every solution (k, n) that the closed form gives for a pose T (4, 4), within the limits, the nearest to q0 first.
 
-        A batch of poses gives `Solutions`: see `linkwise.solve.all_inverse_kinematics`. ``method="numeric"`` is for
-        mechanisms without a closed form, and takes the other options of `linkwise.solve.numeric_solutions`.
+        A batch of poses gives `Solutions`: see `linkwise.solve.all_inverse_kinematics`, whose option ``given=`` holds one of
+        seven joints. ``method="numeric"`` is for mechanisms without a closed form, and takes the other options of
+        `linkwise.solve.numeric_solutions`.
 
         Examples
         --------

@@ -98,7 +98,7 @@ def solve(
 
 def solved(mechanism: Mechanism, system: System, given: FloatArray, start: FloatArray, tol: float, seed: int) -> Solution:
     """Solve tasks with numbers (..., p) from starts (..., nq)."""
-    batch, nq = given.shape[:-1], mechanism.nq
+    batch, nq = given.shape[:-1], len(system.start)
     if not batch:
         found = system.reaching(given, start, system.starts(seed), system.settings(tol))
         q = found[:nq]

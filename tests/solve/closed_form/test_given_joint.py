@@ -159,3 +159,13 @@ def test_axes_of_the_arm_are_made_as_they_are_described() -> None:
     made = arm([("R", direction(rng), X), ("P", Y, X), ("R", Z, Y)], rng)
     q = rng.uniform(-2, 2, (10, 3))
     assert np.abs(made.mech.forward_kinematics(q) - made.forward(q)).max() < 1e-14  # two passes, a few units of rounding
+
+
+def test_a_joint_is_given_to_the_method_too() -> None:
+    mech = robots.panda()
+    q = np.array([0.1, -0.5, 0.2, -2.0, 0.3, 1.6, 0.7])
+    T = mech.forward_kinematics(q)
+    found = mech.all_inverse_kinematics(T, q0=q, given={mech.names[-1]: 0.7})
+    assert np.abs(found[0] - q).max() < 1e-9
+    with pytest.raises(ArgumentError, match="no closed form for this frame: 7 joints"):
+        mech.all_inverse_kinematics(T)

@@ -207,6 +207,7 @@ def all_inverse_kinematics(
     link: int | str = -1,
     q0: npt.ArrayLike | None = None,
     limits: bool = True,
+    given: Mapping[int | str, npt.ArrayLike] | None = None,
 ) -> FloatArray | Solutions:
     """Every position of the joints that brings a frame to a pose, by a closed form.
 
@@ -229,6 +230,8 @@ def all_inverse_kinematics(
         middle of each joint's range where it is left out.
     limits : bool
         Whether joint limits hold.
+    given : mapping of a joint to its value, optional
+        Of seven joints, one that is held: see `closed_form`.
 
     Returns
     -------
@@ -254,4 +257,4 @@ def all_inverse_kinematics(
     >>> bool(abs(arm.forward_kinematics(found) - T).max() < 1e-12)
     True
     """
-    return closed_form(mechanism, link).all(T, q0, limits)
+    return closed_form(mechanism, link, given=given).all(T, q0, limits)
