@@ -109,7 +109,10 @@ def numeric_solutions(
 
 def all_solutions(method: str) -> Callable[..., FloatArray | Solutions]:
     """The function that gives all solutions by a method, "closed_form" or "numeric"."""
-    ways = {"closed_form": all_inverse_kinematics, "numeric": numeric_solutions}
+    ways: dict[str, Callable[..., FloatArray | Solutions]] = {
+        "closed_form": all_inverse_kinematics,
+        "numeric": numeric_solutions,
+    }
     if method not in ways:
         raise ArgumentError(f"method is {method!r}; expected {choices(ways)}")
     return ways[method]
