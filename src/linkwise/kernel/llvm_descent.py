@@ -29,9 +29,16 @@ def descent(program: Program, t: Text) -> list[str]:
 
 
 def _rows(t: Text) -> str:
-    """One row of numbers to one lane of a block and back; zero or more numbers."""
+    """One row of numbers to one lane of a block, from an element on, and back from its beginning; zero or more numbers."""
+    return _copy("put", "ptr %block, i64 %first, i64 %lane", t, ("%row", "%k"), ("%block", "%place"), "%first") + _copy(
+        "get", "ptr %block, i64 %lane", t, ("%block", "%place"), ("%row", "%k"), "0"
+    )
+
+
+def _copy(name: str, given: str, t: Text, source: tuple[str, str], target: tuple[str, str], first: str) -> str:
+    """A loop over the numbers of a row: ``%k`` counts them, ``%place`` is where they stand in the block."""
     return f"""
-define internal void @put(ptr %block, i64 %first, i64 %lane, ptr %row, i64 %count) #0 {{
+define internal void @{name}({given}, ptr %row, i64 %count) #0 {{
 entry:
   br label %test
 test:
@@ -39,32 +46,12 @@ test:
   %more = icmp ult i64 %k, %count
   br i1 %more, label %act, label %done
 act:
-  %from = getelementptr double, ptr %row, i64 %k
-  %x = load double, ptr %from, align 8
-  %at = add i64 %first, %k
+  %at = add i64 {first}, %k
   %wide = mul i64 %at, {t.width}
   %place = add i64 %wide, %lane
-  %to = getelementptr double, ptr %block, i64 %place
-  store double %x, ptr %to, align 8
-  %k1 = add i64 %k, 1
-  br label %test
-done:
-  ret void
-}}
-
-define internal void @get(ptr %block, i64 %lane, ptr %row, i64 %count) #0 {{
-entry:
-  br label %test
-test:
-  %k = phi i64 [ 0, %entry ], [ %k1, %act ]
-  %more = icmp ult i64 %k, %count
-  br i1 %more, label %act, label %done
-act:
-  %wide = mul i64 %k, {t.width}
-  %place = add i64 %wide, %lane
-  %from = getelementptr double, ptr %block, i64 %place
+  %from = getelementptr double, ptr {source[0]}, i64 {source[1]}
   %x = load double, ptr %from, align 8
-  %to = getelementptr double, ptr %row, i64 %k
+  %to = getelementptr double, ptr {target[0]}, i64 {target[1]}
   store double %x, ptr %to, align 8
   %k1 = add i64 %k, 1
   br label %test
