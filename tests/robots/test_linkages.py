@@ -227,6 +227,25 @@ def test_jansen_by_circles() -> None:
     assert wanted.imag.min() == pytest.approx(-0.918, abs=1e-3)
 
 
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "jansen", "five_bar", "stewart", "delta"])
+def test_a_whole_turn_of_each_stays_on_its_branch(name: str) -> None:
+    """Cranks turn once, other driven joints go round a circle: back at the start, without a jump, closed all the way."""
+    mech = bundled(name)
+    linkage = Linkage(mech)
+    turn = np.linspace(0.0, 2.0 * math.pi, 61)[:, None]
+    driven = linkage.driven_part(linkage.q0)
+    shifts = 2.0 * math.pi * np.arange(len(driven)) / len(driven)
+    size = {"stewart": 0.1, "delta": 0.3}.get(name, 0.0)  # m, rad
+    path = driven + (size * (np.sin(turn + shifts) - np.sin(shifts)) if size else turn)
+    found = linkage.trace(path)
+    assert found.success.all()
+    gap = np.abs(mech.kernel("closure")(found.q)).max()
+    print(f"{name}: open by {gap:.1e} at most, longest step {np.abs(np.diff(found.q, axis=0)).max():.2f}")
+    assert gap < 1e-12
+    assert np.abs(np.diff(found.q, n=2, axis=0)).max() < 0.1, "speeds change little from step to step"
+    np.testing.assert_allclose(np.exp(1j * found.q[-1]), np.exp(1j * found.q[0]), atol=1e-12)
+
+
 # ── as drawn ──────────────────────────────────────────────────────────────────────────────────────
 
 
