@@ -1,10 +1,12 @@
 """Tasks in lanes: the same answers whatever the count, the order of starts, and the lowering."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
+from linkwise.kernel import llvm
 from linkwise.kernel.descent import Descent, Program
 from linkwise.kernel.tape import trace
 from linkwise.spatial.scalar import Array, select
@@ -130,3 +132,22 @@ def test_without_llvm_and_without_further_starts(program: Program, lanes: Descen
         assert made.shape == other.shape == (count, 3)
         assert (made[:, -1] < 0).all()
         assert (other[:, -1] < 0).all()
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32])
+def test_shorter_vectors_give_the_same_bits(
+    vector_bytes: int, program: Program, lanes: Descent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = llvm.host()
+    if vector_bytes > real.vector_bytes:
+        pytest.skip("this machine has no vectors of that length")
+    monkeypatch.setenv("LINKWISE_CACHE_DIR", "")
+    numbers = np.geomspace(1e-2, 1e8, 37)[:, None]
+    wanted = lanes(numbers, np.array([500.0]), STARTS, SETTINGS)
+    monkeypatch.setattr(llvm, "host", lambda: dataclasses.replace(real, vector_bytes=vector_bytes))
+    shorter = Descent(program)
+    solved = wanted[:, -1] > 0
+    for count in (1, 3, 37):
+        made = shorter(numbers[:count], np.array([500.0]), STARTS, SETTINGS)
+        assert np.array_equal(made[:, -1] > 0, solved[:count])
+        assert np.array_equal(made[solved[:count]], wanted[:count][solved[:count]])
