@@ -81,13 +81,22 @@ class Descent:
                     self._ufunc = self._build()
         return self._ufunc
 
-    def __call__(self, parameters: FloatArray, q0: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
-        """Run all tasks; each row of the result is q, aux and status."""
+    def __call__(
+        self,
+        parameters: FloatArray,
+        q0: FloatArray,
+        starts: FloatArray,
+        settings: FloatArray,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Run all tasks: q, aux and status in each row of the result, which is `out`, contiguous, if there is one."""
         ufunc = self.ufunc
         # (the machine code reads rows that lie side by side, whatever strides NumPy would hand it)
         given = [np.ascontiguousarray(part, dtype=np.float64) for part in (parameters, q0, starts, settings)]
         with np.errstate(all="ignore"):  # a start may run off to infinity: it is given up, and others follow
-            return ufunc(*given)  # type: ignore[no-any-return]
+            if out is None:
+                return ufunc(*given)  # type: ignore[no-any-return]
+            return ufunc(*given, out=out)  # type: ignore[no-any-return]
 
     def _build(self) -> Any:
         if self.backend == "numpy":
@@ -114,7 +123,13 @@ def _rounds(program: Program) -> Callable[..., FloatArray]:
     exec(compile(numpy_lowering.source(program.step), f"<linkwise {program.step.name}>", "exec"), space)
     step, sizes = space[program.step.name], program.sizes
 
-    def run(parameters: FloatArray, q0: FloatArray, starts: FloatArray, settings: FloatArray) -> FloatArray:
+    def run(
+        parameters: FloatArray,
+        q0: FloatArray,
+        starts: FloatArray,
+        settings: FloatArray,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
         cores = [np.asarray(x, dtype=float) for x in (parameters, q0, starts, settings)]
         batch = np.broadcast_shapes(*(x.shape[: x.ndim - d] for x, d in zip(cores, (1, 1, 2, 1), strict=True)))
         flat = [
@@ -133,6 +148,10 @@ def _rounds(program: Program) -> Callable[..., FloatArray]:
                 lost.append(tasks[over & ~(status > 0)])
                 q, aux, tasks = q[~over], aux[~over], tasks[~over]
             rest = np.sort(np.concatenate([*lost, rest[:0]]))
-        return made.reshape(*batch, made.shape[1])
+        made = made.reshape(*batch, made.shape[1])
+        if out is None:
+            return made
+        out[...] = made
+        return out
 
     return run

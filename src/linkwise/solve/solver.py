@@ -107,7 +107,7 @@ def solved(mechanism: Mechanism, system: System, given: FloatArray, start: Float
             steps = int(found[nq])
             return Solution(q, True, "converged", float(distance), float(angle), steps, system.bounds, system.names, tol)
     tasks = np.ascontiguousarray(given.reshape(prod(batch), given.shape[-1]))
-    starts = np.ascontiguousarray(start.reshape(-1, nq))
+    starts = start.reshape(prod(batch), nq)
     q, steps, distance, angle, good = _reached(system, tasks, starts, tol, seed)
     reason = np.full(len(q), "converged", dtype="<U11")
     rest = np.flatnonzero(~good)
@@ -125,7 +125,8 @@ def _reached(system: System, tasks: FloatArray, starts: FloatArray, tol: float, 
     made = np.empty((len(tasks), system.row))
     for first in range(0, len(tasks), AT_ONCE):
         part = slice(first, first + AT_ONCE)
-        made[part] = system.reaching(tasks[part], starts[part], system.starts(seed), system.settings(tol))
+        begun = starts[part] if starts.strides[0] else starts[0]  # (one start for all is not copied)
+        system.reaching(tasks[part], begun, system.starts(seed), system.settings(tol), out=made[part])
     nq = starts.shape[1]
     q = np.ascontiguousarray(made[:, :nq])
     distance, angle, outside = system.checking(tasks, q)
