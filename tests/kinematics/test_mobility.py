@@ -7,7 +7,7 @@ import pytest
 
 from linkwise import Link, Mechanism
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.mobility import independent_rows, mobility
+from linkwise.kinematics.mobility import mobility
 from linkwise.spatial.transform import translation
 from looped import (
     bennett,
@@ -58,10 +58,7 @@ def test_known_mechanisms(name: str) -> None:
 def test_bundled_linkages(name: str, freedoms: int) -> None:
     mech = bundled(name)
     assert int(mobility(mech)) == freedoms
-    rows = independent_rows(mech)
-    assert len(rows) == mech.n - freedoms
-    q = mech.neutral
-    assert np.linalg.matrix_rank(mech.kernel("closure_jacobian")(q)[list(rows)]) == len(rows)
+    assert np.linalg.matrix_rank(mech.kernel("closure_jacobian")(mech.neutral), tol=1e-9) == mech.n - freedoms
 
 
 def test_the_flat_parallelogram_is_singular() -> None:
@@ -92,14 +89,6 @@ def test_a_dead_truss_can_shake_and_not_move() -> None:
 def test_without_loops_every_speed_is_free() -> None:
     arm = Mechanism([Link(name="a", joint="revolute"), Link(name="b", joint="prismatic")], floating=True)
     assert int(mobility(arm)) == 8
-    assert independent_rows(arm) == ()
-
-
-def test_rows_are_the_same_every_time() -> None:
-    mech = bennett()
-    rows = independent_rows(mech)
-    assert rows == independent_rows(bennett())
-    assert len(rows) == 2
 
 
 def test_open_positions_are_refused() -> None:

@@ -14,7 +14,6 @@ from linkwise.kinematics.jacobian_dot import jacobian_dot as jacobian_dot
 from linkwise.kinematics.manipulability import manipulability as manipulability
 from linkwise.kinematics.manipulability import rows_of as rows_of
 from linkwise.kinematics.mobility import Mobility as Mobility
-from linkwise.kinematics.mobility import independent_rows as independent_rows
 from linkwise.kinematics.mobility import mobility as mobility
 from linkwise.kinematics.motion import motion as motion
 from linkwise.kinematics.reachable import Workspace as Workspace

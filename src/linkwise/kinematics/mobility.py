@@ -11,7 +11,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.closing import CLOSED, NEARLY, Closing, closed_samples, closing
 from linkwise.kinematics.geometry import planar_loops, spherical_loops
-from linkwise.kinematics.pivots import independent_columns, rank_of
+from linkwise.kinematics.pivots import rank_of
 from linkwise.model.tree import Tree
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
@@ -134,37 +134,6 @@ def mobility(mechanism: Mechanism, q: npt.ArrayLike | None = None) -> Mobility:
     reason = _reason(shape, rank, best, equations, 0 if flat is None else speeds - best - flat)
     smallest = float(values[0][rank - 1] / values[0][0]) if rank else 0.0
     return Mobility(speeds - rank, speeds - best, speeds - equations, flat, speeds, equations, rank, smallest, reason)
-
-
-def independent_rows(mechanism: Mechanism, q: npt.ArrayLike | None = None) -> tuple[int, ...]:
-    """Which closure equations are independent: indices into the K rows of `closure`, as many as its rank is generically.
-
-    They are chosen at several closed positions at once, around q where it is given, and are the same every time.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        With loops.
-    q : (nq,) array_like, optional
-        A closed position.
-
-    Raises
-    ------
-    ArgumentError
-        Where loops are open at q, or no closed position was found.
-
-    Examples
-    --------
-    >>> from linkwise import robots
-    >>> independent_rows(robots.four_bar())
-    (0, 1)
-    """
-    if not mechanism.loops:
-        return ()
-    task = closing(mechanism)
-    jac = task.jacobian(generic_positions(task, q))
-    rank = rank_of(np.linalg.svd(jac[0], compute_uv=False))
-    return independent_columns(np.swapaxes(jac, -1, -2), rank)
 
 
 def generic_positions(task: Closing, q: npt.ArrayLike | None = None) -> FloatArray:

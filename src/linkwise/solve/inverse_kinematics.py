@@ -63,7 +63,8 @@ def inverse_kinematics(
         Of the random starts that follow where q0 does not lead to a solution.
     method : {"auto", "closed_form", "numeric", "newton_raphson", "steepest_descent"}
         ``"auto"`` takes the closed form where the mechanism has one, and ``"numeric"``, damped least squares from q0 and
-        then from random starts, where it has none or the closed form finds nothing. The last two are the textbook methods,
+        then from random starts, where it has none or the closed form finds nothing; ``"closed_form"`` does the same and
+        raises `NoClosedFormError` where there is none. The last two are the textbook methods,
         from one start: `linkwise.solve.newton_raphson`, `linkwise.solve.steepest_descent`.
     limits : bool
         Whether joint limits hold. They are hard: no answer that is called one is outside them.
