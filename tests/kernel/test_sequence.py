@@ -1,0 +1,90 @@
+"""Kernels in a row over the same arrays: what runs, in which order, on which numbers; in machine code and without."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from linkwise.kernel import Kernel, trace
+from linkwise.kernel.descent import Descent, Program
+from linkwise.kernel.sequence import Call, Copy, If, Sequence
+from linkwise.spatial.scalar import select
+
+BACKENDS = ("llvm", "numpy")
+
+
+def _add(backend):
+    return Kernel(trace(lambda x, y: (x + y, x * y), "both", {"x": (3,), "y": (3,)}), backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_calls_and_copies_run_in_their_order(backend):
+    x, y, a, b = np.array([1.0, 2.0, 3.0]), np.full(3, 2.0), np.zeros(3), np.zeros(3)
+    run = Sequence([Call(_add(backend), (x, y), (a, b)), Copy(x, b), Call(_add(backend), (x, y), (a, b))])
+    run()
+    assert x.tolist() == [2.0, 4.0, 6.0]
+    assert a.tolist() == [4.0, 6.0, 8.0]
+    assert b.tolist() == [4.0, 8.0, 12.0]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("number", "expected"), [(1.0, 1.0), (0.0, 2.0), (-3.0, 2.0), (np.nan, 2.0), (np.inf, 1.0)])
+def test_a_branch_is_taken_where_its_number_is_above_zero(backend, number, expected):
+    flag, other, to, kernel = np.array([number]), np.array([1.0]), np.zeros(1), _add(backend)
+    one, two, x = np.array([1.0]), np.array([2.0]), np.zeros(3)
+    inner = If(other, (Copy(to, one),), (Copy(to, np.array([9.0])),))
+    run = Sequence(
+        [Call(kernel, (x, x), (np.zeros(3), np.zeros(3))), If(flag, (inner,), (Copy(to, two),)), Copy(other, other)]
+    )
+    run()
+    assert to[0] == expected
+    other[0] = 0.0
+    run()
+    assert to[0] == (9.0 if expected == 1.0 else 2.0)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_batch_broadcasts_what_is_one_for_all(backend):
+    x, y = np.arange(12.0).reshape(4, 3), np.array([1.0, 10.0, 100.0])
+    total, product = np.zeros((4, 3)), np.zeros((4, 3))
+    Sequence([Call(_add(backend), (x, y), (total, product))])()
+    assert np.array_equal(total, x + y)
+    assert np.array_equal(product, x * y)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_descent_is_a_step_like_others(backend):
+    def halve(p, q0, s, q, aux):
+        small = select(s[0] - q[0], 1.0, 0.0)
+        return np.array([select(small, q[0], q[0] * p[0])]), np.array([aux[0] + 1.0]), small
+
+    sizes = {"parameters": (1,), "q0": (1,), "settings": (1,), "q": (1,), "aux": (1,)}
+    descent = Descent(Program(trace(halve, "halve", sizes, {"q": (1,), "aux": (1,), "status": ()})), backend)
+    p, q0, starts, settings, out = np.array([0.5]), np.array([8.0]), np.empty((0, 1)), np.array([0.9]), np.zeros(3)
+    Sequence([Call(descent, (p, q0, starts, settings), (out,))])()
+    assert out.tolist() == [0.5, 5.0, 1.0]
+    assert np.array_equal(descent(p, q0, starts, settings), out)
+
+
+def test_what_does_not_fit_is_refused_when_it_is_made():
+    kernel, x = _add("llvm"), np.zeros(3)
+    with pytest.raises(ValueError, match="does not take an array of shape"):
+        Sequence([Call(kernel, (x, np.zeros(2)), (x, x))])
+    with pytest.raises(ValueError, match="contiguous"):
+        Sequence([Copy(np.zeros(6)[::2], x)])
+    with pytest.raises(ValueError, match="contiguous"):
+        Sequence([Copy(np.zeros(3, dtype=np.float32), x)])
+    with pytest.raises(ValueError, match="do not go where"):
+        Sequence([Copy(np.zeros(2), x)])
+    with pytest.raises(ValueError, match="one batch dimension"):
+        Sequence([Call(kernel, (np.zeros((2, 3)), x), (np.zeros((3, 3)), np.zeros((3, 3))))])
+
+
+def test_nothing_is_allocated_by_a_call():
+    kernel, x = _add("llvm"), np.ones(3)
+    run = Sequence([Call(kernel, (x, x), (np.zeros(3), np.zeros(3))), Copy(x, x)])
+    run()
+    before = sys.getallocatedblocks()
+    for _ in range(1000):
+        run()
+    assert abs(sys.getallocatedblocks() - before) < 20  # (the loop itself, and what runs beside)
