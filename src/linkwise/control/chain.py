@@ -1,0 +1,319 @@
+"""The cyclic chain: a mechanism with constraints, limits and speeds that is solved anew in each cycle of a control loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.control import state
+from linkwise.control.angles import known
+from linkwise.control.constraints import ChainConstraint
+from linkwise.control.cycle.layout import Layout
+from linkwise.control.cycle.parts import Cycle, parts_of
+from linkwise.control.dh_links import DHLink
+from linkwise.control.links import mechanism_of, port_values, with_starting_dof
+from linkwise.control.port import Value
+from linkwise.control.ports import Ports
+from linkwise.control.recorder import Recorder
+from linkwise.control.state import State
+from linkwise.errors import ArgumentError, shown
+from linkwise.model.tree import Tree
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.control.chain_description import ChainDescription
+    from linkwise.mechanism import Mechanism
+
+
+class Chain:
+    """A kinematic chain inside a control loop.
+
+    In each cycle, `step`, it reads its inputs, finds the joint values that meet all constraints within the limits, near to
+    the joint values that came in, moves towards them no faster than the greatest speeds and accelerations allow, and gives
+    out where the joints shall be now, where when the next cycle begins, and how fast they shall go. Every value is a port
+    with a name: ``chain["tool.solved_position"]``.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or sequence of DHLink
+        Links and joints; its loops are closed in every cycle. The start of the chain is its base. A list of `RevoluteLink`,
+        `PrismaticLink` and `FixedLink` is made one, and its own theta, d and greatest speeds are the first values.
+    constraints : ChainConstraint or sequence of ChainConstraint, optional
+        What must hold: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `Loop`,
+        `DrivenJoint`.
+    q0 : (n,) array_like, optional
+        Joint values at the beginning; zero, or the nearest value within the limits. Loops of the mechanism are closed from
+        there.
+    angles : {"xyz", "zyx"}
+        What three angles mean: see `linkwise.control.angles_rotation`.
+    starting_dof : {"x", "y", "z"}
+        Along which axis of the start the axis of the first joint lies, where it is z by the mechanism's own account.
+    ports : mapping of str to value, optional
+        First values of inputs: ``{"tool.max_speed": 0.5}``. A joint value that is given is not routed.
+    routes : mapping of str to str, optional
+        Inputs that other ports feed, ``{"arm.theta": "arm.predicted_theta"}``; ``""`` for none. The theta or d of each joint
+        is fed by its solved value unless something is said.
+    name : str, optional
+        Of the chain; that of the mechanism if left out.
+    period : float, optional
+        Of a cycle, s, for what runs the chain at a rate.
+
+    Attributes
+    ----------
+    ports : Ports
+        All values: read, write, route, list.
+    mechanism : Mechanism
+        As given.
+    constraints : tuple of ChainConstraint
+        As given.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Examples
+    --------
+    >>> from linkwise import control, robots
+    >>> arm = control.Chain(
+    ...     robots.puma560(), control.MovingPosition("target", "tool", [0.5, 0.2, 0.3]), q0=[0.1, 0.8, -3.0, 0.0, 0.5, 0.0]
+    ... )
+    >>> arm.step(0.01)
+    True
+    >>> arm["tool.solved_position"].round(9).tolist()
+    [0.5, 0.2, 0.3]
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism | Sequence[DHLink],
+        constraints: ChainConstraint | Sequence[ChainConstraint] = (),
+        *,
+        q0: npt.ArrayLike | None = None,
+        angles: str = "xyz",
+        starting_dof: str = "z",
+        ports: Mapping[str, Any] | None = None,
+        routes: Mapping[str, str] | None = None,
+        name: str | None = None,
+        period: float | None = None,
+    ) -> None:
+        given = dict(ports or {})
+        if not isinstance(mechanism, Tree):
+            links = tuple(mechanism)
+            mechanism, start = mechanism_of(links, name=name or "chain")
+            q0, given = (start if q0 is None else q0), {**port_values(links), **given}
+        self.mechanism, self.angles = with_starting_dof(mechanism, starting_dof), known(angles)
+        mechanism = self.mechanism
+        self.name, self.period = name or str(mechanism.name), period
+        self.constraints = (constraints,) if isinstance(constraints, ChainConstraint) else tuple(constraints)
+        for constraint in self.constraints:
+            if not isinstance(constraint, ChainConstraint):
+                raise ArgumentError(
+                    f"constraints hold {shown(constraint)}; expected FixedPosition, FixedRotation, MovingPosition, "
+                    "Velocity, Loop or DrivenJoint"
+                )
+        self.q0 = _beginning(mechanism, q0)
+        self.layout = Layout(mechanism, self.constraints, self.q0)
+        self.ports: Ports = self.layout.ports
+        fed = {f"{link}.{letter}": f"{link}.{letter}_solved" for link, letter in self.layout.joints}
+        fed = {**{target: source for target, source in fed.items() if target not in given}, **(routes or {})}
+        for target, source in fed.items():
+            if source:
+                self.ports.route(source, target)
+        for port, value in given.items():
+            self.ports.write(port, value)
+        parts = parts_of(mechanism, self.constraints, self.angles)
+        self._cycle = Cycle(parts, self.ports.inputs, self.ports.outputs, self.q0)
+        self._unsolved, self._time = (self.ports.view(f"chain.{what}") for what in ("unsolved", "time"))
+        self._recorders: tuple[Recorder, ...] = ()
+        self.reset()
+
+    def __getitem__(self, name: str) -> Value:
+        """The value of a port."""
+        return self.ports.read(name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Write an input."""
+        self.ports.write(name, value)
+
+    def __repr__(self) -> str:
+        held = ", ".join(f"{c.name} ({c.kind})" for c in self.constraints) or "no constraint"
+        return f"<Chain {self.mechanism.name}: {len(self.layout.joints)} joints, {held}, {len(self.ports)} ports>"
+
+    @property
+    def unsolved(self) -> bool:
+        """Whether the last cycle left something lacking; the outputs then are the best admissible values."""
+        return bool(self._unsolved)
+
+    @property
+    def reason(self) -> str:
+        """Why the last cycle ended: ``"converged"``, ``"unreachable"``, ``"limit"``, ``"iterations"`` or ``"input"``."""
+        return str(self.ports.read("chain.reason"))
+
+    def reset(self, q0: npt.ArrayLike | None = None) -> None:
+        """Begin again, at rest: outputs, routed joint values and memory as before the first cycle; other inputs stay.
+
+        The outputs then are those of the chain where it stands; `unsolved` tells whether its constraints hold there.
+
+        Parameters
+        ----------
+        q0 : (n,) array_like, optional
+            Joint values; those of the beginning if left out.
+        """
+        if q0 is not None:
+            self.q0 = _beginning(self.mechanism, q0)
+        for k, (link, letter) in enumerate(self.layout.joints):
+            if f"{link}.{letter}" in self.ports.routes:
+                self.ports.values[self.ports.slice_of(f"{link}.{letter}")] = self.q0[k]
+        self._cycle.reset(self.q0)
+        self._restart()
+
+    def step(self, dt: float) -> bool:
+        """Run one cycle.
+
+        Parameters
+        ----------
+        dt : float
+            Length of the cycle that begins now, s. With 0 nothing moves, and nothing is changed.
+
+        Returns
+        -------
+        bool
+            Whether it is solved: the opposite of `unsolved`.
+
+        Raises
+        ------
+        ArgumentError
+            Where dt is negative or no number; nothing has happened then.
+        """
+        if not 0.0 < dt < LONGEST:
+            if dt == 0.0:
+                return not self._unsolved
+            raise ArgumentError(f"dt is {shown(dt)}; expected the seconds of a cycle, from 0 to {LONGEST:g}")
+        self.ports.apply_routes()
+        self._cycle.run(dt)
+        for recorder in self._recorders:
+            recorder.take(float(self._time), dt)
+        return not self._unsolved
+
+    def save(self) -> State:
+        """Everything that it goes on from, as a `State` that can be written to a file."""
+        return state.save(self.ports, self._cycle.memory, self._settings)
+
+    def restore(self, saved: State) -> None:
+        """Go on from a state, to the bit; nothing is changed where it is refused.
+
+        Raises
+        ------
+        ArgumentError
+            Where it is of another chain.
+        """
+        state.restore(self.ports, self._cycle.memory, saved, self._settings)
+        self._restart()
+
+    def _restart(self) -> None:
+        """Let recorders begin anew: what they have does not lead to where the chain is."""
+        for recorder in self._recorders:
+            if not recorder.paused:
+                recorder.clear(start=self.save())
+
+    def record(self, length: int, names: str | Sequence[str] | None = None, *, every: int = 1) -> Recorder:
+        """Keep the last cycles from now on.
+
+        Parameters
+        ----------
+        length, names, every
+            See `Recorder`.
+
+        Returns
+        -------
+        Recorder
+            ``recorder.read(name)``, ``recorder.write(path)``; `stop_recording` ends it.
+        """
+        made = Recorder(self.ports, length, names, every=every, start=self.save())
+        self._recorders = (*self._recorders, made)
+        return made
+
+    def stop_recording(self, recorder: Recorder) -> None:
+        """Let a recorder keep what it has."""
+        self._recorders = tuple(other for other in self._recorders if other is not recorder)
+
+    def description(self) -> ChainDescription:
+        """What a file holds of it: with its inputs and routes as they are now, and beginning where it began."""
+        from linkwise.control.chain_made import description_of
+
+        return description_of(self, name=self.name, period=self.period)
+
+    def write(self, path: str | Path) -> None:
+        """Write its `description` to a .toml file, from which `load` makes it again."""
+        from linkwise.control import chain_file
+
+        chain_file.write(self.description(), path)
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """What a state must agree with, beside the ports."""
+        return {"mechanism": str(self.mechanism.name), "angles": self.angles, "cycle": self._cycle.parts.digest}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy goes on from the same state; it has no recorders."""
+        settings = (self.q0, self.angles, self.name, self.period)
+        return _again, (self.mechanism, self.constraints, *settings, self.save())
+
+
+def _again(
+    mechanism: Mechanism,
+    constraints: tuple[ChainConstraint, ...],
+    q0: FloatArray,
+    angles: str,
+    name: str,
+    period: float | None,
+    saved: State,
+) -> Chain:
+    """The chain that a copy is."""
+    made = Chain(mechanism, constraints, q0=q0, angles=angles, name=name, period=period)
+    made.restore(saved)
+    return made
+
+
+def load(path: str | Path) -> Chain:
+    """Make a chain from its file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .toml file: docs/file-formats.md describes it.
+
+    Raises
+    ------
+    FileError
+        With everything that is wrong in it, each with its line.
+    """
+    from linkwise.control import chain_file
+    from linkwise.control.chain_made import chain_of
+
+    return chain_of(chain_file.read(path))
+
+
+LONGEST = 1e6
+"""No cycle is as long as this, s."""
+
+
+def _beginning(mechanism: Mechanism, q0: npt.ArrayLike | None) -> FloatArray:
+    """Joint values to begin with, within the limits, with the loops of the mechanism closed."""
+    low, high = mechanism.limits.T
+    made = np.zeros(mechanism.n) if q0 is None else numbers("q0", q0)
+    if made.shape != (mechanism.n,):
+        raise ArgumentError(f"q0 has the shape {made.shape}; expected ({mechanism.n},)")
+    made = np.clip(made, low, high)
+    if not mechanism.loops:
+        return made
+    found = mechanism.solve([], q0=made)
+    if not found.success:
+        raise ArgumentError(f"the loops of {mechanism.name!r} do not close from q0: {found.explain()}")
+    return np.asarray(found.q)

@@ -1,0 +1,261 @@
+"""Which ports a chain has, and where the value of each stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from linkwise.control.constraints import ChainConstraint, Loop
+from linkwise.control.port import Kind, Port
+from linkwise.control.ports import Ports
+from linkwise.errors import ArgumentError, choices
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, FloatArray, select
+
+REASONS: tuple[str, ...] = ("converged", "unreachable", "limit", "iterations", "input")
+"""Why a cycle ended as it did, by the code of the port ``chain.reason``."""
+
+METHODS: tuple[str, ...] = ("measured", "predicted", "jacobian")
+"""How velocities of ends are calculated."""
+
+RESERVED = ("chain", "start")
+
+MOST = 1e100
+"""A sensor's value of this size or more is not one."""
+
+TAKES_ANYTHING = {
+    "theta",
+    "theta_speed",
+    "d",
+    "d_speed",
+    "value",
+    "speed",
+    "position",
+    "angles",
+    "velocity",
+    "angular_velocity",
+}
+"""Inputs that sensors and clients write: what is not a finite number there is told, not refused."""
+
+_WORDS = {
+    "position": ("m", "place"),
+    "angles": ("rad", "angles about x, y and z"),
+    "velocity": ("m/s", "velocity"),
+    "angular_velocity": ("rad/s", "angular velocity about x, y and z"),
+}
+
+
+class Layout:
+    """The ports of a chain.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    constraints : sequence of ChainConstraint
+        Each has ports under its name.
+    q0 : ndarray (n,)
+        First values of the joint coordinates.
+
+    Attributes
+    ----------
+    ends : tuple of str
+        Links, in the order of the mechanism, and ``"tool"`` unless a link is called so.
+    joints : tuple of (str, str)
+        For each coordinate its link, and ``"theta"`` or ``"d"``.
+    """
+
+    def __init__(self, tree: Tree, constraints: Sequence[ChainConstraint], q0: FloatArray) -> None:
+        self.tree, self.constraints = tree, tuple(constraints)
+        self.ends = (*tree.link_names, *(() if "tool" in tree.link_names else ("tool",)))
+        moving = [k for k, link in enumerate(tree.links) if link.moves and link.mimic is None]
+        self.joints = tuple((tree.link_names[k], _letter(tree, k)) for k in moving)
+        self._check()
+        self.ports = Ports([*self._inputs(q0), *self._outputs()])
+        self.inputs, self.outputs = len(self.ports.inputs), len(self.ports.outputs)
+
+    def take(self, values: Array, name: str) -> Any:
+        """The value of an input out of all inputs (I,): a scalar, or an array of its shape."""
+        found, shape = values[self.ports.slice_of(name)], self.ports[name].shape
+        return found.reshape(shape) if shape else found[0]
+
+    def put(self, values: Array, name: str, value: Any) -> None:
+        """Set the value of an output among all outputs (O,)."""
+        place = self.ports.slice_of(name)
+        values[place.start - self.inputs : place.stop - self.inputs] = np.asarray(value, dtype=object).reshape(-1)
+
+    def coordinates(self, values: Array, what: str) -> Array:
+        """One input of every joint (n,): ``""`` for theta and d themselves, ``"_speed"``, or as in ``".limits.min"``."""
+        names = [f"{link}.{letter}{what}" if what in {"", "_speed"} else f"{link}{what}" for link, letter in self.joints]
+        return np.array([self.take(values, name) for name in names], dtype=object)
+
+    def greatest(self, values: Array, what: str) -> Array:
+        """``max_speed``, ``max_acceleration`` or ``max_deceleration`` of all ends, and of all joints: (L + n,)."""
+        names = [f"{end}.max_{what}" for end in self.ends]
+        names += [f"{link}.max_{letter}_{what}" for link, letter in self.joints]
+        return np.array([self.take(values, name) for name in names], dtype=object)
+
+    def cleaned(self, values: Array, before: Array) -> tuple[Array, Any]:
+        """All inputs (I,), those that are no numbers replaced by what they were before; and how many are."""
+        made, wrong = values.copy(), 0.0
+        for name, port in self.ports.items():
+            if port.direction == "in" and port.interval is None:
+                endless = not name.endswith((".limits.min", ".limits.max"))
+                for k in range(*self.ports.slice_of(name).indices(self.inputs)):
+                    size = abs(values[k])
+                    good = MOST - size if endless else 1.0 + size  # (neither is above zero for NaN)
+                    made[k] = select(good, values[k], before[k])
+                    wrong = wrong + select(good, 0.0, 1.0)
+        return made, wrong
+
+    def _check(self) -> None:
+        if self.tree.floating:
+            raise ArgumentError(
+                f"{self.tree.name!r} floats; expected a mechanism on a base, which the port start.position moves"
+            )
+        if not self.tree.n:
+            raise ArgumentError(f"{self.tree.name!r} has no joint that moves")
+        names = [*self.ends, *(constraint.name for constraint in self.constraints), *RESERVED]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ArgumentError(
+                f"{', '.join(map(repr, twice))} would name two things of the chain; expected names of constraints and links "
+                f"that differ from each other and from {choices(RESERVED)}"
+            )
+        moving = [link for link, _ in self.joints]
+        for constraint in self.constraints:
+            if constraint.scalars and constraint.link not in moving:
+                raise ArgumentError(
+                    f"constraint {constraint.name!r}: link is {constraint.link!r}; expected one with a joint of its own: "
+                    f"{choices(moving)}"
+                )
+            there = [*self.ends, "start"] if isinstance(constraint, Loop) else list(self.ends)
+            for field in ("link", "to"):
+                given = getattr(constraint, field, None)
+                if given is not None and given not in (there if field == "to" else self.ends):
+                    expected = choices(there if field == "to" else self.ends)
+                    raise ArgumentError(f"constraint {constraint.name!r}: {field} is {given!r}; expected {expected}")
+
+    def _inputs(self, q0: FloatArray) -> Iterator[Port]:
+        yield _port("chain.calculations_per_cycle", "1", "most iterations of a cycle", 100, kind="int", least=1, most=10_000)
+        yield _port("chain.calculation_precision", "1", "greatest error of a constraint, m and rad", 1e-10, least=1e-14)
+        for what, (unit, words) in _WORDS.items():
+            yield _port(f"start.{what}", unit, f"{words} of the start, in the world", np.zeros(3))
+        for i, (link, letter) in enumerate(self.joints):  # (side by side, as their solved values: one copy routes them all)
+            yield _port(f"{link}.{letter}", _unit(letter), "joint value that the cycle begins with", float(q0[i]))
+        for i, (link, letter) in enumerate(self.joints):
+            unit = _unit(letter)
+            low, high = self.tree.limits[i]
+            yield _port(f"{link}.{letter}_speed", f"{unit}/s", "speed at which the joint is moved", 0.0)
+            yield _port(f"{link}.limits.min", unit, "least joint value", float(low), infinite=True)
+            yield _port(f"{link}.limits.max", unit, "greatest joint value", float(high), infinite=True)
+            speed = float(self.tree.speed_limits[i])
+            yield _port(f"{link}.max_{letter}_speed", f"{unit}/s", "greatest speed", speed, positive=True, infinite=True)
+            for what in ("acceleration", "deceleration"):
+                yield _port(
+                    f"{link}.max_{letter}_{what}", f"{unit}/s2", f"greatest {what}", inf, positive=True, infinite=True
+                )
+            yield _port(f"{link}.regulator.p", "1", "share of the speed itself", 1.0)
+            yield _port(f"{link}.regulator.i", "1/s", "share of its integral", 0.0)
+            yield _port(f"{link}.regulator.d", "s", "share of its rate", 0.0)
+            yield _port(f"{link}.regulator.r", "1", "share of a change that acts in one cycle", 1.0, positive=True, most=1.0)
+        for end in self.ends:
+            for what, unit in (("speed", "m/s"), ("acceleration", "m/s2"), ("deceleration", "m/s2")):
+                yield _port(f"{end}.max_{what}", unit, f"greatest {what} of the end", inf, positive=True, infinite=True)
+        for constraint in self.constraints:
+            name = constraint.name
+            yield _port(f"{name}.enabled", "", "whether the constraint holds", constraint.enabled, kind="bool")
+            unit = _unit(self._driven(constraint)) if constraint.scalars else ""
+            for what, number in constraint.scalars.items():
+                first = q0[self._joint(constraint)] if number is None else number
+                words = f"{what} at which the joint of {constraint.link} is held, or moved"
+                yield _port(f"{name}.{what}", unit if what == "value" else f"{unit}/s", words, float(first))
+            for what, value in constraint.vectors.items():
+                unit, words = _WORDS[what]
+                yield _port(f"{name}.{what}", unit, f"{words} of the end of {constraint.link}, in the world", value)
+
+    def _outputs(self) -> Iterator[Port]:
+        yield _out("chain.unsolved", "", "whether something is lacking", kind="bool")
+        yield _out("chain.reason", "", "why the cycle ended", kind="choice", words=REASONS)
+        yield _out("chain.distance", "m", "what is lacking of places, in all")
+        yield _out("chain.angle", "rad", "what is lacking of rotations, in all")
+        yield _out("chain.iterations", "1", "steps of the solver", kind="int")
+        yield _out("chain.limited", "", "whether a greatest speed or acceleration holds the chain back", kind="bool")
+        yield _out("chain.kept", "", "whether all greatest speeds and accelerations could be kept", kind="bool")
+        yield _out("chain.cycle", "1", "cycles so far", kind="int")
+        yield _out("chain.time", "s", "sum of the cycles so far")
+        yield _out("chain.period", "s", "length of the cycle")
+        for link, letter in self.joints:
+            yield _out(f"{link}.{letter}_solved", _unit(letter), "joint value that meets the constraints")
+        for link, letter in self.joints:
+            yield _out(f"{link}.predicted_{letter}", _unit(letter), "joint value for the start of the next cycle")
+        for link, letter in self.joints:
+            unit = _unit(letter)
+            yield _out(f"{link}.calculated_{letter}_speed", f"{unit}/s", "speed for the joint, after its regulator")
+        for end in self.ends:
+            yield _out(f"{end}.position", "m", "end for the input values, from the start", (3,))
+            yield _out(f"{end}.rotation_matrix", "1", "its rotation", (3, 3))
+            yield _out(f"{end}.solved_position", "m", "end for the solved values, from the start", (3,))
+            yield _out(f"{end}.solved_rotation", "1", "its rotation", (3, 3))
+            yield _out(f"{end}.predicted_position", "m", "end at the start of the next cycle, from the start", (3,))
+            yield _out(f"{end}.world_position", "m", "solved end, in the world", (3,))
+            for method in METHODS:
+                yield _out(f"{end}.calculated_velocity.{method}", "m/s", "velocity of the end, from the start", (3,))
+                yield _out(f"{end}.calculated_angular_velocity.{method}", "rad/s", "its angular velocity", (3,))
+        for constraint in self.constraints:
+            if constraint.place:
+                yield _out(f"{constraint.name}.distance", "m", "how far from holding")
+            if constraint.turn:
+                yield _out(f"{constraint.name}.angle", "rad", "how far from holding")
+            if constraint.scalars:
+                letter = self._driven(constraint)
+                yield _out(
+                    f"{constraint.name}.{'distance' if letter == 'd' else 'angle'}", _unit(letter), "how far from holding"
+                )
+
+    def _joint(self, constraint: ChainConstraint) -> int:
+        """The coordinate that a constraint drives."""
+        return [link for link, _ in self.joints].index(constraint.link)
+
+    def _driven(self, constraint: ChainConstraint) -> str:
+        """Whether that is a theta or a d."""
+        return self.joints[self._joint(constraint)][1]
+
+
+def _letter(tree: Tree, link: int) -> str:
+    return "d" if tree.links[link].joint == "prismatic" else "theta"
+
+
+def _unit(letter: str) -> str:
+    return "m" if letter == "d" else "rad"
+
+
+def _port(
+    name: str,
+    unit: str,
+    words: str,
+    value: Any,
+    *,
+    kind: Kind = "float",
+    least: float | None = None,
+    most: float | None = None,
+    positive: bool = False,
+    infinite: bool = False,
+) -> Port:
+    """An input."""
+    anything = name.rsplit(".", 1)[1] in TAKES_ANYTHING
+    shape = np.shape(value)
+    return Port(
+        name=name, direction="in", kind=kind, shape=shape, unit=unit, description=words, initial=value,
+        least=least, most=most, positive=positive, finite=not anything and not infinite,
+    )  # fmt: skip
+
+
+def _out(
+    name: str, unit: str, about: str, shape: tuple[int, ...] = (), *, kind: Kind = "float", words: tuple[str, ...] = ()
+) -> Port:
+    """An output."""
+    return Port(name=name, direction="out", kind=kind, shape=shape, unit=unit, description=about, choices=words)

@@ -1,0 +1,191 @@
+"""The end of a cycle: all outputs from what was solved, and what the next cycle needs to know of this one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwise.control.angles import turn_of
+from linkwise.control.constraints import Velocity
+from linkwise.control.cycle.layout import METHODS, REASONS, Layout
+from linkwise.control.cycle.rows import Problem, link_of
+from linkwise.control.cycle.targets import Motion, Targets
+from linkwise.control.cycle.tracking import LIMIT, UNREACHABLE
+from linkwise.control.regulator import REMEMBERED, Regulator
+from linkwise.kinematics.motion import motion
+from linkwise.solve.constraints.constraint import View, squared
+from linkwise.spatial.rotation import axial
+from linkwise.spatial.scalar import Array, root, select
+
+CLOCK = ("period", "cycle", "time")
+"""What is remembered of time: the length of the last cycle, how many there were, and their sum."""
+
+ROUNDING = 1e-9
+"""By this share of the precision the forward pass may differ from the solver's."""
+
+
+class Report:
+    """Outputs and memory of a cycle, over scalars.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where inputs and outputs are.
+    problem : Problem
+        The rows.
+    targets : Targets
+        Where the ends shall be.
+    """
+
+    def __init__(self, layout: Layout, problem: Problem, targets: Targets) -> None:
+        self.layout, self.problem, self.targets = layout, problem, targets
+        self.links = [link_of(layout.tree, end) for end in layout.ends]
+        self.size = len(CLOCK) + 12 * len(self.links) + len(REMEMBERED) * layout.tree.n
+
+    def __call__(
+        self,
+        x: Array,
+        wrong: Any,
+        goal: Array,
+        after: Array,
+        found: Array,
+        solved: Array,
+        predicted: Array,
+        held: Array,
+        speeds: Array,
+        numbers: tuple[Array, Array],
+        memory: Array,
+        dt: Any,
+    ) -> tuple[Array, Array]:
+        """All outputs (O,), and the memory (size,) for the next cycle.
+
+        Parameters
+        ----------
+        x : ndarray (I,)
+            The inputs.
+        wrong : scalar
+            How many of them were no numbers.
+        goal, after : ndarray (n,)
+            What the solver found for now and for the end of the cycle.
+        found : ndarray (4,)
+            Steps and status of both.
+        solved, predicted : ndarray (n,)
+            The same as far as the limits of speeds let them.
+        held : ndarray (2,)
+            Whether these held them back, and whether all could be kept.
+        speeds : ndarray (n,)
+            Joint speeds by the Jacobian.
+        numbers : tuple of ndarray (p,)
+            Of the problem, now and at the end.
+        memory : ndarray (size,)
+            Of the last cycle.
+        dt : scalar
+            Length of the cycle, s.
+        """
+        tree, layout = self.layout.tree, self.layout
+        made = np.zeros(layout.outputs, dtype=object)
+        now = View(tree, layout.coordinates(x, ""))
+        views = {"now": now, "solved": View(tree, solved), "predicted": View(tree, predicted)}
+        clock, ends, kept = self._split(memory)
+        first = select(clock[1] - 0.5, 0.0, 1.0)
+        start = self.targets.start(x)
+        moved = motion(tree, solved, speeds, np.zeros(tree.n))[1]
+        for k, (name, link) in enumerate(zip(layout.ends, self.links, strict=True)):
+            carrier = tree.tool_index if link == -1 else tree.link_index(link)
+            self._end(made, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
+        regulators = self._joints(made, x, solved, predicted, kept, first, dt)
+        self._chain(made, held, clock, dt)
+        self._solved(made, x, wrong, (View(tree, goal), View(tree, after), views["solved"]), found, numbers)
+        ends = np.array([[*now.pose(link)[:3, 3], *now.pose(link)[:3, :3].flat] for link in self.links], dtype=object)
+        times = np.array([dt, clock[1] + 1.0, clock[2] + dt], dtype=object)
+        return made, np.concatenate([times, ends.ravel(), regulators.ravel()])
+
+    def _split(self, memory: Array) -> tuple[Array, Array, Array]:
+        """Clock (3,), ends of the links (L, 12) and regulators (n, 3)."""
+        first, second = len(CLOCK), len(CLOCK) + 12 * len(self.links)
+        return memory[:first], memory[first:second].reshape(-1, 12), memory[second:].reshape(-1, len(REMEMBERED))
+
+    def _end(
+        self, made: Array, name: str, link: int | str, views: dict[str, View], start: Motion, rest: tuple[Any, ...]
+    ) -> None:
+        before, last, first, dt, screw = rest
+        now, solved, predicted = (views[key].pose(link) for key in ("now", "solved", "predicted"))
+        put = self.layout.put
+        put(made, f"{name}.position", now[:3, 3])
+        put(made, f"{name}.rotation_matrix", now[:3, :3])
+        put(made, f"{name}.solved_position", solved[:3, 3])
+        put(made, f"{name}.solved_rotation", solved[:3, :3])
+        put(made, f"{name}.predicted_position", predicted[:3, 3])
+        put(made, f"{name}.world_position", start.position + start.rotation @ solved[:3, 3])
+        moved, turned = now[:3, 3] - before[:3], turn_of(now[:3, :3] @ before[3:].reshape(3, 3).T)
+        linear = {
+            "measured": [select(first, 0.0, part / last) for part in moved],
+            "predicted": (predicted[:3, 3] - solved[:3, 3]) / dt,
+            "jacobian": screw[:3, :3] @ solved[:3, 3] + screw[:3, 3],
+        }
+        angular = {
+            "measured": [select(first, 0.0, part / last) for part in turned],
+            "predicted": turn_of(predicted[:3, :3] @ solved[:3, :3].T) / dt,
+            "jacobian": axial(screw[:3, :3]),
+        }
+        for method in METHODS:
+            put(made, f"{name}.calculated_velocity.{method}", linear[method])
+            put(made, f"{name}.calculated_angular_velocity.{method}", angular[method])
+
+    def _joints(self, made: Array, x: Array, solved: Array, predicted: Array, kept: Array, first: Any, dt: Any) -> Array:
+        """Put the outputs of all joints; what their regulators remember (n, 3)."""
+        given, memories = self.layout.coordinates(x, ""), []
+        for k, (link, letter) in enumerate(self.layout.joints):
+            p, i, d, r = (self.layout.take(x, f"{link}.regulator.{share}") for share in "pidr")
+            integral, before, last = kept[k]
+            speed = (predicted[k] - given[k]) / dt
+            out, total = Regulator(p, i, d, r).act(speed, dt, integral=integral, before=before, given=last, first=first)
+            self.layout.put(made, f"{link}.{letter}_solved", solved[k])
+            self.layout.put(made, f"{link}.predicted_{letter}", predicted[k])
+            self.layout.put(made, f"{link}.calculated_{letter}_speed", out)
+            memories.append([total, speed, out])
+        return np.array(memories, dtype=object)
+
+    def _chain(self, made: Array, held: Array, clock: Array, dt: Any) -> None:
+        put = self.layout.put
+        put(made, "chain.limited", held[0])
+        put(made, "chain.kept", held[1])
+        put(made, "chain.cycle", clock[1] + 1.0)
+        put(made, "chain.time", clock[2] + dt)
+        put(made, "chain.period", dt)
+
+    def _solved(
+        self, made: Array, x: Array, wrong: Any, views: tuple[View, View, View], found: Array, numbers: tuple[Array, Array]
+    ) -> None:
+        """Put what is told of the solution: by a forward pass of its own over what was found, now and at the end."""
+        precision = self.layout.take(x, "chain.calculation_precision")
+        most = precision * (1.0 + ROUNDING) + ROUNDING**2
+        lacking: list[Any] = []
+        for view, given in zip(views[:2], numbers, strict=True):
+            far, turned = (root(square) for square in self.problem.squares(self.problem.rows(view, given)))
+            lacking.append((far, turned, 1.0 - select(most - far, 1.0, 0.0) * select(most - turned, 1.0, 0.0)))
+        now, later = lacking
+        code = select(now[2], _code(found[1]), select(later[2], _code(found[3]), 0.0))
+        put = self.layout.put
+        put(made, "chain.unsolved", select(wrong + now[2] + later[2], 1.0, 0.0))
+        put(made, "chain.reason", select(wrong, float(REASONS.index("input")), code))
+        put(made, "chain.distance", select(now[2], now[0], later[0]))
+        put(made, "chain.angle", select(now[2], now[1], later[1]))
+        put(made, "chain.iterations", found[0] + found[2])
+        rows = [self.problem.rows(views[2], numbers[0]), self.problem.rows(views[1], numbers[1])]
+        for k, group in enumerate(self.problem.groups):
+            if group.kind == "closed":
+                continue
+            constraint = self.layout.constraints[group.owner]
+            residual = rows[int(isinstance(constraint, Velocity))][k].residual
+            put(made, f"{constraint.name}.{'angle' if group.angular else 'distance'}", root(squared(residual)))
+
+
+def _code(status: Any) -> Any:
+    """The reason that a status of the solver means."""
+    words = ((UNREACHABLE, "unreachable"), (LIMIT, "limit"))
+    made: Any = float(REASONS.index("iterations"))
+    for value, word in words:
+        made = select(0.5 - abs(status - value), float(REASONS.index(word)), made)
+    return made

@@ -1,0 +1,243 @@
+"""What the solver is asked for in a cycle, now and at its end, and the joint speeds that lead from the one to the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkwise.control.angles import angles_rotation, turned
+from linkwise.control.constraints import ChainConstraint, FixedPosition, FixedRotation, Velocity
+from linkwise.control.cycle.layout import Layout
+from linkwise.control.cycle.rows import Group, Problem
+from linkwise.control.cycle.tracking import free, pseudo_step
+from linkwise.solve.constraints.constraint import View
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, select
+
+RATE_DAMPING = 1e-12
+"""Of the speeds, in units of the mechanism's size: singular values far above a millionth lose nothing."""
+
+WIDEST = 0.5
+"""A joint that would turn, rad, or slide, in units of the mechanism's size, further than this in a cycle is near a singular
+position: the solver then begins where the chain is."""
+
+NUDGE = 0.03
+"""Of the last start of the solver beside the chain's own value, rad or units of size: off a singular position."""
+
+OWN = 1e-12
+"""A joint value this near to the one given out, rad or m, is that one."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A frame that moves in the world: where it is, how it is turned, and its velocities."""
+
+    position: Array
+    rotation: Array
+    velocity: Array
+    spin: Array
+
+    def after(self, time: Any) -> Motion:
+        """The frame some time later, its velocities held."""
+        rotation = turned(self.spin * time) @ self.rotation
+        return Motion(self.position + self.velocity * time, rotation, self.velocity, self.spin)
+
+
+class Targets:
+    """The numbers of a problem, from the inputs of a chain.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the inputs are.
+    problem : Problem
+        What the numbers are for.
+    angles : {"xyz", "zyx"}
+        Convention of all angles.
+    """
+
+    def __init__(self, layout: Layout, problem: Problem, angles: str) -> None:
+        self.layout, self.problem, self.angles = layout, problem, angles
+
+    def limits(self, x: Array) -> Array:
+        """Least and greatest joint values (2n,); where the least is above the greatest both are the middle."""
+        low, high = (self.layout.coordinates(x, f".limits.{end}") for end in ("min", "max"))
+        pairs = [(select(b - a, a, 0.5 * (a + b)), select(b - a, b, 0.5 * (a + b))) for a, b in zip(low, high, strict=True)]
+        return np.array([*(pair[0] for pair in pairs), *(pair[1] for pair in pairs)], dtype=object)
+
+    def meeting(self, x: Array) -> Array:
+        """Which ends that may meet shall, 1 or 0, loop by loop."""
+        owners = [self.layout.constraints[g.owner].name for g in self.problem.groups if g.kind == "meet"]
+        return np.array([self.layout.take(x, f"{name}.enabled") for name in owners], dtype=object)
+
+    def begin(self, x: Array, before: Array, last: Array, at: Array) -> Array:
+        """Where the solver begins (n,): at the joint values that came in.
+
+        A joint whose value is the one that the chain gave out in the last cycle, `at` (2, n), begins at what that was on its
+        way to, `last` (2, n): so a chain that greatest speeds hold back keeps to one answer. Where a constraint has just
+        been switched off it does not: the chain then stays where it is.
+        """
+        enabled = [f"{constraint.name}.enabled" for constraint in self.layout.constraints]
+        freed: Any = sum((self.layout.take(before, name) * (1.0 - self.layout.take(x, name)) for name in enabled), 0.0)
+        made = []
+        for value, first, second, one, two in zip(self.layout.coordinates(x, ""), *at, *last, strict=True):
+            own = select(OWN - abs(value - first), one, select(OWN - abs(value - second), two, value))
+            made.append(select(freed, value, own))
+        return np.array(made, dtype=object)
+
+    def starts(self, last: Array) -> Array:
+        """Where the solver begins again when the input values lead nowhere (2, n): its last answer, and a little beside."""
+        slides = self.layout.tree.slides
+        sizes = [NUDGE * (self.problem.length if slide else 1.0) for slide in slides]
+        beside = [value + (size if k % 2 else -size) for k, (value, size) in enumerate(zip(last, sizes, strict=True))]
+        return np.array([list(last), beside], dtype=object)
+
+    def start(self, x: Array) -> Motion:
+        """The start of the chain in the world."""
+        return self._motion(x, "start", np.zeros(3), np.eye(3))
+
+    def now(self, x: Array) -> Array:
+        """The numbers (p,) for this instant."""
+        return self._numbers(x, None, None)
+
+    def moving(self, x: Array) -> Any:
+        """Above zero where any velocity that counts is not zero."""
+        total: Any = sum(abs(speed) for speed in self.layout.coordinates(x, "_speed"))
+        for constraint in self.layout.constraints:
+            if "speed" in constraint.scalars:
+                amount = abs(self.layout.take(x, f"{constraint.name}.speed"))
+                total = total + amount * self.layout.take(x, f"{constraint.name}.enabled")
+        for what in ("velocity", "angular_velocity"):
+            total = total + sum(abs(value) for value in self.layout.take(x, f"start.{what}"))
+            for constraint in self.layout.constraints:
+                if what in constraint.vectors:
+                    amount = sum(abs(value) for value in self.layout.take(x, f"{constraint.name}.{what}"))
+                    total = total + amount * self.layout.take(x, f"{constraint.name}.enabled")
+        return total
+
+    def ahead(self, x: Array, goal: Array, time: Any) -> tuple[Array, Array, Array]:
+        """The numbers (p,) for the end of the cycle, where the solver begins (n,), and the joint speeds now (n,)."""
+        view = View(self.problem.tree, goal)
+        speeds = self.speeds(x, view)
+        numbers = self._numbers(x, view, time)
+        slides = self.problem.tree.slides
+        widest: Any = 0.0
+        for speed, slide in zip(speeds, slides, strict=True):
+            amount = abs(speed * time) / (self.problem.length if slide else 1.0)
+            widest = select(amount - widest, amount, widest)
+        begin = [select(WIDEST - widest, value + speed * time, value) for value, speed in zip(goal, speeds, strict=True)]
+        return numbers, np.array(begin, dtype=object), speeds
+
+    def speeds(self, x: Array, view: View) -> Array:
+        """Joint speeds (n,) with which all rows go on holding: the nearest to the input speeds (least squares)."""
+        n, given = self.problem.tree.n, self.layout.coordinates(x, "_speed")
+        weights = self.problem.weights()
+        rows = self.problem.rows(view, self._numbers(x, view, 0.0))
+        if not rows:
+            return given
+        rates = np.concatenate([part.rates for part in rows]) * weights[:, None]
+        wanted = np.concatenate([self._wanted(x, group, view) for group in self.problem.groups]) * weights
+        low, high = np.split(self.limits(x), 2)
+        given = given * free(view.q, low, high, given)[0]
+        # Twice: the joints at a limit that the first answer would move beyond are held in the second.
+        shares: Array = np.ones(n)
+        speeds = given
+        for _ in range(2):
+            speeds = shares * given + shares * pseudo_step(rates * shares, wanted - rates @ (shares * given), RATE_DAMPING)
+            shares = free(view.q, low, high, speeds)[0]
+        return speeds * shares
+
+    def _numbers(self, x: Array, view: View | None, time: Any) -> Array:
+        """The numbers now, or some time ahead, with the velocity constraints, for which the chain is looked at."""
+        start = self.start(x)
+        then = start if view is None else start.after(time)
+        made: list[Any] = []
+        for group in self.problem.groups:
+            if group.kind == "closed":
+                continue
+            constraint = self.layout.constraints[group.owner]
+            counts = self.layout.take(x, f"{constraint.name}.enabled")
+            if group.kind in {"meet", "turn alike"}:
+                made.append(counts)
+                continue
+            if group.kind == "drive":
+                value, speed = (self.layout.take(x, f"{constraint.name}.{what}") for what in ("value", "speed"))
+                made += [counts, value if view is None else value + speed * time]
+                continue
+            target = self._target(x, constraint, group, start, view)
+            if view is not None:
+                target = target.after(time)
+            made.append(
+                0.0 if view is None and isinstance(constraint, Velocity) else counts * self._alone(x, constraint, group)
+            )
+            back = then.rotation.T
+            made += list(
+                back @ (target.position - then.position) if group.kind == "place" else (back @ target.rotation).flat
+            )
+        return np.array(made, dtype=object)
+
+    def _wanted(self, x: Array, group: Group, view: View) -> Array:
+        """What the residuals of a group gain in a second (m,)."""
+        if group.kind in {"closed", "meet", "turn alike"}:
+            return np.zeros(self.problem.count(group))
+        constraint, start = self.layout.constraints[group.owner], self.start(x)
+        counts = self.layout.take(x, f"{constraint.name}.enabled") * self._alone(x, constraint, group)
+        if group.kind == "drive":
+            return np.array([counts * self.layout.take(x, f"{constraint.name}.speed")], dtype=object)
+        if group.kind == "turn":
+            target = self._target(x, constraint, group, start, view)
+            return np.asarray(counts * (start.rotation.T @ (target.spin - start.spin)))
+        target = self._target(x, constraint, group, start, view)
+        carried = start.velocity + cross(start.spin, target.position - start.position)
+        return np.asarray(counts * (start.rotation.T @ (target.velocity - carried)))
+
+    def _target(self, x: Array, constraint: ChainConstraint, group: Group, start: Motion, view: View | None) -> Motion:
+        """Where a constraint wants its end, in the world; a velocity constraint where it is."""
+        here = np.eye(4) if view is None else view.pose(group.link)
+        position, rotation = start.position + start.rotation @ here[:3, 3], start.rotation @ here[:3, :3]
+        made = self._motion(x, constraint.name, position, rotation)
+        for other in self.layout.constraints if isinstance(constraint, (FixedPosition, FixedRotation)) else ():
+            if isinstance(other, Velocity) and other.link == constraint.link:
+                counts, moved = self.layout.take(x, f"{other.name}.enabled"), self._motion(x, other.name, position, rotation)
+                made = replace(made, velocity=made.velocity + counts * moved.velocity, spin=made.spin + counts * moved.spin)
+        return made
+
+    def _alone(self, x: Array, constraint: ChainConstraint, group: Group) -> Any:
+        """1 for a constraint that counts by itself.
+
+        0 for a velocity where a fixed place, or rotation, of its end counts: it then says how that one moves.
+        """
+        alone: Any = 1.0
+        fixed = FixedPosition if group.kind == "place" else FixedRotation
+        for other in self.layout.constraints if isinstance(constraint, Velocity) else ():
+            if isinstance(other, fixed) and other.link == constraint.link:
+                alone = alone * (1.0 - self.layout.take(x, f"{other.name}.enabled"))
+        return alone
+
+    def _motion(self, x: Array, name: str, position: Array, rotation: Array) -> Motion:
+        """The motion that the ports of an entity say; what it has no port for is as given, and does not move."""
+
+        def given(what: str) -> Array | None:
+            full = f"{name}.{what}"
+            return self.layout.take(x, full) if full in self.layout.ports else None
+
+        place, angles, velocity, spin = map(given, ("position", "angles", "velocity", "angular_velocity"))
+        return Motion(
+            position if place is None else place,
+            rotation if angles is None else angles_rotation(angles, self.angles),
+            np.zeros(3) if velocity is None else velocity,
+            np.zeros(3) if spin is None else spin,
+        )
+
+
+def common(said: Array, seen: Array) -> Array:
+    """What two speeds (n,) have in common: the smaller where they have one sign, else 0.
+
+    A goal that is said to move, and does, may be approached faster than one that stands; one that only is said to, or that
+    has jumped, may not.
+    """
+    return np.array(
+        [select(a * b, select(abs(a) - abs(b), b, a), 0.0) for a, b in zip(said, seen, strict=True)], dtype=object
+    )

@@ -1,0 +1,303 @@
+"""A port: one named value of a chain with its kind, shape, unit and bounds, and how it is checked and read."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.control.port_names import check_name, element_names, plain
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.spatial.numbers import real
+from linkwise.spatial.scalar import FloatArray
+
+Direction: TypeAlias = Literal["in", "out"]
+Kind: TypeAlias = Literal["float", "int", "bool", "choice"]
+Value: TypeAlias = float | int | bool | str | npt.NDArray[Any]
+
+DIRECTIONS: tuple[str, ...] = get_args(Direction)
+KINDS: tuple[str, ...] = get_args(Kind)
+LARGEST_WHOLE = 2.0**53
+"""Up to here every whole number is a float64."""
+
+_LARGEST = sys.float_info.max
+_SMALLEST = math.ulp(0.0)
+
+
+@dataclass(frozen=True)
+class Port:
+    """One named value of a chain.
+
+    Attributes
+    ----------
+    name : str
+        Whose it is and what, with a dot between: ``"tool.position"``.
+    direction : {"in", "out"}
+        Whether it is written from outside or by the cycle.
+    kind : {"float", "int", "bool", "choice"}
+        What it is. Among a chain's values an int is a whole number, a bool 0 or 1, a choice the place of its word.
+    shape : tuple of int
+        (), (3,) or (3, 3); a choice is always ().
+    unit : str
+        ``"rad"``, ``"m/s"``; ``"1"`` where there is none, which is all that an int, a bool or a choice may have.
+    description : str
+        What it means, for people.
+    initial : float, int, bool, str or array_like, optional
+        The value at first: zero, False or the first word if left out. Kept as a float, int, bool, str or nested tuples.
+    least, most : float, optional
+        Bounds of every element, both admitted.
+    positive : bool
+        Whether every element must be more than zero.
+    finite : bool
+        Whether infinity is refused. NaN is refused where this is set and where there is any bound.
+    choices : tuple of str
+        The words of a choice.
+
+    Raises
+    ------
+    ArgumentError
+        Where one of them cannot be, naming the port, the field, the value and what would have been accepted.
+
+    Examples
+    --------
+    >>> port = Port("tool.max_speed", "in", "float", unit="m/s", initial=float("inf"), positive=True, finite=False)
+    >>> port.check(0.5)
+    array(0.5)
+    >>> port.check(0.0)
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: port 'tool.max_speed' is given 0.0; expected a number above 0, in m/s
+    """
+
+    name: str
+    direction: Direction
+    kind: Kind = "float"
+    shape: tuple[int, ...] = ()
+    unit: str = "1"
+    description: str = ""
+    initial: Any = None
+    least: float | None = None
+    most: float | None = None
+    positive: bool = False
+    finite: bool = True
+    choices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        for field, known in (("direction", DIRECTIONS), ("kind", KINDS)):
+            if getattr(self, field) not in known:
+                raise self._wrong(field, getattr(self, field), choices(known))
+        if self.shape not in ((), (3,), (3, 3)) or (self.kind == "choice" and self.shape):
+            raise self._wrong("shape", self.shape, "()" if self.kind == "choice" else "(), (3,) or (3, 3)")
+        self._check_unit()
+        self._check_choices()
+        self._check_bounds()
+        initial = self._first() if self.initial is None else self.initial
+        try:
+            object.__setattr__(self, "initial", _frozen(self.decode(self.check(initial))))
+        except ArgumentError as error:
+            raise self._wrong("initial", initial, self.expected) from error
+
+    @cached_property
+    def size(self) -> int:
+        """How many numbers it takes in the vector of values."""
+        return math.prod(self.shape)
+
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """The least and the most that every element may be as a number, both admitted; None where NaN is welcome too."""
+        if self.kind == "bool":
+            return 0.0, 1.0
+        if self.kind == "choice":
+            return 0.0, len(self.choices) - 1.0
+        if self.kind == "float" and not self.finite and self.least is None and self.most is None and not self.positive:
+            return None
+        widest = LARGEST_WHOLE if self.kind == "int" else _LARGEST if self.finite else math.inf
+        low = max(-widest, -math.inf if self.least is None else self.least, _SMALLEST if self.positive else -math.inf)
+        return low, min(widest, math.inf if self.most is None else self.most)
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The name of each number of it: the port's own, or with the axis; of a matrix with the axes of row and column.
+
+        Examples
+        --------
+        >>> Port("tool.position", "out", shape=(3,), unit="m").elements
+        ('tool.position.x', 'tool.position.y', 'tool.position.z')
+        """
+        return element_names(self.name, self.shape)
+
+    def check(self, value: Any) -> FloatArray:
+        """What is to be written, as numbers of the port's shape.
+
+        Raises
+        ------
+        ArgumentError
+            Where it is of another kind or shape, or out of bounds.
+        """
+        if type(value) is float and self.kind == "float" and not self.shape and self._takes(value):
+            return np.asarray(value)
+        made = self._numbers(value)
+        if made.shape != self.shape:
+            raise ArgumentError(f"port {self.name!r} is given the shape {made.shape}; expected {self.expected}")
+        if not self.admits(made):
+            where = tuple(int(k) for k in np.argwhere(~self._fits(made))[0])
+            found = self._shown(made[where])
+            raise ArgumentError(
+                f"port {self.name!r} is given {found}{f' at {where}' if where else ''}; expected {self.expected}"
+            )
+        return made
+
+    def admits(self, numbers: FloatArray) -> bool:
+        """Whether numbers, as they stand in the vector of values, may be values of it."""
+        return bool(self._fits(numbers).all())
+
+    def decode(self, numbers: FloatArray) -> Value:
+        """The value that numbers of the port's shape say: a float, int, bool or str, or an array of its own.
+
+        Raises
+        ------
+        ArgumentError
+            Where they say none: half a bool, a word that there is not.
+        """
+        if self.kind == "float":
+            return numbers.astype(np.float64) if self.shape else float(numbers)
+        low, high = (-LARGEST_WHOLE, LARGEST_WHOLE) if self.kind == "int" else self.interval or (0.0, 0.0)
+        found = numbers.ravel().tolist()
+        if not all(low <= number <= high and number.is_integer() for number in found):
+            raise ArgumentError(
+                f"port {self.name!r} holds {shown(numbers.tolist())}, which is no value of kind {self.kind!r}"
+            )
+        if self.shape:
+            return numbers.astype(np.int64 if self.kind == "int" else np.bool_)
+        number = int(found[0])
+        return self.choices[number] if self.kind == "choice" else number if self.kind == "int" else bool(number)
+
+    @cached_property
+    def expected(self) -> str:
+        """What it takes, in words.
+
+        Examples
+        --------
+        >>> Port("target.position", "in", shape=(3,), unit="m").expected
+        'finite numbers of shape (3,), in m'
+        """
+        if self.kind == "choice":
+            return choices(self.choices)
+        if self.kind == "bool":
+            return f"True and False of shape {self.shape}" if self.shape else "True or False"
+        words = {"float": "finite number" if self.finite else "number", "int": "whole number"}[self.kind]
+        low = "" if self.least is None else f" from {_short(self.least)}"
+        high = "" if self.most is None else f" {'to' if low else 'up to'} {_short(self.most)}"
+        words = f"{words}s of shape {self.shape}" if self.shape else f"a {words}"
+        return f"{words}{' above 0' if self.positive else ''}{low}{high}{'' if self.unit == '1' else f', in {self.unit}'}"
+
+    def _fits(self, numbers: FloatArray) -> npt.NDArray[np.bool_]:
+        if self.interval is None:
+            return np.ones(np.shape(numbers), dtype=np.bool_)
+        low, high = self.interval
+        fits = np.greater_equal(numbers, low) & np.less_equal(numbers, high)
+        return np.asarray(fits if self.kind == "float" else fits & (np.floor(numbers) == numbers))
+
+    def _takes(self, number: float) -> bool:
+        """The same of one float, without an array."""
+        return self.interval is None or self.interval[0] <= number <= self.interval[1]
+
+    def _numbers(self, value: Any) -> FloatArray:
+        """The value as numbers, of whatever shape."""
+        if self.kind == "choice":
+            return np.asarray(float(self._place(value)))
+        if isinstance(value, (str, bytes)):
+            raise self._given(value)
+        boolean = isinstance(value, (bool, np.bool_)) or _booleans(value)
+        if boolean != (self.kind == "bool"):
+            raise self._given(value)
+        try:
+            return np.array(real(value), dtype=np.float64)
+        except TypeError as error:
+            raise ArgumentError(f"port {self.name!r}: what is given {error}; expected {self.expected}") from error
+
+    def _place(self, value: Any) -> int:
+        if not isinstance(value, str):
+            raise self._given(value)
+        if value not in self.choices:
+            near = difflib.get_close_matches(value[:40], self.choices, 1)
+            guess = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ArgumentError(f"port {self.name!r} is given {shown(value)}{guess}; expected {self.expected}")
+        return self.choices.index(value)
+
+    def _shown(self, number: Any) -> str:
+        whole = self.kind == "int" and math.isfinite(number) and number == math.floor(number)
+        return str(int(number)) if whole else repr(float(number))
+
+    def _given(self, value: object) -> ArgumentError:
+        return ArgumentError(f"port {self.name!r} is given {shown(value)}; expected {self.expected}")
+
+    def _wrong(self, field: str, value: object, expected: str) -> ArgumentError:
+        return ArgumentError(f"port {self.name!r}: {field} is {shown(value)}; expected {expected}")
+
+    def _first(self) -> Any:
+        if self.kind == "choice":
+            return self.choices[0]
+        if self.shape:
+            return np.zeros(self.shape, dtype=np.bool_ if self.kind == "bool" else np.float64)
+        return False if self.kind == "bool" else 0.0
+
+    def _check_unit(self) -> None:
+        if self.unit == "":
+            object.__setattr__(self, "unit", "1")
+        if not isinstance(self.unit, str) or not plain(self.unit) or self.unit == "int":
+            raise self._wrong("unit", self.unit, "a text such as 'rad', without '[', ']' and '|'")
+        if self.unit != "1" and self.kind != "float":
+            raise self._wrong("unit", self.unit, f"'1' for kind {self.kind!r}")
+
+    def _check_choices(self) -> None:
+        words = self.choices
+        told = "different words, without '[', ']' and '|'"
+        if not isinstance(words, tuple) or not all(isinstance(word, str) for word in words):
+            raise self._wrong("choices", words, f"a tuple of {told}")
+        if len(set(words)) < len(words) or not all(plain(word) for word in words):
+            raise self._wrong("choices", words, told)
+        if (self.kind == "choice") != bool(words):
+            raise self._wrong(
+                "choices", words, "at least one word" if self.kind == "choice" else f"() for kind {self.kind!r}"
+            )
+
+    def _check_bounds(self) -> None:
+        for field in ("least", "most"):
+            bound = getattr(self, field)
+            if bound is None:
+                continue
+            if isinstance(bound, bool) or not isinstance(bound, (int, float)) or not math.isfinite(bound):
+                raise self._wrong(field, bound, "a finite number or None")
+        for field in ("least", "most", "positive"):
+            bound = getattr(self, field)
+            if self.kind in ("bool", "choice") and bound is not None and bound is not False:
+                raise self._wrong(field, bound, f"none for kind {self.kind!r}")
+        if self.interval is not None and self.interval[0] > self.interval[1]:
+            raise self._wrong("most", self.most, f"at least {'a number above 0' if self.positive else self.least}")
+
+
+def _booleans(value: Any) -> bool:
+    """Whether an array or a nested list holds only True and False."""
+    if isinstance(value, (int, float)):
+        return False
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype == np.bool_)
+    items = list(value) if isinstance(value, (list, tuple)) else []
+    return bool(items) and all(isinstance(item, (bool, np.bool_)) or _booleans(item) for item in items)
+
+
+def _frozen(value: Any) -> Any:
+    """A value that can be compared and hashed: arrays as nested tuples."""
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+
+
+def _short(number: float) -> str:
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)

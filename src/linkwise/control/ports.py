@@ -1,0 +1,307 @@
+"""All ports of a chain over one vector of numbers: reading, writing, routing and listing them by name."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from linkwise.control.channel import Channel
+from linkwise.control.port import Port, Value
+from linkwise.control.port_table import table
+from linkwise.control.routes import Copies, Place
+from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.scalar import FloatArray
+
+
+class UnknownPortError(ArgumentError, KeyError):
+    """The name of a port that there is not."""
+
+    __str__ = Exception.__str__
+
+
+class Ports:
+    """The ports of a chain by name, and their values in one vector of float64, inputs first.
+
+    ``ports[name]`` is a `Port`; ``name in ports``, ``len(ports)``, ``list(ports)``, ``ports.keys()`` and ``ports.items()``
+    are as of a dict; ``ports.values`` is the vector.
+
+    Parameters
+    ----------
+    ports : sequence of Port
+        In any order; inputs, and outputs, stay in the order given.
+
+    Raises
+    ------
+    ArgumentError
+        Where two have one name.
+
+    Examples
+    --------
+    >>> ports = Ports([
+    ...     Port("arm.theta_solved", "out", unit="rad"),
+    ...     Port("arm.theta", "in", unit="rad", finite=False),
+    ...     Port("target.position", "in", shape=(3,), unit="m"),
+    ... ])
+    >>> ports.write("target.position", [0.1, 0.2, 0.3])
+    >>> ports.values
+    array([0. , 0.1, 0.2, 0.3, 0. ])
+    >>> ports.route("arm.theta_solved", "arm.theta")
+    >>> ports.outputs[0] = 0.5  # as a cycle does
+    >>> ports.apply_routes()
+    >>> ports.read("arm.theta")
+    0.5
+    """
+
+    def __init__(self, ports: Sequence[Port]) -> None:
+        ordered = [port for way in ("in", "out") for port in ports if port.direction == way]
+        self._ports = {port.name: port for port in ordered}
+        if len(self._ports) < len(ordered):
+            names = [port.name for port in ordered]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ArgumentError(f"two ports are called {twice!r}; expected a name each")
+        ends = np.cumsum([0, *(port.size for port in ordered)]).tolist()
+        self._slices = {port.name: slice(*ends[k : k + 2]) for k, port in enumerate(ordered)}
+        self._values = np.zeros(ends[-1])
+        inputs = ends[sum(port.direction == "in" for port in ordered)]
+        self._inputs, self._outputs = self._values[:inputs], self._values[inputs:]
+        self._floats = {p.name: self._slices[p.name].start for p in ordered if p.kind == "float" and not p.shape}
+        self._routes: dict[str, str] = {}
+        self._copies = Copies(self._values, [])
+        self._channels = tuple(Channel.of(port) for port in ordered)
+        self.reset()
+
+    def __getitem__(self, name: str) -> Port:
+        """The port of a name; `UnknownPortError` tells near names."""
+        found = self._ports.get(name) if isinstance(name, str) else None
+        return self._unknown(name) if found is None else found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ports
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ports)
+
+    def __len__(self) -> int:
+        return len(self._ports)
+
+    def __repr__(self) -> str:
+        inputs = sum(port.direction == "in" for port in self._ports.values())
+        return f"<Ports: {inputs} in, {len(self) - inputs} out, {len(self._values)} numbers, {len(self._routes)} routed>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy has a vector of its own, of which its views are."""
+        return _rebuilt, (tuple(self._ports.values()), self._values.copy(), self._routes)
+
+    def keys(self) -> KeysView[str]:
+        """All names, in the order of `values`."""
+        return self._ports.keys()
+
+    def items(self) -> ItemsView[str, Port]:
+        """All names with their ports, in the order of `values`."""
+        return self._ports.items()
+
+    @property
+    def values(self) -> FloatArray:
+        """All numbers (N,), the inputs first: the vector itself, which a cycle reads and writes in place."""
+        return self._values
+
+    @property
+    def inputs(self) -> FloatArray:
+        """The numbers of the inputs: a view of the first part of `values`."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> FloatArray:
+        """The numbers of the outputs: a view of the other part of `values`."""
+        return self._outputs
+
+    def slice_of(self, name: str) -> slice:
+        """Where a port's numbers stand in `values`."""
+        found = self._slices.get(name) if isinstance(name, str) else None
+        return self._unknown(name) if found is None else found
+
+    def view(self, name: str) -> FloatArray:
+        """The numbers of a port in its shape, as they stand in `values`; of an output read-only.
+
+        What is written to the view of an input is not checked; where the input is routed, the next cycle overwrites it.
+        """
+        port = self[name]
+        seen = self._values[self._slices[name]].reshape(port.shape)
+        seen.flags.writeable = port.direction == "in"
+        return seen
+
+    def read(self, name: str) -> Value:
+        """The value of a port: a float, int, bool or str, or an array of its own."""
+        if isinstance(name, str) and (place := self._floats.get(name)) is not None:
+            return float(self._values.item(place))
+        return self[name].decode(self.view(name))
+
+    def write(self, name: str, value: Any) -> None:
+        """Give an input a value.
+
+        Raises
+        ------
+        ArgumentError
+            Where there is no such port, it is an output, it is fed by another port, or it does not take the value; nothing
+            is changed then.
+        """
+        port = self[name]
+        if port.direction == "out":
+            raise ArgumentError(f"port {name!r} is an output, which only the cycle writes; write an input")
+        if name in self._routes:
+            raise ArgumentError(f"port {name!r} is fed by {self._routes[name]!r}; unroute({name!r}) before it is written")
+        numbers = port.check(value)
+        self._values[self._slices[name]] = numbers.ravel() if port.shape else numbers
+
+    def reset(self) -> None:
+        """Give every port its initial value. Routes stay."""
+        for name, port in self._ports.items():
+            self._values[self._slices[name]] = port.check(port.initial).ravel()
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """What says which numbers `values` holds: name, kind, shape, unit, words and direction of each port, in order."""
+        return self._channels
+
+    @property
+    def routes(self) -> dict[str, str]:
+        """The routed inputs, each with the port that feeds it."""
+        return dict(self._routes)
+
+    def route(self, source: str, target: str) -> None:
+        """Feed an input from a port at the start of every cycle, instead of writing it.
+
+        A port may feed many; an input has one source. A value that is out of the target's bounds is not passed on: the
+        target then keeps what it has, and `held` names it. Where the source's own bounds are narrower nobody looks.
+
+        Raises
+        ------
+        ArgumentError
+            Where there is no such port, the target is no input, it has another source or is its own, or the two differ in
+            kind, shape, unit or words.
+        """
+        self._check_route(source, target)
+        if self._routes.get(target, source) != source:
+            fed = self._routes[target]
+            raise ArgumentError(f"port {target!r} is fed by {fed!r}; unroute({target!r}) before it is routed anew")
+        self._routes[target] = source
+        self._plan()
+
+    def unroute(self, target: str) -> None:
+        """Feed an input no more; it keeps the value that it has.
+
+        Raises
+        ------
+        ArgumentError
+            Where there is no such port, or nothing feeds it.
+        """
+        if target not in self._routes:
+            self[target]
+            raise ArgumentError(
+                f"port {target!r} is not routed; the routed ones are {', '.join(map(repr, self._routes)) or '(none)'}"
+            )
+        del self._routes[target]
+        self._plan()
+
+    def reroute(self, routes: Mapping[str, str]) -> None:
+        """Take the place of all routes: the routed inputs, each with the port that feeds it.
+
+        Raises
+        ------
+        ArgumentError
+            As of `route`; nothing is changed then.
+        """
+        if self._routes == routes:
+            return
+        for target, source in routes.items():
+            self._check_route(source, target)
+        self._routes = dict(routes)
+        self._plan()
+
+    def apply_routes(self) -> None:
+        """Copy every source to its targets; all are read before one is written. A cycle does so at its start."""
+        self._copies.run()
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The routed inputs that kept what they had the last time, because what came was out of their bounds."""
+        targets = tuple(self._routes)
+        return tuple(targets[k] for k in self._copies.refused())
+
+    def find(self, *patterns: str) -> tuple[str, ...]:
+        """The names that are given or that fit a pattern with ``*``, ``?`` and ``[...]``, in the order of `values`.
+
+        Raises
+        ------
+        ArgumentError
+            Where nothing fits one of them.
+
+        Examples
+        --------
+        >>> ports = Ports([Port("arm.theta", "in"), Port("arm.theta_solved", "out"), Port("tool.max_speed", "in")])
+        >>> ports.find("arm.*", "tool.max_speed")
+        ('arm.theta', 'tool.max_speed', 'arm.theta_solved')
+        """
+        found: set[str] = set()
+        for pattern in patterns:
+            fits = self._fitting(pattern)
+            found.update(fits or self._unknown(pattern))
+        return tuple(name for name in self._ports if name in found)
+
+    def table(self, *patterns: str) -> str:
+        """All ports, or those that `find` finds, as a text for people: name, direction, kind, unit, value and source.
+
+        Examples
+        --------
+        >>> print(Ports([Port("arm.theta", "in", unit="rad", initial=0.5), Port("chain.unsolved", "out", "bool")]).table())
+        port            way  kind   unit  value  from
+        arm.theta       in   float  rad   0.5
+        chain.unsolved  out  bool         False
+        """
+        return table(self, self.find(*patterns) if patterns else tuple(self))
+
+    def _check_route(self, source: str, target: str) -> None:
+        giving, taking = self[source], self[target]
+        if taking.direction == "out":
+            raise ArgumentError(f"port {target!r} is an output, which nothing can feed; route to an input")
+        if source == target:
+            raise ArgumentError(f"port {target!r} cannot feed itself; route another port to it")
+        for field in ("kind", "shape", "unit", "choices"):
+            there, here = getattr(giving, field), getattr(taking, field)
+            if there != here:
+                differing = f"{field} is {shown(there)} there and {shown(here)} here"
+                raise ArgumentError(f"port {source!r} cannot feed {target!r}: {differing}")
+
+    def _plan(self) -> None:
+        self._copies = Copies(self._values, [self._place(source, target) for target, source in self._routes.items()])
+
+    def _place(self, source: str, target: str) -> Place:
+        within, bounds = self._ports[source].interval, self._ports[target].interval
+        sure = bounds is None or (within is not None and bounds[0] <= within[0] and within[1] <= bounds[1])
+        return Place(self._slices[source], self._slices[target], None if sure else bounds)
+
+    def _fitting(self, pattern: object) -> list[str]:
+        if not isinstance(pattern, str):
+            return []
+        if pattern in self._ports:
+            return [pattern]
+        return [name for name in self._ports if fnmatch.fnmatchcase(name, pattern)]
+
+    def _unknown(self, name: object) -> NoReturn:
+        """Refuse a name, telling near ones."""
+        near = difflib.get_close_matches(name[:100], self._ports, 3) if isinstance(name, str) else []
+        guess = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+        some = ", ".join(map(repr, list(self._ports)[:8]))
+        more = f", ... ({len(self)} ports)" if len(self) > 8 else ""
+        raise UnknownPortError(f"there is no port {shown(name)}{guess}; the ports are {some or '(none)'}{more}")
+
+
+def _rebuilt(ports: tuple[Port, ...], values: FloatArray, routes: Mapping[str, str]) -> Ports:
+    made = Ports(ports)
+    made.values[...] = values
+    made.reroute(routes)
+    return made

@@ -1,0 +1,169 @@
+"""The bounded history of a running chain: a ring of rows, filled without allocating, the oldest overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.control.ports import Ports
+from linkwise.control.recording import Recording
+from linkwise.control.state import State
+from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.scalar import FloatArray
+
+
+class Recorder:
+    """Keeps the last cycles of a chain.
+
+    All memory is taken when it is made: `take` copies one row.
+
+    Parameters
+    ----------
+    ports : Ports
+        The chain's ports.
+    length : int
+        How many rows it keeps.
+    names : str or sequence of str, optional
+        Ports or patterns as of `Ports.find`; all if left out.
+    every : int
+        A row is taken each so many cycles, the first included.
+    start : State, optional
+        What the chain goes on from; kept with the recording as long as nothing is lost, so that it can be replayed.
+
+    Attributes
+    ----------
+    paused : bool
+        Whether `take` does nothing, as while the recording is replayed.
+
+    Raises
+    ------
+    ArgumentError
+        Where no port fits a name, or a number is not a whole number above 0.
+
+    Examples
+    --------
+    >>> from linkwise.control.port import Port
+    >>> ports = Ports([Port("arm.theta", "in", unit="rad")])
+    >>> recorder = Recorder(ports, 2)
+    >>> for k in range(3):
+    ...     ports.write("arm.theta", 0.1 * k)
+    ...     recorder.take(0.01 * k, 0.01)
+    >>> recorder.read("arm.theta"), recorder.lost
+    (array([0.1, 0.2]), 1)
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        length: int,
+        names: str | Sequence[str] | None = None,
+        *,
+        every: int = 1,
+        start: State | None = None,
+    ) -> None:
+        length, self._every = _whole("length", length), _whole("every", every)
+        chosen = tuple(ports) if names is None else ports.find(*([names] if isinstance(names, str) else names))
+        if not chosen:
+            raise ArgumentError(f"recorder: names is {shown(names)}; expected at least one port")
+        self._channels = tuple(channel for channel in ports.channels if channel.name in set(chosen))
+        places = np.concatenate([np.arange(len(ports.values), dtype=np.intp)[ports.slice_of(name)] for name in chosen])
+        self._values, self._places = ports.values, places
+        self._part = ports.values[places[0] : places[-1] + 1] if (np.diff(places) == 1).all() else None
+        # filled, so that the operating system gives the memory now and not in a cycle
+        self._rows = np.full((length, len(places)), np.nan)
+        self._times, self._periods = np.full(length, np.nan), np.full(length, np.nan)
+        self.paused = False
+        self._at = self._taken = self._wait = 0
+        self._start = start
+
+    def take(self, time: float, dt: float) -> None:
+        """Keep the values of this cycle: its time and its step, s."""
+        if self.paused:
+            return
+        if self._wait:
+            self._wait -= 1
+            return
+        self._wait = self._every - 1
+        at = self._at
+        if self._part is None:
+            self._values.take(self._places, 0, self._rows[at], "clip")
+        else:
+            self._rows[at] = self._part
+        self._times[at] = time
+        self._periods[at] = dt
+        self._at = at + 1 if at + 1 < len(self._rows) else 0
+        self._taken += 1
+
+    def clear(self, start: State | None = None) -> None:
+        """Forget everything; the next cycle is number 0, and `start` what the chain goes on from."""
+        self._at = self._taken = self._wait = 0
+        self._start = start
+
+    def __len__(self) -> int:
+        return min(self._taken, len(self._rows))
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied: the copy would record a chain that nobody moves."""
+        raise TypeError("a recorder belongs to one chain; copy its recording()")
+
+    def __bool__(self) -> bool:
+        """True: there is a recorder, whether it holds something or not."""
+        return True
+
+    def __repr__(self) -> str:
+        ports = f"{len(self._channels)} port{'s' * (len(self._channels) != 1)}"
+        return f"<Recorder: {len(self)} of {len(self._rows)} rows of {ports}, {self.lost} rows lost>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The ports recorded, in the order of the chain's values."""
+        return tuple(channel.name for channel in self._channels)
+
+    @property
+    def lost(self) -> int:
+        """How many rows were overwritten."""
+        return self._taken - len(self)
+
+    @property
+    def times(self) -> FloatArray:
+        """The time of each row, s, oldest first."""
+        return self._times[self._order()]
+
+    @property
+    def periods(self) -> FloatArray:
+        """The step dt of each row's cycle, s, oldest first."""
+        return self._periods[self._order()]
+
+    def read(self, name: str) -> npt.NDArray[Any]:
+        """The history of a port, oldest first; see `Recording.read`."""
+        return self.recording().read(name)
+
+    def recording(self) -> Recording:
+        """What is kept now, copied."""
+        order = self._order()
+        cycles = np.arange(self.lost, self._taken, dtype=np.int64) * self._every
+        start = None if self.lost else self._start
+        return Recording(self._channels, self._times[order], self._periods[order], cycles, self._rows[order], start)
+
+    def write(self, path: str | Path) -> None:
+        """Write what is kept as .csv or .npz; see `Recording.write`."""
+        self.recording().write(path)
+
+    @staticmethod
+    def load(path: str | Path) -> Recording:
+        """Read a file that was written; see `Recording.load`."""
+        return Recording.load(path)
+
+    def _order(self) -> npt.NDArray[np.intp]:
+        """The rows, oldest first."""
+        return (np.arange(len(self), dtype=np.intp) + (self._at if self.lost else 0)) % len(self._rows)
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ArgumentError(f"recorder: {name} is {shown(value)}; expected a whole number above 0")
+    return int(value)

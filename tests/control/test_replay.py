@@ -1,0 +1,171 @@
+"""Recorded cycles run again: the same to the bit, or refused."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linkwise.control.port import Port
+from linkwise.control.recorder import Recorder
+from linkwise.control.recording import Recording
+from linkwise.control.replay import replay
+from linkwise.errors import ArgumentError
+
+from .a_chain import PORTS, AChain, run
+
+INPUTS = ["arm.theta", "chain.mode", "chain.limit", "target.*", "wind.speed"]
+
+
+def recorded(cycles: int = 40, length: int = 100, **options: Any) -> tuple[AChain, Recorder]:
+    chain = AChain()
+    run(chain, 7, seed=1)  # it does not begin at the beginning
+    recorder = chain.record(length, **options)
+    run(chain, cycles)
+    return chain, recorder
+
+
+def test_a_replay_is_the_same_to_the_bit() -> None:
+    chain, recorder = recorded()
+    made = recorder.recording()
+    again = replay(chain, recorder)
+    assert len(again) == 40
+    assert again.differing(made) == {}
+    assert np.array_equal(again.values.view(np.uint64), made.values.view(np.uint64))
+    for name in ("times", "periods", "cycles"):
+        assert np.array_equal(getattr(again, name), getattr(made, name))
+    assert not recorder.paused
+    assert recorder.recording().differing(made) == {}  # replaying was not recorded
+    assert replay(chain, again).differing(made) == {}  # a replay can be replayed
+
+
+def test_a_replay_in_another_process(tmp_path: Path) -> None:
+    """By way of files, on a chain made alike; a .csv needs the state from elsewhere."""
+    chain = AChain()
+    run(chain, 7, seed=1)
+    start = chain.save()
+    recorder = chain.record(100)
+    run(chain, 40)
+    for suffix, state in ((".npz", None), (".csv", start)):
+        recorder.write(tmp_path / f"a{suffix}")
+        again = replay(AChain(), Recording.load(tmp_path / f"a{suffix}"), from_state=state)
+        assert again.differing(recorder.recording()) == {}
+    assert replay(AChain(), Recording.load(tmp_path / "a.csv")).differing(recorder.recording())  # from elsewhere it differs
+
+
+def test_inputs_alone_bring_all_outputs_back() -> None:
+    whole, part = AChain(), AChain()
+    everything, inputs = whole.record(40), part.record(40, INPUTS)
+    run(whole, 40)
+    run(part, 40)
+    again = replay(part, inputs)
+    assert again.names == tuple(part.ports)
+    assert again.differing(everything.recording()) == {}
+
+
+def test_routed_inputs_need_not_be_recorded() -> None:
+    whole, part = AChain(), AChain()
+    everything, inputs = whole.record(40), part.record(40, INPUTS[1:])
+    run(whole, 40)
+    run(part, 40)
+    assert replay(part, inputs).differing(everything.recording()) == {}
+
+
+def test_routes_that_came_and_went() -> None:
+    """A recorded input is given what it was, whoever gave it."""
+    chain, recorder = recorded(10)
+    chain.ports.unroute("arm.theta")
+    chain.ports.write("arm.theta", 0.5)
+    run(chain, 10, seed=8)
+    again = replay(chain, recorder)
+    assert again.differing(recorder.recording()) == {}
+    assert chain.ports.routes == {"arm.theta": "arm.theta_solved"}  # those of the state that the replay began with
+
+
+def test_a_chain_that_is_otherwise_is_told() -> None:
+    chain, recorder = recorded()
+    made = recorder.recording()
+    bent = made.values.copy()
+    bent[20, made.columns("target.position")] += 1e-9
+    differing = replay(chain, replace(made, values=bent)).differing(made)
+    assert differing["target.position"] == 20
+    assert differing["arm.theta_solved"] in range(20, 24)  # where it is enabled
+    assert min(differing.values()) == 20
+
+
+def test_from_a_state_after_the_first_were_lost() -> None:
+    chain = AChain()
+    recorder = chain.record(15)
+    run(chain, 10)
+    middle = chain.save()
+    run(chain, 15, seed=9)
+    assert recorder.lost == 10
+    with pytest.raises(ArgumentError, match="replay: the first 10 cycles were overwritten; expected from_state"):
+        replay(chain, recorder)
+    assert replay(chain, recorder, from_state=middle).differing(recorder.recording()) == {}
+
+
+def test_nothing_recorded_is_nothing_replayed() -> None:
+    chain = AChain()
+    recorder = chain.record(5)
+    before = chain.save()
+    assert len(replay(chain, recorder)) == 0
+    assert chain.save() == before
+
+
+def test_the_routes_come_back_when_a_cycle_fails() -> None:
+    chain, recorder = recorded(5)
+
+    def broken(dt: float) -> None:
+        raise RuntimeError("broken")
+
+    chain.step = broken  # type: ignore[method-assign]
+    with pytest.raises(RuntimeError, match="broken"):
+        replay(chain, recorder)
+    assert chain.ports.routes == {"arm.theta": "arm.theta_solved"}
+    assert not recorder.paused
+
+
+def without(name: str) -> tuple[Port, ...]:
+    return tuple(port for port in PORTS if port.name != name)
+
+
+@pytest.mark.parametrize(
+    ("options", "ports", "message"),
+    [
+        (
+            {"names": "arm.*"},
+            PORTS,
+            "the recording lacks the inputs 'chain.mode', 'chain.limit', 'target.position', 'target.en",
+        ),
+        (
+            {"names": "target.*"},
+            PORTS,
+            "the recording lacks the inputs 'chain.mode', 'chain.limit' and 'wind.speed'; record them",
+        ),
+        ({"every": 2}, PORTS, "one cycle in 2 was recorded; expected every one"),
+        ({}, without("wind.speed"), "the recording is of another chain: there is no 'wind.speed' here"),
+        ({}, (*PORTS, Port("sea.level", "in")), "the recording lacks the inputs 'sea.level'; record them, or all ports"),
+        (
+            {},
+            (*without("wind.speed"), Port("wind.speed", "in", unit="km/h", finite=False)),
+            "the recording is of another chain: 'wind.speed' has the unit 'm/s' there and 'km/h' here",
+        ),
+    ],
+)
+def test_what_cannot_be_replayed(options: dict[str, Any], ports: tuple[Port, ...], message: str) -> None:
+    recording = recorded(**options)[1].recording()
+    chain = AChain(ports=ports)
+    before = chain.save()
+    with pytest.raises(ArgumentError) as caught:
+        replay(chain, replace(recording, start=None))
+    assert str(caught.value).startswith(f"replay: {message}")
+    assert chain.save() == before
+
+
+def test_what_is_no_recording() -> None:
+    with pytest.raises(ArgumentError, match="replay: recording is 3; expected a Recording or a Recorder"):
+        replay(AChain(), 3)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"replay: from_state is 3; expected a State"):
+        replay(AChain(), recorded()[1], from_state=3)  # type: ignore[arg-type]
