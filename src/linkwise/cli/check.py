@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.check_chain import chain_facts, chain_problems, is_chain, print_chain
 from linkwise.cli.reading import description, is_table, reading_options, spoken, table_reading
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ def check(
         raise click.ClickException(f"check takes a file, and {file} is a bundled robot; try: linkwise show {file}")
     if against is None and (link or link_against or dynamics):
         raise click.UsageError("--link, --link-against and --dynamics are for --against, which is not given")
+    if is_chain(file):
+        _check_chain(file, as_json, alone=motion is None and against is None)
+        return
     told: dict[str, Any] = {"file": file, "ok": False, "problems": _as_dicts(_problems(file)), "remarks": []}
     if told["problems"]:
         told["possible"] = _possible(file)
@@ -84,6 +88,21 @@ def check(
             click.echo(f"\n{found}")
     if found is not None and not found.same:
         raise SystemExit(1)
+
+
+def _check_chain(file: str, as_json: bool, alone: bool) -> None:
+    """Say what is wrong with the file of a chain, or what is in it."""
+    if not alone:
+        raise click.UsageError(f"{file} describes a chain; neither a motion nor --against goes with one")
+    told: dict[str, Any] = {"file": file, "ok": False, "problems": _as_dicts(chain_problems(file)), "possible": []}
+    if told["problems"]:
+        _print_problems(file, told, as_json)
+        raise SystemExit(1)
+    facts = chain_facts(file)
+    if as_json:
+        click.echo(json.dumps(told | {"ok": True} | facts, indent=2))
+    else:
+        print_chain(file, facts)
 
 
 def _problems(file: str) -> Sequence[FileProblem]:

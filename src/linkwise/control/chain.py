@@ -62,6 +62,8 @@ class Chain:
         Of the chain; that of the mechanism if left out.
     period : float, optional
         Of a cycle, s, for what runs the chain at a rate.
+    reference : str or Path, optional
+        How a file may refer to the mechanism: its bundled name, or the file that it came from.
 
     Attributes
     ----------
@@ -101,6 +103,7 @@ class Chain:
         routes: Mapping[str, str] | None = None,
         name: str | None = None,
         period: float | None = None,
+        reference: str | Path | None = None,
     ) -> None:
         given = dict(ports or {})
         if not isinstance(mechanism, Tree):
@@ -109,7 +112,7 @@ class Chain:
             q0, given = (start if q0 is None else q0), {**port_values(links), **given}
         self.mechanism, self.angles = with_starting_dof(mechanism, starting_dof), known(angles)
         mechanism = self.mechanism
-        self.name, self.period = name or str(mechanism.name), period
+        self.name, self.period, self.reference = name or str(mechanism.name), period, reference
         self.constraints = (constraints,) if isinstance(constraints, ChainConstraint) else tuple(constraints)
         for constraint in self.constraints:
             if not isinstance(constraint, ChainConstraint):
@@ -247,7 +250,7 @@ class Chain:
         """What a file holds of it: with its inputs and routes as they are now, and beginning where it began."""
         from linkwise.control.chain_made import description_of
 
-        return description_of(self, name=self.name, period=self.period)
+        return description_of(self, name=self.name, period=self.period, reference=self.reference)
 
     def write(self, path: str | Path) -> None:
         """Write its `description` to a .toml file, from which `load` makes it again."""
@@ -262,7 +265,7 @@ class Chain:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy goes on from the same state; it has no recorders."""
-        settings = (self.q0, self.angles, self.name, self.period)
+        settings = (self.q0, self.angles, self.name, self.period, self.reference)
         return _again, (self.mechanism, self.constraints, *settings, self.save())
 
 
@@ -273,10 +276,11 @@ def _again(
     angles: str,
     name: str,
     period: float | None,
+    reference: str | Path | None,
     saved: State,
 ) -> Chain:
     """The chain that a copy is."""
-    made = Chain(mechanism, constraints, q0=q0, angles=angles, name=name, period=period)
+    made = Chain(mechanism, constraints, q0=q0, angles=angles, name=name, period=period, reference=reference)
     made.restore(saved)
     return made
 

@@ -28,6 +28,9 @@ from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
 
+CHAIN = "linkwise chain"
+"""How the format of a file begins that describes a chain, which another reader takes."""
+
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -43,14 +46,30 @@ def parse(text: str, name: str = "", physical: bool = True) -> Reading:
     physical : bool
         Whether each inertia that is not marked ``physical = false`` must be that of a body that can exist.
     """
+    document, lines, problems = parsed(text)
+    return Reading(None, problems, {}) if problems else described(document, lines, name, physical)
+
+
+def parsed(text: str) -> tuple[dict[str, Any], dict[Place, int], list[FileProblem]]:
+    """The document that a TOML text is, the lines of its parts, and what is wrong where it is none."""
     try:
-        document = tomllib.loads(text)
-        lines = toml_lines(text)
+        return tomllib.loads(text), toml_lines(text), []
     except RecursionError:
-        return Reading(None, [FileProblem(0, "not valid TOML: brackets nested too deeply")], {})
+        return {}, {}, [FileProblem(0, "not valid TOML: brackets nested too deeply")]
     except ValueError as error:
-        return Reading(None, [_syntax_problem(text, str(error))], {})
-    return _Reader(lines, name, physical).description(document)
+        return {}, {}, [_syntax_problem(text, str(error))]
+
+
+def described(document: dict[str, Any], lines: dict[Place, int], name: str = "", physical: bool = True) -> Reading:
+    """What a document in the form of a Linkwise .toml says; `name` and `physical` as for `parse`."""
+    said_format = document.get("format")
+    if isinstance(said_format, str) and said_format.startswith(CHAIN):
+        said = "this file describes a chain; linkwise.control.load reads it"
+        return Reading(None, [FileProblem(lines.get(("format",), 0), said)], lines)
+    try:
+        return _Reader(lines, name, physical).description(document)
+    except RecursionError:
+        return Reading(None, [FileProblem(0, "tables nested too deeply")], lines)
 
 
 def _syntax_problem(text: str, message: str) -> FileProblem:

@@ -115,7 +115,7 @@ class Parts:
     def _report(self, *given: Array) -> tuple[Array, Array]:
         clean, flags, now, later, solved, predicted, speeds, numbers, later_numbers, memory, clock = given
         n, made = self.n, self.pace.made
-        found = np.array([now[n], now[-1], later[n], later[-1]], dtype=object)
+        found = np.array([now[n], now[-1], select(flags[1], later[n], 0.0), later[-1]], dtype=object)
         held = np.array([part[made[what]][0] for what in ("limited", "kept") for part in (solved, predicted)], dtype=object)
         limited, kept = select(held[0] + held[1], 1.0, 0.0), held[2] * held[3]
         ends = solved[made["q"]], predicted[made["q"]]

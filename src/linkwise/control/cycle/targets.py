@@ -77,10 +77,12 @@ class Targets:
 
         A joint whose value is the one that the chain gave out in the last cycle, `at` (2, n), begins at what that was on its
         way to, `last` (2, n): so a chain that greatest speeds hold back keeps to one answer. Where a constraint has just
-        been switched off it does not: the chain then stays where it is.
+        been switched off, or a velocity constraint counts, it does not: the chain goes on from where it is.
         """
         enabled = [f"{constraint.name}.enabled" for constraint in self.layout.constraints]
         freed: Any = sum((self.layout.take(before, name) * (1.0 - self.layout.take(x, name)) for name in enabled), 0.0)
+        velocities = [constraint.name for constraint in self.layout.constraints if isinstance(constraint, Velocity)]
+        freed = freed + sum(self.layout.take(x, f"{name}.enabled") for name in velocities)
         made = []
         for value, first, second, one, two in zip(self.layout.coordinates(x, ""), *at, *last, strict=True):
             own = select(OWN - abs(value - first), one, select(OWN - abs(value - second), two, value))

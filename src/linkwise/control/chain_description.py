@@ -1,0 +1,298 @@
+"""What the file of a chain holds: its mechanism, where it begins, what it must hold to, first values and routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwise.control.angles import CONVENTIONS
+from linkwise.control.chain_checks import OWN_KEYS, check_constraints, check_ports
+from linkwise.control.constraints import KINDS, ChainConstraint
+from linkwise.control.dh_links import is_word
+from linkwise.mechanism import Mechanism
+from linkwise.model.checks import Checker, frozen
+from linkwise.spatial.scalar import FloatArray
+
+Triple = tuple[float, float, float]
+Value = float | bool | int | Triple
+"""The first value of a port."""
+
+VECTORS: tuple[str, ...] = ("position", "angles", "velocity", "angular_velocity")
+"""What a constraint may have that is a vector."""
+
+SCALARS: tuple[str, ...] = ("value", "speed")
+"""What a constraint may have that is a number."""
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    "fixed position": ("position",),
+    "fixed rotation": ("angles",),
+    "moving position": ("position",),
+    "velocity": (),
+    "loop": ("to",),
+    "driven joint": (),
+}
+"""What each kind of constraint must have."""
+
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "fixed position": (),
+    "fixed rotation": (),
+    "moving position": ("angles", "velocity", "angular_velocity"),
+    "velocity": ("velocity", "angular_velocity"),
+    "loop": ("rotation",),
+    "driven joint": SCALARS,
+}
+"""What each kind of constraint may have beside."""
+
+_NOTHING = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class ConstraintRow:
+    """A constraint as a file says it: words and numbers.
+
+    Parameters
+    ----------
+    name : str
+        Of the constraint; its ports are called by it.
+    kind : {"fixed position", "fixed rotation", "moving position", "velocity", "loop", "driven joint"}
+        What must hold.
+    link : str
+        Whose end it is on: a link, or ``"tool"``.
+    to : str, optional
+        The link whose end the first one meets, or ``"start"``; of a loop.
+    position : (3,) sequence of float, optional
+        m, in the world.
+    angles : (3,) sequence of float, optional
+        About x, y and z, rad, in the convention of the chain.
+    velocity, angular_velocity : (3,) sequence of float, optional
+        m/s and rad/s, axes of the world. Those of a moving position are zero where they are left out.
+    value, speed : float, optional
+        Of a driven joint, rad and rad/s, or m and m/s; the value where the chain begins, and zero, where they are left out.
+    rotation : bool
+        Whether the ends of a loop are turned alike, too.
+    enabled : bool
+        Whether it holds from the first cycle on.
+
+    Raises
+    ------
+    ModelError
+        With every problem found: the constraint, the field, the value, what was expected.
+
+    Examples
+    --------
+    >>> row = ConstraintRow("hold", "fixed position", "hook", position=(12, 0, 8))
+    >>> row.arguments
+    {'name': 'hold', 'link': 'hook', 'position': (12.0, 0.0, 8.0), 'enabled': True}
+    """
+
+    name: str
+    kind: str
+    link: str
+    to: str | None = None
+    position: Triple | None = None
+    angles: Triple | None = None
+    velocity: Triple | None = None
+    angular_velocity: Triple | None = None
+    value: float | None = None
+    speed: float | None = None
+    rotation: bool = False
+    enabled: bool = True
+
+    def __post_init__(self) -> None:
+        check = Checker(f"constraint {self.name!r}")
+        for said in ("name", "link"):
+            if not is_word(value := getattr(self, said)):
+                check.report(said, value, "a name")
+        for said in ("rotation", "enabled"):
+            object.__setattr__(self, said, check.flag(said, getattr(self, said)))
+        for said in VECTORS:
+            if (value := getattr(self, said)) is not None:
+                object.__setattr__(self, said, tuple(check.vector(said, value).tolist()))
+        for said in SCALARS:
+            if (value := getattr(self, said)) is not None:
+                object.__setattr__(self, said, check.number(said, value))
+        if check.choice("kind", self.kind, NEEDED) == self.kind:
+            self._check_kind(check)
+        check.finish()
+        if self.kind == "moving position":
+            object.__setattr__(self, "velocity", self.velocity or _NOTHING)
+            object.__setattr__(self, "angular_velocity", self.angular_velocity or (_NOTHING if self.angles else None))
+        if self.kind == "driven joint":
+            object.__setattr__(self, "speed", self.speed or 0.0)
+
+    def _check_kind(self, check: Checker) -> None:
+        """Whether it has what its kind needs, and nothing that its kind knows nothing of."""
+        needed, allowed = NEEDED[self.kind], ALLOWED[self.kind]
+        for said in ("to", *VECTORS, *SCALARS, "rotation"):
+            value = getattr(self, said)
+            if value is None and said in needed:
+                what = "the name of a link" if said == "to" else "three numbers"
+                check.report(said, value, f"{what}, which a {self.kind} constraint needs")
+            elif value is not None and value is not False and said not in {*needed, *allowed}:
+                check.report(said, value, f"nothing, for a {self.kind} constraint has {_members(needed + allowed)}")
+        if self.to is not None and (not is_word(self.to) or self.to == self.link):
+            check.report("to", self.to, f"the name of another link than {self.link!r}")
+        if self.kind == "velocity" and self.velocity is None and self.angular_velocity is None:
+            check.report("velocity", None, "three numbers, or an angular_velocity")
+        if self.kind == "moving position" and self.angular_velocity is not None and self.angles is None:
+            check.report("angular_velocity", self.angular_velocity, "nothing where there are no angles")
+
+    @classmethod
+    def of(cls, constraint: Any) -> ConstraintRow:
+        """The row of a constraint of `linkwise.control.constraints`.
+
+        Examples
+        --------
+        >>> from linkwise.control.constraints import Loop
+        >>> ConstraintRow.of(Loop("pin", "rod", "slide")).to
+        'slide'
+        """
+        said = {
+            name: value
+            for name in ("to", *VECTORS, *SCALARS, "rotation")
+            if (value := getattr(constraint, name, None)) is not None
+        }
+        return cls(constraint.name, constraint.kind, constraint.link, enabled=constraint.enabled, **said)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What it was made from, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What the class of its kind takes, by name."""
+        names = (*NEEDED[self.kind], *ALLOWED[self.kind])
+        said = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return {"name": self.name, "link": self.link, **said, "enabled": self.enabled}
+
+    def made(self) -> ChainConstraint:
+        """The constraint that it describes."""
+        return KINDS[self.kind](**self.arguments)
+
+    @property
+    def vectors(self) -> dict[str, Triple]:
+        """What it has that is a vector, by name."""
+        return {said: value for said in VECTORS if (value := getattr(self, said)) is not None}
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs that it has, without its name."""
+        return ("enabled", *self.vectors, *(SCALARS if self.kind == "driven joint" else ()))
+
+
+@dataclass(frozen=True, eq=False)
+class ChainDescription:
+    """What the file of a chain holds.
+
+    Parameters
+    ----------
+    name : str
+        Of the chain.
+    mechanism : Mechanism
+        Links and joints, on the start.
+    q0 : (n,) array_like, optional
+        Where the joints begin, rad and m, within the limits; where it is left out at zero, or at the nearest limit.
+    constraints : iterable of ConstraintRow
+        What must hold.
+    values : mapping of str to float, bool, int or (3,) sequence of float
+        First values of input ports that no constraint and no other field says, by the names of the ports, in their units.
+    routes : mapping of str to str
+        Which port an input takes its value from, by the name of the input; ``""`` for none. The theta or d of a joint takes
+        its solved value unless something is said.
+    angles : {"xyz", "zyx"}
+        The convention of all angles.
+    period : float, optional
+        Of a cycle, s, where something runs it at a rate.
+    calculations_per_cycle : int
+        Most iterations of one cycle.
+    calculation_precision : float
+        What counts as solved, m and rad.
+    reference : str or Path, optional
+        How a file may refer to the mechanism: the name of a bundled one, or the file that it came from. Not compared.
+
+    Raises
+    ------
+    ModelError
+        With every problem found.
+    """
+
+    name: str
+    mechanism: Mechanism
+    q0: FloatArray = None  # type: ignore[assignment]  # (set below)
+    constraints: tuple[ConstraintRow, ...] = ()
+    values: Mapping[str, Value] = field(default_factory=dict)
+    routes: Mapping[str, str] = field(default_factory=dict)
+    angles: str = "xyz"
+    period: float | None = None
+    calculations_per_cycle: int = 100
+    calculation_precision: float = 1e-10
+    reference: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        check = Checker(f"chain {self.name!r}")
+        if not is_word(self.name):
+            check.report("name", self.name, "a word")
+        if not isinstance(self.mechanism, Mechanism):
+            check.report("mechanism", self.mechanism, "a Mechanism")
+            check.finish()
+        given = tuple(self.constraints) if isinstance(self.constraints, Iterable) else (None,)
+        rows = tuple(row for row in given if isinstance(row, ConstraintRow))
+        if len(rows) < len(given):
+            check.report("constraints", self.constraints, "a sequence of ConstraintRow")
+        self._settle(constraints=rows, q0=_start(check, self.mechanism, self.q0))
+        self._check_settings(check)
+        good = check_constraints(check, self.mechanism, rows)
+        settings = {key: getattr(self, key) for key in OWN_KEYS}
+        values, routes = check_ports(check, self.mechanism, good, settings, self.values, self.routes)
+        self._settle(values=values, routes=routes)
+        check.finish()
+
+    def _settle(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def _check_settings(self, check: Checker) -> None:
+        check.choice("angles", self.angles, CONVENTIONS)
+        period = self.period
+        if period is not None and check.number("period", period, default=1.0) <= 0:
+            check.report("period", period, "a number > 0, or None")
+
+    @property
+    def ports(self) -> dict[str, Value]:
+        """First values of inputs, those included that have a field of their own; constraints hold theirs themselves."""
+        return {**{f"chain.{key}": getattr(self, key) for key in OWN_KEYS}, **self.values}
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal descriptions."""
+        settings = (self.angles, self.period, self.calculations_per_cycle, self.calculation_precision)
+        begin = (self.name, self.mechanism, self.q0.tobytes(), self.constraints)
+        return (*begin, dict(self.values), dict(self.routes), *settings)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChainDescription) and self.key == other.key
+
+    __hash__ = None  # type: ignore[assignment]  # (values and routes are mappings)
+
+
+def _members(names: Iterable[str]) -> str:
+    found = tuple(names)
+    return " and ".join(found) if len(found) < 3 else f"{', '.join(found[:-1])} and {found[-1]}"
+
+
+def _start(check: Checker, mechanism: Mechanism, q0: Any) -> FloatArray:
+    """Where the joints begin, read-only."""
+    low, high = mechanism.limits.T
+    if q0 is None:
+        return frozen(np.clip(np.zeros(mechanism.n), low, high))
+    expected = f"{mechanism.n} finite numbers: {', '.join(mechanism.names)}"
+    made = check.finite("q0", q0, (mechanism.n,), expected)
+    for k in np.flatnonzero((made < low) | (made > high))[: 0 if check.problems else None].tolist():
+        within = f"{mechanism.names[k]} within its limits, {low[k]:g} to {high[k]:g}"
+        check.report(f"q0[{k}]", float(made[k]), within)
+    return made

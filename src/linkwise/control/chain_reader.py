@@ -1,0 +1,314 @@
+"""From the document of a chain's .toml file to its description, with every mistake gathered and its line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from linkwise import robots
+from linkwise.control.angles import CONVENTIONS
+from linkwise.control.chain_checks import Placed, ends_of, joints_of, near
+from linkwise.control.chain_description import SCALARS, ChainDescription, ConstraintRow
+from linkwise.control.chain_schema import CONSTRAINT, FORMAT, LINK, REGULATOR, SPEED_LIMIT, TOP, ChainSchema, leaves
+from linkwise.control.dh_links import KINDS, DHLink, RevoluteLink
+from linkwise.control.links import AXES, mechanism_of, port_values, with_starting_dof
+from linkwise.errors import FileError, FileProblem, Problem, choices, shown
+from linkwise.files import read as read_mechanism
+from linkwise.files.attempt import attempt
+from linkwise.files.description import Place
+from linkwise.files.linkwise_toml import described
+from linkwise.files.toml_schema import FORMAT as MECHANISM_FORMAT
+from linkwise.mechanism import Mechanism
+
+ANGLES: tuple[str, ...] = ("angles", "angular_velocity")
+"""Vectors that are given in degrees where the file says so."""
+
+
+@dataclass(frozen=True)
+class ChainReading:
+    """What a reader made of a text: the description, if nothing was wrong, and else what was, by line."""
+
+    description: ChainDescription | None
+    problems: Sequence[FileProblem]
+
+
+class ChainReader:
+    """Builds the description of a chain from a parsed document."""
+
+    def __init__(self, lines: dict[Place, int], path: Path) -> None:
+        self.lines, self.path = lines, path
+        self.schema = ChainSchema(lines)
+        self.degrees = False
+        self.said: dict[str, Place] = {}
+        self.values: dict[str, Any] = {}
+        self.broken: set[str] = set()
+        self.reference: str | Path | None = None
+
+    def description(self, document: dict[str, Any]) -> ChainReading:
+        """What the document says."""
+        if document.get("format") == MECHANISM_FORMAT:
+            said = (
+                f"format is {MECHANISM_FORMAT!r}, that of a mechanism; expected {FORMAT!r} (a chain says mechanism = 'FILE')"
+            )
+            return ChainReading(None, [FileProblem(self.lines.get(("format",), 0), said)])
+        top = self.schema.table("the file", (), document, TOP)
+        settings = self._settings(document, top)
+        mechanism, begin = self._mechanism(document, top, settings["name"])
+        axis = self._word(top, "starting_dof", AXES)
+        if mechanism is not None:
+            mechanism = with_starting_dof(mechanism, axis or "z")
+            settings["q0"] = self._begin(document, top, mechanism) if begin is None else begin
+        rows = self._constraints(top.get("constraint", ()), mechanism)
+        self._tables(top, mechanism)
+        routes, places = self._routes(top.get("routes", {}))
+        made = None
+        if mechanism is not None:
+            whole = {**settings, "constraints": list(rows.values()), "values": self.values, "routes": routes}
+            made, wrong = attempt("chain", lambda: ChainDescription(mechanism=mechanism, reference=self.reference, **whole))
+            for problem in wrong:
+                self._tell_whole(problem, list(rows), places)
+        problems = sorted(self.schema.problems, key=lambda problem: problem.line)
+        return ChainReading(None if problems else made, problems)
+
+    # ── what the whole file agrees on ─────────────────────────────────────────────────────────────
+
+    def _settings(self, document: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:
+        if "format" not in document:
+            self.schema.report((), f"there is no format; expected format = {FORMAT!r}")
+        elif top.get("format", FORMAT) != FORMAT:
+            self.schema.report(("format",), f"format is {shown(top['format'])}; this reader takes {FORMAT!r}")
+        self.degrees = self._word(top, "angles", ("rad", "deg")) == "deg"
+        made: dict[str, Any] = {"angles": self._word(top, "angles_convention", CONVENTIONS)}
+        made |= {key: top.get(key) for key in ("period", "calculations_per_cycle", "calculation_precision")}
+        settings = {key: value for key, value in made.items() if value is not None}
+        return {**settings, "name": top.get("name", self.path.name.split(".")[0])}
+
+    def _word(self, top: dict[str, Any], key: str, allowed: Sequence[str]) -> str | None:
+        value = top.get(key)
+        if value is None or value in allowed:
+            return value
+        self.schema.report((key,), f"{key} is {shown(value)}; expected {choices(allowed)}")
+        return None
+
+    def _radians(self, value: Any) -> Any:
+        """An angle, or a list of them, in rad."""
+        if not self.degrees:
+            return value
+        return [math.radians(each) for each in value] if isinstance(value, list) else math.radians(value)
+
+    # ── the mechanism ─────────────────────────────────────────────────────────────────────────────
+
+    def _mechanism(self, document: dict[str, Any], top: dict[str, Any], name: str) -> tuple[Mechanism | None, Any]:
+        """The mechanism, and where it begins if its links say that."""
+        if "link" in document and "mechanism" in document:
+            self.schema.report(("mechanism",), "there are a mechanism and [[link]] tables; expected one of the two")
+            return None, None
+        if "link" in document:
+            return self._linked(document, top.get("link", ()), name)
+        said = top.get("mechanism")
+        if isinstance(said, dict):
+            inner = {place[1:]: line for place, line in self.lines.items() if place[:1] == ("mechanism",)}
+            reading = described(said, inner, name)
+            self.schema.problems += reading.problems
+            return None if reading.description is None else reading.description.mechanism, None
+        if said is not None:
+            return self._referred(said), None
+        if "mechanism" not in document:
+            self.schema.report((), "there is no mechanism; expected mechanism = '...', or one [[link]] table or more")
+        return None, None
+
+    def _referred(self, word: str) -> Mechanism | None:
+        """The bundled mechanism of that name, or that of a file."""
+        if word in robots.names():
+            self.reference = word
+            return robots.load(word)
+        path = self.path.parent / word
+        if not path.exists():
+            expected = f"the name of a file, or of a bundled mechanism: {near(word, robots.names())}"
+            self.schema.report(("mechanism",), f"mechanism is {shown(word)}; expected {expected}")
+            return None
+        try:
+            self.reference = path.resolve()
+            return file_mechanism(path)
+        except FileError as error:
+            for problem in error.problems:
+                self.schema.report(("mechanism",), f"mechanism {word!r}: {problem}")
+            return None
+
+    def _linked(self, document: dict[str, Any], tables: Sequence[Any], name: str) -> tuple[Mechanism | None, Any]:
+        """The mechanism of the file's own links."""
+        if "q0" in document:
+            self.schema.report(
+                ("q0",), "q0 is given; expected nothing, for the theta or d of each link says where it begins"
+            )
+        links = [self._link(k, table) for k, table in enumerate(tables)]
+        for k, link in enumerate(links):
+            for port, value in port_values([link]).items():
+                self._say(port, value, ("link", k, port.rpartition(".")[2]))
+        if not links:
+            return None, None
+        made, wrong = attempt("chain", lambda: mechanism_of(links, name=name))
+        names = [link.name for link in links]
+        for problem in wrong:
+            self._tell_link(problem, names)
+        return made or (None, None)
+
+    def _link(self, k: int, table: Any) -> DHLink:
+        """The link of a table; a bare one of the same name where something is wrong."""
+        place: Place = ("link", k)
+        said = table.get("name") if isinstance(table, dict) else None
+        item = f"link {said!r}" if isinstance(said, str) and said else f"link {k + 1}"
+        values = self.schema.table(item, place, table, LINK)
+        name, joint = values.pop("name", f"link{k + 1}"), values.pop("joint", "revolute")
+        kind = KINDS.get(joint)
+        if kind is None:
+            self.schema.report((*place, "joint"), f"{item}: joint is {shown(joint)}; expected {choices(KINDS)}")
+            kind = RevoluteLink
+        if not kind.free and "limits" in values:
+            expected = "nothing, for a fixed link has no coordinate"
+            self.schema.report((*place, "limits"), f"{item}: limits is {shown(values.pop('limits'))}; expected {expected}")
+        angles = ("alpha", "theta", *(("limits",) if joint == "revolute" else ()))
+        values |= {key: self._radians(values[key]) for key in angles if key in values}
+        made, wrong = attempt(item, lambda: kind(name, **values))
+        for problem in wrong:
+            self.schema.report((*place, problem.field), str(problem))
+        if made is None:
+            self.broken.add(name)
+            bare, _ = attempt(item, lambda: kind(name, predecessor=values.get("predecessor")))
+            return bare or kind(f"link{k + 1}")
+        return made
+
+    def _tell_link(self, problem: Problem, names: Sequence[str]) -> None:
+        """A problem of the links as a whole, at the line of the one that it concerns."""
+        if problem.field != "links":
+            place: Place = ("link", next((k for k, name in enumerate(names) if problem.item == f"link {name!r}"), 0))
+            self.schema.report((*place, problem.field), str(problem))
+        elif isinstance(problem.value, list):  # a cycle
+            self.schema.report(("link", names.index(problem.value[0]), "predecessor"), str(problem))
+        else:  # a name that stands twice
+            second = [k for k, name in enumerate(names) if name == problem.value][1]
+            self.schema.report(("link", second, "name"), str(problem))
+
+    def _begin(self, document: dict[str, Any], top: dict[str, Any], mechanism: Mechanism) -> Any:
+        """The coordinates where the joints begin, in rad and m."""
+        if "q0" not in top:
+            return None
+        given = top["q0"]
+        if len(given) != mechanism.n:
+            names = ", ".join(mechanism.names)
+            self.schema.report(("q0",), f"q0 is {shown(given)}; expected {mechanism.n} numbers: {names}")
+            return None
+        pairs = zip(given, mechanism.slides, strict=True)
+        return [value if slide else self._radians(value) for value, slide in pairs]
+
+    # ── constraints, values and routes ────────────────────────────────────────────────────────────
+
+    def _constraints(self, tables: Sequence[Any], mechanism: Mechanism | None) -> dict[int, ConstraintRow]:
+        """The constraints by their place; those that are wrong are left out."""
+        made = {}
+        turning = {link for link, free in (joints_of(mechanism) if mechanism else {}).items() if free == "theta"}
+        for k, table in enumerate(tables):
+            place: Place = ("constraint", k)
+            said = table.get("name") if isinstance(table, dict) else None
+            item = f"constraint {said!r}" if isinstance(said, str) and said else f"constraint {k + 1}"
+            values = self.schema.table(item, place, table, CONSTRAINT)
+            lacking = [key for key in ("name", "kind", "link") if isinstance(table, dict) and key not in table]
+            if lacking:
+                self.schema.report(place, f"{item} has no {choices(lacking)}; expected name, kind and link")
+            self.broken |= {said} if isinstance(said, str) else set()
+            if isinstance(table, dict) and values.keys() == table.keys() and not lacking:
+                angles = (*ANGLES, *(SCALARS if values["link"] in turning else ()))
+                values |= {key: self._radians(values[key]) for key in angles if key in values}
+                row, wrong = attempt(item, lambda: ConstraintRow(**values))  # noqa: B023  (called at once)
+                for problem in wrong:
+                    self.schema.report((*place, problem.field), str(problem))
+                if row is not None:
+                    made[k] = row
+                    self.broken.discard(row.name)
+        return made
+
+    def _tables(self, top: dict[str, Any], mechanism: Mechanism | None) -> None:
+        """First values of ports, from the tables that say them."""
+        for what, value in top.get("start", {}).items():
+            self._say(f"start.{what}", tuple(self._radians(value) if what in ANGLES else value), ("start", what))
+        for table, keys, between in (("speed_limit", SPEED_LIMIT, "."), ("regulator", REGULATOR, ".regulator.")):
+            for k, said in enumerate(top.get(table, ())):
+                self._of_link(
+                    table, k, self.schema.table(f"{table} {k + 1}", (table, k), said, keys), said, between, mechanism
+                )
+        for port, place, value in self._leaves("ports", top.get("ports", {})):
+            if port.partition(".")[0] not in self.broken:
+                self._say(port, value, place)
+
+    def _of_link(
+        self, table: str, k: int, values: dict[str, Any], said: Any, between: str, mechanism: Mechanism | None
+    ) -> None:
+        """The values of one table that names a link."""
+        link = values.pop("link", None)
+        if link is None:
+            if isinstance(said, dict) and "link" not in said:
+                self.schema.report((table, k), f"{table} {k + 1} has no link; expected link = the name of one")
+            return
+        if mechanism is not None:
+            joints = tuple(joints_of(mechanism))
+            known = joints if table == "regulator" else ends_of(mechanism)
+            if link not in known:
+                expected = near(link, known) if known else "nothing, for no joint moves"
+                self.schema.report((table, k, "link"), f"{table} {k + 1}: link is {shown(link)}; expected {expected}")
+                return
+        for key, value in values.items():
+            made = self._radians(value) if key.startswith("max_theta") else value
+            self._say(f"{link}{between}{key}", made, (table, k, key))
+
+    def _leaves(self, key: str, table: dict[str, Any]) -> list[tuple[str, Place, Any]]:
+        """The names of ports in a table, where they stand, and what is said of them, in the order of their lines."""
+        found: list[tuple[str, Place, Any]] = [(port, (key, *place), value) for port, place, value in leaves(table)]
+        return sorted(found, key=lambda leaf: self.lines.get(leaf[1], 0))
+
+    def _say(self, port: str, value: Any, place: Place) -> None:
+        """Note the first value of a port, once."""
+        if port in self.said:
+            line = self.lines.get(self.said[port], 0)
+            self.schema.report(place, f"port {port!r} is given twice, first in line {line}")
+            return
+        self.said[port] = place
+        self.values[port] = value
+
+    def _routes(self, table: dict[str, Any]) -> tuple[dict[str, str], dict[str, Place]]:
+        """The routes, and where each of them stands."""
+        made: dict[str, str] = {}
+        places: dict[str, Place] = {}
+        for target, whole, source in self._leaves("routes", table):
+            if not isinstance(source, str):
+                self.schema.report(whole, f"route to {target!r} is {shown(source)}; expected the name of a port, or ''")
+            elif target in made:
+                line = self.lines.get(places[target], 0)
+                self.schema.report(whole, f"route to {target!r} is given twice, first in line {line}")
+            elif not {target.partition(".")[0], source.partition(".")[0]} & self.broken:
+                made[target], places[target] = source, whole
+        return made, places
+
+    def _tell_whole(self, problem: Problem, rows: Sequence[int], routes: dict[str, Place]) -> None:
+        """A problem of the description, at the line of what it concerns."""
+        place: Place = (problem.field.partition("[")[0],)
+        if isinstance(problem, Placed):
+            kind, *rest = problem.place
+            if kind == "constraint":
+                place = ("constraint", rows[int(str(rest[0]))], *rest[1:])
+            elif kind in {"values", "routes"}:
+                place = (self.said if kind == "values" else routes).get(str(rest[0]), (kind,))
+        self.schema.report(place, str(problem))
+
+
+def file_mechanism(path: Path) -> Mechanism:
+    """The mechanism of a file; of one whose inertias no body can have, with all of them marked so."""
+    try:
+        return read_mechanism(path).mechanism
+    except FileError as error:
+        try:
+            return read_mechanism(path, physical=False).mechanism
+        except FileError:
+            raise error from None

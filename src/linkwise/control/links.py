@@ -1,0 +1,177 @@
+"""From the links of a cyclic chain to the mechanism that they make, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwise.control.dh_links import GREATEST, KINDS, START, DHLink, FixedLink, MovingLink, PrismaticLink, RevoluteLink
+from linkwise.errors import ModelError, Problem, choices
+from linkwise.mechanism import Mechanism
+from linkwise.model.checks import Checker, frozen
+from linkwise.model.link import Link
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transform
+
+__all__ = [
+    "AXES",
+    "FixedLink",
+    "PrismaticLink",
+    "RevoluteLink",
+    "links_of",
+    "mechanism_of",
+    "port_values",
+    "with_starting_dof",
+]
+
+AXES: tuple[str, ...] = ("x", "y", "z")
+"""The axes of the start that the z axis of the first joint can lie along."""
+
+
+def mechanism_of(links: Iterable[DHLink], *, name: str = "chain", starting_dof: str = "z") -> tuple[Mechanism, FloatArray]:
+    """The mechanism of a chain's links, and the coordinates where it begins.
+
+    The coordinate of a revolute link *is* its theta, that of a prismatic link its d; no offset is added. The mechanism has
+    no masses: its kinematics can be computed, its motion under forces cannot.
+
+    Parameters
+    ----------
+    links : iterable of RevoluteLink, PrismaticLink, FixedLink
+        At least one; several may hang on the start, and several on one link.
+    name : str
+        How tables and messages call the mechanism.
+    starting_dof : {"x", "y", "z"}
+        The axis of the start along which the z axis of the first joint lies; see `with_starting_dof`.
+
+    Returns
+    -------
+    mechanism : Mechanism
+        Its world frame is the start, its tool the end of the last link.
+    q0 : ndarray (n,)
+        The thetas (rad) and ds (m) that the links give, read-only.
+
+    Raises
+    ------
+    ModelError
+        With every problem found: names that repeat, predecessors that are not there, cycles.
+
+    Examples
+    --------
+    >>> links = [RevoluteLink("boom", a=2.0, theta=0.5), PrismaticLink("jib", theta=1.5, d=1.0, predecessor="boom")]
+    >>> arm, q0 = mechanism_of(links)
+    >>> arm.names, q0.tolist()
+    (('boom', 'jib'), [0.5, 1.0])
+    """
+    check = Checker(f"chain {name!r}")
+    given = tuple(links) if isinstance(links, Iterable) else ()
+    if not given or not all(type(link) in KINDS.values() for link in given):
+        check.report("links", links, "one RevoluteLink, PrismaticLink or FixedLink, or more")
+    check.choice("starting_dof", starting_dof, AXES)
+    check.finish()
+    parents = _parents(check, given)
+    try:
+        made = Mechanism([_model_link(link, parent) for link, parent in zip(given, parents, strict=True)], name=name)
+    except ModelError as error:
+        check.problems += [replace(problem, item=check.item) for problem in error.problems]
+    check.finish()
+    q0 = np.array([getattr(link, link.free) for link in given if link.free], dtype=np.float64)
+    return with_starting_dof(made, starting_dof), frozen(q0)
+
+
+def with_starting_dof(mechanism: Mechanism, axis: str) -> Mechanism:
+    """The same mechanism turned so that what lay along the z axis of the start lies along another of its axes.
+
+    The turn is the cyclic permutation of the axes that does it, so right-handed frames stay so: for ``"x"`` the axes x, y, z
+    come to lie along y, z, x of the start, for ``"y"`` along z, x, y; for ``"z"`` nothing is turned.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any; what hangs on its base is turned as one.
+    axis : {"x", "y", "z"}
+        Where the z axis goes.
+
+    Raises
+    ------
+    ModelError
+        Naming the axes there are.
+
+    Examples
+    --------
+    >>> arm, _ = mechanism_of([RevoluteLink("boom")])
+    >>> with_starting_dof(arm, "x").base[:3, 2].tolist()
+    [1.0, 0.0, 0.0]
+    """
+    check = Checker(f"chain {mechanism.name!r}")
+    check.choice("starting_dof", axis, AXES)
+    check.finish()
+    if axis == "z":
+        return mechanism
+    rotation = np.roll(np.eye(3), AXES.index(axis) + 1, axis=0)
+    return mechanism.replace(base=transform(rotation) @ mechanism.base)
+
+
+def links_of(mechanism: Mechanism, q0: FloatArray) -> tuple[tuple[DHLink, ...], str] | None:
+    """The links and the starting_dof from which `mechanism_of` makes exactly this mechanism and q0 (n,), or None.
+
+    Examples
+    --------
+    >>> links = (RevoluteLink("boom", a=2.0, theta=0.5), FixedLink("eye", predecessor="start"))
+    >>> links_of(*mechanism_of(links, starting_dof="x")) == (links, "x")
+    True
+    """
+    values = iter(np.asarray(q0, dtype=np.float64).tolist())
+    made = []
+    for link in mechanism.links:
+        kind = KINDS.get(link.joint)
+        if kind is None or link.dh_row is None or link.mimic is not None:
+            return None
+        row = {field: getattr(link.dh_row, field) for field in ("alpha", "theta", "a", "d")}
+        rest: dict[str, Any] = {"predecessor": START if link.parent == "base" else link.parent}
+        if kind.free:
+            row[kind.free] = next(values)
+            rest["limits"] = link.limits
+        try:
+            made.append(kind(str(link.name), **row, **rest))
+        except ModelError:  # a name that no link of a chain may have, or a start beyond the limits
+            return None
+    for axis in AXES:
+        again, begin = mechanism_of(made, name=mechanism.name, starting_dof=axis)
+        if again == mechanism and begin.tobytes() == np.asarray(q0).tobytes():
+            return tuple(made), axis
+    return None
+
+
+def port_values(links: Iterable[DHLink]) -> dict[str, float]:
+    """What the links say beside their geometry, by the name of the port that holds it.
+
+    Examples
+    --------
+    >>> port_values([RevoluteLink("boom", max_speed=1.5), FixedLink("hook")])
+    {'boom.max_speed': 1.5}
+    """
+    pairs = ((f"{link.name}.{field}", getattr(link, field)) for link in links for field in GREATEST)
+    return {port: value for port, value in pairs if value is not None}
+
+
+def _model_link(link: DHLink, parent: str | None) -> Link:
+    """The link of a mechanism: the free parameter is taken out of the row, for it is the coordinate."""
+    row = {field: getattr(link, field) for field in ("theta", "d", "a", "alpha") if field != link.free}
+    limits = link.limits if isinstance(link, MovingLink) else None
+    return Link.dh(**row, convention="standard", joint=link.joint, limits=limits, name=link.name, parent=parent)
+
+
+def _parents(check: Checker, links: Sequence[DHLink]) -> list[str | None]:
+    """What each link hangs on in the words of a mechanism; the base after a report."""
+    names = [link.name for link in links]
+    made: list[str | None] = []
+    for link in links:
+        known = link.predecessor is None or link.predecessor in {START, *names} - {link.name}
+        if not known:
+            others = [START, *(name for name in dict.fromkeys(names) if name != link.name)]
+            check.problems.append(Problem(f"link {link.name!r}", "predecessor", link.predecessor, choices(others)))
+        made.append("base" if not known or link.predecessor == START else link.predecessor)
+    return made
