@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from linkwise import control as control
     from linkwise import dynamics as dynamics
     from linkwise import errors as errors
     from linkwise import files as files
@@ -62,6 +63,7 @@ __all__ = [
     "Sampled",
     "Trajectory",
     "compare",
+    "control",
     "dynamics",
     "errors",
     "files",
@@ -99,6 +101,7 @@ _HOMES = {
     "Sampled": "linkwise.simulation",
     "Trajectory": "linkwise.trajectory",
     "compare": "linkwise.comparison",
+    "control": "",
     "dynamics": "",
     "errors": "",
     "files": "",
