@@ -1,0 +1,224 @@
+"""``linkwise serve``: run a chain at a fixed rate, and let other processes and machines read and write its ports."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from linkwise.control import Chain
+    from linkwise.control.recorder import Recorder
+    from linkwise.control.serve import Server, Timing
+    from linkwise.control.serve.status import Status
+
+RATE = 100.0
+"""Cycles a second where neither the file nor the user says."""
+
+KEPT = 64 << 20
+"""The most that --record keeps, bytes."""
+
+
+@click.command(short_help="Run a chain at a fixed rate, its ports in reach over OPC UA.")
+@click.argument("chain", metavar="CHAIN.toml", type=click.Path(dir_okay=False), required=False)
+@click.option("--rate", metavar="HZ", type=float, help="Cycles a second. Default: the file's period, or 100.")
+@click.option("--time", "duration", metavar="S", type=click.FloatRange(0), help="How long, s; without it, until Ctrl-C.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=4840, show_default=True, help="0 lets the system choose.")
+@click.option("--users", metavar="FILE", type=click.Path(dir_okay=False), help="Who may write; without it nobody.")
+@click.option("--add-user", metavar="NAME", help="Ask for a password, put the user into the file of --users, and end.")
+@click.option("--role", type=click.Choice(["operator", "viewer"]), default="operator", help="Of --add-user.")
+@click.option("--certificates", metavar="FOLDER", type=click.Path(file_okay=False), help="Of the certificate; see above.")
+@click.option("--publish", metavar="HZ", type=float, default=100.0, show_default=True, help="How often clients see values.")
+@click.option("--priority", type=click.IntRange(1, 99), help="Real-time priority of the cycle; takes the right to.")
+@click.option(
+    "--record", metavar="FILE", type=click.Path(dir_okay=False), help="Write all ports of the last cycles, .csv, .npz."
+)
+@click.option("--no-opcua", is_flag=True, help="Only run it.")
+@click.option("--list", "listed", is_flag=True, help="Print all ports first; with --time 0, only these.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def serve(chain: str | None, add_user: str | None, **options: Any) -> None:
+    """Run a chain at a fixed rate, and serve its ports over OPC UA.
+
+    Everybody on this machine may read, without a name; outputs, and inputs that other ports feed, are read-only for all.
+    To write inputs a client needs the name and password of an operator:
+
+    \b
+      linkwise serve --users users.txt --add-user anna
+      linkwise serve crane.toml --users users.txt
+
+    An address that other machines reach, --host 0.0.0.0, needs --certificates: clients then have to sign and encrypt
+    (Basic256Sha256). The folder's certificate.der and key.pem are used; where there are none they are made, self-signed.
+    The server is a process of its own, which the cycle never waits for.
+
+    \b
+    Examples:
+      linkwise serve crane.toml --rate 1000
+      linkwise serve crane.toml --time 0 --list
+      linkwise serve crane.toml --host 0.0.0.0 --certificates keys --users users.txt
+    """  # noqa: D301  (\b keeps click from filling the lines)
+    if add_user is not None:
+        _add_user(add_user, options["users"], options["role"])
+        return
+    if chain is None:
+        raise click.UsageError("Missing argument 'CHAIN.toml'.")
+    _run(_loaded(chain), options)
+
+
+def _add_user(name: str, path: str | None, role: str) -> None:
+    from linkwise.control.serve.users import add_user, new_user
+    from linkwise.model.table import plain
+
+    if path is None:
+        raise click.UsageError("--add-user needs --users FILE")
+    if sys.stdin.isatty():
+        password = click.prompt(f"Password of {name}", hide_input=True, confirmation_prompt=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    add_user(path, new_user(name, password, role))
+    click.echo(f"{plain(name)} ({role}) is in {plain(path)}")
+
+
+def _loaded(path: str) -> Chain:
+    from linkwise.control.chain import load
+    from linkwise.errors import FileError, FileProblem
+
+    if not Path(path).exists():
+        raise FileError(path, [FileProblem(0, "there is no such file")])
+    return load(path)
+
+
+def _period(chain: Chain, rate: float | None) -> float:
+    if rate is not None and not 1e-3 <= rate <= 1e5:
+        raise click.BadParameter(f"{rate:g} is not from 0.001 to 100000", param_hint="'--rate'")
+    return 1 / rate if rate is not None else chain.period or 1 / RATE
+
+
+def _run(chain: Chain, options: dict[str, Any]) -> None:
+    """Run, and tell."""
+    from linkwise.control.serve import run
+    from linkwise.control.serve.status import Status
+    from linkwise.control.serve.timing import Counts
+
+    period, duration = _period(chain, options["rate"]), options["duration"]
+    cycles = None if duration is None else round(duration / period)
+    if options["listed"]:
+        click.echo(chain.ports.table())
+    if options["listed"] and cycles == 0:
+        return
+    _warm(chain, period)
+    recorder = _recorder(chain, options["record"], cycles)
+    unsolved = chain.ports.view("chain.unsolved")
+    with _server(chain, period, options) as server:
+        _say_where(server, options)
+        before, publish = (None, _nothing) if server is None else (server.take, server.publish)
+        counts = Counts()
+        with Status(counts, server, sys.stderr) as status:
+
+            def after() -> None:
+                status.unsolved += bool(unsolved)
+                publish()
+
+            timing = run(
+                chain, period, cycles=cycles, before=before, after=after, priority=options["priority"], counts=counts
+            )
+        _summary(timing, status, server, options["as_json"])
+    if recorder is not None:
+        recorder.write(options["record"])
+        if not options["as_json"]:
+            click.echo(_recorded(recorder, options["record"]))
+
+
+def _warm(chain: Chain, period: float) -> None:
+    """Step once and take it back, so that nothing is done for the first time in the first cycle."""
+    saved = chain.save()
+    chain.step(period)
+    chain.restore(saved)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _recorder(chain: Chain, path: str | None, cycles: int | None) -> Recorder | None:
+    if path is None:
+        return None
+    if Path(path).suffix not in (".csv", ".npz"):
+        raise click.BadParameter(f"{path} is neither .csv nor .npz", param_hint="'--record'")
+    if not Path(path).absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {Path(path).parent}", param_hint="'--record'")
+    most = KEPT // (8 * (len(chain.ports.values) + 2))
+    return chain.record(max(1, most if cycles is None else min(cycles, most)))
+
+
+def _recorded(recorder: Recorder, path: str) -> str:
+    from linkwise.model.table import plain
+
+    said = f"wrote {plain(path)}: {len(recorder):,} cycles"
+    return f"{said}, the last ones; {recorder.lost:,} before them are not kept" if recorder.lost else said
+
+
+def _server(chain: Chain, period: float, options: dict[str, Any]) -> contextlib.AbstractContextManager[Server | None]:
+    if options["no_opcua"]:
+        return contextlib.nullcontext()
+    from linkwise.control.serve import Server
+
+    return Server(
+        chain.ports,
+        name=chain.name,
+        host=options["host"],
+        port=options["port"],
+        users=options["users"],
+        certificates=options["certificates"],
+        publish=options["publish"],
+        stale=min(max(1.0, 3 * period), 3600.0),
+    )
+
+
+def _say_where(server: Server | None, options: dict[str, Any]) -> None:
+    """Tell where clients find it, and what they may do."""
+    if server is None:
+        return
+    said = [f"serving at {server.address}"]
+    if options["users"] is None:
+        said.append("nobody may write: no --users given")
+    if server.encrypted_only:
+        said.append("other machines reach it: clients must sign and encrypt (Basic256Sha256); no other channel is open")
+    if server.fingerprint:
+        said.append(f"certificate in {options['certificates']}, SHA-256 {server.fingerprint}")
+    for line in said:
+        click.echo(line, err=options["as_json"])
+
+
+def _summary(timing: Timing, status: Status, server: Server | None, as_json: bool) -> None:
+    from linkwise.cli.layout import time_text
+
+    if as_json:
+        told: dict[str, Any] = {**timing.as_dict(), "unsolved": status.unsolved}
+        if server is not None:
+            told["server"] = {"address": server.address, "state": server.state, **server.counts}
+        click.echo(json.dumps(told, indent=2))
+        return
+    click.echo(
+        f"{timing.cycles:,} cycles, one each {time_text(timing.period)}; {timing.late:,} late, {timing.overruns:,} deadlines"
+        f" missed, {status.unsolved:,} unsolved"
+    )
+    for what, spread in (("began after the deadline", timing.lateness), ("step", timing.step)):
+        click.echo(
+            f"{what}: median {time_text(spread.median)}, 99.9 % {time_text(spread.p999)}, worst {time_text(spread.worst)}"
+        )
+    if server is not None:
+        click.echo(_writes(server))
+
+
+def _writes(server: Server) -> str:
+    counts = server.counts
+    said = f"writes of clients: {counts['accepted']:,} accepted, {counts['refused'] + counts['denied']:,} refused"
+    late = counts["expired"] + counts["broken"]
+    said += f", {late:,} too late" if late else ""
+    said += f"; {counts['turned_away']:,} connections turned away" if counts["turned_away"] else ""
+    return f"{said}\nthe last one refused by a port: {server.last_refusal}" if server.last_refusal else said

@@ -1,0 +1,244 @@
+"""What a client may do in its session: read, subscribe, and, with a name that has the right, write inputs. Nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from asyncua import ua
+from asyncua.common.utils import ServiceError
+from asyncua.crypto.permission_rules import User, UserRole
+from asyncua.server.internal_server import InternalServer
+from asyncua.server.internal_session import InternalSession
+
+from linkwise.control.serve.users import Doorkeeper
+
+LONGEST_SESSION = 60_000
+"""A session of which nothing is heard for so long ends, ms."""
+
+SUBSCRIPTIONS, ITEMS, QUEUE = 4, 2000, 100
+"""The most of a session, of a subscription, and of a monitored item."""
+
+_RSA_15 = "http://www.w3.org/2001/04/xmlenc#rsa-1_5"
+
+Gate = Callable[[list[ua.WriteValue]], Awaitable[list[ua.StatusCode]]]
+
+
+@dataclass
+class Visitor(User):
+    """Who is at the other end; without a name, who may read."""
+
+    operator: bool = False
+
+
+class Visitors:
+    """Tells who somebody is, by name and password."""
+
+    def __init__(self, keeper: Doorkeeper) -> None:
+        self._keeper = keeper
+
+    def get_user(
+        self, iserver: Any, username: str | None = None, password: Any = None, certificate: Any = None
+    ) -> Visitor | None:
+        """The visitor, or None for who is to be sent away. No name is no claim; a name needs its password."""
+        if username is None and password is None:
+            return Visitor(UserRole.User)
+        if not isinstance(username, str) or not isinstance(password, str):
+            return None
+        found = self._keeper.admit(username, password)
+        return None if found is None else Visitor(UserRole.User, found.name, found.role == "operator")
+
+
+class Session(InternalSession):
+    """A session that writes through a gate, and has no say over the subscriptions of others."""
+
+    iserver: Services
+
+    def activate_session(self, params: ua.ActivateSessionParameters, peer_certificate: bytes | None) -> Any:
+        """Let somebody in, unless too many without a name are in already."""
+        named = isinstance(params.UserIdentityToken, ua.UserNameIdentityToken)
+        if not named and self not in self.iserver.sessions and self.iserver.nameless >= self.iserver.most_nameless:
+            raise ServiceError(ua.StatusCodes.BadTooManySessions)
+        result = super().activate_session(params, peer_certificate)
+        self.iserver.sessions.add(self)
+        return result
+
+    async def close_session(self, delete_subs: bool = True) -> None:
+        """End it, with its subscriptions whatever the client wants: nobody can take them over."""
+        self.iserver.sessions.discard(self)
+        await super().close_session(True)
+
+    async def read(self, params: ua.ReadParameters) -> list[ua.DataValue]:
+        """Read; what this user may do is told for this user."""
+        results: list[ua.DataValue] = self.iserver.attribute_service.read(params)
+        if self._operator:
+            return results
+        return [
+            _read_only(value) if wanted.AttributeId == ua.AttributeIds.UserAccessLevel else value
+            for wanted, value in zip(params.NodesToRead, results, strict=True)
+        ]
+
+    async def write(self, params: ua.WriteParameters) -> list[ua.StatusCode]:
+        """Write inputs, with the right to."""
+        if not self.external:
+            found: list[ua.StatusCode] = await super().write(params)
+            return found
+        if not self._operator:
+            self.iserver.denied(len(params.NodesToWrite))
+            return [ua.StatusCode(ua.UInt32(ua.StatusCodes.BadUserAccessDenied))] * len(params.NodesToWrite)
+        return await self.iserver.gate(params.NodesToWrite)
+
+    async def create_subscription(self, params: ua.CreateSubscriptionParameters, *args: Any, **kwargs: Any) -> Any:
+        """Subscribe, not faster than values are looked at."""
+        if len(self._subscriptions()) >= SUBSCRIPTIONS:
+            raise ServiceError(ua.StatusCodes.BadTooManySubscriptions)
+        asked = params.RequestedPublishingInterval
+        params.RequestedPublishingInterval = max(self.iserver.interval * 1e3, asked)  # (NaN is not more)
+        return await super().create_subscription(params, *args, **kwargs)
+
+    async def create_monitored_items(self, params: ua.CreateMonitoredItemsParameters) -> Any:
+        """Watch values, a bounded number of them."""
+        self._own(params.SubscriptionId)
+        items = self.subscription_service.subscriptions[params.SubscriptionId].monitored_item_srv._monitored_items
+        if len(items) + len(params.ItemsToCreate) > ITEMS:
+            raise ServiceError(ua.StatusCodes.BadTooManyMonitoredItems)
+        return await super().create_monitored_items(params)
+
+    async def modify_monitored_items(self, params: ua.ModifyMonitoredItemsParameters) -> Any:
+        """Change what is watched."""
+        self._own(params.SubscriptionId)
+        for item in params.ItemsToModify:
+            item.RequestedParameters.QueueSize = ua.UInt32(min(max(item.RequestedParameters.QueueSize, 1), QUEUE))
+        return await super().modify_monitored_items(params)
+
+    async def delete_monitored_items(self, params: ua.DeleteMonitoredItemsParameters) -> Any:
+        """Watch no more."""
+        self._own(params.SubscriptionId)
+        return await super().delete_monitored_items(params)
+
+    async def set_monitoring_mode(self, params: ua.SetMonitoringModeParameters) -> Any:
+        """Change how values are watched."""
+        self._own(params.SubscriptionId)
+        return await super().set_monitoring_mode(params)
+
+    async def set_publishing_mode(self, params: ua.SetPublishingModeParameters) -> Any:
+        """Switch subscriptions on or off."""
+        self._own(*params.SubscriptionIds)
+        return await super().set_publishing_mode(params)
+
+    async def delete_subscriptions(self, ids: list[int]) -> list[ua.StatusCode]:
+        """End subscriptions."""
+        self._own(*ids)
+        found: list[ua.StatusCode] = await super().delete_subscriptions(ids)
+        return found
+
+    def modify_subscription(self, params: ua.ModifySubscriptionParameters) -> Any:
+        """Tell how a subscription is."""
+        self._own(params.SubscriptionId)
+        return super().modify_subscription(params)
+
+    def republish(self, params: ua.RepublishParameters) -> Any:
+        """Tell again what was told."""
+        self._own(params.SubscriptionId)
+        return super().republish(params)
+
+    def publish(self, acks: Iterable[ua.SubscriptionAcknowledgement] | None = None) -> tuple[int, list[ua.StatusCode]]:
+        """Tell what changed, and hear what was understood."""
+        own = self._subscriptions()
+        if not own:
+            raise ServiceError(ua.StatusCodes.BadNoSubscription)
+        acks = list(acks or [])
+        unknown = ua.StatusCode(ua.UInt32(ua.StatusCodes.BadSubscriptionIdInvalid))
+        heard = iter(super().publish([ack for ack in acks if ack.SubscriptionId in own])[1])
+        return len(own), [next(heard) if ack.SubscriptionId in own else unknown for ack in acks]
+
+    @property
+    def _operator(self) -> bool:
+        return isinstance(self.user, Visitor) and self.user.operator
+
+    @property
+    def _named(self) -> bool:
+        return isinstance(self.user, Visitor) and self.user.name is not None
+
+    def _subscriptions(self) -> set[int]:
+        known = self.subscription_service.subscriptions
+        return {number for number, each in known.items() if each.session_id == self.session_id}
+
+    def _own(self, *ids: int) -> None:
+        if not set(ids) <= self._subscriptions():
+            raise ServiceError(ua.StatusCodes.BadSubscriptionIdInvalid)
+
+
+class Services(InternalServer):
+    """The services behind the sessions.
+
+    Attributes
+    ----------
+    gate : callable
+        Where writes go.
+    denied : callable
+        Told how many were refused for want of the right.
+    sessions : set of Session
+        Those that are active.
+    most_nameless : int
+        So many may be in without a name.
+    interval : float
+        Time between looks at the values, s.
+    """
+
+    def __init__(self, keeper: Doorkeeper, interval: float, most_nameless: int) -> None:
+        self.sessions: set[Session] = set()
+        self.most_nameless, self.interval = most_nameless, interval
+        self.gate: Gate = _closed
+        self.denied: Callable[[int], None] = _unheard
+        super().__init__(user_manager=Visitors(keeper))
+        self.allow_remote_admin = False
+        self.supported_tokens = (ua.AnonymousIdentityToken, ua.UserNameIdentityToken)
+        self.max_session_timeout_ms = LONGEST_SESSION
+        self.max_monitored_item_queue_size = QUEUE
+        self.max_unacked_messages_per_subscription = QUEUE
+        self.max_lifetime_count = 1000
+        self.max_keep_alive_count = 1000
+
+    @property
+    def nameless(self) -> int:
+        """How many sessions have no name."""
+        return sum(not session._named for session in self.sessions)
+
+    def create_session(self, name: str, user: User | None = None, external: bool = False) -> Session:
+        """Begin a session that may do nothing yet."""
+        return Session(
+            self, self.aspace, self.subscription_service, name, user=Visitor(UserRole.Anonymous), external=external
+        )
+
+    def lookup_external_session(self, auth_token: ua.NodeId) -> None:
+        """Refuse to hand a session over to another connection: its token is a number that anybody can guess."""
+
+    def register_external_session(self, session: InternalSession) -> None:
+        """Keep no list of sessions for that purpose."""
+
+    def unregister_external_session(self, session: InternalSession) -> None:
+        """Nor take any off it."""
+
+    def decrypt_user_token(self, isession: Any, token: ua.UserNameIdentityToken) -> tuple[Any, Any]:
+        """Read a name, which there must be, and a password; not by the padding of 1998, which leaks."""
+        if token.EncryptionAlgorithm == _RSA_15 or not token.UserName:
+            raise ServiceError(ua.StatusCodes.BadIdentityTokenRejected)
+        found: tuple[Any, Any] = super().decrypt_user_token(isession, token)
+        return found
+
+
+async def _closed(values: list[ua.WriteValue]) -> list[ua.StatusCode]:
+    return [ua.StatusCode(ua.UInt32(ua.StatusCodes.BadNotWritable))] * len(values)
+
+
+def _unheard(count: int) -> None:
+    pass
+
+
+def _read_only(value: ua.DataValue) -> ua.DataValue:
+    if value.Value is None or not isinstance(value.Value.Value, int):
+        return value
+    level = value.Value.Value & ~(1 << ua.AccessLevel.CurrentWrite)
+    return ua.DataValue(ua.Variant(level, ua.VariantType.Byte), value.StatusCode)
