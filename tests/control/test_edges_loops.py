@@ -1,0 +1,75 @@
+"""Loop constraints that are switched while the chain is at rest or in motion, within greatest speeds and accelerations."""
+
+import numpy as np
+import pytest
+
+from linkwise.control import Chain
+from some_chains import EPS, PRECISION, crane, crane_ends, enable, exceeded, predicted, run, solved, ways
+
+LIMITS = {"hook": (0.5, 1.0, 1.5), "lamp": (0.6, 2.0, 2.0)}
+
+
+def bounded() -> Chain:
+    chain = crane()
+    for link, values in LIMITS.items():
+        for what, value in zip(("speed", "acceleration", "deceleration"), values, strict=True):
+            chain[f"{link}.max_{what}"] = value
+    return chain
+
+
+def apart(q: np.ndarray) -> float:
+    """From the hook to the lamp, m."""
+    ends = crane_ends(*q)
+    return float(np.linalg.norm(ends["hook"][:3, 3] - ends["lamp"][:3, 3]))
+
+
+def kept(chain: Chain, rows: np.ndarray, dt: float = 0.01) -> bool:
+    periods = np.full(len(rows) - 1, dt)
+    return all(
+        exceeded(ways(chain, rows, link), periods, *values, 5.0) == (0.0, 0.0, 0.0) for link, values in LIMITS.items()
+    )
+
+
+def test_ends_that_are_apart_come_together_and_stay_so() -> None:
+    chain = bounded()
+    enable(chain, "grip")
+    rows = run(chain, 400)
+    assert not chain.unsolved
+    assert not chain["chain.limited"]
+    assert kept(chain, rows)
+    gaps = np.array([apart(row) for row in rows])
+    assert gaps[0] > 0.3
+    assert (np.diff(gaps) <= 4 * EPS).all()
+    assert gaps[-1] <= PRECISION + 64 * EPS
+    # Together they go where another constraint leads them: the loop is closed all the way.
+    enable(chain, "target", position=crane_ends(0.7, 0.0, 0.0, 0.3)["lamp"][:3, 3])
+    rows = run(chain, 600)
+    assert kept(chain, rows)
+    assert np.abs(rows[-1] - rows[0]).max() > 0.1
+    assert max(apart(row) for row in rows) <= 1e-9
+    assert not chain.unsolved, chain.reason
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_loops_switched_while_in_motion(seed: int) -> None:
+    """With targets, velocities and a loop switched at random: no limit of an end is exceeded, now or ahead."""
+    chain, rng = bounded(), np.random.default_rng([seed, 8])
+    low, high = chain.mechanism.limits.T
+    rows, ahead = [solved(chain)], [predicted(chain)]
+    for k in range(300):
+        if k % 29 == 0:
+            for name in ("place", "target", "speed", "grip"):
+                chain[f"{name}.enabled"] = bool(rng.random() < 0.5)
+            for name in ("place", "target"):
+                wanted = rng.uniform([-1.0, 0.0, 0.5], [1.0, 1.2, 2.3])
+                chain[f"{name}.position"] = crane_ends(*wanted, 0.1)["hook"][:3, 3]
+            chain["speed.velocity"] = rng.uniform(-0.4, 0.4, 3)
+            chain["lamp.theta_speed"] = rng.uniform(-0.5, 0.5)
+        chain.step(0.01)
+        assert np.isfinite(chain.ports.outputs).all()
+        assert chain["chain.kept"]
+        rows.append(solved(chain))
+        ahead.append(predicted(chain))
+    for every in (np.array(rows), np.array(ahead)):
+        assert ((every >= low) & (every <= high)).all()
+        assert kept(chain, every)
