@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import linkwise as lw
-from linkwise import errors, files, identification, robo, robots, rtss, solve, spacelib, trajectory
+from linkwise import control, errors, files, identification, robo, robots, rtss, solve, spacelib, trajectory
 from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
 from linkwise.dynamics import BaseParameters, SpatialOperators
@@ -64,6 +64,21 @@ CLASSES = (
     solve.RateSolution,
     Mobility,
     Workspace,
+    control.Chain,
+    control.RevoluteLink,
+    control.PrismaticLink,
+    control.FixedLink,
+    control.FixedPosition,
+    control.FixedRotation,
+    control.MovingPosition,
+    control.Velocity,
+    control.Loop,
+    control.DrivenJoint,
+    control.Ports,
+    control.Port,
+    control.Recorder,
+    control.Recording,
+    control.State,
     robo.Robot,
     robo.Link,
     robo.Motor,
@@ -136,7 +151,7 @@ def page() -> str:
         lines.append(f"| `{name}` | {kind}{first_line(thing)} |")
     for kind in CLASSES:
         home = kind.__module__.split(".")[1]
-        name = f"{home}.{kind.__name__}" if home in {"robo", "rtss", "solve"} else kind.__name__
+        name = f"{home}.{kind.__name__}" if home in {"control", "robo", "rtss", "solve"} else kind.__name__
         lines += ["", f"## `{name}`", "", first_line(kind), "", called(name, kind), "", *rows(members(kind))]
     lines += ["", "## Algorithms", "", "What `Mechanism.kernel(name, **options)` makes.", ""]
     lines += ["| name | inputs | outputs | options | |", "|---|---|---|---|---|"]
@@ -147,7 +162,7 @@ def page() -> str:
         ]
         options = ", ".join(f"`{option}`" for option in algorithm.options)
         lines.append(f"| `{algorithm.name}` | {shapes[0]} | {shapes[1]} | {options} | {first_line(algorithm.function)} |")
-    for module in (trajectory, identification, solve, spacelib, rtss, robo):
+    for module in (trajectory, identification, solve, control, spacelib, rtss, robo):
         lines += ["", f"## `{module.__name__}`", "", first_line(module), "", *rows(functions(module))]
     lines += ["", "## `linkwise.files`", "", first_line(files), "", *rows(functions(files))]
     lines += ["", "## `linkwise.robots`", "", first_line(robots), "", *rows(functions(robots))]
