@@ -146,7 +146,9 @@ def zyx(angles: Sequence[float]) -> np.ndarray:
 
 def turn(rotation: np.ndarray) -> np.ndarray:
     """The vector (3,), rad, of a rotation well below half a turn, from its skew part."""
-    axis = 0.5 * np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]])
+    axis = 0.5 * np.array(
+        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
+    )
     sine = float(np.linalg.norm(axis))
     return axis * (np.arctan2(sine, 0.5 * (np.trace(rotation) - 1.0)) / sine if sine > 1e-300 else 1.0)
 
@@ -203,3 +205,20 @@ def run(chain: Chain, cycles: int, dt: float = 0.01) -> np.ndarray:
 def ways(chain: Chain, rows: np.ndarray, link: int | str = -1) -> np.ndarray:
     """Places (T, 3) of a link at rows of joint values, by passes of their own."""
     return np.array([place_of(chain.mechanism, row, link)[:3, 3] for row in rows])
+
+
+def finite(chain: Chain) -> bool:
+    """Whether all outputs are numbers."""
+    return bool(np.isfinite(chain.ports.outputs).all())
+
+
+def inside(chain: Chain, rows: np.ndarray) -> bool:
+    """Whether all joint values are within the limits that the ports say, exactly."""
+    low, high = (np.array([chain[f"{link}.limits.{end}"] for link, _ in chain.layout.joints]) for end in ("min", "max"))
+    return bool(((rows >= low) & (rows <= high)).all())
+
+
+def bounded(chain: Chain, link: str, speed: float = 0.5, acceleration: float = 1.0, deceleration: float = 1.0) -> None:
+    """Give an end greatest speed (m/s) and accelerations (m/s2)."""
+    for what, value in (("speed", speed), ("acceleration", acceleration), ("deceleration", deceleration)):
+        chain[f"{link}.max_{what}"] = value

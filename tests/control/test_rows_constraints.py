@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from linkwise import robots
-from linkwise.control import Chain, FixedPosition, FixedRotation, Loop, MovingPosition, RevoluteLink, Velocity, angles_rotation
+from linkwise.control import (
+    Chain,
+    FixedPosition,
+    FixedRotation,
+    Loop,
+    MovingPosition,
+    RevoluteLink,
+    Velocity,
+    angles_rotation,
+)
 from linkwise.control import rotation_angles as angles_of
 from some_chains import (
     EPS,
@@ -144,7 +153,11 @@ def test_angles_to_rotation_composing_conventions(uncompiled: None, convention: 
     angles, start = np.array([0.5, -0.3, 0.4]), np.array([-0.2, 0.3, 0.1])
     assert np.abs(angles_rotation(angles, convention) - by_hand(angles)).max() <= 4 * EPS
     assert np.abs(angles_of(by_hand(angles), convention) - angles).max() <= 8 * EPS
-    wrist = [RevoluteLink("pan", alpha=np.pi / 2), RevoluteLink("tilt", alpha=-np.pi / 2, theta=0.5), RevoluteLink("roll", a=0.3)]
+    wrist = [
+        RevoluteLink("pan", alpha=np.pi / 2),
+        RevoluteLink("tilt", alpha=-np.pi / 2, theta=0.5),
+        RevoluteLink("roll", a=0.3),
+    ]
     constraints = [FixedRotation("turn", "roll", angles), MovingPosition("target", "roll", (0, 0, 0), angles, enabled=False)]
     chain = Chain(wrist, constraints, angles=convention, name=f"wrist {convention}")
     chain["start.angles"] = start
@@ -168,7 +181,7 @@ def test_any_number_of_constraints_on_a_link_and_on_many(uncompiled: None) -> No
         MovingPosition("again", "tool", tool),
         Velocity("drift", "tool", (0.1, 0.0, 0.0), enabled=False),
     ]
-    chain = Chain(arm, constraints, q0=q + [0.05, -0.04, 0.06])
+    chain = Chain(arm, constraints, q0=q + np.array([0.05, -0.04, 0.06]))
     assert chain.step(0.01), chain.reason
     assert np.linalg.norm(place_of(arm, solved(chain), "link1")[:3, 3] - elbow) <= PRECISION + ROUNDING
     assert np.linalg.norm(place_of(arm, solved(chain))[:3, 3] - tool) <= PRECISION + ROUNDING

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from linkwise import robots
+from linkwise.control import Chain, FixedLink, MovingPosition, PrismaticLink, RevoluteLink
+from linkwise.errors import ArgumentError
 from some_chains import (
     CRANE,
     EPS,
@@ -20,9 +23,6 @@ from some_chains import (
     solved,
     xyz,
 )
-from linkwise import robots
-from linkwise.control import Chain, FixedLink, MovingPosition, PrismaticLink, RevoluteLink
-from linkwise.errors import ArgumentError
 
 ROUNDING = 64 * EPS * 5.0
 """Of places in chains that are 5 m long, of two computations that share nothing."""
@@ -142,7 +142,7 @@ def test_theta_routed_from_another_output_of_its_own(port: str, joint: str, star
 def test_limits_min_and_max(joint: str) -> None:
     """What lies beyond is not solved, and the joint rests exactly at its limit; inside it is."""
     chain = crane()
-    link = joint.split(".")[0]
+    link = joint.partition(".")[0]
     value = {"boom": 1.3, "jib": 2.4}[link]
     wanted = {"boom": (0.3, value, 1.0), "jib": (0.3, 0.5, value)}[link]
     enable(chain, "place", position=crane_ends(*wanted, 0.1)["hook"][:3, 3])

@@ -1,4 +1,4 @@
-"""The rows of velocities: joint speeds in and out, predicted joint values, the regulator, velocities of ends by each method."""
+"""The rows of velocities: joint speeds in and out, predicted values, the regulator, velocities of ends by each method."""
 
 import numpy as np
 import pytest

@@ -32,10 +32,10 @@ PRINTED = {
     "17_follow_a_moving_target.py": "theta_solved    5.000 mm behind at 0.5 m/s\npredicted_theta 0.062 mm behind ...\n"
     "ratio 80; the path bends by 0.062 mm in a cycle\ndrawn: out/follow_a_moving_target.png\n",
     "18_crane_on_a_ship.py": "nothing done hook 1799.3... mm away at most, ...\nsolved values hook 14.76... mm ...\n"
-    "predicted values hook 0.062 mm ...\nslew ...\nboom up to 95 % of its greatest speed\n...drawn: out/crane_on_a_ship.png\n",
-    "19_press.py": "...crank limited ...: ram up to 0.6... m/s and ...\nram limited too: ram up to 0.400 m/s and 4.00 m/s2, ..."
-    "the rod's end stayed at the ram's pin, to ...e-1... m\ndrawn: out/press.png\n",
-    "20_joystick_jog.py": "tool up to 0.250 of 0.25 m/s, 1.000 of 1.0 m/s2\n...reason {'limit'}: the elbow at 2.6000 of 2.6 rad\n"
+    "predicted values hook 0.062 mm ...\nslew ...\nboom up to 95 % ...drawn: out/crane_on_a_ship.png\n",
+    "19_press.py": "...crank limited ...: ram up to 0.6... m/s and ...\nram limited too: ram up to 0.400 m/s "
+    "and 4.00 m/s2, ...the rod's end stayed at the ram's pin, to ...e-1... m\ndrawn: out/press.png\n",
+    "20_joystick_jog.py": "tool up to 0.250 of 0.25 m/s, 1.000 of 1.0 m/s2\n...reason {'limit'}: the elbow at 2.6000 ...\n"
     "d = 0.00 s: the tool is up to 12.5... mm behind its plan\nd = 0.05 s: the tool is up to 0.2... mm ...\n"
     "replayed 880 cycles of ... ports; differing: {}\ndrawn: out/joystick_jog.png\n",
 }

@@ -8,7 +8,7 @@ import pytest
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.descent import Descent, Program
 from linkwise.kernel.sequence import Call, Copy, If, Sequence
-from linkwise.spatial.scalar import select
+from linkwise.spatial.scalar import cos_sin, root, select
 
 BACKENDS = ("llvm", "numpy")
 
@@ -88,3 +88,13 @@ def test_nothing_is_allocated_by_a_call():
     for _ in range(1000):
         run()
     assert abs(sys.getallocatedblocks() - before) < 20  # (the loop itself, and what runs beside)
+
+
+@pytest.mark.parametrize("lanes", [2, 4])
+def test_fewer_lanes_compute_the_same_bits(lanes):
+    tape = trace(
+        lambda x: np.array([cos_sin(x[0] / x[1])[0], root(x[1] * x[1] + 2.0), select(x[0], x[1], 3.0)]), "f", {"x": (2,)}
+    )
+    x = np.random.default_rng(0).normal(size=(37, 2))
+    assert np.array_equal(Kernel(tape, lanes=lanes).ufunc(x), Kernel(tape).ufunc(x))
+    assert Kernel(tape, lanes=lanes).ufunc(x[3]).tolist() == Kernel(tape).ufunc(x)[3].tolist()

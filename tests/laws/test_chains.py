@@ -32,10 +32,9 @@ def limited(seed: int) -> Mechanism:
     mech = coupled(mech, seed) if seed % 4 == 2 else mech
     links = []
     for link in mech.links:
-        if link.moves and not link.mimic and rng.random() < 0.7:
-            low = rng.uniform(-2.0, -0.2)
-            link = link.replace(limits=(low, low + rng.uniform(0.5, 3.0)), dh_row=link.dh_row)
-        links.append(link)
+        low = rng.uniform(-2.0, -0.2)
+        high, bounded = low + rng.uniform(0.5, 3.0), link.moves and not link.mimic and rng.random() < 0.7
+        links.append(link.replace(limits=(low, high), dh_row=link.dh_row) if bounded else link)
     return mech.replace(links=links)
 
 
@@ -154,9 +153,8 @@ def test_a_step_of_the_target_is_not_passed(seed: int, case: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_same_inputs_give_the_same_bits(seed: int) -> None:
     """Two runs of one chain, a chain made anew, a restored state, and a replayed recording."""
-    outputs = []
-    for again in range(2):
-        chain = chain_of(seed) if not again else Chain(chain.mechanism, chain.constraints)
+    outputs, first = [], chain_of(seed)
+    for chain in (first, Chain(first.mechanism, first.constraints)):
         rng = np.random.default_rng([seed, 2])
         bound(chain, rng)
         told = []
@@ -174,10 +172,8 @@ def test_the_same_inputs_give_the_same_bits(seed: int) -> None:
     played = replay(chain, recorder)
     assert not played.differing(recorder.recording())
     chain.restore(kept)
-    rng = np.random.default_rng([seed, 2])
-    first = outputs[0][30:45, : len(chain.ports.inputs)]
-    for row, wanted in zip(first, outputs[0][30:45], strict=True):
-        chain.ports.inputs[:] = row
+    for wanted in outputs[0][30:45]:
+        chain.ports.inputs[:] = wanted[: len(chain.ports.inputs)]
         chain.step(0.01)
         assert chain.ports.values.tobytes() == wanted.tobytes()
 

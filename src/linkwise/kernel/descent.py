@@ -15,7 +15,7 @@ from linkwise.kernel import llvm, llvm_descent
 from linkwise.kernel import numpy as numpy_lowering
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
 from linkwise.kernel.kernel import default_backend
-from linkwise.kernel.loading import load_made, machine_key
+from linkwise.kernel.loading import laned, load_made, machine_key
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
@@ -63,12 +63,15 @@ class Descent:
         What a step is made of.
     backend : {"llvm", "numpy"}, optional
         How it is computed; LLVM wherever llvmlite is installed.
+    lanes : int, optional
+        How many tasks are computed side by side, 2 or more; as many as the processor has room for if left out. For calls
+        with one or two tasks 2 is fastest: divisions and roots of long vectors take longer.
     """
 
-    def __init__(self, program: Program, backend: str | None = None) -> None:
+    def __init__(self, program: Program, backend: str | None = None, lanes: int | None = None) -> None:
         if tuple(program.step.inputs) != INPUTS or tuple(program.step.outputs) != OUTPUTS:
             raise ValueError(f"a step takes {', '.join(INPUTS)} and gives {', '.join(OUTPUTS)}")
-        self.program, self.backend = program, backend or default_backend()
+        self.program, self.backend, self.lanes = program, backend or default_backend(), lanes
         self._lock = threading.Lock()
         self._ufunc: Any = None
 
@@ -101,7 +104,9 @@ class Descent:
     def _build(self) -> Any:
         if self.backend == "numpy":
             return _rounds(self.program)
-        code = load_made(machine_key(self.program.digest, "float64"), lambda: object_code(self.program))
+        code = load_made(
+            machine_key(laned(self.program.digest, self.lanes), "float64"), lambda: object_code(self.program, self.lanes)
+        )
         sizes = self.program.sizes
         inputs: dict[str, tuple[int | str, ...]] = {
             "parameters": ("p",), "q0": ("n",), "starts": ("k", "n"), "settings": ("s",),
@@ -112,9 +117,9 @@ class Descent:
         return make(memory, 4, 1)
 
 
-def object_code(program: Program) -> bytes:
+def object_code(program: Program, lanes: int | None = None) -> bytes:
     """Compile a program to an object file."""
-    return llvm.compiled(llvm.module(llvm_descent.descent(program, llvm.host().text("double"))))
+    return llvm.compiled(llvm.module(llvm_descent.descent(program, llvm.host().text("double", lanes))))
 
 
 def _rounds(program: Program) -> Callable[..., FloatArray]:

@@ -39,6 +39,9 @@ class Kernel:
         How; LLVM wherever llvmlite is installed.
     doc : str
         Text for the ufunc.
+    lanes : int, optional
+        How many configurations are computed side by side, 2 or more; as many as the processor has room for if left out. For
+        calls with one or two, 2 is fastest.
 
     Examples
     --------
@@ -50,12 +53,12 @@ class Kernel:
     {'mul': 2}
     """
 
-    def __init__(self, tape: Tape, backend: str | None = None, doc: str = "") -> None:
+    def __init__(self, tape: Tape, backend: str | None = None, doc: str = "", lanes: int | None = None) -> None:
         if backend is not None and backend not in BACKENDS:
             raise KernelError(f"backend is {backend!r}; expected {choices(BACKENDS)}")
         self.tape = tape
         self.backend = backend or default_backend()
-        self.doc = doc
+        self.doc, self.lanes = doc, lanes
         self._lock = threading.RLock()
         self._ufunc: Any = None
         self._code: Code | None = None
@@ -132,7 +135,7 @@ class Kernel:
         return numpy_lowering.source(self.tape)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.tape, None if self.backend == default_backend() else self.backend, self.doc)
+        return type(self), (self.tape, None if self.backend == default_backend() else self.backend, self.doc, self.lanes)
 
     def __repr__(self) -> str:
         shapes = [", ".join(f"{k} {v}" for k, v in group.items()) for group in (self.tape.inputs, self.tape.outputs)]
@@ -145,7 +148,7 @@ class Kernel:
             loops = [(dtype, numpy_lowering.loop(self.tape, dtype, made_once)) for dtype in ("float32", "float64")]
             memory = Memory(self.tape, loops, self.doc)
         else:
-            self._code = load(self.tape, "float64")
+            self._code = load(self.tape, "float64", self.lanes)
             double = LOOP(self._code.address("loop_double"))
             memory = Memory(self.tape, [("float32", LOOP()), ("float64", double)], self.doc)
             memory.held.append(self._code)

@@ -34,9 +34,9 @@ class Host:
     vector_bytes: int
     has_fma: bool
 
-    def text(self, scalar: str) -> Text:
-        """An empty function body for vectors of the host's width."""
-        return Text(scalar, self.vector_bytes // (8 if scalar == "double" else 4), self.has_fma)
+    def text(self, scalar: str, lanes: int | None = None) -> Text:
+        """An empty function body for vectors of the host's width, or of so many lanes."""
+        return Text(scalar, lanes or self.vector_bytes // (8 if scalar == "double" else 4), self.has_fma)
 
 
 @cache
@@ -72,11 +72,11 @@ def target_machine() -> Any:
     )
 
 
-def assembly(tape: Tape, dtype: str) -> str:
+def assembly(tape: Tape, dtype: str, lanes: int | None = None) -> str:
     """LLVM text of a kernel for one scalar type: ``loop_double`` or ``loop_float``, and for float64 the entry ``call``."""
 
     def make() -> Text:
-        return host().text(SCALARS[dtype])
+        return host().text(SCALARS[dtype], lanes)
 
     plan = Plan(tape, has_fma=host().has_fma)
     parts = [ELEMENT, slow(make()), blocks(tape, make(), plan), copying(make()), sending(make()), loop(tape, make(), plan)]
@@ -91,7 +91,7 @@ def _single(tape: Tape, plan: Plan, wide: Text) -> list[str]:
     if plan.together > 1:
         return [entry(tape, wide, plan)]
     text = narrow.text("double")
-    parts = [] if narrow == host() else [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)]
+    parts = [] if text.width == wide.width else [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)]
     return [*parts, whole(tape, narrow.text("double"), plan), entry(tape, text, plan)]
 
 
@@ -122,9 +122,9 @@ attributes #0 = {{ nounwind "min-legal-vector-width"="512" "prefer-vector-width"
 """
 
 
-def object_code(tape: Tape, dtype: str) -> bytes:
+def object_code(tape: Tape, dtype: str, lanes: int | None = None) -> bytes:
     """Compile a kernel to an object file."""
-    return compiled(assembly(tape, dtype))
+    return compiled(assembly(tape, dtype, lanes))
 
 
 def compiled(text: str) -> bytes:

@@ -33,9 +33,9 @@ class Code(Protocol):
         """Where a symbol stands; 0 if there is none of that name."""
 
 
-def load(tape: Tape, dtype: str) -> Code:
+def load(tape: Tape, dtype: str, lanes: int | None = None) -> Code:
     """Machine code of a tape for one scalar type, its runtime table filled in."""
-    return load_made(cache_key(tape, dtype), lambda: llvm.object_code(tape, dtype))
+    return load_made(cache_key(tape, dtype, lanes), lambda: llvm.object_code(tape, dtype, lanes))
 
 
 def load_made(key: str, make: Callable[[], bytes]) -> Code:
@@ -65,9 +65,14 @@ def fill_pool(code: Code, words: Sequence[int]) -> None:
         table[k] = word
 
 
-def cache_key(tape: Tape, dtype: str) -> str:
+def cache_key(tape: Tape, dtype: str, lanes: int | None = None) -> str:
     """What the machine code of a tape depends on: see `machine_key`."""
-    return machine_key(tape.digest, dtype)
+    return machine_key(laned(tape.digest, lanes), dtype)
+
+
+def laned(digest: str, lanes: int | None) -> str:
+    """What tells a program apart where it is compiled for so many lanes; None for as many as the processor has."""
+    return digest if lanes is None else f"{digest} {lanes}"
 
 
 def machine_key(digest: str, dtype: str) -> str:

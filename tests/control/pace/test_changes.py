@@ -122,7 +122,7 @@ def test_without_machine_code_the_same_is_kept(arm: tuple[Mechanism, Pace]) -> N
     mech, pace = arm
     chains = [Driven(mech, which, [-1], np.zeros(2), dict(LIMITS)) for which in (pace, Pace(mech, [-1], backend="numpy"))]
     for chain in chains:
-        chain.follow([GOAL] * 150, [0.01] * 150)
+        chain.follow([GOAL] * 60, [0.01] * 60)
         assert chain.broken() <= 0
     apart = np.abs(np.array(chains[0].outputs) - np.array(chains[1].outputs)).max()
     assert apart <= 1e-3

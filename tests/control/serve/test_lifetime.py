@@ -11,7 +11,9 @@ import pytest
 
 pytest.importorskip("asyncua")
 
-from a_served_chain import Running, alive, until
+from a_served_chain import AChain, alive, until
+
+from linkwise.control.serve import Server, server
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -20,40 +22,49 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from a_served_chain import AChain
 from linkwise.control.serve import Server, run
-chain = AChain()
+chain, last = AChain(), "serving"
 with Server(chain.ports, port=0) as server:
     print(server._process.pid, flush=True)
-    run(chain, 5e-3, before=server.take, after=server.publish, spin=0.0)
+    while True:
+        told = run(chain, 5e-3, cycles=20, before=server.take, after=server.publish, spin=0.0)
+        if server.state != last:
+            last = server.state
+            print(last, told.cycles, flush=True)
 """
 
 
-@posix
-def test_a_server_that_stands_still_or_ends_is_told_and_the_cycle_goes_on() -> None:
-    with Running() as running:
-        server = running.server._process.pid
-        os.kill(server, signal.SIGINT)  # (Ctrl-C reaches both processes: it is meant for that of the cycle)
-        os.kill(server, signal.SIGSTOP)
-        assert until(lambda: running.server.state == "stalled")
-        assert running.moves_on()
-        os.kill(server, signal.SIGCONT)
-        assert until(lambda: running.server.state == "serving")
-        os.kill(server, signal.SIGKILL)
-        assert until(lambda: running.server.state == "ended")
-        assert running.moves_on()
-        assert set(running.server.counts) >= {"sessions", "accepted", "denied"}
-    running.server.close()  # (once more does no harm)
+def shared() -> set[str]:
+    return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
 
 
 @posix
-def test_no_server_is_left_behind_when_the_process_of_the_cycle_is_killed() -> None:
-    before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+def test_a_server_that_stands_still_is_told_and_none_is_left_behind_by_a_cycle_that_is_killed() -> None:
+    before = shared()
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(SERVING), str(Path(__file__).parent)], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    server = int(process.stdout.readline())
-    assert alive(server)
+    child = int(process.stdout.readline())
+    assert alive(child)
+    os.kill(child, signal.SIGINT)  # (Ctrl-C reaches both processes: it is meant for that of the cycle)
+    os.kill(child, signal.SIGSTOP)
+    assert process.stdout.readline() == "stalled 20\n"  # (all twenty cycles of a run were done meanwhile)
+    os.kill(child, signal.SIGCONT)
+    assert process.stdout.readline() == "serving 20\n"
     process.kill()
     process.communicate(timeout=60)
-    assert until(lambda: not alive(server))
-    assert (set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()) <= before
+    assert until(lambda: not alive(child))
+    assert shared() <= before
+
+
+def test_the_cycle_goes_on_without_a_server_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_BEGIN", """print('{"port": 4840}')""")  # (says that it serves, and is gone)
+    chain = AChain()
+    with Server(chain.ports, port=0) as gone:
+        assert until(lambda: gone.state == "ended")
+        for _ in range(1000):
+            gone.take()
+            chain.step(1e-3)
+            gone.publish()
+        assert set(gone.counts.values()) == {0}
+    gone.close()  # (once more does no harm)

@@ -28,6 +28,12 @@ from linkwise.spatial.scalar import Array, FloatArray, select
 STATUS = 2
 """Numbers beside the joint values that the solver keeps: steps and damping; the status follows them."""
 
+CLOSING = np.array([1e-24, 20.0])
+"""For bringing a configuration onto the loops of a mechanism: the square of the precision, and the most steps."""
+
+LANES = 2
+"""A cycle computes one or two rows: short vectors are the fastest for them."""
+
 _making = threading.RLock()
 
 
@@ -60,7 +66,7 @@ class Parts:
             {"inputs": (inputs,), "before": (inputs,), "last": (2, n), "at": (2, n)},
             {
                 "clean": (inputs,), "parameters": (2 * n + size,), "q0": (n,), "starts": (2, n), "settings": (2,),
-                "bounds": (2 * n + 3 * self.points + len(meeting),), "flags": (2,),
+                "closing": (2 * n + size,), "bounds": (2 * n + 3 * self.points + len(meeting),), "flags": (2,),
             },
         )  # fmt: skip
         self.looking = self._kernel(
@@ -71,7 +77,7 @@ class Parts:
         )
         step = {"parameters": (2 * n + size,), "q0": (n,), "settings": (2,), "q": (n,), "aux": (STATUS,)}
         made = {"q": (n,), "aux": (STATUS,), "status": ()}
-        self.tracking = Descent(Program(trace(partial(track, self.problem), "chain_track", step, made)))
+        self.tracking = Descent(Program(trace(partial(track, self.problem), "chain_track", step, made)), lanes=LANES)
         made_row = length(self.pace.made)
         self.reporting = self._kernel(
             self._report,
@@ -91,7 +97,7 @@ class Parts:
         return hashlib.sha256(repr([*tapes, self.tracking.program.digest]).encode()).hexdigest()
 
     def _kernel(self, function: Callable[..., Any], name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Kernel:
-        return Kernel(trace(function, name, inputs, outputs))
+        return Kernel(trace(function, name, inputs, outputs), lanes=LANES)
 
     def _prepare(self, inputs: Array, before: Array, last: Array, at: Array) -> tuple[Array, ...]:
         layout, targets = self.layout, self.targets
@@ -103,8 +109,9 @@ class Parts:
         bounds.append(targets.meeting(clean))
         flags = np.array([wrong, targets.moving(clean)], dtype=object)
         parameters = np.concatenate([limits, targets.now(clean)])
-        starts = targets.starts(last[0])
-        return clean, parameters, targets.begin(clean, before, last, at), starts, settings, np.concatenate(bounds), flags
+        closing = np.concatenate([limits, np.zeros(self.problem.size)])  # (no constraint counts: the loops of the mechanism)
+        starts, begin = targets.starts(last[0]), targets.begin(clean, before, last, at)
+        return clean, parameters, begin, starts, settings, closing, np.concatenate(bounds), flags
 
     def _ahead(self, clean: Array, found: Array, last: Array, clock: Array, before: Array) -> tuple[Array, ...]:
         goal = found[: self.n]
@@ -162,6 +169,8 @@ class Cycle:
         self.leading = np.zeros(n)
         self.starts, self.none, self.settings = np.empty((2, n)), np.empty((0, n)), np.empty(2)
         self.now, self.later = np.empty(parts.row), np.empty(parts.row)
+        self.goal, self.next_goal, self.closed = np.empty(parts.row), np.empty(parts.row), np.empty(parts.row)
+        self.closing = np.empty(parts.parameters)
         self.given, self.made = np.zeros((2, length(pace.given))), np.empty((2, length(pace.made)))
         self.told_next, self.outputs = np.empty(parts.report.size), outputs
         self.inputs = inputs
@@ -175,7 +184,7 @@ class Cycle:
         self.before[:] = np.where(np.isnan(self.inputs), 0.0, self.inputs)
         self.last[:] = self.at[:] = q0
         self.carry[:] = parts.pace.rest(q0)
-        for row, made in zip((self.now, self.later), self.made, strict=True):
+        for row, made in zip((self.goal, self.next_goal), self.made, strict=True):
             row[:], made[:] = 0.0, 0.0
             row[: parts.n] = made[parts.pace.made["q"]] = q0
             made[parts.pace.made["kept"]] = 1.0
@@ -194,12 +203,11 @@ class Cycle:
         """All steps of a cycle, tied to the arrays of this chain; and what tells how it stands."""
         parts, n = self.parts, self.parts.n
         bounds = np.empty(parts.preparing.tape.outputs["bounds"])
-        prepared = (self.clean, self.parameters, self.q0, self.starts, self.settings, bounds, self.flags)
+        prepared = (self.clean, self.parameters, self.q0, self.starts, self.settings, self.closing, bounds, self.flags)
         again = (self.starts, self.settings)
-        once = (self.none, self.settings)
         look = (self.later_parameters, self.begin, self.speeds, self.leading)
         reported = (
-            self.clean, self.flags, self.now, self.later, self.made[0], self.made[1], self.speeds, self.parameters,
+            self.clean, self.flags, self.goal, self.next_goal, self.made[0], self.made[1], self.speeds, self.parameters,
             self.later_parameters, self.told, self.clock,
         )  # fmt: skip
         prepare = Call(parts.preparing, (self.inputs, self.before, self.last, self.at), prepared)
@@ -209,21 +217,17 @@ class Cycle:
             [
                 prepare,
                 Call(parts.tracking, (self.parameters, self.q0, *again), (self.now,)),
-                # (what is not solved from any start is answered with the best on the way from the first)
-                If(self.now[-1:], (), (Call(parts.tracking, (self.parameters, self.q0, *once), (self.now,)),)),
+                *self._settle(self.parameters, self.q0, self.now, self.goal),
                 If(
                     self.flags[1:],
                     (
-                        Call(parts.looking, (self.clean, self.now, self.last, self.clock, self.dt_before), look),
+                        Call(parts.looking, (self.clean, self.goal, self.last, self.clock, self.dt_before), look),
                         Call(parts.tracking, (self.later_parameters, self.begin, *again), (self.later,)),
-                        If(
-                            self.later[-1:],
-                            (),
-                            (Call(parts.tracking, (self.later_parameters, self.begin, *once), (self.later,)),),
-                        ),
+                        *self._settle(self.later_parameters, self.begin, self.later, self.next_goal),
                     ),
                     (
                         Copy(self.later, self.now),
+                        Copy(self.next_goal, self.goal),
                         Copy(self.later_parameters, self.parameters),
                         Copy(self.speeds, np.zeros(n)),
                         Copy(self.leading, np.zeros(n)),
@@ -237,14 +241,29 @@ class Cycle:
         )
         return cycle, standing
 
+    def _settle(
+        self, parameters: FloatArray, begin: FloatArray, found: FloatArray, goal: FloatArray
+    ) -> tuple[Call | Copy | If, ...]:
+        """What was found, as the goal.
+
+        What is not solved from any start is answered with the best on the way from the first. That is brought onto the loops
+        of the mechanism, which give way otherwise; the solver goes on from where they do, so that it stays there.
+        """
+        parts, n = self.parts, self.parts.n
+        otherwise = [Call(parts.tracking, (parameters, begin, self.none, self.settings), (found,)), Copy(goal, found)]
+        if parts.layout.tree.loops:
+            closed = Call(parts.tracking, (self.closing, found[:n], self.none, CLOSING), (self.closed,))
+            otherwise += [closed, Copy(goal[:n], self.closed[:n])]
+        return (If(found[-1:], (Copy(goal, found),), tuple(otherwise)),)
+
     def _ahead(self, bounds: FloatArray) -> list[Copy]:
         """What is limited: both answers, from where the chain is."""
         n, points, given = self.parts.n, self.parts.points, self.parts.pace.given
         names = ("low", "high", "max_speed", "max_acceleration", "max_deceleration", "closures")
         both = dict(zip(names, np.split(bounds, np.cumsum([n, n, points, points, points])), strict=True))
         both |= {"goal_speed": self.leading, "dt_before": self.dt_before, "dt": self.clock}
-        rows = [{"goal": self.now[:n], "q": self.at[0], "carry": self.carry[0]}]
-        rows += [{"goal": self.later[:n], "q": self.at[1], "carry": self.carry[1]}]
+        rows = [{"goal": self.goal[:n], "q": self.at[0], "carry": self.carry[0]}]
+        rows += [{"goal": self.next_goal[:n], "q": self.at[1], "carry": self.carry[1]}]
         return [Copy(self.given[k, given[name]], part) for k in range(2) for name, part in {**both, **rows[k]}.items()]
 
     def _behind(self) -> list[Copy]:

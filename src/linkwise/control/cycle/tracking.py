@@ -25,6 +25,10 @@ DAMPING, EASED, STRICTER, HOPELESS = 0.1, 0.2, 10.0, 1e12
 MOST_ERROR, LEAST_DAMPING = 10.0, 1e-13
 """The squared error beyond which the damping does not grow, and the damping that is left at the solution."""
 
+WIDEST = 1.0
+"""No joint turns further in a step, rad, or slides, in units of the mechanism's size: near singular positions steps are too
+long, and would wind joints up."""
+
 AT_REST = 1e-16
 """The squared slope along the free joints, as a share of the squared error, below which it is at rest."""
 
@@ -48,7 +52,7 @@ def track(problem: Problem, p: Array, q0: Array, settings: Array, q: Array, aux:
     slope = rates.T @ residual
     shares, leaning = free(q, low, high, slope)
     step = pseudo_step(rates * shares, residual, damping * least(error, MOST_ERROR) + LEAST_DAMPING)
-    tried = within(q + step, low, high)
+    tried = within(q + step / greatest(1.0, _widest(problem, step) / WIDEST), low, high)
     rows = problem.rows(View(problem.tree, tried), numbers)
     after, there = squared(_together(rows, weights, n)[0]), _met(problem, rows, settings)
     better = select(error - after, 1.0, there)
@@ -68,6 +72,14 @@ def pseudo_step(rates: Array, residual: Array, damping: Any) -> Array:
     if not len(residual):
         return np.zeros(rates.shape[1])
     return np.asarray(rates.T @ factor(rates @ rates.T + damping * np.eye(len(residual))).solve(residual))
+
+
+def _widest(problem: Problem, step: Array) -> Any:
+    """The greatest part of a step (n,), rad or in units of the mechanism's size."""
+    made: Any = 0.0
+    for part, slides in zip(step, problem.tree.slides, strict=True):
+        made = greatest(made, abs(part) / (problem.length if slides else 1.0))
+    return made
 
 
 def within(q: Array, low: Array, high: Array) -> Array:

@@ -100,8 +100,8 @@ class Tangent:
     def force(self, limits: Limits) -> tuple[Any, Any]:
         """What beta |v| (m/s2) may be, a little less, infinite without limits; and how far that is from not being possible.
 
-        With the force f, the part b of a deceleration d that bends take, and e/f for what is left of Taylor's series, the less
-        the shorter the way to the stop is, f + b + e/f <= d; `margins` tells what really holds.
+        With the force f, the part b of a deceleration d that bends take, and e/f for what is left of Taylor's series (less,
+        as the way to the stop is shorter), f + b + e/f <= d; `margins` tells what really holds.
         """
         most, inverse = limits.most_deceleration, limits.deceleration
         slowing, other = self._any_way(most, inverse), self._tangential(most, inverse)

@@ -118,11 +118,11 @@ class Pace:
         parts = {name: slice(n + part.start, n + part.stop) for name, part in aux.parts.items() if name in told}
         self.made, self.made_row = {"q": slice(0, n), **parts}, n + sum(told.values())
         row = prepare.layout.size
-        self._prepare = Kernel(trace(prepare, "pace_prepare", {"given": (given.size,)}, {"row": (row,)}), backend)
+        self._prepare = Kernel(trace(prepare, "pace_prepare", {"given": (given.size,)}, {"row": (row,)}), backend, lanes=2)
         inputs = {"parameters": (row,), "q0": (n,), "settings": (1,), "q": (n,), "aux": (aux.size,)}
         outputs = {"q": (n,), "aux": (aux.size,), "status": ()}
         step = Step(points, loops, prepare.layout, carry, aux)
-        self._search = Descent(Program(trace(step, "pace", inputs, outputs)), backend)
+        self._search = Descent(Program(trace(step, "pace", inputs, outputs)), backend, lanes=2)
         self._found = n + aux.size + 1
 
     def rest(self, q: npt.ArrayLike) -> FloatArray:
