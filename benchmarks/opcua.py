@@ -137,9 +137,11 @@ def case(name: str, duration: float, priority: int | None, *others: str, served:
         with Server(chain.ports, port=0, users=users) as server:
             work = {"before": server.take, "after": server.publish, "priority": priority}
             names = ["chain.cycle", *(port for port in chain.ports if port != "chain.cycle")][:PORTS]
-            processes = {what: beside(what, server.address, names, duration + 1.0) for what in others}
             at_work = {"client": lambda: server.counts["accepted"] > 2, "attack": lambda: server.counts["turned_away"] > 0}
-            run(chain, PERIOD, stop=lambda: all(at_work[what]() for what in others), **work)
+            processes = {}
+            for what in others:  # (the client is there before the attack begins)
+                processes[what] = beside(what, server.address, names, duration + 3.0)
+                run(chain, PERIOD, stop=at_work[what], **work)
             told(name, run(chain, PERIOD, cycles=cycles, **work))
             run(chain, PERIOD, stop=lambda: all(process.poll() is not None for process in processes.values()), **work)
             for what, process in processes.items():

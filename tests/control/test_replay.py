@@ -10,7 +10,7 @@ import pytest
 from linkwise.control.port import Port
 from linkwise.control.recorder import Recorder
 from linkwise.control.recording import Recording
-from linkwise.control.replay import replay
+from linkwise.control.replaying import replay
 from linkwise.errors import ArgumentError
 
 from .a_chain import PORTS, AChain, run

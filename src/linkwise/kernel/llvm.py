@@ -91,7 +91,8 @@ def _single(tape: Tape, plan: Plan, wide: Text) -> list[str]:
     if plan.together > 1:
         return [entry(tape, wide, plan)]
     text = narrow.text("double")
-    parts = [] if text.width == wide.width else [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)]
+    own = text.width != wide.width
+    parts = [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)] if own else []
     return [*parts, whole(tape, narrow.text("double"), plan), entry(tape, text, plan)]
 
 
