@@ -47,6 +47,15 @@ def test_theta_speed_and_d_speed(link: str, letter: str) -> None:
     assert np.abs(chain["hook.calculated_angular_velocity.predicted"] - axis).max() <= ROUNDING / dt
 
 
+def test_theta_speed_of_many_turns_in_a_cycle() -> None:
+    """However far a joint goes in a cycle, its predicted value is there; at a limit it ends."""
+    chain, dt = crane(), 0.01
+    chain["lamp.theta_speed"], chain["mast.theta_speed"] = -3140.0, 1e5
+    assert chain.step(dt), chain.reason
+    assert abs(chain["lamp.predicted_theta"] - (0.1 - 31.4)) <= 64 * EPS * 31.4
+    assert chain["mast.predicted_theta"] == chain["mast.limits.max"]
+
+
 def test_theta_speed_yields_to_a_constraint() -> None:
     """An input speed counts beside the constraints: where a place is held, only what leaves it there."""
     chain, dt = puma(), 0.01

@@ -217,13 +217,13 @@ class Cycle:
             [
                 prepare,
                 Call(parts.tracking, (self.parameters, self.q0, *again), (self.now,)),
-                *self._settle(self.parameters, self.q0, self.now, self.goal),
+                self._settle(self.parameters, self.q0, self.now, self.goal),
                 If(
                     self.flags[1:],
                     (
                         Call(parts.looking, (self.clean, self.goal, self.last, self.clock, self.dt_before), look),
                         Call(parts.tracking, (self.later_parameters, self.begin, *again), (self.later,)),
-                        *self._settle(self.later_parameters, self.begin, self.later, self.next_goal),
+                        self._settle(self.later_parameters, self.begin, self.later, self.next_goal),
                     ),
                     (
                         Copy(self.later, self.now),
@@ -241,20 +241,19 @@ class Cycle:
         )
         return cycle, standing
 
-    def _settle(
-        self, parameters: FloatArray, begin: FloatArray, found: FloatArray, goal: FloatArray
-    ) -> tuple[Call | Copy | If, ...]:
+    def _settle(self, parameters: FloatArray, begin: FloatArray, found: FloatArray, goal: FloatArray) -> If:
         """What was found, as the goal.
 
         What is not solved from any start is answered with the best on the way from the first. That is brought onto the loops
         of the mechanism, which give way otherwise; the solver goes on from where they do, so that it stays there.
         """
         parts, n = self.parts, self.parts.n
-        otherwise = [Call(parts.tracking, (parameters, begin, self.none, self.settings), (found,)), Copy(goal, found)]
+        best = (Call(parts.tracking, (parameters, begin, self.none, self.settings), (found,)), Copy(goal, found))
+        closed: tuple[Call | Copy, ...] = ()
         if parts.layout.tree.loops:
-            closed = Call(parts.tracking, (self.closing, found[:n], self.none, CLOSING), (self.closed,))
-            otherwise += [closed, Copy(goal[:n], self.closed[:n])]
-        return (If(found[-1:], (Copy(goal, found),), tuple(otherwise)),)
+            close = Call(parts.tracking, (self.closing, found[:n], self.none, CLOSING), (self.closed,))
+            closed = (close, Copy(goal[:n], self.closed[:n]))
+        return If(found[-1:], (Copy(goal, found),), (*best, *closed))
 
     def _ahead(self, bounds: FloatArray) -> list[Copy]:
         """What is limited: both answers, from where the chain is."""

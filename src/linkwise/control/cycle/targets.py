@@ -20,8 +20,8 @@ RATE_DAMPING = 1e-12
 """Of the speeds, in units of the mechanism's size: singular values far above a millionth lose nothing."""
 
 WIDEST = 0.5
-"""A joint that would turn, rad, or slide, in units of the mechanism's size, further than this in a cycle is near a singular
-position: the solver then begins where the chain is."""
+"""A joint that constraints would turn, rad, or slide, in units of the mechanism's size, further than this in a cycle is near
+a singular position: the solver then begins where the input speeds alone lead."""
 
 NUDGE = 0.03
 """Of the last start of the solver beside the chain's own value, rad or units of size: off a singular position."""
@@ -124,13 +124,13 @@ class Targets:
         view = View(self.problem.tree, goal)
         speeds = self.speeds(x, view)
         numbers = self._numbers(x, view, time)
-        slides = self.problem.tree.slides
+        slides, inputs = self.problem.tree.slides, self.layout.coordinates(x, "_speed")
         widest: Any = 0.0
-        for speed, slide in zip(speeds, slides, strict=True):
-            amount = abs(speed * time) / (self.problem.length if slide else 1.0)
+        for speed, own, slide in zip(speeds, inputs, slides, strict=True):
+            amount = abs((speed - own) * time) / (self.problem.length if slide else 1.0)
             widest = select(amount - widest, amount, widest)
-        begin = [select(WIDEST - widest, value + speed * time, value) for value, speed in zip(goal, speeds, strict=True)]
-        return numbers, np.array(begin, dtype=object), speeds
+        rates = [select(WIDEST - widest, speed, own) for speed, own in zip(speeds, inputs, strict=True)]
+        return numbers, goal + np.array(rates, dtype=object) * time, speeds
 
     def speeds(self, x: Array, view: View) -> Array:
         """Joint speeds (n,) with which all rows go on holding: the nearest to the input speeds (least squares)."""
