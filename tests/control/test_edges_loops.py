@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from linkwise.control import Chain
-from some_chains import EPS, PRECISION, crane, crane_ends, enable, exceeded, predicted, run, solved, ways
+from linkwise.control import Chain, Loop, MovingPosition, RevoluteLink
+from some_chains import EPS, PRECISION, crane, crane_ends, enable, exceeded, place_of, predicted, run, solved, turn, ways
 
 LIMITS = {"hook": (0.5, 1.0, 1.5), "lamp": (0.6, 2.0, 2.0)}
 
@@ -73,3 +73,27 @@ def test_loops_switched_while_in_motion(seed: int) -> None:
     for every in (np.array(rows), np.array(ahead)):
         assert ((every >= low) & (every <= high)).all()
         assert kept(chain, every)
+
+
+def test_a_loop_of_rotations_too_stays_closed_on_the_way() -> None:
+    """Two arms that hold one thing as if they were welded, and carry it elsewhere within a greatest speed."""
+    links = [
+        RevoluteLink("a1", a=1.0, predecessor="start", theta=1.2),
+        RevoluteLink("a2", a=1.0, theta=-1.0),
+        RevoluteLink("a3", a=0.3, theta=0.3),
+        RevoluteLink("b1", a=1.4, predecessor="start", theta=-0.5),
+        RevoluteLink("b2", a=1.0, theta=1.2),
+        RevoluteLink("b3", a=0.2, theta=-0.2),
+    ]
+    constraints = [Loop("weld", "a3", "b3", rotation=True), MovingPosition("target", "a3", enabled=False)]
+    chain = Chain(links, constraints, name="two arms")
+    assert chain.step(0.01)
+    enable(chain, "target", position=np.asarray(chain["a3.solved_position"]) + [-0.4, 0.4, 0.0])
+    for what, most in (("speed", 0.3), ("acceleration", 1.0), ("deceleration", 1.0)):
+        chain[f"a3.max_{what}"] = most
+    rows = run(chain, 300)
+    assert chain.reason == "converged"
+    assert np.abs(rows[-1] - rows[0]).max() > 0.1
+    ends = [[place_of(chain.mechanism, row, link) for link in ("a3", "b3")] for row in rows]
+    assert max(np.linalg.norm((one - two)[:3, 3]) for one, two in ends) < 1e-10
+    assert max(np.linalg.norm(turn(one[:3, :3] @ two[:3, :3].T)) for one, two in ends) < 1e-10

@@ -112,7 +112,7 @@ def test_ends_that_are_held_together_by_a_switch() -> None:
     ]
     mech = Mechanism(links, name="grip")
     points = [1, 3]
-    pace = Pace(mech, points, closures=[("left 2", "right 2")])
+    pace = Pace(mech, points, closures=[("left 2", "right 2", "point")])
     task = [Coordinate(0, 0.3), Coordinate(1, 0.2)]
     closed = mech.replace(loops=[Loop("point", "left 2", "right 2")])
     goal = solve(closed, task, tol=1e-13)

@@ -24,7 +24,7 @@ METHODS: tuple[str, ...] = ("measured", "predicted", "jacobian")
 RESERVED = ("chain", "start")
 
 MOST = 1e100
-"""A sensor's value of this size or more is not one."""
+"""A sensor's value of this size or more is not one, and neither is a least joint value so great, or a greatest one so small."""
 
 TAKES_ANYTHING = {
     "theta",
@@ -103,13 +103,22 @@ class Layout:
         made, wrong = values.copy(), 0.0
         for name, port in self.ports.items():
             if port.direction == "in" and port.interval is None:
-                endless = not name.endswith((".limits.min", ".limits.max"))
                 for k in range(*self.ports.slice_of(name).indices(self.inputs)):
-                    size = abs(values[k])
-                    good = MOST - size if endless else 1.0 + size  # (neither is above zero for NaN)
+                    size = _size(name, values[k])
+                    good = MOST - size  # (not above zero for NaN)
                     made[k] = select(good, values[k], before[k])
                     wrong = wrong + select(good, 0.0, 1.0)
         return made, wrong
+
+    def stand_ins(self, q0: FloatArray) -> FloatArray:
+        """What stands in (I,) for inputs that are no numbers before any were: where the joints are, their limits, zeros."""
+        made = np.zeros(self.inputs)
+        for (link, letter), value, ends in zip(self.joints, q0, self.tree.limits, strict=True):
+            for name, number in zip(
+                (f"{link}.{letter}", f"{link}.limits.min", f"{link}.limits.max"), (value, *ends), strict=True
+            ):
+                made[self.ports.slice_of(name)] = number
+        return made
 
     def _check(self) -> None:
         if self.tree.floating:
@@ -223,6 +232,12 @@ class Layout:
     def _driven(self, constraint: ChainConstraint) -> str:
         """Whether that is a theta or a d."""
         return self.joints[self._joint(constraint)][1]
+
+
+def _size(name: str, value: Any) -> Any:
+    """What may not be too much of an input: a least value of a joint may be minus infinity, a greatest one plus infinity."""
+    signs = {".limits.min": 1.0, ".limits.max": -1.0}
+    return signs[name[-11:]] * value if name[-11:] in signs else abs(value)
 
 
 def _letter(tree: Tree, link: int) -> str:

@@ -21,9 +21,9 @@ from linkwise.control.cycle.tracking import track
 from linkwise.control.pace import Pace
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.descent import Descent, Program
-from linkwise.kernel.sequence import Call, Copy, If, Sequence
+from linkwise.kernel.sequence import Call, Copy, If, Sequence, Step
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, FloatArray, select
+from linkwise.spatial.scalar import Array, FloatArray, greatest, select
 
 STATUS = 2
 """Numbers beside the joint values that the solver keeps: steps and damping; the status follows them."""
@@ -33,6 +33,9 @@ CLOSING = np.array([1e-24, 20.0])
 
 LANES = 2
 """A cycle computes one or two rows: short vectors are the fastest for them."""
+
+RETRY = 0.25
+"""The share of the iterations of a cycle that a further start is given."""
 
 _making = threading.RLock()
 
@@ -55,7 +58,7 @@ class Parts:
         self.problem = Problem(tree, constraints)
         self.targets = Targets(self.layout, self.problem, angles)
         self.report = Report(self.layout, self.problem, self.targets)
-        meeting = [(group.link, group.to) for group in self.problem.groups if group.kind == "meet" and group.to is not None]
+        meeting = self.problem.meeting()
         self.pace = Pace(tree, self.report.links, closures=meeting)
         n, size, inputs = tree.n, self.problem.size, self.layout.inputs
         self.n, self.row, self.parameters = n, n + STATUS + 1, 2 * n + size
@@ -66,7 +69,8 @@ class Parts:
             {"inputs": (inputs,), "before": (inputs,), "last": (2, n), "at": (2, n)},
             {
                 "clean": (inputs,), "parameters": (2 * n + size,), "q0": (n,), "starts": (2, n), "settings": (2,),
-                "closing": (2 * n + size,), "bounds": (2 * n + 3 * self.points + len(meeting),), "flags": (2,),
+                "retry": (2,), "closing": (2 * n + size,), "bounds": (2 * n + 3 * self.points + len(meeting),),
+                "flags": (2,),
             },
         )  # fmt: skip
         self.looking = self._kernel(
@@ -104,14 +108,16 @@ class Parts:
         clean, wrong = layout.cleaned(inputs, before)
         limits = targets.limits(clean)
         precision = layout.take(clean, "chain.calculation_precision")
-        settings = np.array([precision * precision, layout.take(clean, "chain.calculations_per_cycle")], dtype=object)
+        most = layout.take(clean, "chain.calculations_per_cycle")
+        settings = np.array([precision * precision, most], dtype=object)
+        retry = np.array([precision * precision, greatest(RETRY * most, 1.0)], dtype=object)
         bounds = [limits, *(layout.greatest(clean, what) for what in ("speed", "acceleration", "deceleration"))]
         bounds.append(targets.meeting(clean))
         flags = np.array([wrong, targets.moving(clean)], dtype=object)
         parameters = np.concatenate([limits, targets.now(clean)])
         closing = np.concatenate([limits, np.zeros(self.problem.size)])  # (no constraint counts: the loops of the mechanism)
         starts, begin = targets.starts(last[0]), targets.begin(clean, before, last, at)
-        return clean, parameters, begin, starts, settings, closing, np.concatenate(bounds), flags
+        return clean, parameters, begin, starts, settings, retry, closing, np.concatenate(bounds), flags
 
     def _ahead(self, clean: Array, found: Array, last: Array, clock: Array, before: Array) -> tuple[Array, ...]:
         goal = found[: self.n]
@@ -167,7 +173,8 @@ class Cycle:
         self.parameters, self.later_parameters = np.empty(parts.parameters), np.empty(parts.parameters)
         self.q0, self.begin, self.speeds = np.empty(n), np.empty(n), np.zeros(n)
         self.leading = np.zeros(n)
-        self.starts, self.none, self.settings = np.empty((2, n)), np.empty((0, n)), np.empty(2)
+        self.starts, self.none = np.empty((2, n)), np.empty((0, n))
+        self.settings, self.retry, self.spare = np.empty(2), np.empty(2), np.empty(parts.row)
         self.now, self.later = np.empty(parts.row), np.empty(parts.row)
         self.goal, self.next_goal, self.closed = np.empty(parts.row), np.empty(parts.row), np.empty(parts.row)
         self.closing = np.empty(parts.parameters)
@@ -178,10 +185,10 @@ class Cycle:
         self.reset(q0)
 
     def reset(self, q0: FloatArray) -> None:
-        """Begin again at rest, with the outputs of the chain where it stands; what is no number among the inputs is zero."""
+        """Begin again at rest, with the outputs of the chain where it stands; see `Layout.stand_ins` for what is no number."""
         parts = self.parts
         self.memory[:] = 0.0
-        self.before[:] = np.where(np.isnan(self.inputs), 0.0, self.inputs)
+        self.before[:] = parts.layout.cleaned(self.inputs, parts.layout.stand_ins(q0))[0]
         self.last[:] = self.at[:] = q0
         self.carry[:] = parts.pace.rest(q0)
         for row, made in zip((self.goal, self.next_goal), self.made, strict=True):
@@ -203,8 +210,17 @@ class Cycle:
         """All steps of a cycle, tied to the arrays of this chain; and what tells how it stands."""
         parts, n = self.parts, self.parts.n
         bounds = np.empty(parts.preparing.tape.outputs["bounds"])
-        prepared = (self.clean, self.parameters, self.q0, self.starts, self.settings, self.closing, bounds, self.flags)
-        again = (self.starts, self.settings)
+        prepared = (
+            self.clean,
+            self.parameters,
+            self.q0,
+            self.starts,
+            self.settings,
+            self.retry,
+            self.closing,
+            bounds,
+            self.flags,
+        )
         look = (self.later_parameters, self.begin, self.speeds, self.leading)
         reported = (
             self.clean, self.flags, self.goal, self.next_goal, self.made[0], self.made[1], self.speeds, self.parameters,
@@ -216,14 +232,12 @@ class Cycle:
         cycle = Sequence(
             [
                 prepare,
-                Call(parts.tracking, (self.parameters, self.q0, *again), (self.now,)),
-                self._settle(self.parameters, self.q0, self.now, self.goal),
+                *self._solve(self.parameters, self.q0, self.now, self.goal, again=True),
                 If(
                     self.flags[1:],
                     (
                         Call(parts.looking, (self.clean, self.goal, self.last, self.clock, self.dt_before), look),
-                        Call(parts.tracking, (self.later_parameters, self.begin, *again), (self.later,)),
-                        self._settle(self.later_parameters, self.begin, self.later, self.next_goal),
+                        *self._solve(self.later_parameters, self.begin, self.later, self.next_goal, again=False),
                     ),
                     (
                         Copy(self.later, self.now),
@@ -241,19 +255,25 @@ class Cycle:
         )
         return cycle, standing
 
-    def _settle(self, parameters: FloatArray, begin: FloatArray, found: FloatArray, goal: FloatArray) -> If:
-        """What was found, as the goal.
+    def _solve(
+        self, parameters: FloatArray, begin: FloatArray, found: FloatArray, goal: FloatArray, *, again: bool
+    ) -> list[Step]:
+        """Solve from where it begins, and what was found is the goal.
 
-        What is not solved from any start is answered with the best on the way from the first. That is brought onto the loops
-        of the mechanism, which give way otherwise; the solver goes on from where they do, so that it stays there.
+        Where nothing is found two more starts are tried, with fewer iterations. Where they lead nowhere either the goal is
+        the best on the way from the first. That is brought onto the loops of the mechanism, which give way otherwise; the
+        solver goes on from where they do, so that it stays there.
         """
         parts, n = self.parts, self.parts.n
-        best = (Call(parts.tracking, (parameters, begin, self.none, self.settings), (found,)), Copy(goal, found))
-        closed: tuple[Call | Copy, ...] = ()
+        best: list[Step] = [Copy(goal, found)]
         if parts.layout.tree.loops:
             close = Call(parts.tracking, (self.closing, found[:n], self.none, CLOSING), (self.closed,))
-            closed = (close, Copy(goal[:n], self.closed[:n]))
-        return If(found[-1:], (Copy(goal, found),), (*best, *closed))
+            best += [close, Copy(goal[:n], self.closed[:n])]
+        if again:
+            more = Call(parts.tracking, (parameters, self.starts[0], self.starts[1:], self.retry), (self.spare,))
+            best = [more, If(self.spare[-1:], (Copy(found, self.spare), Copy(goal, self.spare)), tuple(best))]
+        first = Call(parts.tracking, (parameters, begin, self.none, self.settings), (found,))
+        return [first, If(found[-1:], (Copy(goal, found),), tuple(best))]
 
     def _ahead(self, bounds: FloatArray) -> list[Copy]:
         """What is limited: both answers, from where the chain is."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.control.constraints import ChainConstraint, DrivenJoint, Loop
 from linkwise.kinematics.closure import half_sine
-from linkwise.model.loop import CLOSURE_ROWS
+from linkwise.model.loop import CLOSURE_ROWS, LoopKind
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.closed import Closed
 from linkwise.solve.constraints.constraint import View, squared
@@ -111,6 +111,12 @@ class Problem:
                 self.groups.append(Group("turn", link, None, k))
         self.sizes = [group.numbers for group in self.groups]
         self.size = sum(self.sizes)
+
+    def meeting(self) -> list[tuple[int | str, int | str, LoopKind]]:
+        """Links whose ends may meet, with what then coincides, loop by loop."""
+        alike = {group.owner for group in self.groups if group.kind == "turn alike"}
+        found = [group for group in self.groups if group.kind == "meet"]
+        return [(g.link, "base" if g.to is None else g.to, "full" if g.owner in alike else "point") for g in found]
 
     def split(self, numbers: Array) -> list[Array]:
         """The numbers of each group."""

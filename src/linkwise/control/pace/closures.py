@@ -15,7 +15,7 @@ import numpy as np
 from linkwise.control.pace.rules import squared
 from linkwise.dynamics.factor import factor
 from linkwise.kinematics.closure import half_sine, loop_seen
-from linkwise.model.loop import CLOSURE_ROWS, Loop
+from linkwise.model.loop import CLOSURE_ROWS, Loop, LoopKind
 from linkwise.model.tree import Tree
 from linkwise.solve.steps import LEAST_DAMPING, size_of
 from linkwise.spatial.scalar import Array, blank, select
@@ -39,6 +39,10 @@ APART = 2e-11
 
 ROUNDING = 1e-10
 """What is left open at the present output below this is rounding, and is not kept."""
+
+
+Pair = tuple[int | str, int | str, LoopKind]
+"""Two links, or a link and ``"base"``, whose ends meet as a ``"point"``, or turned alike too, ``"full"``."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,11 @@ class Closures:
     ----------
     tree : Tree
         The mechanism.
-    pairs : sequence of (link, link)
+    pairs : sequence of Pair
         Ends of links that meet, each with a switch of its own.
     """
 
-    def __init__(self, tree: Tree, pairs: Sequence[tuple[int | str, int | str]]) -> None:
+    def __init__(self, tree: Tree, pairs: Sequence[Pair]) -> None:
         self.tree, self.own = tree, len(tree.loops)
         self.loops = [*tree.loops, *(_meeting(tree, *pair) for pair in pairs)]
         self.rows = sum(CLOSURE_ROWS[loop.kind] for loop in self.loops)
@@ -91,8 +95,9 @@ class Closures:
         """Which pairs are held together at q (n,): those that shall be and are; the others close on the way to the goal."""
         made: list[Any] = []
         for switch, loop in zip(switches, self.loops[self.own :], strict=True):
-            gap = loop_seen(self.tree, loop, q)[0] / self.size
-            made.append(switch * select(squared(gap) - MEETING**2, 0.0, 1.0))
+            gap, rotation, _ = loop_seen(self.tree, loop, q)
+            apart = squared(gap / self.size) + (squared(half_sine(rotation)) if loop.kind == "full" else 0.0)
+            made.append(switch * select(apart - MEETING**2, 0.0, 1.0))
         return np.array(made, dtype=object)
 
     def close(self, here: Array, row: Row, search: Search, chord: Array) -> Closed:
@@ -121,13 +126,13 @@ class Closures:
                 residuals.append(np.array([-rotation[1, 2], rotation[0, 2]]))
                 rates.append(jac[3:5])
             elif loop.kind == "full":
-                residuals.append(half_sine(rotation))
-                rates.append(jac[3:])
+                residuals.append(half_sine(rotation) * scale)
+                rates.append(jac[3:] * scale)
         return np.concatenate(residuals), np.concatenate(rates)
 
 
-def _meeting(tree: Tree, first: int | str, second: int | str) -> Loop:
-    """A loop that holds the ends of two links together."""
+def _meeting(tree: Tree, first: int | str, second: int | str, kind: LoopKind) -> Loop:
+    """A loop that holds the ends of two links together: their places, or all of them."""
     ends = []
     for link in (first, second):
         if link == "base":  # (the start of the chain: the world of the mechanism)
@@ -136,4 +141,4 @@ def _meeting(tree: Tree, first: int | str, second: int | str) -> Loop:
         index = tree.tool_index if link == -1 else tree.link_index(link)
         ends.append((tree.link_names[index], tree.tool if link == -1 else np.eye(4)))
     (one, at_one), (two, at_two) = ends
-    return Loop("point", one, two, at_one, at_two)
+    return Loop(kind, one, two, at_one, at_two)

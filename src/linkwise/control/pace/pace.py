@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.control.pace.closures import Closures
+from linkwise.control.pace.closures import Closures, Pair
 from linkwise.control.pace.layout import Layout
 from linkwise.control.pace.points import Points
 from linkwise.control.pace.prepared import LIMITS, Prepare
@@ -50,7 +50,7 @@ class Pace:
         A mechanism with a joint that moves, and a base that stands.
     links : sequence of int or str
         The links whose ends are limited, by index or name; -1 is the tool. The points are these, then all joints (n,).
-    closures : sequence of (link, link)
+    closures : sequence of (link, link, kind)
         Pairs of links whose ends meet, beside the mechanism's own loops; each has a switch in what is given. ``"base"`` is
         the origin of the world.
     backend : {"llvm", "numpy"}, optional
@@ -99,10 +99,10 @@ class Pace:
         tree: Tree,
         links: Sequence[int | str],
         *,
-        closures: Sequence[tuple[int | str, int | str]] = (),
+        closures: Sequence[Pair] = (),
         backend: str | None = None,
     ) -> None:
-        _check(tree, [*links, *(link for pair in closures for link in pair)])
+        _check(tree, [*links, *(link for pair in closures for link in pair[:2])])
         n, k, pairs = tree.n, len(links), len(closures)
         points, loops = Points(tree, tuple(links)), Closures(tree, closures)
         carry = Layout({"direction": n, "rate": 1, "chords": 3 * k, "joints": n})
