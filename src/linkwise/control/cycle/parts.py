@@ -89,7 +89,7 @@ class Parts:
             {
                 "clean": (inputs,), "flags": (2,), "now": (self.row,), "later": (self.row,), "solved": (made_row,),
                 "predicted": (made_row,), "speeds": (n,), "numbers": (2 * n + size,), "numbers_later": (2 * n + size,),
-                "memory": (self.report.size,), "clock": (1,),
+                "at": (2, n), "memory": (self.report.size,), "clock": (1,),
             },
             {"outputs": (self.layout.outputs,), "memory": (self.report.size,)},
         )  # fmt: skip
@@ -126,7 +126,7 @@ class Parts:
         return np.concatenate([self.targets.limits(clean), numbers]), begin, speeds, leading
 
     def _report(self, *given: Array) -> tuple[Array, Array]:
-        clean, flags, now, later, solved, predicted, speeds, numbers, later_numbers, memory, clock = given
+        clean, flags, now, later, solved, predicted, speeds, numbers, later_numbers, at, memory, clock = given
         n, made = self.n, self.pace.made
         found = np.array([now[n], now[-1], select(flags[1], later[n], 0.0), later[-1]], dtype=object)
         held = np.array([part[made[what]][0] for what in ("limited", "kept") for part in (solved, predicted)], dtype=object)
@@ -135,7 +135,7 @@ class Parts:
         tasks = (numbers[2 * n :], later_numbers[2 * n :])
         told = np.array([limited, kept], dtype=object)
         return self.report(
-            clean, flags[0], now[:n], later[:n], found, ends[0], ends[1], told, speeds, tasks, memory, clock[0]
+            clean, flags[0], now[:n], later[:n], found, ends[0], ends[1], told, speeds, tasks, at, memory, clock[0]
         )
 
 
@@ -185,7 +185,7 @@ class Cycle:
         self.reset(q0)
 
     def reset(self, q0: FloatArray) -> None:
-        """Begin again at rest, with the outputs of the chain where it stands; see `Layout.stand_ins` for what is no number."""
+        """Begin again at rest, with the outputs of the chain where it stands; `Layout.stand_ins` replace no numbers."""
         parts = self.parts
         self.memory[:] = 0.0
         self.before[:] = parts.layout.cleaned(self.inputs, parts.layout.stand_ins(q0))[0]
@@ -224,7 +224,7 @@ class Cycle:
         look = (self.later_parameters, self.begin, self.speeds, self.leading)
         reported = (
             self.clean, self.flags, self.goal, self.next_goal, self.made[0], self.made[1], self.speeds, self.parameters,
-            self.later_parameters, self.told, self.clock,
+            self.later_parameters, self.at, self.told, self.clock,
         )  # fmt: skip
         prepare = Call(parts.preparing, (self.inputs, self.before, self.last, self.at), prepared)
         report = Call(parts.reporting, reported, (self.outputs, self.told_next))

@@ -10,7 +10,7 @@ from linkwise.control.angles import turn_of
 from linkwise.control.constraints import Velocity
 from linkwise.control.cycle.layout import METHODS, REASONS, Layout
 from linkwise.control.cycle.rows import Problem, link_of
-from linkwise.control.cycle.targets import Motion, Targets
+from linkwise.control.cycle.targets import OWN, Motion, Targets
 from linkwise.control.cycle.tracking import LIMIT, UNREACHABLE
 from linkwise.control.regulator import REMEMBERED, Regulator
 from linkwise.kinematics.motion import motion
@@ -55,6 +55,7 @@ class Report:
         held: Array,
         speeds: Array,
         numbers: tuple[Array, Array],
+        at: Array,
         memory: Array,
         dt: Any,
     ) -> tuple[Array, Array]:
@@ -78,6 +79,8 @@ class Report:
             Joint speeds by the Jacobian.
         numbers : tuple of ndarray (p,)
             Of the problem, now and at the end.
+        at : ndarray (2, n)
+            What the last cycle gave out: solved, and predicted values.
         memory : ndarray (size,)
             Of the last cycle.
         dt : scalar
@@ -94,7 +97,7 @@ class Report:
         for k, (name, link) in enumerate(zip(layout.ends, self.links, strict=True)):
             carrier = tree.tool_index if link == -1 else tree.link_index(link)
             self._end(made, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
-        regulators = self._joints(made, x, solved, predicted, kept, first, dt)
+        regulators = self._joints(made, x, (solved, predicted), at, kept, first, dt)
         self._chain(made, held, clock, dt)
         self._solved(made, x, wrong, (View(tree, goal), View(tree, after), views["solved"]), found, numbers)
         ends = np.array([[*now.pose(link)[:3, 3], *now.pose(link)[:3, :3].flat] for link in self.links], dtype=object)
@@ -133,9 +136,20 @@ class Report:
             put(made, f"{name}.calculated_velocity.{method}", linear[method])
             put(made, f"{name}.calculated_angular_velocity.{method}", angular[method])
 
-    def _joints(self, made: Array, x: Array, solved: Array, predicted: Array, kept: Array, first: Any, dt: Any) -> Array:
-        """Put the outputs of all joints; what their regulators remember (n, 3)."""
-        given, memories = self.layout.coordinates(x, ""), []
+    def _joints(
+        self, made: Array, x: Array, ends: tuple[Array, Array], at: Array, kept: Array, first: Any, dt: Any
+    ) -> Array:
+        """Put the outputs of all joints; what their regulators remember (n, 3).
+
+        The speed of a joint leads to its predicted value from its input value. An input that is what the chain itself gave
+        out is no measurement: the joint then is taken to be where it was predicted to be now.
+        """
+        solved, predicted = ends
+        given = [
+            select(OWN - abs(value - one), two, value)
+            for value, one, two in zip(self.layout.coordinates(x, ""), *at, strict=True)
+        ]
+        memories = []
         for k, (link, letter) in enumerate(self.layout.joints):
             p, i, d, r = (self.layout.take(x, f"{link}.regulator.{share}") for share in "pidr")
             integral, before, last = kept[k]
