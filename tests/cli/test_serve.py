@@ -3,6 +3,7 @@ import json
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,68 @@ def test_what_it_did_is_recorded_from_where_the_file_begins(linkwise: Run, chain
     linkwise("serve", chain, "--no-opcua", "--time", 0.02, "--record", "run.csv")
     with open("run.csv", newline="") as file:
         assert len(list(csv.reader(file))) >= 10
+
+
+def test_what_went_before_an_error_is_recorded(linkwise: Run, chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from linkwise.control import chain as of_chain
+
+    step = of_chain.Chain.step
+
+    def failing(self: Any, dt: float) -> bool:
+        if self["chain.cycle"] >= 5:
+            raise RuntimeError("the drive is gone")
+        return step(self, dt)
+
+    monkeypatch.setattr(of_chain.Chain, "step", failing)
+    with pytest.raises(RuntimeError, match="the drive is gone"):
+        linkwise("serve", chain, "--no-opcua", "--time", 1, "--record", "run.npz")
+    assert len(Recorder.load("run.npz")) == 5
+
+
+def test_where_there_is_no_room_is_told_at_once(linkwise: Run, chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from collections import namedtuple
+
+    from linkwise.cli import serve
+
+    full = namedtuple("full", "total used free")(10_000, 9_000, 1_000)
+    monkeypatch.setattr(serve.shutil, "disk_usage", lambda folder: full)
+    told = linkwise("serve", chain, "--no-opcua", "--time", 1, "--record", "run.csv")
+    assert told.status == 2
+    assert "run.csv may need" in told.err
+    assert not Path("run.csv").exists()
+
+
+def test_the_room_is_enough_for_what_is_recorded(linkwise: Run, chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from linkwise.cli import serve
+
+    asked: list[int] = []
+    seen = serve._see_room
+    monkeypatch.setattr(serve, "_see_room", lambda path, size: asked.append(size) or seen(path, size))
+    for name in ("run.csv", "run.npz"):
+        assert linkwise("serve", chain, "--no-opcua", "--time", 0.2, "--record", name).status == 0
+        header = 16_384  # of the columns' names
+        assert Path(name).stat().st_size < asked.pop() + header
+
+
+def test_a_rate_too_high_takes_no_longer_and_is_told(linkwise: Run, chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is the real one; a step that lasts two periods and a half leaves out every second and third deadline."""
+    from linkwise.cli import serve
+    from linkwise.control import chain as of_chain
+
+    monkeypatch.setattr(serve, "ALLOWED", 0.0)
+
+    step = of_chain.Chain.step
+
+    def slow(self: Any, dt: float) -> bool:
+        time.sleep(2.5 * dt)
+        return step(self, dt)
+
+    monkeypatch.setattr(of_chain.Chain, "step", slow)
+    told = linkwise("serve", chain, "--no-opcua", "--rate", 200, "--time", 0.3)
+    assert told.status == 0, told.err
+    done = int(told.out.split(" cycles")[0])
+    assert 1 <= done <= 60 / 2.5
+    assert "the rate is too high for this machine: " in told.out
 
 
 def test_served_over_opc_ua(linkwise: Run, chain: Path) -> None:

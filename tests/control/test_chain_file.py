@@ -210,6 +210,13 @@ def test_everything_that_a_file_can_say(tmp_path: Path) -> None:
     assert again(there, tmp_path) == there
 
 
+def test_an_empty_link_is_a_slip_and_no_joint(tmp_path: Path) -> None:
+    told = 'format = "linkwise chain 1"\n[[link]]\n[[link]]\nname = "boom"\na = 18.0\n'
+    (problem,) = check(written(tmp_path, told))
+    assert problem.line == 2
+    assert problem.message.startswith("link 1 is empty; expected at least one of name, ")
+
+
 def test_what_is_left_out(tmp_path: Path) -> None:
     there = read(written(tmp_path, HEAD + 'mechanism = "ur5"\n', "x.toml"))
     assert there == ChainDescription("x", robots.ur5(), q0=np.zeros(6))
@@ -467,7 +474,7 @@ BAD: list[tuple[str, list[str]]] = [
     # ── links
     (BOOM + "joint = 'ball'\n", ["line 5: link 'boom': joint is 'ball'; expected 'revolute', 'prismatic' or 'fixed'"]),
     (
-        HEAD + "q0 = [1]\n[[link]]\n",
+        HEAD + "q0 = [1]\n[[link]]\na = 1\n",
         ["line 2: q0 is given; expected nothing, for the theta or d of each link says where it begins"],
     ),
     (
@@ -671,7 +678,7 @@ def test_a_wrong_file_is_an_error_with_all_of_it(tmp_path: Path) -> None:
 
 def test_the_reader_of_mechanisms_says_whose_file_it_is(tmp_path: Path) -> None:
     assert [str(problem) for problem in check_mechanism(written(tmp_path, ARM))] == [
-        "line 1: this file describes a chain; linkwise.control.load reads it"
+        "line 1: this file describes a chain: linkwise check and linkwise serve take it, linkwise.control.load reads it"
     ]
     deep = 'format = "linkwise 1"\nname.' + "a." * 3000 + "a = 1\n[[link]]\n"
     assert [str(problem) for problem in check_mechanism(written(tmp_path, deep))] == ["tables nested too deeply"]

@@ -88,7 +88,7 @@ def test_a_loop_of_rotations_too_stays_closed_on_the_way() -> None:
     constraints = [Loop("weld", "a3", "b3", rotation=True), MovingPosition("target", "a3", enabled=False)]
     chain = Chain(links, constraints, name="two arms")
     assert chain.step(0.01)
-    enable(chain, "target", position=np.asarray(chain["a3.solved_position"]) + [-0.4, 0.4, 0.0])
+    enable(chain, "target", position=np.array([-0.4, 0.4, 0.0]) + chain["a3.solved_position"])
     for what, most in (("speed", 0.3), ("acceleration", 1.0), ("deceleration", 1.0)):
         chain[f"a3.max_{what}"] = most
     rows = run(chain, 300)

@@ -44,6 +44,20 @@ def test_a_branch_is_taken_where_its_number_is_above_zero(backend, number, expec
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("number", [1.0, -1.0])
+def test_a_branch_may_change_its_own_number(backend, number):
+    """The number is looked at once: never both branches, whatever the first makes of it."""
+    flag, to, kernel = np.array([number]), np.zeros(1), _add(backend)
+    x, spare = np.zeros(3), np.zeros((2, 3))
+    up = (Copy(flag, np.array([-5.0])), Copy(to, np.array([1.0])))
+    down = (Copy(flag, np.array([5.0])), Copy(to, np.array([2.0])))
+    Sequence([Call(kernel, (x, x), (spare[0], spare[1])), If(flag, up, down)])()
+    assert (to[0], flag[0]) == ((1.0, -5.0) if number > 0.0 else (2.0, 5.0))
+    Sequence([Call(kernel, (x, x), (spare[0], spare[1])), If(flag, (), down)])()
+    assert flag[0] == 5.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_a_batch_broadcasts_what_is_one_for_all(backend):
     x, y = np.arange(12.0).reshape(4, 3), np.array([1.0, 10.0, 100.0])
     total, product = np.zeros((4, 3)), np.zeros((4, 3))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +24,15 @@ RATE = 100.0
 
 KEPT = 64 << 20
 """The most that --record keeps, bytes."""
+
+ALLOWED = 1.0
+"""So much longer than --time says a run may last because of deadlines that were missed, s; then it ends with fewer cycles."""
+
+TOO_FAST = 0.01
+"""Where a larger part of all deadlines was missed, the rate is said to be too high."""
+
+LARGEST_CELL = {".csv": 26, ".npz": 9}
+"""The most that a number may take in a file, bytes: with sign, 17 digits, point, exponent and comma, or as it is."""
 
 
 @click.command(short_help="Run a chain at a fixed rate, its ports in reach over OPC UA.")
@@ -113,7 +125,7 @@ def _run(chain: Chain, options: dict[str, Any]) -> None:
     _warm(chain, period)
     recorder = _recorder(chain, options["record"], cycles)
     unsolved = chain.ports.view("chain.unsolved")
-    with _server(chain, period, options) as server:
+    with _written(recorder, options), _server(chain, period, options) as server:
         _say_where(server, options)
         before, publish = (None, _nothing) if server is None else (server.take, server.publish)
         counts = Counts()
@@ -123,14 +135,21 @@ def _run(chain: Chain, options: dict[str, Any]) -> None:
                 status.unsolved += bool(unsolved)
                 publish()
 
+            def over() -> bool:
+                """Whether it lasts longer than was said by more than is allowed: no cycle makes up for a missed deadline."""
+                return cycles is not None and counts.cycles + counts.overruns >= cycles + ALLOWED / period
+
             timing = run(
-                chain, period, cycles=cycles, before=before, after=after, priority=options["priority"], counts=counts
+                chain,
+                period,
+                cycles=cycles,
+                before=before,
+                after=after,
+                stop=over,
+                priority=options["priority"],
+                counts=counts,
             )
         _summary(timing, status, server, options["as_json"])
-    if recorder is not None:
-        recorder.write(options["record"])
-        if not options["as_json"]:
-            click.echo(_recorded(recorder, options["record"]))
 
 
 def _warm(chain: Chain, period: float) -> None:
@@ -144,6 +163,17 @@ def _nothing() -> None:
     pass
 
 
+@contextlib.contextmanager
+def _written(recorder: Recorder | None, options: dict[str, Any]) -> Iterator[None]:
+    """Write what was recorded in any case: also after an error, or where nobody reads what is said any more."""
+    try:
+        yield
+    finally:
+        if recorder is not None and len(recorder):
+            recorder.write(options["record"])
+            click.echo(_recorded(recorder, options["record"]), err=options["as_json"])
+
+
 def _recorder(chain: Chain, path: str | None, cycles: int | None) -> Recorder | None:
     if path is None:
         return None
@@ -152,7 +182,23 @@ def _recorder(chain: Chain, path: str | None, cycles: int | None) -> Recorder | 
     if not Path(path).absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {Path(path).parent}", param_hint="'--record'")
     most = KEPT // (8 * (len(chain.ports.values) + 2))
-    return chain.record(max(1, most if cycles is None else min(cycles, most)))
+    rows = max(1, most if cycles is None else min(cycles, most))
+    _see_room(Path(path), rows * (len(chain.ports.values) + 3) * LARGEST_CELL[Path(path).suffix])
+    return chain.record(rows)
+
+
+def _see_room(path: Path, size: int) -> None:
+    """See at once, not after the run, that a file of a size can be written."""
+    folder = path.absolute().parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            free = shutil.disk_usage(folder).free
+    except OSError as error:
+        said = f"nothing can be written in {folder}: {error.strerror or error}"
+        raise click.BadParameter(said, param_hint="'--record'") from error
+    if free < size:
+        said = f"{path} may need {size / 1e6:.1f} MB, and {free / 1e6:.1f} MB are free"
+        raise click.BadParameter(said, param_hint="'--record'")
 
 
 def _recorded(recorder: Recorder, path: str) -> str:
@@ -207,6 +253,9 @@ def _summary(timing: Timing, status: Status, server: Server | None, as_json: boo
         f"{timing.cycles:,} cycles, one each {time_text(timing.period)}; {timing.late:,} late, {timing.overruns:,} deadlines"
         f" missed, {status.unsolved:,} unsolved"
     )
+    if timing.overruns > TOO_FAST * (timing.cycles + timing.overruns):
+        reached = timing.cycles / (timing.cycles + timing.overruns) / timing.period
+        click.echo(f"the rate is too high for this machine: {reached:,.6g} Hz of {1 / timing.period:,.6g} Hz were reached")
     for what, spread in (("began after the deadline", timing.lateness), ("step", timing.step)):
         click.echo(
             f"{what}: median {time_text(spread.median)}, 99.9 % {time_text(spread.p999)}, worst {time_text(spread.worst)}"

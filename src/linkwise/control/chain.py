@@ -182,7 +182,7 @@ class Chain:
         Parameters
         ----------
         dt : float
-            Length of the cycle that begins now, s. With 0 nothing moves, and nothing is changed.
+            Length of the cycle that begins now, s. With 0, or below a nanosecond, nothing moves, and nothing is changed.
 
         Returns
         -------
@@ -194,8 +194,8 @@ class Chain:
         ArgumentError
             Where dt is negative or no number; nothing has happened then.
         """
-        if not 0.0 < dt < LONGEST:
-            if dt == 0.0:
+        if not isinstance(dt, (float, int, np.floating, np.integer)) or not SHORTEST <= dt < LONGEST:
+            if isinstance(dt, (float, int, np.floating, np.integer)) and 0.0 <= dt < SHORTEST:
                 return not self._unsolved
             raise ArgumentError(f"dt is {shown(dt)}; expected the seconds of a cycle, from 0 to {LONGEST:g}")
         self.ports.apply_routes()
@@ -304,8 +304,8 @@ def load(path: str | Path) -> Chain:
     return chain_of(chain_file.read(path))
 
 
-LONGEST = 1e6
-"""No cycle is as long as this, s."""
+SHORTEST, LONGEST = 1e-9, 1e6
+"""No cycle is shorter than this, or as long as that, s."""
 
 
 def _beginning(mechanism: Mechanism, q0: npt.ArrayLike | None) -> FloatArray:

@@ -162,6 +162,8 @@ class ChainReader:
         said = table.get("name") if isinstance(table, dict) else None
         item = f"link {said!r}" if isinstance(said, str) and said else f"link {k + 1}"
         values = self.schema.table(item, place, table, LINK)
+        if table == {}:
+            self.schema.report(place, f"{item} is empty; expected at least one of {', '.join(LINK)}")
         name, joint = values.pop("name", f"link{k + 1}"), values.pop("joint", "revolute")
         kind = KINDS.get(joint)
         if kind is None:

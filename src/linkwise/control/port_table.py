@@ -30,4 +30,8 @@ def _row(ports: Ports, name: str, source: str) -> tuple[str, str, str, str, str,
 
 
 def _array(value: npt.NDArray[Any]) -> str:
-    return np.array2string(value, separator=" ", precision=6).replace("\n", "")
+    """A vector to six digits; a matrix row by row to three, for it is long, and what is rounding as zero."""
+    if value.ndim == 1:
+        return np.array2string(value, separator=" ", precision=6)
+    rows = ["[" + " ".join(f"{round(number, 9) + 0.0:.3g}" for number in row) + "]" for row in value.tolist()]
+    return "[" + " ".join(rows) + "]"

@@ -15,8 +15,8 @@ REMEMBERED = ("integral", "before", "given")
 class Regulator:
     """Proportional, integral and derivative shares of a speed, and how much of a change acts in one cycle.
 
-    With w the speed that takes the joint from its input value (or, where that is what the chain itself gave out, from the value
-    predicted for now) to its predicted one within the cycle, the regulator gives
+    With w the speed that takes the joint from its input value (or, where that is what the chain itself gave out, from the
+    value predicted for now) to its predicted one within the cycle, the regulator gives
 
         v = v_before + r (p w + i integral(w dt) + d dw/dt - v_before).
 

@@ -64,7 +64,7 @@ def described(document: dict[str, Any], lines: dict[Place, int], name: str = "",
     """What a document in the form of a Linkwise .toml says; `name` and `physical` as for `parse`."""
     said_format = document.get("format")
     if isinstance(said_format, str) and said_format.startswith(CHAIN):
-        said = "this file describes a chain; linkwise.control.load reads it"
+        said = "this file describes a chain: linkwise check and linkwise serve take it, linkwise.control.load reads it"
         return Reading(None, [FileProblem(lines.get(("format",), 0), said)], lines)
     try:
         return _Reader(lines, name, physical).description(document)

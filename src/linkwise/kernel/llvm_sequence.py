@@ -5,13 +5,13 @@
     call      function, arguments, dimensions, steps: the inner loop of a gufunc
     copy      to, from, count: numbers of 64 bits
     unless    address, records: these many are skipped unless the number there is above zero
-    when      address, records: these many are skipped when it is
+    skip      records: these many are skipped
     end
 """
 
 from __future__ import annotations
 
-OPERATIONS = ("end", "call", "copy", "unless", "when")
+OPERATIONS = ("end", "call", "copy", "unless", "skip")
 WORDS = 5
 
 
@@ -29,7 +29,7 @@ entry:
 next:
   %record = phi ptr [ %table, %entry ], [ %after, %done ]
 {fields}
-  switch i64 %word0, label %end [ i64 1, label %call i64 2, label %copy i64 3, label %unless i64 4, label %when ]
+  switch i64 %word0, label %end [ i64 1, label %call i64 2, label %copy i64 3, label %unless i64 4, label %skip ]
 call:
   call void %pointer1(ptr %pointer2, ptr %pointer3, ptr %pointer4, ptr null)
   br label %done
@@ -48,12 +48,10 @@ unless:
   %above = call i1 @positive(ptr %pointer1)
   %leap.unless = select i1 %above, i64 0, i64 %word2
   br label %done
-when:
-  %over = call i1 @positive(ptr %pointer1)
-  %leap.when = select i1 %over, i64 %word2, i64 0
+skip:
   br label %done
 done:
-  %leap = phi i64 [ 0, %call ], [ 0, %copy ], [ %leap.unless, %unless ], [ %leap.when, %when ]
+  %leap = phi i64 [ 0, %call ], [ 0, %copy ], [ %leap.unless, %unless ], [ %word1, %skip ]
   %ahead = add i64 %leap, 1
   %words = mul i64 %ahead, {WORDS}
   %after = getelementptr i64, ptr %record, i64 %words

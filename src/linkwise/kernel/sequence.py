@@ -17,7 +17,7 @@ from linkwise.kernel.llvm_sequence import OPERATIONS, WORDS
 from linkwise.kernel.loading import Code, load_made, machine_key
 from linkwise.spatial.scalar import FloatArray
 
-LOWERING = "1"
+LOWERING = "2"
 """Counts the changes of the lowering, so that object code of an older one is not used."""
 
 
@@ -40,7 +40,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class If:
-    """Do some steps where a number (1,) is above zero, others where it is not, or is NaN."""
+    """Do some steps where a number (1,) is above zero, others where it is not, or is NaN; they may change it."""
 
     number: FloatArray
     then: tuple[Step, ...] = ()
@@ -109,9 +109,9 @@ class Sequence:
                     raise ValueError(f"{step.source.size} numbers do not go where {step.to.size} are")
                 made.append(_record("copy", step.to.ctypes.data, step.source.ctypes.data, step.to.size))
             else:
-                for word, part in (("unless", step.then), ("when", step.otherwise)):
-                    inner = self._records(part)
-                    made += [_record(word, step.number.ctypes.data, len(inner)), *inner] if inner else []
+                then, otherwise = self._records(step.then), self._records(step.otherwise)
+                then += [_record("skip", len(otherwise))] if otherwise else []
+                made += [_record("unless", step.number.ctypes.data, len(then)), *then, *otherwise]
         return made
 
     def _call(self, call: Call) -> list[int]:

@@ -140,6 +140,18 @@ def test_a_signal_ends_it_after_the_cycle_at_hand(clock: Clock, number: signal.S
     assert signal.getsignal(number) is before
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal")
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_closed_terminal_ends_it_unless_that_is_ignored(clock: Clock, ignored: bool) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    try:
+        chain = Stepper(clock, lambda k: signal.raise_signal(signal.SIGHUP) or 0 if k == 3 else 0)
+        told = pacing.run(chain, 1e-3, cycles=10)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert (told.cycles, told.ended) == ((10, "cycles") if ignored else (4, "SIGHUP"))
+
+
 def test_a_second_interrupt_breaks_a_step_that_hangs(clock: Clock) -> None:
     before = signal.getsignal(signal.SIGINT)
 

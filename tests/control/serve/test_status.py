@@ -62,3 +62,24 @@ def test_only_a_terminal_gets_the_line_and_it_is_wiped_at_the_end(monkeypatch) -
         assert ("Hz" in screen.getvalue()) is terminal
         assert screen.getvalue().endswith("\r\x1b[K") is terminal
     assert sys.getswitchinterval() == interval
+
+
+def test_a_terminal_that_is_closed_ends_nothing(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """What is written to it is an error, in the thread beside the cycle and at the end."""
+
+    class Closed(Screen):
+        tried = 0
+
+        def write(self, text: str) -> int:
+            self.tried += 1
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(status, "EVERY", 0.005)
+    screen = Closed(True)
+    with Status(Counts(), None, screen) as told:
+        deadline = 2000
+        while screen.tried < 3 and deadline:
+            deadline -= 1
+            status.time.sleep(0.005)
+        assert told._thread.is_alive()
+    assert screen.tried >= 3

@@ -99,6 +99,57 @@ def test_after_too_many_wrong_ones_none_is_tried_for_a_while() -> None:
     assert keeper.admit("anna", PASSWORD) is not None
 
 
+def test_wrong_passwords_from_one_address_lock_no_other_out() -> None:
+    clock = [100.0]
+    keeper = Doorkeeper([new_user("anna", PASSWORD)], clock=lambda: clock[0])
+    for _ in range(users.MOST_FAILURES):
+        assert keeper.admit("anna", "wrong", "10.0.0.7") is None
+    assert keeper.admit("anna", PASSWORD, "10.0.0.7") is None
+    assert keeper.admit("anna", PASSWORD, "10.0.0.8") is not None
+    clock[0] += users.WINDOW
+    assert keeper.admit("anna", PASSWORD, "10.0.0.7") is not None
+
+
+def test_all_addresses_together_are_bounded_too_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    keeper = Doorkeeper([new_user("anna", PASSWORD)], clock=lambda: clock[0])
+    tried = []
+    hashed = users._hash
+    monkeypatch.setattr(users, "_hash", lambda *given: tried.append(given) or hashed(b"".decode(), given[1], (2, 1, 1)))
+    for k in range(2 * users.MOST_OF_ALL):
+        assert keeper.admit("anna", "wrong", f"10.0.0.{k}") is None
+    assert len(tried) == users.MOST_OF_ALL
+    clock[0] += users.WINDOW
+    assert keeper.admit("anna", "wrong", "10.0.1.1") is None
+    assert list(keeper._failures) == ["10.0.1.1"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and owners are those of POSIX")
+def test_a_link_to_the_file_stays_a_link(path: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.txt"
+    add_user(path, new_user("anna", PASSWORD))
+    link.symlink_to(path)
+    add_user(link, new_user("bert", PASSWORD))
+    assert link.is_symlink()
+    assert [user.name for user in read_users(path)] == ["anna", "bert"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and owners are those of POSIX")
+def test_a_file_of_another_user_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_user(path, new_user("anna", PASSWORD))
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    if path.stat().st_uid == 0:
+        os.chown(path, 12345, -1)
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(FileError, match="belongs to another user"):
+        read_users(path)
+
+
+def test_what_is_no_file_is_refused() -> None:
+    with pytest.raises(FileError, match="regular file" if os.name == "posix" else "."):
+        read_users(os.devnull)
+
+
 def test_a_password_without_end_is_cut_before_it_is_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
     hashed = users._hash

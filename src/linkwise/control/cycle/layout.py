@@ -18,13 +18,17 @@ from linkwise.spatial.scalar import Array, FloatArray, select
 REASONS: tuple[str, ...] = ("converged", "unreachable", "limit", "iterations", "input")
 """Why a cycle ended as it did, by the code of the port ``chain.reason``."""
 
-METHODS: tuple[str, ...] = ("measured", "predicted", "jacobian")
+METHODS: dict[str, str] = {
+    "measured": "by the input values of the last cycle and this one",
+    "predicted": "from the solved values to the predicted ones",
+    "jacobian": "by the Jacobian, without limits of speed",
+}
 """How velocities of ends are calculated."""
 
 RESERVED = ("chain", "start")
 
 MOST = 1e100
-"""A sensor's value of this size or more is not one, and neither is a least joint value so great, or a greatest one so small."""
+"""A sensor's value of this size or more is not one; neither is a least joint value so great, or a greatest one so small."""
 
 TAKES_ANYTHING = {
     "theta",
@@ -167,9 +171,9 @@ class Layout:
                 yield _port(
                     f"{link}.max_{letter}_{what}", f"{unit}/s2", f"greatest {what}", inf, positive=True, infinite=True
                 )
-            yield _port(f"{link}.regulator.p", "1", "share of the speed itself", 1.0)
-            yield _port(f"{link}.regulator.i", "1/s", "share of its integral", 0.0)
-            yield _port(f"{link}.regulator.d", "s", "share of its rate", 0.0)
+            yield _port(f"{link}.regulator.p", "1", "share of the speed itself", 1.0, least=-MOST, most=MOST)
+            yield _port(f"{link}.regulator.i", "1/s", "share of its integral", 0.0, least=-MOST, most=MOST)
+            yield _port(f"{link}.regulator.d", "s", "share of its rate", 0.0, least=-MOST, most=MOST)
             yield _port(f"{link}.regulator.r", "1", "share of a change that acts in one cycle", 1.0, positive=True, most=1.0)
         for end in self.ends:
             for what, unit in (("speed", "m/s"), ("acceleration", "m/s2"), ("deceleration", "m/s2")):
@@ -199,6 +203,8 @@ class Layout:
         yield _out("chain.period", "s", "length of the cycle")
         for link, letter in self.joints:
             yield _out(f"{link}.{letter}_solved", _unit(letter), "joint value that meets the constraints")
+        for link, _ in self.joints:
+            yield _out(f"{link}.limits.reached", "", "whether the solved value is at one of the limits", kind="bool")
         for link, letter in self.joints:
             yield _out(f"{link}.predicted_{letter}", _unit(letter), "joint value for the start of the next cycle")
         for link, letter in self.joints:
@@ -206,14 +212,14 @@ class Layout:
             yield _out(f"{link}.calculated_{letter}_speed", f"{unit}/s", "speed for the joint, after its regulator")
         for end in self.ends:
             yield _out(f"{end}.position", "m", "end for the input values, from the start", (3,))
-            yield _out(f"{end}.rotation_matrix", "1", "its rotation", (3, 3))
+            yield _out(f"{end}.rotation_matrix", "1", "rotation of the end for the input values", (3, 3))
             yield _out(f"{end}.solved_position", "m", "end for the solved values, from the start", (3,))
-            yield _out(f"{end}.solved_rotation", "1", "its rotation", (3, 3))
+            yield _out(f"{end}.solved_rotation", "1", "rotation of the end for the solved values", (3, 3))
             yield _out(f"{end}.predicted_position", "m", "end at the start of the next cycle, from the start", (3,))
             yield _out(f"{end}.world_position", "m", "solved end, in the world", (3,))
-            for method in METHODS:
-                yield _out(f"{end}.calculated_velocity.{method}", "m/s", "velocity of the end, from the start", (3,))
-                yield _out(f"{end}.calculated_angular_velocity.{method}", "rad/s", "its angular velocity", (3,))
+            for method, said in METHODS.items():
+                yield _out(f"{end}.calculated_velocity.{method}", "m/s", f"velocity of the end, {said}", (3,))
+                yield _out(f"{end}.calculated_angular_velocity.{method}", "rad/s", f"its angular velocity, {said}", (3,))
         for constraint in self.constraints:
             if constraint.place:
                 yield _out(f"{constraint.name}.distance", "m", "how far from holding")
@@ -261,7 +267,7 @@ def _port(
     infinite: bool = False,
 ) -> Port:
     """An input."""
-    anything = name.rsplit(".", 1)[1] in TAKES_ANYTHING
+    anything = name.rsplit(".", 1)[1] in TAKES_ANYTHING and ".regulator." not in name
     shape = np.shape(value)
     return Port(
         name=name, direction="in", kind=kind, shape=shape, unit=unit, description=words, initial=value,

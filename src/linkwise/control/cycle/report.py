@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,14 @@ import numpy as np
 from linkwise.control.angles import turn_of
 from linkwise.control.constraints import Velocity
 from linkwise.control.cycle.layout import METHODS, REASONS, Layout
-from linkwise.control.cycle.rows import Problem, link_of
+from linkwise.control.cycle.rows import Problem, Rows, link_of
 from linkwise.control.cycle.targets import OWN, Motion, Targets
 from linkwise.control.cycle.tracking import LIMIT, UNREACHABLE
 from linkwise.control.regulator import REMEMBERED, Regulator
 from linkwise.kinematics.motion import motion
 from linkwise.solve.constraints.constraint import View, squared
 from linkwise.spatial.rotation import axial
-from linkwise.spatial.scalar import Array, root, select
+from linkwise.spatial.scalar import Array, atan2, greatest, root, select
 
 CLOCK = ("period", "cycle", "time")
 """What is remembered of time: the length of the last cycle, how many there were, and their sum."""
@@ -155,6 +156,9 @@ class Report:
             integral, before, last = kept[k]
             speed = (predicted[k] - given[k]) / dt
             out, total = Regulator(p, i, d, r).act(speed, dt, integral=integral, before=before, given=last, first=first)
+            low, high = (self.layout.take(x, f"{link}.limits.{end}") for end in ("min", "max"))
+            reached = select(solved[k] - low - OWN, select(high - solved[k] - OWN, 0.0, 1.0), 1.0)
+            self.layout.put(made, f"{link}.limits.reached", reached)
             self.layout.put(made, f"{link}.{letter}_solved", solved[k])
             self.layout.put(made, f"{link}.predicted_{letter}", predicted[k])
             self.layout.put(made, f"{link}.calculated_{letter}_speed", out)
@@ -177,23 +181,41 @@ class Report:
         most = precision * (1.0 + ROUNDING) + ROUNDING**2
         lacking: list[Any] = []
         for view, given in zip(views[:2], numbers, strict=True):
-            far, turned = (root(square) for square in self.problem.squares(self.problem.rows(view, given)))
-            lacking.append((far, turned, 1.0 - select(most - far, 1.0, 0.0) * select(most - turned, 1.0, 0.0)))
+            rows = self.problem.rows(view, given)
+            far, turned = (root(square) for square in self.problem.squares(rows))
+            lacking.append((far, rows, 1.0 - select(most - far, 1.0, 0.0) * select(most - turned, 1.0, 0.0)))
         now, later = lacking
         code = select(now[2], _code(found[1]), select(later[2], _code(found[3]), 0.0))
         put = self.layout.put
         put(made, "chain.unsolved", select(wrong + now[2] + later[2], 1.0, 0.0))
         put(made, "chain.reason", select(wrong, float(REASONS.index("input")), code))
         put(made, "chain.distance", select(now[2], now[0], later[0]))
-        put(made, "chain.angle", select(now[2], now[1], later[1]))
+        put(made, "chain.angle", self._angle(now[2], now[1], later[1]))
         put(made, "chain.iterations", found[0] + found[2])
-        rows = [self.problem.rows(views[2], numbers[0]), self.problem.rows(views[1], numbers[1])]
+        told = self.problem.rows(views[2], numbers[0]), lacking[1][1]
         for k, group in enumerate(self.problem.groups):
             if group.kind == "closed":
                 continue
             constraint = self.layout.constraints[group.owner]
-            residual = rows[int(isinstance(constraint, Velocity))][k].residual
-            put(made, f"{constraint.name}.{'angle' if group.angular else 'distance'}", root(squared(residual)))
+            size = root(squared(told[int(isinstance(constraint, Velocity))][k].residual))
+            what = "angle" if group.angular else "distance"
+            put(made, f"{constraint.name}.{what}", _turn(size) if group.turns else size)
+
+    def _angle(self, lacks: Any, now: Sequence[Rows], later: Sequence[Rows]) -> Any:
+        """What is lacking of angles, rad, now where anything lacks now, else at the end: the root of the sum of squares."""
+        total: Any = 0.0
+        for group, *rows in zip(self.problem.groups, now, later, strict=True):
+            one, other = (squared(part.residual[0 if group.angular else 3 :]) for part in rows)
+            square = select(lacks, one, other)
+            angle = _turn(root(square)) if group.turns else 0.0
+            total = total + (angle * angle if group.turns else square)
+        return root(total)
+
+
+def _turn(size: Any) -> Any:
+    """The angle, rad, of a rotation whose rows have the size 2 sin(t/2)."""
+    half = 0.5 * size
+    return 2.0 * atan2(half, root(greatest(1.0 - half * half, 0.0)))
 
 
 def _code(status: Any) -> Any:

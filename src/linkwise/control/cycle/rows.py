@@ -60,7 +60,12 @@ class Group:
     @property
     def angular(self) -> bool:
         """Whether its rows are angles."""
-        return self.kind in {"turn", "turn alike"} or (self.kind == "drive" and not self.slides)
+        return self.turns or (self.kind == "drive" and not self.slides)
+
+    @property
+    def turns(self) -> bool:
+        """Whether its rows are 2 sin(t/2) along the axis of a rotation by t."""
+        return self.kind in {"turn", "turn alike"}
 
 
 @dataclass(frozen=True)

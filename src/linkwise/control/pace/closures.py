@@ -106,7 +106,7 @@ class Closures:
             return Closed(0.0, here, chord, 0.0)
         residual, rates = self._equations(here, row.closures)
         solve = factor(rates @ rates.T + LEAST_DAMPING * np.eye(self.rows)).solve
-        kept = select(squared(row.residual) - ROUNDING**2, 1.0 - search.trial, 0.0)
+        kept = select(squared(row.residual) - ROUNDING**2, select(search.trial, 1.0 - search.trial, 1.0), 0.0)
         left = residual - row.residual * kept
         off = squared(left)
         free = select(1.0 - search.trial, select(search.trial + 1.0, 1.0, 0.0), 0.0)  # the goal stands, and the present

@@ -13,7 +13,7 @@ from linkwise.control.pace.layout import Layout
 from linkwise.control.pace.points import Points
 from linkwise.control.pace.rules import length, lower, squared, upper
 from linkwise.spatial.scalar import Array, root, select
-from linkwise.spatial.vector import inner
+from linkwise.spatial.vector import chosen, inner
 
 LIMITS = ("max_speed", "max_acceleration", "max_deceleration")
 """Of each point, in what is given;"""
@@ -24,11 +24,14 @@ INVERSE = ("speed", "acceleration", "deceleration")
 NUMBERS = ("dt", "inverse_dt", "inverse_h", "moves", "rate", "guess", "left", "far", "following")
 """What is prepared as one number each,"""
 
-JOINTS = ("q", "goal", "goal_speed", "stop", "wanted", "low", "high", "scale")
+JOINTS = ("q", "goal", "goal_speed", "stop", "wanted", "aim", "low", "high", "scale")
 """and for each joint."""
 
 HARDER = 0.99
 """The share of the way to a stop that is needed one cycle later, about: bends are less at less speed."""
+
+BEYOND = 1.5
+"""Candidates behind a moving goal go so many times as far as what seems right: what is right ends them before."""
 
 LEAST, MOST = 1e-3, 2.0
 """Between these is what braking is taken to leave of the limits."""
@@ -79,18 +82,35 @@ class Prepare:
         inverse = [np.array([1.0 / value for value in part]) for part in limits]
         far = root(squared(goal - q))
         start = _Start(q, far, root(squared(direction)), rate, way, stop, chords, before)
-        guess, left = self._guess(start, wanted, limits, h, dt)
+        following = squared(goal_speed)
+        aim = chosen(following, stop + BEYOND * (self._chase(start, wanted, goal_speed, inverse[2], dt) - stop), wanted)
+        guess, left = self._guess(start, aim, limits, h, dt)
+        guess = select(following, lower(guess, 1.0 / BEYOND), guess)
         made = {
             "dt": dt, "inverse_dt": 1.0 / dt, "inverse_h": 1.0 / h, "moves": moves,
             "rate": select(mean, rate / upper(mean, 1e-300), 0.0),
-            "guess": guess, "left": left, "far": 1.0 / upper(far, 1e-200), "following": squared(goal_speed),
-            "q": q, "goal": goal, "goal_speed": goal_speed, "stop": stop, "wanted": wanted, "low": low, "high": high,
+            "guess": guess, "left": left, "far": 1.0 / upper(far, 1e-200), "following": following,
+            "q": q, "goal": goal, "goal_speed": goal_speed, "stop": stop, "wanted": wanted, "aim": aim,
+            "low": low, "high": high,
             "scale": [1.0 / (abs(a) + abs(b) + 1e-200) for a, b in zip(goal - q, stop * dt, strict=True)],
             "carry": kept, **dict(zip((*LIMITS, *INVERSE), (*limits, *inverse), strict=True)),
             "lengths": before[: len(self.points)], "places": self.points.positions(q),
             "residual": self.closures.residual(q, switches), "closures": switches,
         }  # fmt: skip
         return self.layout.row(made)
+
+    def _chase(self, start: _Start, wanted: Array, goal_speed: Array, inverse: Array, dt: Any) -> Array:
+        """The joints' chord velocity (n,) that comes up to a moving goal and to its speed at once.
+
+        Seen from the goal it leads straight there, as fast as the greatest decelerations let it come to rest there: with the
+        time c that a unit of speed takes to brake and the way r, (s c + dt/2)^2 = 2 c r for the speed s in this cycle.
+        """
+        ahead = wanted - goal_speed
+        time: Any = 0.0  # (that the speed which is there in one cycle takes to brake)
+        for velocity, limit in zip([*self.points.velocities(start.q, ahead), *ahead.reshape(-1, 1)], inverse, strict=True):
+            time = upper(time, length(velocity) * limit)
+        fall = root(2.0 * time * dt)
+        return np.asarray(goal_speed + ahead * select(fall - dt, (fall - 0.5 * dt) / upper(time, 1e-300), 1.0))
 
     def _guess(self, start: _Start, wanted: Array, limits: Sequence[Array], h: Any, dt: Any) -> tuple[Any, Any]:
         """About where lambda ends, and how much braking leaves of the limits.

@@ -38,6 +38,7 @@ class Row:
     goal_speed: Array
     stop: Array
     wanted: Array
+    aim: Array
     low: Array
     high: Array
     scale: Array

@@ -1,8 +1,10 @@
 """One look at a candidate for the next output, over scalars: what it leaves of every limit, and what to look at next.
 
 Candidates are q + w dt with w from the chord velocity of the braking manoeuvre (lambda = 0) to that which leads to the goal
-at once (lambda = 1). The goal is looked at first; where it breaks a rule, the greatest lambda that breaks none is looked
-for. Braking itself needs no look: it was verified, to its end, when the last output was chosen.
+at once (lambda = 1). Where the goal moves, those below 1 lead towards the velocity that comes up to it and to its own
+velocity at once instead: aimed at the goal alone, a chase goes on from side to side of it. The goal is looked at first;
+where it breaks a rule, the greatest lambda that breaks none is looked for. Braking itself needs no look: it was verified,
+to its end, when the last output was chosen.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ class Step:
 
     def _chord(self, row: Row, trial: Any) -> Array:
         """The joints' chord velocity of a candidate; below zero only a part of the braking one."""
-        between = row.stop + trial * (row.wanted - row.stop)
+        between = row.stop + trial * (row.aim - row.stop)
         otherwise = row.stop * (1.0 + trial) if self.closures else row.stop
         return chosen(trial - ALMOST, row.wanted, chosen(trial, between, otherwise))
 
@@ -109,7 +111,8 @@ class Step:
         line = row.q + w * row.dt
         between = chosen(search.looks - 0.5, onward + (here - line), onward)
         between = chosen(moved.trial, between, onward)
-        again = chosen(moved.low, best, chosen(-moved.low, best, onward))
+        some = select(moved.low + 1.0, abs(moved.low), 0.0)  # (braking, 0, and standing, -1, are not closed anew)
+        again = chosen(some, best, onward)
         ended = (moved.phase - CHOSEN) * (moved.phase - STOPPED)
         return chosen(0.25 - ended * ended, again, chosen(moved.trial - ALMOST, onward, between))
 

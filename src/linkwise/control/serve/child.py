@@ -30,10 +30,17 @@ def main() -> None:
     if hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(NICER)
+    _go_first()
     settings = Settings.from_json(_line())
     from linkwise.control.serve.opcua.running import serve
 
     asyncio.run(_served(serve, settings))
+
+
+def _go_first() -> None:
+    """Where memory runs out, let the system end this process and not that of the cycle (Linux, proc_pid_oom_score_adj)."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")
 
 
 async def _served(serve: object, settings: Settings) -> None:

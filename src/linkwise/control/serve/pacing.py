@@ -54,7 +54,8 @@ def run(
     Deadlines stand fixed from the start. A cycle that lasts beyond the next deadline, or several, makes those be left out:
     the cycle after it begins at the first deadline still to come. The garbage collector is off meanwhile, and everything
     that is there is set aside from it; both are as before afterwards. In the main thread SIGINT and SIGTERM end the run
-    after the cycle at hand; a second SIGINT interrupts it.
+    after the cycle at hand, and so does SIGHUP, which comes when a terminal is closed, unless it is ignored (nohup); a
+    second SIGINT interrupts it.
 
     Parameters
     ----------
@@ -232,7 +233,10 @@ def _signals() -> Iterator[list[str]]:
     if threading.current_thread() is not threading.main_thread():
         yield heard
         return
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    heeded = [signal.SIGINT, signal.SIGTERM]
+    if os.name == "posix" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        heeded.append(signal.SIGHUP)
+    before = {number: signal.signal(number, note) for number in heeded}
     try:
         yield heard
     finally:

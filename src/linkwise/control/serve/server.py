@@ -208,6 +208,9 @@ class Server:
                 raise ArgumentError(f"there is no input {place}; there are {len(self._names)}")
             name = self._names[place]
             port = self._ports[name]
+            if port.kind == "float":  # (what the port checks itself; the rest of this would take as long again)
+                self._ports.write(name, np.array(numbers[: port.size]).reshape(port.shape) if port.shape else numbers[0])
+                return True
             found = np.array(numbers[: port.size]).reshape(port.shape)
             if not port.admits(found):
                 raise ArgumentError(f"port {name!r} is given {found.tolist()}; expected {port.expected}")

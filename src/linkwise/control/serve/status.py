@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -66,7 +67,7 @@ class Status:
 
     def __enter__(self) -> Status:
         self._seen = (time.monotonic(), self.counts.cycles)
-        self._interval = sys.getswitchinterval()
+        self._interval, self._terminal = sys.getswitchinterval(), self.stream.isatty()
         sys.setswitchinterval(SWITCH)
         self._thread = threading.Thread(target=self._show, daemon=True)
         self._thread.start()
@@ -76,17 +77,19 @@ class Status:
         self._ended.set()
         self._thread.join(2 * EVERY)
         sys.setswitchinterval(self._interval)
-        if self.stream.isatty():
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
+        if self._terminal:
+            self._say("\r\x1b[K")
 
     def _show(self) -> None:
-        terminal = self.stream.isatty()
         while not self._ended.wait(EVERY):
             said = self.news()
             if said:
-                self.stream.write(f"\r\x1b[K{said}\n" if terminal else said + "\n")
-            if terminal:
-                self.stream.write(f"\r\x1b[K{self.line(time.monotonic())}")
-            if said or terminal:
-                self.stream.flush()
+                self._say(f"\r\x1b[K{said}\n" if self._terminal else said + "\n")
+            if self._terminal:
+                self._say(f"\r\x1b[K{self.line(time.monotonic())}")
+
+    def _say(self, text: str) -> None:
+        """Say it, if there is still somebody to hear it: a terminal may be closed."""
+        with contextlib.suppress(OSError, ValueError):
+            self.stream.write(text)
+            self.stream.flush()

@@ -10,7 +10,7 @@ import stat
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,9 +22,15 @@ ROLES = ("operator", "viewer")
 COST = (1 << 14, 8, 1)
 """Of scrypt: N, r, p. Some 40 ms and 16 MB for each password that is tried."""
 
+LARGEST_FILE = 1 << 20
+"""So much of a file of users is read, characters."""
+
 LEAST_LENGTH = 8
 MOST_FAILURES, WINDOW = 10, 10.0
-"""After so many wrong passwords within so many seconds, no password is tried until some of that time has gone by."""
+"""After so many wrong passwords from an address within so many seconds, none from there is tried for the rest of them."""
+
+MOST_OF_ALL = 50
+"""The same for all addresses together, so that trying passwords never takes the server more than a part of its time."""
 
 HEADER = "# users of linkwise serve: name role scrypt N r p salt hash\n"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
@@ -83,13 +89,19 @@ def read_users(path: str | Path) -> tuple[User, ...]:
     """
     path = Path(path)
     try:
-        mode = path.stat().st_mode
-        lines = path.read_text(encoding="utf-8").splitlines()
+        with path.open(encoding="utf-8") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError("it is no regular file")
+            lines = file.read(LARGEST_FILE).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(path, [FileProblem(0, f"cannot be read: {getattr(error, 'strerror', None) or error}")]) from error
-    if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
-        found = f"it is open to others (mode {stat.S_IMODE(mode):o}); expected 600: chmod 600 {path}"
-        raise FileError(path, [FileProblem(0, found)])
+    mode = stat.S_IMODE(found.st_mode)
+    if os.name == "posix" and mode & 0o077:
+        told = f"it is open to others (mode {mode:o}); expected 600: chmod 600 {path}"
+        raise FileError(path, [FileProblem(0, told)])
+    if os.name == "posix" and found.st_uid not in (0, os.geteuid()):
+        raise FileError(path, [FileProblem(0, f"it belongs to another user (number {found.st_uid}), who could change it")])
     users, problems = {}, []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
@@ -113,7 +125,7 @@ def add_user(path: str | Path, user: User) -> None:
     FileError
         Where it cannot be read or written.
     """
-    path = Path(path)
+    path = Path(path).resolve()  # (a link stays a link)
     users = {known.name: known for known in read_users(path)} if path.exists() else {}
     users[user.name] = user
     text = HEADER + "".join(known.line() + "\n" for known in users.values())
@@ -122,6 +134,8 @@ def add_user(path: str | Path, user: User) -> None:
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(temporary, path)
         finally:
             Path(temporary).unlink(missing_ok=True)
@@ -144,22 +158,35 @@ class Doorkeeper:
     users: Iterable[User]
     clock: Callable[[], float] = time.monotonic
     _known: Mapping[str, User] = field(init=False)
-    _failures: deque[float] = field(init=False, default_factory=lambda: deque(maxlen=MOST_FAILURES))
+    _failures: dict[str, deque[float]] = field(init=False, default_factory=dict)
+    _all: deque[float] = field(init=False, default_factory=lambda: deque(maxlen=MOST_OF_ALL))
     _nobody: User = field(init=False, default_factory=lambda: User("", "viewer", COST, "00" * 16, ""))
 
     def __post_init__(self) -> None:
         self._known = {user.name: user for user in self.users}
 
-    def admit(self, name: str, password: str) -> User | None:
-        """The user of a name and password, or None."""
-        if len(self._failures) == MOST_FAILURES and self.clock() - self._failures[0] < WINDOW:
+    def admit(self, name: str, password: str, where: str = "") -> User | None:
+        """The user of a name and password, or None; `where` is the address that the attempt comes from."""
+        if self._too_many(self._all) or self._too_many(self._failures.get(where, ())):
             return None
         user = self._known.get(name, self._nobody)
         found = _hash(password[:_LONGEST], bytes.fromhex(user.salt), user.cost).hex()
         if user is not self._nobody and len(password) <= _LONGEST and hmac.compare_digest(found, user.hash):
             return user
-        self._failures.append(self.clock())
+        self._note(where)
         return None
+
+    def _too_many(self, failures: Collection[float]) -> bool:
+        most = MOST_OF_ALL if failures is self._all else MOST_FAILURES
+        return len(failures) == most and self.clock() - next(iter(failures)) < WINDOW
+
+    def _note(self, where: str) -> None:
+        """Note a failure; addresses without one for long are forgotten."""
+        now = self.clock()
+        for known in [known for known, failures in self._failures.items() if now - failures[-1] >= WINDOW]:
+            del self._failures[known]
+        self._failures.setdefault(where, deque(maxlen=MOST_FAILURES)).append(now)
+        self._all.append(now)
 
 
 def _hash(password: str, salt: bytes, cost: tuple[int, int, int]) -> bytes:

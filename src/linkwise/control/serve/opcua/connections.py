@@ -17,7 +17,7 @@ from linkwise.control.serve.opcua.sessions import Services
 CHUNK = 65535
 """The largest piece of a message, bytes."""
 
-MESSAGE = 1 << 20
+MESSAGE = 1 << 19
 """The largest message, bytes."""
 
 SMALLEST_CHUNK = 8192

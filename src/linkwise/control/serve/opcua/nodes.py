@@ -94,7 +94,10 @@ class Nodes:
             if attribute.datachange_callbacks:
                 value = self._value(name)
                 for handle, told in tuple(attribute.datachange_callbacks.items()):
-                    await told(handle, value)
+                    try:
+                        await told(handle, value)
+                    except Exception:  # (one that cannot be told is told no more, so that the others are)
+                        attribute.datachange_callbacks.pop(handle, None)
 
     def refresh(self) -> None:
         """Take the newest snapshot; what changed is told at the next look."""

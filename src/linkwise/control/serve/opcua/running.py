@@ -20,10 +20,11 @@ from linkwise.control.serve import memory
 from linkwise.control.serve.board import Snapshots
 from linkwise.control.serve.mailbox import Outcome, Sender
 from linkwise.control.serve.memory import Memory
+from linkwise.control.serve.opcua import wire
 from linkwise.control.serve.opcua.certificates import application_uri
 from linkwise.control.serve.opcua.connections import HANDSHAKE, PENDING, Endpoint, Listener
 from linkwise.control.serve.opcua.nodes import SPACE, TYPES, Nodes
-from linkwise.control.serve.opcua.sessions import Services
+from linkwise.control.serve.opcua.sessions import BROWSES, ITEMS, PATHS, READS, WRITES, Services
 from linkwise.control.serve.settings import Settings
 from linkwise.control.serve.users import Doorkeeper
 from linkwise.errors import LinkwiseError
@@ -41,6 +42,16 @@ _STATUS = {
     Outcome.broken: ua.StatusCodes.BadInternalError,
     Outcome.waiting: ua.StatusCodes.BadTimeout,
 }
+
+
+_LIMITS = {
+    "MaxNodesPerRead": READS,
+    "MaxNodesPerWrite": WRITES,
+    "MaxNodesPerBrowse": BROWSES,
+    "MaxNodesPerTranslateBrowsePathsToNodeIds": PATHS,
+    "MaxMonitoredItemsPerCall": ITEMS,
+}
+"""What the standard's nodes tell of the limits (OPC 10000-5, 6.3.11)."""
 
 
 class AllServed(PermissionRuleset):
@@ -116,6 +127,7 @@ class Gate:
 async def serve(settings: Settings, tell: Callable[[dict[str, object]], None], gone: asyncio.Event) -> None:
     """Serve until `gone`; where it listens is told."""
     logging.disable()  # (who knocks in vain shall not fill a disk)
+    wire.bound()
     shared = Memory(settings.layout, settings.handle)
     words = shared.words
     words[memory.HEARTBEAT] = time.monotonic_ns()
@@ -129,6 +141,7 @@ async def serve(settings: Settings, tell: Callable[[dict[str, object]], None], g
     nodes = Nodes(endpoint, ports, set(settings.routed), Snapshots(shared, ports.values), settings.stale)
     nodes.refresh()
     await nodes.build(settings.name, space, 1 / settings.publish)
+    _trim(services)
 
     def denied(count: int) -> None:
         words[memory.DENIED] += count
@@ -147,6 +160,22 @@ async def serve(settings: Settings, tell: Callable[[dict[str, object]], None], g
     finally:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(endpoint.bserver.stop(), 1.0)
+
+
+def _trim(services: Services) -> None:
+    """Tell the most of a request; and leave out the two texts of the standard's types, hundreds of kilobytes each."""
+    for name, most in _LIMITS.items():
+        node = ua.NodeId(getattr(ua.ObjectIds, f"Server_ServerCapabilities_OperationLimits_{name}"))
+        if node in services.aspace:
+            services.aspace[node].attributes[ua.AttributeIds.Value].value = _constant(most, ua.VariantType.UInt32)
+    for name in ("OpcUa_BinarySchema", "OpcUa_XmlSchema"):
+        node = ua.NodeId(getattr(ua.ObjectIds, name))
+        if node in services.aspace:
+            services.aspace[node].attributes[ua.AttributeIds.Value].value = _constant(None, ua.VariantType.ByteString)
+
+
+def _constant(value: Any, kind: ua.VariantType) -> ua.DataValue:
+    return ua.DataValue(ua.Variant(value, kind))
 
 
 async def _endpoint(settings: Settings, services: Services) -> Endpoint:

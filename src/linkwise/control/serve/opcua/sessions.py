@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+import ipaddress
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +18,20 @@ from linkwise.control.serve.users import Doorkeeper
 LONGEST_SESSION = 60_000
 """A session of which nothing is heard for so long ends, ms."""
 
-SUBSCRIPTIONS, ITEMS, QUEUE = 4, 2000, 100
+SUBSCRIPTIONS, ITEMS, QUEUE = 4, 2000, 10
 """The most of a session, of a subscription, and of a monitored item."""
+
+ALL_ITEMS = 8000
+"""The most monitored items of all together; sessions without a name may have half of them."""
+
+UNHEARD = 10
+"""So many messages of a subscription are kept until the client says that it has them."""
+
+LONGEST_INTERVAL = 60_000.0
+"""The longest time between messages of a subscription, ms."""
+
+READS, WRITES, BROWSES, PATHS, STEPS = 2000, 256, 32, 500, 2000
+"""The most of one request: attributes, inputs, nodes, paths, and steps of all its paths."""
 
 _RSA_15 = "http://www.w3.org/2001/04/xmlenc#rsa-1_5"
 
@@ -37,6 +50,7 @@ class Visitors:
 
     def __init__(self, keeper: Doorkeeper) -> None:
         self._keeper = keeper
+        self.where = ""
 
     def get_user(
         self, iserver: Any, username: str | None = None, password: Any = None, certificate: Any = None
@@ -46,7 +60,7 @@ class Visitors:
             return Visitor(UserRole.User)
         if not isinstance(username, str) or not isinstance(password, str):
             return None
-        found = self._keeper.admit(username, password)
+        found = self._keeper.admit(username, password, self.where)
         return None if found is None else Visitor(UserRole.User, found.name, found.role == "operator")
 
 
@@ -58,6 +72,7 @@ class Session(InternalSession):
     def activate_session(self, params: ua.ActivateSessionParameters, peer_certificate: bytes | None) -> Any:
         """Let somebody in, unless too many without a name are in already."""
         named = isinstance(params.UserIdentityToken, ua.UserNameIdentityToken)
+        self.iserver.user_manager.where = network(self.name)
         if not named and self not in self.iserver.sessions and self.iserver.nameless >= self.iserver.most_nameless:
             raise ServiceError(ua.StatusCodes.BadTooManySessions)
         result = super().activate_session(params, peer_certificate)
@@ -70,8 +85,10 @@ class Session(InternalSession):
         await super().close_session(True)
 
     async def read(self, params: ua.ReadParameters) -> list[ua.DataValue]:
-        """Read; what this user may do is told for this user."""
+        """Read; what this user may do is told for this user. Parts of an array are not served."""
+        _few(params.NodesToRead, READS)
         results: list[ua.DataValue] = self.iserver.attribute_service.read(params)
+        results = [_NO_PART if wanted.IndexRange else got for wanted, got in zip(params.NodesToRead, results, strict=True)]
         if self._operator:
             return results
         return [
@@ -84,42 +101,65 @@ class Session(InternalSession):
         if not self.external:
             found: list[ua.StatusCode] = await super().write(params)
             return found
+        _few(params.NodesToWrite, WRITES)
         if not self._operator:
             self.iserver.denied(len(params.NodesToWrite))
             return [ua.StatusCode(ua.UInt32(ua.StatusCodes.BadUserAccessDenied))] * len(params.NodesToWrite)
         return await self.iserver.gate(params.NodesToWrite)
+
+    async def browse(self, params: ua.BrowseParameters) -> Any:
+        """Tell what nodes there are."""
+        _few(params.NodesToBrowse, BROWSES)
+        return await super().browse(params)
+
+    async def translate_browsepaths_to_nodeids(self, params: list[ua.BrowsePath]) -> Any:
+        """Tell where paths lead to."""
+        _few(params, PATHS)
+        _few([step for path in params for step in path.RelativePath.Elements], STEPS)
+        return await super().translate_browsepaths_to_nodeids(params)
 
     async def create_subscription(self, params: ua.CreateSubscriptionParameters, *args: Any, **kwargs: Any) -> Any:
         """Subscribe, not faster than values are looked at."""
         if len(self._subscriptions()) >= SUBSCRIPTIONS:
             raise ServiceError(ua.StatusCodes.BadTooManySubscriptions)
         asked = params.RequestedPublishingInterval
-        params.RequestedPublishingInterval = max(self.iserver.interval * 1e3, asked)  # (NaN is not more)
+        shortest = self.iserver.interval * 1e3
+        params.RequestedPublishingInterval = max(shortest, min(LONGEST_INTERVAL, max(shortest, asked)))  # (NaN is not more)
         return await super().create_subscription(params, *args, **kwargs)
 
     async def create_monitored_items(self, params: ua.CreateMonitoredItemsParameters) -> Any:
         """Watch values, a bounded number of them."""
         self._own(params.SubscriptionId)
-        items = self.subscription_service.subscriptions[params.SubscriptionId].monitored_item_srv._monitored_items
-        if len(items) + len(params.ItemsToCreate) > ITEMS:
+        known, asked = self.subscription_service.subscriptions, params.ItemsToCreate
+        watched = {number: len(each.monitored_item_srv._monitored_items) for number, each in known.items()}
+        most = ALL_ITEMS if self._named else ALL_ITEMS // 2
+        if watched[params.SubscriptionId] + len(asked) > ITEMS or sum(watched.values()) + len(asked) > most:
             raise ServiceError(ua.StatusCodes.BadTooManyMonitoredItems)
-        return await super().create_monitored_items(params)
+        refused = [_unwatchable(item) for item in asked]
+        params.ItemsToCreate = [item for item, code in zip(asked, refused, strict=True) if code is None]
+        made = iter(await super().create_monitored_items(params))
+        return [next(made) if code is None else _not_made(code) for code in refused]
 
     async def modify_monitored_items(self, params: ua.ModifyMonitoredItemsParameters) -> Any:
         """Change what is watched."""
         self._own(params.SubscriptionId)
+        _few(params.ItemsToModify, ITEMS)
         for item in params.ItemsToModify:
+            if not _plain(item.RequestedParameters):
+                raise ServiceError(ua.StatusCodes.BadMonitoredItemFilterUnsupported)
             item.RequestedParameters.QueueSize = ua.UInt32(min(max(item.RequestedParameters.QueueSize, 1), QUEUE))
         return await super().modify_monitored_items(params)
 
     async def delete_monitored_items(self, params: ua.DeleteMonitoredItemsParameters) -> Any:
         """Watch no more."""
         self._own(params.SubscriptionId)
+        _few(params.MonitoredItemIds, ITEMS)
         return await super().delete_monitored_items(params)
 
     async def set_monitoring_mode(self, params: ua.SetMonitoringModeParameters) -> Any:
         """Change how values are watched."""
         self._own(params.SubscriptionId)
+        _few(params.MonitoredItemIds, ITEMS)
         return await super().set_monitoring_mode(params)
 
     async def set_publishing_mode(self, params: ua.SetPublishingModeParameters) -> Any:
@@ -197,7 +237,7 @@ class Services(InternalServer):
         self.supported_tokens = (ua.AnonymousIdentityToken, ua.UserNameIdentityToken)
         self.max_session_timeout_ms = LONGEST_SESSION
         self.max_monitored_item_queue_size = QUEUE
-        self.max_unacked_messages_per_subscription = QUEUE
+        self.max_unacked_messages_per_subscription = UNHEARD
         self.max_lifetime_count = 1000
         self.max_keep_alive_count = 1000
 
@@ -231,6 +271,55 @@ class Services(InternalServer):
 
 async def _closed(values: list[ua.WriteValue]) -> list[ua.StatusCode]:
     return [ua.StatusCode(ua.UInt32(ua.StatusCodes.BadNotWritable))] * len(values)
+
+
+def network(peer: Any) -> str:
+    """Where somebody comes from: the address, or of IPv6 the network that usually is one household's.
+
+    Examples
+    --------
+    >>> network(("10.0.0.7", 50000)), network(("fe80::1%eth0", 50000, 0, 2))
+    ('10.0.0.7', 'fe80::')
+    """
+    try:
+        address = ipaddress.ip_address(str(peer[0]).partition("%")[0])
+    except (ValueError, TypeError, IndexError):
+        return ""
+    return str(address if address.version == 4 else ipaddress.ip_network((int(address), 64), strict=False)[0])
+
+
+def _few(asked: Sequence[Any] | None, most: int) -> None:
+    if asked is not None and len(asked) > most:
+        raise ServiceError(ua.StatusCodes.BadTooManyOperations)
+
+
+def _plain(asked: ua.MonitoringParameters) -> bool:
+    """Whether a value is to be told whenever it changes: the library applies other filters wrongly, or fails at them."""
+    if not asked.Filter:
+        asked.Filter = None
+        return True
+    return isinstance(asked.Filter, ua.DataChangeFilter) and asked.Filter.DeadbandType == ua.DeadbandType.None_
+
+
+def _unwatchable(item: ua.MonitoredItemCreateRequest) -> int | None:
+    """Why something cannot be watched; what can is left with nothing but its node and attribute."""
+    wanted = item.ItemToMonitor
+    if wanted.IndexRange:
+        return int(ua.StatusCodes.BadIndexRangeInvalid)
+    if not _plain(item.RequestedParameters):
+        return int(ua.StatusCodes.BadMonitoredItemFilterUnsupported)
+    if wanted.AttributeId == ua.AttributeIds.EventNotifier:  # (there are no events)
+        return int(ua.StatusCodes.BadAttributeIdInvalid)
+    node = ua.NodeId(wanted.NodeId.Identifier, wanted.NodeId.NamespaceIndex, wanted.NodeId.NodeIdType)
+    item.ItemToMonitor = ua.ReadValueId(NodeId=node, AttributeId=wanted.AttributeId)
+    return None
+
+
+def _not_made(code: int) -> ua.MonitoredItemCreateResult:
+    return ua.MonitoredItemCreateResult(StatusCode=ua.StatusCode(ua.UInt32(code)))
+
+
+_NO_PART = ua.DataValue(StatusCode=ua.StatusCode(ua.UInt32(ua.StatusCodes.BadIndexRangeInvalid)))
 
 
 def _unheard(count: int) -> None:
