@@ -26,7 +26,7 @@ KEPT = 64 << 20
 """The most that --record keeps, bytes."""
 
 ALLOWED = 1.0
-"""So much longer than --time says a run may last because of deadlines that were missed, s; then it ends with fewer cycles."""
+"""So much longer than --time says a run may last because of missed deadlines, s; then it ends with fewer cycles."""
 
 TOO_FAST = 0.01
 """Where a larger part of all deadlines was missed, the rate is said to be too high."""
@@ -96,7 +96,7 @@ def _add_user(name: str, path: str | None, role: str) -> None:
 
 
 def _loaded(path: str) -> Chain:
-    from linkwise.control.chain import load
+    from linkwise.control import load
     from linkwise.errors import FileError, FileProblem
 
     if not Path(path).exists():

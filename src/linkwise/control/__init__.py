@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linkwise.control.angles import angles_rotation as angles_rotation
     from linkwise.control.angles import rotation_angles as rotation_angles
     from linkwise.control.chain import Chain as Chain
-    from linkwise.control.chain import load as load
+    from linkwise.control.chain_made import load as load
     from linkwise.control.constraints import DrivenJoint as DrivenJoint
     from linkwise.control.constraints import FixedPosition as FixedPosition
     from linkwise.control.constraints import FixedRotation as FixedRotation
@@ -71,7 +71,7 @@ _HOMES = {
     "State": "state",
     "Velocity": "constraints",
     "angles_rotation": "angles",
-    "load": "chain",
+    "load": "chain_made",
     "replay": "replaying",
     "rotation_angles": "angles",
 }

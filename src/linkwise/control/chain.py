@@ -13,7 +13,8 @@ from linkwise.control import state
 from linkwise.control.angles import known
 from linkwise.control.constraints import ChainConstraint
 from linkwise.control.cycle.layout import Layout
-from linkwise.control.cycle.parts import Cycle, parts_of
+from linkwise.control.cycle.parts import parts_of
+from linkwise.control.cycle.running import Cycle
 from linkwise.control.dh_links import DHLink
 from linkwise.control.links import mechanism_of, port_values, with_starting_dof
 from linkwise.control.port import Value
@@ -283,25 +284,6 @@ def _again(
     made = Chain(mechanism, constraints, q0=q0, angles=angles, name=name, period=period, reference=reference)
     made.restore(saved)
     return made
-
-
-def load(path: str | Path) -> Chain:
-    """Make a chain from its file.
-
-    Parameters
-    ----------
-    path : str or Path
-        A .toml file: docs/file-formats.md describes it.
-
-    Raises
-    ------
-    FileError
-        With everything that is wrong in it, each with its line.
-    """
-    from linkwise.control import chain_file
-    from linkwise.control.chain_made import chain_of
-
-    return chain_of(chain_file.read(path))
 
 
 SHORTEST, LONGEST = 1e-9, 1e6

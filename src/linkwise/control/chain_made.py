@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwise.control import chain_file
 from linkwise.control.chain_checks import OWN_KEYS, joints_of
 from linkwise.control.chain_description import ChainDescription, ConstraintRow
 from linkwise.control.constraints import ChainConstraint
@@ -15,6 +16,22 @@ from linkwise.control.ports import Ports
 
 if TYPE_CHECKING:
     from linkwise.control.chain import Chain
+
+
+def load(path: str | Path) -> Chain:
+    """Make a chain from its file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .toml file: docs/file-formats.md describes it.
+
+    Raises
+    ------
+    FileError
+        With everything that is wrong in it, each with its line.
+    """
+    return chain_of(chain_file.read(path))
 
 
 def chain_of(description: ChainDescription) -> Chain:

@@ -1,10 +1,12 @@
 """Served to other machines: signed and encrypted, or not at all."""
 
 import asyncio
+import datetime
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -142,3 +144,26 @@ def test_who_is_not_told_of_an_input_cannot_reach_it(running: Running, address: 
             assert ua.AccessLevel.CurrentWrite not in await target.get_user_access_level()
 
     asyncio.run(visit())
+
+
+def test_the_key_of_another_certificate_and_one_that_expired_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        certificates.found_or_made(tmp_path / name, "127.0.0.1")
+    (tmp_path / "two" / "key.pem").replace(tmp_path / "one" / "key.pem")
+    with pytest.raises(FileError, match=r"is not the key of certificate\.der"):
+        certificates.found_or_made(tmp_path / "one", "127.0.0.1")
+    (tmp_path / "one" / "key.pem").write_text("none")
+    with pytest.raises(FileError, match="is no key without a password"):
+        certificates.found_or_made(tmp_path / "one", "127.0.0.1")
+
+    class Later(datetime.datetime):
+        @classmethod
+        def now(cls, tz: datetime.tzinfo | None = None) -> "Later":
+            return super().now(tz) + datetime.timedelta(days=certificates.DAYS + 2)
+
+    certificates.found_or_made(tmp_path / "three", "127.0.0.1")
+    monkeypatch.setattr(certificates, "datetime", SimpleNamespace(datetime=Later, UTC=datetime.UTC))
+    with pytest.raises(FileError, match=r"was good until .* to have new ones made"):
+        certificates.found_or_made(tmp_path / "three", "127.0.0.1")

@@ -16,7 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from linkwise.control.pace.rules import TINY, Limits, lower, smallest, squared, upper
+from linkwise.control.pace.rules import TINY, Limits, lower, smallest, upper
+from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import inner
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.control.pace.rules import squared
 from linkwise.dynamics.factor import factor
 from linkwise.kinematics.closure import half_sine, loop_seen
 from linkwise.model.loop import CLOSURE_ROWS, Loop, LoopKind
 from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import squared
 from linkwise.solve.steps import LEAST_DAMPING, size_of
 from linkwise.spatial.scalar import Array, blank, select
 from linkwise.spatial.transform import inverse

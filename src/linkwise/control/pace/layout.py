@@ -10,7 +10,7 @@ import numpy as np
 from linkwise.spatial.scalar import Array
 
 
-class Layout:
+class RowLayout:
     """Parts of a row, one behind the other.
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.control.pace.closures import Closures, Pair
-from linkwise.control.pace.layout import Layout
+from linkwise.control.pace.layout import RowLayout
 from linkwise.control.pace.points import Points
 from linkwise.control.pace.prepared import LIMITS, Prepare
 from linkwise.control.pace.search import Search
@@ -105,13 +105,13 @@ class Pace:
         _check(tree, [*links, *(link for pair in closures for link in pair[:2])])
         n, k, pairs = tree.n, len(links), len(closures)
         points, loops = Points(tree, tuple(links)), Closures(tree, closures)
-        carry = Layout({"direction": n, "rate": 1, "chords": 3 * k, "joints": n})
+        carry = RowLayout({"direction": n, "rate": 1, "chords": 3 * k, "joints": n})
         coordinates = dict.fromkeys(("q", "goal", "goal_speed", "low", "high"), n)
         limits = dict.fromkeys(LIMITS, k + n)
-        given = Layout({"dt": 1, "dt_before": 1, **coordinates, "carry": carry.size, **limits, "closures": pairs})
+        given = RowLayout({"dt": 1, "dt_before": 1, **coordinates, "carry": carry.size, **limits, "closures": pairs})
         told = {"carry": carry.size, "limited": 1, "kept": 1, "lam": 1, "looks": 1}
         state = {name: 1 for name in Search.lengths() if name not in told}
-        aux = Layout({**told, **state, "best": n if loops else 0})
+        aux = RowLayout({**told, **state, "best": n if loops else 0})
         prepare = Prepare(points, loops, given, carry)
         self._rest = np.zeros(carry.size)
         self.n, self.given, self.row = n, given.parts, given.size

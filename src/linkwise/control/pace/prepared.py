@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.control.pace.closures import Closures
-from linkwise.control.pace.layout import Layout
+from linkwise.control.pace.layout import RowLayout
 from linkwise.control.pace.points import Points
-from linkwise.control.pace.rules import length, lower, squared, upper
+from linkwise.control.pace.rules import length, lower, upper
+from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import chosen, inner
 
@@ -47,15 +48,15 @@ class Prepare:
     ----------
     points, closures
         Of the mechanism.
-    given, carry : Layout
+    given, carry : RowLayout
         Of what is read.
     """
 
-    def __init__(self, points: Points, closures: Closures, given: Layout, carry: Layout) -> None:
+    def __init__(self, points: Points, closures: Closures, given: RowLayout, carry: RowLayout) -> None:
         self.points, self.closures, self.given, self.carry = points, closures, given, carry
         n, k = points.tree.n, len(points)
         limits = dict.fromkeys((*LIMITS, *INVERSE), k + n)
-        self.layout = Layout(
+        self.layout = RowLayout(
             dict.fromkeys(NUMBERS, 1)
             | dict.fromkeys(JOINTS, n)
             | {"carry": carry.size, **limits, "lengths": k, "places": 3 * k}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.control.pace.braking import Brake
-from linkwise.control.pace.layout import Layout
+from linkwise.control.pace.layout import RowLayout
 from linkwise.control.pace.prepared import INVERSE, JOINTS, LIMITS, NUMBERS
 from linkwise.control.pace.rules import Limits, lower, smallest, upper
 from linkwise.spatial.scalar import Array
@@ -18,7 +18,7 @@ class Row:
 
     Parameters
     ----------
-    layout, carry : Layout
+    layout, carry : RowLayout
         Of the row, and of the part of it that is carried.
     p : ndarray
         The row.
@@ -49,7 +49,7 @@ class Row:
     limits: list[Limits]
     before: tuple[list[Array], list[Any]]
 
-    def __init__(self, layout: Layout, carry: Layout, p: Array) -> None:
+    def __init__(self, layout: RowLayout, carry: RowLayout, p: Array) -> None:
         for name in NUMBERS:
             setattr(self, name, layout.number(p, name))
         for name in (*JOINTS, "carry", "residual", "closures"):

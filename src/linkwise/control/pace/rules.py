@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
 
 TINY = 1e-24
@@ -49,11 +50,6 @@ def lower(a: Any, b: Any) -> Any:
 def upper(a: Any, b: Any) -> Any:
     """The greater of two scalars; the second where one is no number."""
     return select(a - b, a, b)
-
-
-def squared(v: Array) -> Any:
-    """Return v'v."""
-    return sum((x * x for x in v), 0.0)
 
 
 def length(v: Array) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from linkwise.control.pace.closures import Closed
-from linkwise.control.pace.layout import Layout
+from linkwise.control.pace.layout import RowLayout
 from linkwise.control.pace.rules import lower, upper
 from linkwise.spatial.scalar import Array, root, select
 
@@ -59,7 +59,7 @@ class Search:
         return dict.fromkeys(names, 1)
 
     @classmethod
-    def read(cls, layout: Layout, aux: Array) -> Search:
+    def read(cls, layout: RowLayout, aux: Array) -> Search:
         """From the row of an iteration, all zero at its start."""
         found = {name: layout.number(aux, name) for name in cls.lengths()}
         return cls(**{**found, "trial": select(found["looks"] - 0.5, found["trial"], 1.0)})

@@ -16,11 +16,12 @@ import numpy as np
 
 from linkwise.control.pace.braking import SLOWEST, Brake, Tangent, joint_margin
 from linkwise.control.pace.closures import Closures
-from linkwise.control.pace.layout import Layout
+from linkwise.control.pace.layout import RowLayout
 from linkwise.control.pace.points import Points
 from linkwise.control.pace.row import Row
-from linkwise.control.pace.rules import Limits, length, lower, rule_margins, smallest, squared, upper
+from linkwise.control.pace.rules import Limits, length, lower, rule_margins, smallest, upper
 from linkwise.control.pace.search import ALMOST, CHOSEN, STOPPED, Search
+from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import chosen, inner
 
@@ -58,11 +59,11 @@ class Step:
     ----------
     points, closures
         Of the mechanism.
-    prepared, carry, aux : Layout
+    prepared, carry, aux : RowLayout
         Of the parameters, of what is carried to the next cycle, of the state.
     """
 
-    def __init__(self, points: Points, closures: Closures, prepared: Layout, carry: Layout, aux: Layout) -> None:
+    def __init__(self, points: Points, closures: Closures, prepared: RowLayout, carry: RowLayout, aux: RowLayout) -> None:
         self.points, self.closures = points, closures
         self.prepared, self.carry, self.aux = prepared, carry, aux
 

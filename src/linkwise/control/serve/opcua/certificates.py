@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import hashlib
 import ipaddress
 import os
@@ -46,7 +47,9 @@ def found_or_made(folder: Path, host: str) -> tuple[str, str, str]:
         if os.name == "posix" and key.stat().st_mode & 0o077:
             mode = key.stat().st_mode & 0o777
             raise FileError(key, [FileProblem(0, f"is open to others (mode {mode:o}); expected 600: chmod 600 {key}")])
-        return str(certificate), str(key), fingerprint(certificate)
+        told = fingerprint(certificate)
+        _see_fit(certificate, key)
+        return str(certificate), str(key), told
     except OSError as error:
         raise FileError(folder, [FileProblem(0, f"cannot be used: {error.strerror or error}")]) from error
 
@@ -59,16 +62,36 @@ def fingerprint(path: Path) -> str:
     FileError
         Where it is no certificate.
     """
-    from cryptography import x509
     from cryptography.hazmat.primitives.serialization import Encoding
 
-    data = path.read_bytes()
+    found = hashlib.sha256(_read(path).public_bytes(Encoding.DER)).hexdigest()
+    return ":".join(found[k : k + 2] for k in range(0, len(found), 2)).upper()
+
+
+def _read(path: Path) -> x509.Certificate:
+    from cryptography import x509
+
+    read = x509.load_pem_x509_certificate if path.suffix == ".pem" else x509.load_der_x509_certificate
     try:
-        read = x509.load_pem_x509_certificate if path.suffix == ".pem" else x509.load_der_x509_certificate
-        found = hashlib.sha256(read(data).public_bytes(Encoding.DER)).hexdigest()
+        return read(path.read_bytes())
     except ValueError as error:
         raise FileError(path, [FileProblem(0, f"is no certificate: {error}")]) from error
-    return ":".join(found[k : k + 2] for k in range(0, len(found), 2)).upper()
+
+
+def _see_fit(certificate: Path, key: Path) -> None:
+    """See that the key is that of the certificate, which is still good: else every client fails, and none says why."""
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    found = _read(certificate)
+    try:
+        private = load_pem_private_key(key.read_bytes(), None)
+    except (ValueError, TypeError) as error:
+        raise FileError(key, [FileProblem(0, f"is no key without a password: {error}")]) from error
+    if private.public_key() != found.public_key():
+        raise FileError(key, [FileProblem(0, f"is not the key of {certificate.name}")])
+    if found.not_valid_after_utc < datetime.datetime.now(datetime.UTC):
+        said = f"was good until {found.not_valid_after_utc:%Y-%m-%d}; remove it and {key.name} to have new ones made"
+        raise FileError(certificate, [FileProblem(0, said)])
 
 
 def _make(certificate: Path, key: Path, host: str) -> None:
