@@ -46,6 +46,9 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
 @click.option("--role", type=click.Choice(["operator", "viewer"]), default="operator", help="Of --add-user.")
 @click.option("--certificates", metavar="FOLDER", type=click.Path(file_okay=False), help="Of the certificate; see above.")
 @click.option("--publish", metavar="HZ", type=float, default=100.0, show_default=True, help="How often clients see values.")
+@click.option(
+    "--hold-after", metavar="S", type=click.FloatRange(1e-3, 3600), help="Zero speeds that no client wrote for so long, s."
+)
 @click.option("--priority", type=click.IntRange(1, 99), help="Real-time priority of the cycle; takes the right to.")
 @click.option(
     "--record", metavar="FILE", type=click.Path(dir_okay=False), help="Write all ports of the last cycles, .csv, .npz."
@@ -222,6 +225,7 @@ def _server(chain: Chain, period: float, options: dict[str, Any]) -> contextlib.
         certificates=options["certificates"],
         publish=options["publish"],
         stale=min(max(1.0, 3 * period), 3600.0),
+        hold_after=options["hold_after"],
     )
 
 

@@ -24,6 +24,7 @@ INPUTS = (
     Port("target.enabled", "in", "bool", initial=True),
     Port("chain.mode", "in", "choice", choices=("hold", "follow")),
     Port("arm.theta", "in", unit="rad", finite=False),
+    Port("jog.velocity", "in", shape=(3,), unit="m/s", finite=False),
 )
 OUTPUTS = (
     Port("arm.theta_solved", "out", unit="rad"),

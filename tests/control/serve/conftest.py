@@ -28,6 +28,6 @@ def served(users: Path) -> Iterator["Running"]:
     pytest.importorskip("asyncua")
     from a_served_chain import Running
 
-    with Running(users=users, connections=20) as running:
+    with Running(users=users, connections=20, hold_after=0.3) as running:
         yield running
         assert running.server.state == "serving"

@@ -26,6 +26,7 @@ from linkwise.control.serve.mailbox import Receiver
 from linkwise.control.serve.memory import Layout, Memory
 from linkwise.control.serve.settings import Settings
 from linkwise.control.serve.users import read_users
+from linkwise.control.serve.watchdog import Watchdog
 from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError, shown
 
 State: TypeAlias = Literal["serving", "stalled", "ended"]
@@ -82,6 +83,9 @@ class Server:
         wrote and no cycle took within this time is void.
     connections : int
         The most at a time.
+    hold_after : float, optional
+        A velocity or speed that a client wrote is set to zero when nobody has written it for so many seconds; never if left
+        out.
 
     Attributes
     ----------
@@ -122,10 +126,11 @@ class Server:
         publish: float = 100.0,
         stale: float = 1.0,
         connections: int = 64,
+        hold_after: float | None = None,
     ) -> None:
         _library()
         _check({"port": (port, 0, 65535), "publish": (publish, 0.1, 1000), "stale": (stale, 0.01, 3600)})
-        _check({"connections": (connections, 1, 500)})
+        _check({"connections": (connections, 1, 500), "hold_after": (hold_after or 1.0, 1e-3, 3600)})
         host, own = _host(host)
         if not own and certificates is None:
             raise ArgumentError(
@@ -142,6 +147,9 @@ class Server:
         self._words, self._last = self._memory.words, ""
         self._receiver = Receiver(self._memory, self._accept, lifetime=stale)
         self._publish, self.take = Publisher(self._memory, ports.values).publish, self._receiver.take
+        self._watchdog = None if hold_after is None else Watchdog(ports, hold_after)
+        if self._watchdog is not None:
+            self.take = self._take_and_look
         self.publish()
         settings = Settings(
             tuple(each for _, each in ports.items()), tuple(ports.routes), layout, self._memory.handle, name, host, port,
@@ -157,6 +165,17 @@ class Server:
         self._publish()
         if self._receiver.taken:
             self._receiver.tell()
+
+    def _take_and_look(self) -> None:
+        """Take what clients wrote, and stop what they no longer do."""
+        self._receiver.take()
+        if self._watchdog is not None:
+            self._watchdog.look()
+
+    @property
+    def stopped(self) -> int:
+        """How often a speed that nobody wrote any more was set to zero."""
+        return 0 if self._watchdog is None else self._watchdog.stopped
 
     @property
     def state(self) -> State:
@@ -208,6 +227,8 @@ class Server:
                 raise ArgumentError(f"there is no input {place}; there are {len(self._names)}")
             name = self._names[place]
             port = self._ports[name]
+            if self._watchdog is not None:
+                self._watchdog.written(name)
             if port.kind == "float":  # (what the port checks itself; the rest of this would take as long again)
                 self._ports.write(name, np.array(numbers[: port.size]).reshape(port.shape) if port.shape else numbers[0])
                 return True
