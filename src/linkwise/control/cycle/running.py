@@ -30,37 +30,35 @@ class Cycle:
     def __init__(self, parts: Parts, inputs: FloatArray, outputs: FloatArray, q0: FloatArray) -> None:
         self.parts = parts
         n, pace, layout = parts.n, parts.pace, parts.layout
-        sizes = [
-            layout.inputs,
-            parts.report.size,
-            2 * n,
-            2 * (pace.given["carry"].stop - pace.given["carry"].start),
-            2 * n,
-            1,
-        ]
+        # What is kept for the next cycle, side by side, so that a state is a copy of it: the good inputs, what the report
+        # remembers, both goals, what the pace carries for both, both outputs, and the length of the cycle.
+        carried = pace.given["carry"].stop - pace.given["carry"].start
+        sizes = [layout.inputs, parts.report.size, 2 * n, 2 * carried, 2 * n, 1]
         self.memory = np.zeros(sum(sizes))
-        """All that a cycle keeps for the next one."""
-        cut = np.cumsum([0, *sizes]).tolist()
-        views = [self.memory[a:b] for a, b in pairwise(cut)]
+        views = [self.memory[a:b] for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
         self.before, self.told, last, carry, at, self.dt_before = views
         self.last, self.carry, self.at = last.reshape(2, n), carry.reshape(2, -1), at.reshape(2, n)
+        # What comes in, cleaned; what the solver is given, now and for the end of the cycle, and where it begins.
+        self.inputs, self.outputs = inputs, outputs
         self.clean, self.flags, self.clock = np.empty(layout.inputs), np.empty(2), np.ones(1)
         self.parameters, self.later_parameters = np.empty(parts.parameters), np.empty(parts.parameters)
-        self.q0, self.begin, self.speeds = np.empty(n), np.empty(n), np.zeros(n)
-        self.leading = np.zeros(n)
-        self.starts, self.none = np.empty((2, n)), np.empty((0, n))
-        self.settings, self.retry, self.spare = np.empty(2), np.empty(2), np.empty(parts.row)
-        self.now, self.later = np.empty(parts.row), np.empty(parts.row)
-        self.goal, self.next_goal, self.closed = np.empty(parts.row), np.empty(parts.row), np.empty(parts.row)
-        self.closing = np.empty(parts.parameters)
+        self.closing, self.settings, self.retry = np.empty(parts.parameters), np.empty(2), np.empty(2)
+        self.q0, self.begin, self.starts, self.none = np.empty(n), np.empty(n), np.empty((2, n)), np.empty((0, n))
+        # What it finds: as found, from a further start, brought onto the loops; and the goals that come of it.
+        self.now, self.later, self.spare, self.closed = np.empty((4, parts.row))
+        self.goal, self.next_goal = np.empty((2, parts.row))
+        self.speeds, self.leading = np.zeros((2, n))
+        # What the pace makes of both, and what the report will remember.
         self.given, self.made = np.zeros((2, pace.row)), np.empty((2, pace.made_row))
-        self.told_next, self.outputs = np.empty(parts.report.size), outputs
-        self.inputs = inputs
+        self.told_next = np.empty(parts.report.size)
         self._steps, self._stand = self._sequences()
         self.reset(q0)
 
     def reset(self, q0: FloatArray) -> None:
-        """Begin again at rest, with the outputs of the chain where it stands; `Layout.stand_ins` replace no numbers."""
+        """Begin again at rest, with the outputs of the chain where it stands.
+
+        An input that is no number is replaced as `Layout.stand_ins` says.
+        """
         parts = self.parts
         self.memory[:] = 0.0
         self.before[:] = parts.layout.cleaned(self.inputs, parts.layout.stand_ins(q0))[0]
@@ -86,16 +84,8 @@ class Cycle:
         parts, n = self.parts, self.parts.n
         bounds = np.empty(parts.preparing.tape.outputs["bounds"])
         prepared = (
-            self.clean,
-            self.parameters,
-            self.q0,
-            self.starts,
-            self.settings,
-            self.retry,
-            self.closing,
-            bounds,
-            self.flags,
-        )
+            self.clean, self.parameters, self.q0, self.starts, self.settings, self.retry, self.closing, bounds, self.flags,
+        )  # fmt: skip
         look = (self.later_parameters, self.begin, self.speeds, self.leading)
         reported = (
             self.clean, self.flags, self.goal, self.next_goal, self.made[0], self.made[1], self.speeds, self.parameters,
