@@ -200,9 +200,9 @@ def test_files_that_are_no_trajectories(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     for content, message in (
         (None, "there is no such file"),
-        (b"no archive", "this is not an .npz file of arrays"),
-        (b"", "this is not an .npz file of arrays"),
-        (b"PK\x03\x04 damaged", "this is not an .npz file of arrays"),
+        (b"no archive", "this is not an .npz file of arrays, or it is damaged"),
+        (b"", "this is not an .npz file of arrays, or it is damaged"),
+        (b"PK\x03\x04 damaged", "this is not an .npz file of arrays, or it is damaged"),
     ):
         if content is not None:
             path.write_bytes(content)

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
-import struct
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import FileError, FileProblem, choices
+from linkwise.files import npz
 from linkwise.files.atomic import write_bytes
-from linkwise.files.text import read_bytes
 
 VERSION = 1
-UNREADABLE = (
-    *(ValueError, KeyError, OverflowError, MemoryError, EOFError, OSError),
-    *(RuntimeError, NotImplementedError, struct.error, zipfile.BadZipFile, zlib.error),
-)
-"""What NumPy and zipfile raise on a file that was not written by them, or not so."""
 
 
 def write_archive(path: str | Path, what: str, arrays: Mapping[str, Any]) -> None:
@@ -43,10 +33,8 @@ def write_archive(path: str | Path, what: str, arrays: Mapping[str, Any]) -> Non
         Where the name has another ending, or the file cannot be written.
     """
     if Path(path).suffix.lower() != ".npz":
-        raise refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **{"linkwise": np.array(f"{what} {VERSION}"), **arrays})
-    write_bytes(path, [buffer.getvalue()])
+        raise npz.refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
+    write_bytes(path, [npz.packed({"linkwise": np.array(f"{what} {VERSION}"), **arrays})])
 
 
 def read_archive(path: str | Path, what: str, needed: Sequence[str]) -> dict[str, Any]:
@@ -57,22 +45,13 @@ def read_archive(path: str | Path, what: str, needed: Sequence[str]) -> dict[str
     FileError
         Where the file cannot be read, is of something else, or lacks one of those needed.
     """
-    data = read_bytes(path)
-    try:
-        file = np.load(io.BytesIO(data), allow_pickle=False)
-        if isinstance(file, np.ndarray):
-            raise refused(path, "this is one array, not an .npz file")
-        with file:
-            held: dict[str, Any] = {name: file[name] for name in file.files}
-    except FileError:
-        raise
-    except UNREADABLE as error:
-        raise refused(path, "this is not an .npz file of arrays, or it is damaged") from error
+    held = npz.read(path)
     said = str(held.pop("linkwise", ""))
     if said != f"{what} {VERSION}":
-        raise refused(path, f"this is {f'a {said!r}' if said else 'an .npz file'}, not the '{what} {VERSION}' of a chain")
-    if missing := [name for name in needed if name not in held]:
-        raise refused(path, f"there is no array {choices(missing)} in it")
+        raise npz.refused(
+            path, f"this is {f'a {said!r}' if said else 'an .npz file'}, not the '{what} {VERSION}' of a chain"
+        )
+    npz.require(path, held, needed)
     return held
 
 
@@ -81,9 +60,9 @@ def texts(path: str | Path, name: str, held: Mapping[str, Any]) -> dict[str, Any
     try:
         found = json.loads(str(held[name]))
     except ValueError as error:
-        raise refused(path, f"{name} cannot be read") from error
+        raise npz.refused(path, f"{name} cannot be read") from error
     if not isinstance(found, dict):
-        raise refused(path, f"{name} cannot be read")
+        raise npz.refused(path, f"{name} cannot be read")
     return found
 
 
@@ -92,10 +71,5 @@ def numbers(path: str | Path, name: str, held: Mapping[str, Any], dimensions: in
     found = held[name]
     if found.dtype != dtype or found.ndim != dimensions:
         told = f"{name} is {found.ndim}-dimensional, of {found.dtype}"
-        raise refused(path, f"{told}; expected {dimensions} dimensions of {np.dtype(dtype)}")
+        raise npz.refused(path, f"{told}; expected {dimensions} dimensions of {np.dtype(dtype)}")
     return found
-
-
-def refused(path: str | Path, message: str) -> FileError:
-    """The error for a file as a whole."""
-    return FileError(path, [FileProblem(0, message)])

@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from linkwise.control import channel as channels_of
 from linkwise.control import recording_csv
-from linkwise.control.archive import numbers, read_archive, refused, write_archive
+from linkwise.control.archive import numbers, read_archive, write_archive
 from linkwise.control.channel import Channel
 from linkwise.control.state import ARRAYS, State, check_kinds, read_channels
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files.atomic import write_text
+from linkwise.files.npz import refused
 from linkwise.spatial.scalar import FloatArray
 
 SUFFIXES = (".csv", ".npz")

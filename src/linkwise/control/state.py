@@ -12,10 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from linkwise.control import channel as channels_of
-from linkwise.control.archive import numbers, read_archive, refused, texts, write_archive
+from linkwise.control.archive import numbers, read_archive, texts, write_archive
 from linkwise.control.channel import Channel, differences
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, shown
+from linkwise.files.npz import refused
 from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, choices
-from linkwise.files import csv_motion, save_motion
+from linkwise.errors import ArgumentError, choices
+from linkwise.files import csv_motion, npz, save_motion
 from linkwise.files.atomic import write_bytes, write_text
-from linkwise.files.text import read_bytes
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.event import Event
 
@@ -33,18 +30,18 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
     """Write a trajectory; see `Trajectory.save`."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise _refused(path, f"cannot tell the format from the suffix {suffix!r}; expected {choices(SUFFIXES)}")
+        raise npz.refused(path, f"cannot tell the format from the suffix {suffix!r}; expected {choices(SUFFIXES)}")
     if suffix == ".npz":
         write_bytes(path, [_packed(trajectory)])
         return
     if trajectory.batch:
         what = f"a {suffix} file holds one motion, not a batch of shape {trajectory.batch}"
-        raise _refused(path, f"{what}; save as .npz, or one member(...) of it")
+        raise npz.refused(path, f"{what}; save as .npz, or one member(...) of it")
     if trajectory.floating and suffix == ".mot":
-        raise _refused(path, f"a {suffix} file holds the motion of joints, not of a floating base; save as .csv or .npz")
+        raise npz.refused(path, f"a {suffix} file holds the motion of joints, not of a floating base; save as .csv or .npz")
     t, q, qd, qdd = trajectory.t, trajectory.q, trajectory.qd, trajectory.qdd
     if not all(np.all(np.isfinite(values)) for values in (q, qd, qdd)):
-        raise _refused(path, f"a {suffix} file holds finite numbers only; save as .npz, or until(...) the last of them")
+        raise npz.refused(path, f"a {suffix} file holds finite numbers only; save as .npz, or until(...) the last of them")
     if suffix == ".mot":
         save_motion(path, t, q, qd, qdd)
     else:
@@ -54,9 +51,9 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
 def save_cartesian(trajectory: CartesianTrajectory, path: str | Path) -> None:
     """Write the motion of a frame; see `CartesianTrajectory.save`."""
     if Path(path).suffix.lower() != ".npz":
-        raise _refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
+        raise npz.refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
     arrays = {name: getattr(trajectory, name) for name in FRAME}
-    write_bytes(path, [_archive(arrays)])
+    write_bytes(path, [npz.packed(arrays)])
 
 
 def load(path: str | Path) -> Trajectory:
@@ -69,7 +66,7 @@ def load(path: str | Path) -> Trajectory:
     try:
         return Trajectory(**fields, events=_events(held))
     except ArgumentError as error:
-        raise _refused(path, str(error)) from error
+        raise npz.refused(path, str(error)) from error
 
 
 def load_cartesian(path: str | Path) -> CartesianTrajectory:
@@ -80,25 +77,13 @@ def load_cartesian(path: str | Path) -> CartesianTrajectory:
     try:
         return CartesianTrajectory(**{name: held[name] for name in FRAME})
     except ArgumentError as error:
-        raise _refused(path, str(error)) from error
+        raise npz.refused(path, str(error)) from error
 
 
 def _unpacked(path: str | Path, needed: Sequence[str]) -> dict[str, Any]:
     """The arrays of an .npz, by name."""
-    data = read_bytes(path)
-    try:
-        file = np.load(io.BytesIO(data), allow_pickle=False)
-        if isinstance(file, np.ndarray):
-            raise _refused(path, "this is one array, not an .npz file")
-        with file:
-            held: dict[str, Any] = {name: file[name] for name in file.files}
-    except (ValueError, zipfile.BadZipFile, EOFError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise _refused(path, "this is not an .npz file of arrays") from error
-    missing = [name for name in needed if name not in held]
-    if missing:
-        raise _refused(path, f"there is no array {choices(missing)} in it")
+    held = npz.read(path)
+    npz.require(path, held, needed)
     return held
 
 
@@ -108,13 +93,7 @@ def _packed(trajectory: Trajectory) -> bytes:
     for field, name in zip(Event._fields, EVENTS, strict=True):
         if trajectory.events:
             arrays[name] = np.array([getattr(event, field) for event in trajectory.events])
-    return _archive(arrays)
-
-
-def _archive(arrays: dict[str, Any]) -> bytes:
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    return buffer.getvalue()
+    return npz.packed(arrays)
 
 
 def _events(held: dict[str, Any]) -> tuple[Event, ...]:
@@ -157,7 +136,3 @@ def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _joined(line: str, more: list[str]) -> str:
     return ",".join([line.rstrip("\n"), *more]) + "\n"
-
-
-def _refused(path: str | Path, message: str) -> FileError:
-    return FileError(path, [FileProblem(0, message)])
