@@ -223,23 +223,28 @@ class Server:
     def _accept(self, place: int, numbers: memoryview[float]) -> bool:
         """Write to an input what came for it; whether it took it."""
         try:
-            if not 0 <= place < len(self._names):
-                raise ArgumentError(f"there is no input {place}; there are {len(self._names)}")
-            name = self._names[place]
-            port = self._ports[name]
-            if self._watchdog is not None:
-                self._watchdog.written(name)
-            if port.kind == "float":  # (what the port checks itself; the rest of this would take as long again)
-                self._ports.write(name, np.array(numbers[: port.size]).reshape(port.shape) if port.shape else numbers[0])
-                return True
-            found = np.array(numbers[: port.size]).reshape(port.shape)
-            if not port.admits(found):
-                raise ArgumentError(f"port {name!r} is given {found.tolist()}; expected {port.expected}")
-            self._ports.write(name, port.decode(found))
+            name = self._write(place, numbers)
         except LinkwiseError as error:
             self._last = str(error)
             return False
+        if self._watchdog is not None:
+            self._watchdog.written(name)
         return True
+
+    def _write(self, place: int, numbers: memoryview[float]) -> str:
+        """Write to an input, by its place among them; its name."""
+        if not 0 <= place < len(self._names):
+            raise ArgumentError(f"there is no input {place}; there are {len(self._names)}")
+        name = self._names[place]
+        port = self._ports[name]
+        if port.kind == "float":  # (what the port checks itself; the rest of this would take as long again)
+            self._ports.write(name, np.array(numbers[: port.size]).reshape(port.shape) if port.shape else numbers[0])
+            return name
+        found = np.array(numbers[: port.size]).reshape(port.shape)
+        if not port.admits(found):
+            raise ArgumentError(f"port {name!r} is given {found.tolist()}; expected {port.expected}")
+        self._ports.write(name, port.decode(found))
+        return name
 
     def _started(self, settings: Settings) -> subprocess.Popen[bytes]:
         """Start the child process."""
