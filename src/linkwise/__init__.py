@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linkwise.model.loop import Loop as Loop
     from linkwise.model.mimic import Mimic as Mimic
     from linkwise.model.motor import Motor as Motor
+    from linkwise.model.naming import symbols as symbols
     from linkwise.simulation import Feedback as Feedback
     from linkwise.simulation import Sampled as Sampled
     from linkwise.simulation import simulate as simulate
@@ -77,6 +78,7 @@ __all__ = [
     "simulate",
     "solve",
     "spacelib",
+    "symbols",
     "trajectory",
 ]
 
@@ -115,6 +117,7 @@ _HOMES = {
     "simulate": "linkwise.simulation",
     "solve": "",
     "spacelib": "",
+    "symbols": "linkwise.model.naming",
     "trajectory": "",
 }
 """Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing

@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.algorithm import Algorithm, find
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel import Kernel, trace
-from linkwise.model.tree import Tree
+from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_EFFORTS, BASE_SPEEDS, Tree
 
 _making = threading.RLock()
 
@@ -56,4 +56,14 @@ def _chosen(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> dict[st
 def _made(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
     function = partial(declared.function, tree, **options)
     inputs, outputs = declared.shapes(tree, declared.inputs), declared.shapes(tree, declared.outputs)
-    return Kernel(trace(function, declared.name, inputs, outputs), backend, declared.function.__doc__ or "")
+    labels = {name: found for name, shape in {**inputs, **outputs}.items() if (found := _labels(tree, name, shape))}
+    tape = trace(function, declared.name, inputs, outputs, parameters=tree.parameters_used, labels=labels)
+    return Kernel(tape, backend, declared.function.__doc__ or "")
+
+
+def _labels(tree: Tree, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Names of the elements of an input or output along the coordinates: ``q1``, ``qd1``, whatever the joints are called."""
+    own = {"q": BASE_COORDINATES, "qd": BASE_SPEEDS, "qdd": BASE_ACCELERATIONS, "tau": BASE_EFFORTS}
+    if name not in own or shape != ((tree.nq if name == "q" else tree.nv),):
+        return ()
+    return (*(own[name] if tree.floating else ()), *(f"{name}{k}" for k in range(1, tree.n + 1)))

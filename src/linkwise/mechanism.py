@@ -16,6 +16,7 @@ from linkwise.equations import Equations
 from linkwise.kernel import Kernel
 from linkwise.method import compiled
 from linkwise.model.dh_table import links_from_dh
+from linkwise.model.symbolize import Symbolizer
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
@@ -137,6 +138,48 @@ class Mechanism(Tree):
         {'sin': 1, 'cos': 1, 'neg': 1}
         """
         return kernel_of(self, name, backend, options)
+
+    # ── symbols ───────────────────────────────────────────────────────────────────────────────────
+
+    def symbolic(self, *groups: str, zeros: bool = False) -> Self:
+        """The same mechanism with symbols of standard names in the place of its numbers.
+
+        Parameters
+        ----------
+        *groups : {"inertial", "lengths", "gravity", "motors"}
+            Which numbers; all of them if none is named. Inertial: M, MX, MY, MZ, XX, YY, ZZ, XY, YZ, XZ of each link, about the
+            origin of its frame (``XX2`` is of the second link of the list, ``XXp`` of the payload). Lengths: d, a, b of a
+            DH row (``a2``), else the shifts x, y, z before and u, v, w after the joint; xt, yt, zt of the tool and xb, yb, zb
+            of the base. Gravity: g, or gx, gy, gz. Motors: Jm, B, Tc+, Tc-.
+        zeros : bool
+            Whether inertial and motor parameters that are 0 become symbols too.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the groups there are.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r().symbolic("lengths", "gravity")
+        >>> arm.symbols, arm.kernel("forward_kinematics").operations["mul"]
+        (('a1', 'a2', 'g'), 4)
+        """
+        return self.replace(**Symbolizer(groups, zeros).changes(self))
+
+    def symbol_values(self, *groups: str, zeros: bool = False) -> dict[str, float]:
+        """The numbers for which `symbolic` puts symbols, by their names.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> robots.planar_2r().symbol_values("gravity")
+        {'g': 9.81}
+        """
+        made = Symbolizer(groups, zeros)
+        made.changes(self)
+        return made.values
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────
 

@@ -111,6 +111,7 @@ class Chain:
             links = tuple(mechanism)
             mechanism, start = mechanism_of(links, name=name or "chain")
             q0, given = (start if q0 is None else q0), {**port_values(links), **given}
+        mechanism.require_numbers("a chain")
         self.mechanism, self.angles = with_starting_dof(mechanism, starting_dof), known(angles)
         mechanism = self.mechanism
         self.name, self.period, self.reference = name or str(mechanism.name), period, reference

@@ -8,12 +8,12 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.errors import ModelError, Problem
+from linkwise.expr.node import Expr
 from linkwise.kinematics.forward import body_poses
 from linkwise.kinematics.joint_transform import JointTransform, joint_transforms
 from linkwise.model.bodies import Bodies
 from linkwise.model.reduction import carrier_frame, moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
 
@@ -77,13 +77,12 @@ def _at_rest(tree: Tree, made: Bodies) -> FloatArray:
     locked = [(carrier_frame(tree, made, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
     for (body, t), inertia in [*carried, *locked, (made.tool, tree.payload)]:
         if body < 0:
-            local = np.asarray(pseudo_inertia(inertia.mass, inertia.com, inertia.tensor), dtype=float)
-            total = total + t @ local[:, 3]
+            total = total + t @ inertia.pseudo[:, 3]
     return total
 
 
 def some_mass(tree: Tree, mass: float) -> float:
     """The mass, or a `ModelError` where there is none."""
-    if not mass > 0:
+    if not isinstance(mass, Expr) and not mass > 0:
         raise ModelError([Problem(f"mechanism {tree.name!r}", "mass", float(mass), "a mass on one link at least")])
     return mass

@@ -10,7 +10,7 @@ from linkwise.kinematics.motion import body_motion
 from linkwise.model.inertia import Inertia
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.matrix_method import gravity_matrix, pseudo_inertia, skew_part, tensor_to_frame
+from linkwise.spatial.matrix_method import gravity_matrix, skew_part, tensor_to_frame
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 
@@ -69,7 +69,7 @@ def _needed(inertia: Inertia, pose: Array, h: Array) -> Array:
     """Force and moment (6,) about the world origin that give a body with this pose the acceleration H (4, 4)."""
     if inertia.is_zero:
         return np.zeros(6)
-    local = pseudo_inertia(inertia.mass, inertia.com, inertia.tensor)
+    local = inertia.pseudo
     phi = skew_part(h, tensor_to_frame(local, pose))
     return np.array([phi[0, 3], phi[1, 3], phi[2, 3], phi[2, 1], phi[0, 2], phi[1, 0]])
 

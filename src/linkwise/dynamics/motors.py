@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.model.motor import Motor
+from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, blank
 
@@ -45,10 +46,10 @@ def joint_friction(motor: Motor, speed: Any) -> Any:
     """
     positive, negative = motor.reflected_coulomb
     total = motor.reflected_viscous * speed
-    if positive or negative:
+    if any_nonzero((positive, negative)):
         s = np.sign(speed) if isinstance(speed, float) else speed.sign()
         total = total + 0.5 * (positive - negative) * s
-        if positive + negative:
+        if any_nonzero(positive + negative):
             total = total + 0.5 * (positive + negative) * abs(s)
     return total
 

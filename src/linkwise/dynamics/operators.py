@@ -89,6 +89,7 @@ def spatial_operators(mechanism: Mechanism, q: npt.ArrayLike) -> SpatialOperator
     >>> np.allclose(half @ made.D @ half.T, arm.mass_matrix(q), rtol=1e-12)
     True
     """
+    mechanism.require_numbers("spatial_operators")
     if mechanism.loops:
         refuse_loops(mechanism, "spatial_operators")
     if mechanism.coupled:

@@ -10,6 +10,7 @@ from linkwise.dynamics.sweep import composite_inertias
 from linkwise.errors import ModelError, Problem
 from linkwise.kinematics.joint_transform import joint_transforms
 from linkwise.model.coupling import coupling
+from linkwise.model.inertia import Inertia
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -30,13 +31,22 @@ def check_inertia(tree: Tree) -> None:
     rng = np.random.default_rng(1)
     for _ in range(TRIALS):
         q = rng.uniform(-1.0, 1.0, tree.nq)
-        matrix, sums = np.asarray(mass_matrix(tree, q), dtype=float), _summed(tree, q)
+        numbers = _with_numbers(tree, rng) if tree.symbols else tree
+        matrix, sums = np.asarray(mass_matrix(numbers, q), dtype=float), _summed(numbers, q)
         for k in reversed(range(len(matrix))):
-            pivot, least = matrix[k, k], LEAST * sums[k]
+            pivot, least = abs(matrix[k, k]) if tree.symbols else matrix[k, k], LEAST * sums[k]
             if not pivot > least:
                 raise ModelError([_lacking(tree, k, 0.0 if abs(pivot) <= least else float(pivot))])
             matrix[:k, :k] -= np.outer(matrix[:k, k], matrix[k, :k]) / pivot
     tree.__dict__[_PASSED] = True
+
+
+def _with_numbers(tree: Tree, rng: np.random.Generator) -> Tree:
+    """The mechanism with random numbers for its symbols: an inertia that is there for these is there for nearly all."""
+    links = [link.replace(physical=False) for link in tree.links]
+    payload = Inertia(tree.payload.mass, tree.payload.com, tree.payload.tensor, physical=False)
+    made = tree.replace(links=links, payload=payload).nofriction()
+    return made.substitute(dict(zip(made.symbols, rng.uniform(0.5, 1.5, len(made.symbols)).tolist(), strict=True)))
 
 
 def _summed(tree: Tree, q: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.errors import shown
 from linkwise.expr.operations import OPERATIONS
 
 _serials = count()
@@ -142,7 +143,7 @@ class Expr:
     __hash__ = object.__hash__
 
     def __float__(self) -> float:
-        raise TypeError(f"{self} is an expression, not a number; evaluate() or a kernel gives its value")
+        raise TypeError(f"{shown(str(self))} is an expression, not a number; substitute() or a kernel gives its value")
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self} is an expression; whether it holds is not known when the graph is built")
@@ -155,8 +156,14 @@ class Expr:
     def __repr__(self) -> str:
         return f"Expr({self})"
 
+    def __format__(self, spec: str) -> str:
+        """As text; what a number would be rounded by does not apply."""
+        return str(self)
+
     def __reduce__(self) -> str | tuple[Any, ...]:
-        raise TypeError("an expression alone does not pickle; a kernel's graph does")
+        from linkwise.expr.pickling import reduced
+
+        return reduced(self)
 
 
 Scalar = Expr | float
@@ -192,6 +199,30 @@ def symbol(name: str) -> Expr:
         How it is printed.
     """
     return _new("symbol", (), name)
+
+
+def parameter(name: str) -> Expr:
+    """The one symbol of that name, which stands for a number of a model; equal names are one symbol.
+
+    Parameters
+    ----------
+    name : str
+        How it is printed, and what it is found by.
+
+    Examples
+    --------
+    >>> parameter("m1") is parameter("m1"), parameter("m1") is symbol("m1")
+    (True, False)
+    """
+    return _intern(("symbol", name), "symbol", (), name)
+
+
+def is_parameter(node: Expr) -> bool:
+    """Whether a node is a symbol made by `parameter`."""
+    if node.op != "symbol":
+        return False
+    entry = _table.get(("symbol", node.value))
+    return entry is not None and entry() is node
 
 
 def build(op: str, *operands: Any) -> Any:

@@ -162,6 +162,7 @@ def save(
     FileError
         Where the format cannot hold the mechanism, naming everything that would be lost, or nothing can be written.
     """
+    mechanism.require_numbers("a file")
     suffix = Path(path).suffix.lower()
     if suffix == ".xml":
         from linkwise.files.mjcf import cannot_save

@@ -100,6 +100,7 @@ def exciting_trajectory(
     >>> exciting_trajectory(robots.planar_2r(), 5.0, harmonics=3, speed=2.0, acceleration=6.0, steps=30)
     <Trajectory: 501 instants from 0 to 5 s, 2 joints, condition number ..., at random ...>
     """
+    mech.require_numbers("exciting_trajectory")
     if not mech.n:
         raise ArgumentError(f"{mech.name!r} has no joints, and so nothing that could be excited")
     if mech.floating:

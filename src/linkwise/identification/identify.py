@@ -85,6 +85,7 @@ def identify(
     >>> [(name, abs(round(float(value), 9))) for name, value in zip(found.names, found.values)][:2]
     [('MX1 + M1 + M2', 1.5), ('MY1', 0.0)]
     """
+    mech.require_numbers("identify")
     motion = _checked(mech, q=q, qd=qd, qdd=qdd, tau=tau)
     wanted = unknowns(mech, known)
     share = None if essential is None else float(_number("essential", essential, ()))

@@ -12,7 +12,6 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, numbers_of
-from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import FloatArray
 
 NEEDED = 1.0
@@ -63,7 +62,7 @@ def _massless(mechanism: Mechanism, numbers: FloatArray) -> Iterator[int]:
 def _of_payload(mechanism: Mechanism) -> FloatArray:
     """The parameters (10,) that the payload adds to the link of the tool."""
     load = mechanism.payload
-    pseudo = np.asarray(pseudo_inertia(load.mass, load.com, load.tensor), dtype=float)
+    pseudo = np.asarray(load.pseudo)
     return numbers_of(mechanism.tool @ pseudo @ mechanism.tool.T)
 
 

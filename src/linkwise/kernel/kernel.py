@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, KernelError, choices
+from linkwise.errors import ArgumentError, KernelError, choices, members
 from linkwise.kernel import c
 from linkwise.kernel import numpy as numpy_lowering
+from linkwise.kernel.differentiated import differentiated
 from linkwise.kernel.entry import make_callable, usable
 from linkwise.kernel.gufunc import LOOP, Memory, make
 from linkwise.kernel.llvm_entry import POOL, has_entry, pooled
@@ -63,6 +64,7 @@ class Kernel:
         self._ufunc: Any = None
         self._code: Code | None = None
         self._pool: tuple[FloatArray, ...] = ()
+        self._derivatives: dict[str, Kernel] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute, as the gufunc does.
@@ -75,6 +77,7 @@ class Kernel:
         try:
             return self.ufunc(*args, **kwargs)
         except (ValueError, TypeError):
+            check_count(self.tape, args)
             check_arguments(self.tape, args)
             raise
 
@@ -126,6 +129,39 @@ class Kernel:
         doc = f"{name}{_plain_signature(fallback)}\n--\n\n{inspect.getdoc(fallback) or self.doc}"
         return make_callable(code.address("call"), fallback, name, doc, (code, self._pool))
 
+    def derivative(self, by: str) -> Kernel:
+        """The exact derivatives of all outputs by one input, as another kernel.
+
+        Parameters
+        ----------
+        by : str
+            Name of the input: ``"q"``, or ``"parameters"`` for the symbols of a mechanism.
+
+        Returns
+        -------
+        Kernel
+            With the same inputs; output ``Y`` of shape s becomes ``dY_dX`` of shape s + the shape of X.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the inputs there are.
+
+        Examples
+        --------
+        >>> from linkwise.kernel.tape import trace
+        >>> square = Kernel(trace(lambda x: x * x, "square", {"x": (2,)}, {"y": (2,)}))
+        >>> square.derivative("x")([3.0, 4.0]).tolist()
+        [[6.0, 0.0], [0.0, 8.0]]
+        """
+        if by not in self.tape.inputs:
+            raise ArgumentError(f"{self.name} has no input {by!r}; it has {members(self.tape.inputs)}")
+        with self._lock:
+            if by not in self._derivatives:
+                made = differentiated(self.tape, by)
+                self._derivatives[by] = Kernel(made, self.backend, f"Derivatives of {self.name} by {by}.", self.lanes)
+            return self._derivatives[by]
+
     def to_c(self) -> str:
         """C99 source that needs nothing but math.h."""
         return c.source(self.tape)
@@ -166,6 +202,18 @@ class _Checked:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         check_arguments(self.tape, args)
         return self.ufunc(*args, **kwargs)
+
+
+def check_count(tape: Tape, args: Sequence[Any]) -> None:
+    """Raise `ArgumentError` if there are too few arguments: which are missing, and which numbers parameters are."""
+    missing = list(tape.inputs)[len(args) :]
+    if not missing:
+        return
+    takes = f"{tape.name} takes {members(tape.inputs)}; {members(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    if "parameters" in missing and "parameters" in tape.labels:
+        names = members(tape.labels["parameters"])
+        takes += f" (parameters are the values of {names}; substitute() puts numbers in their place for good)"
+    raise ArgumentError(takes)
 
 
 def check_arguments(tape: Tape, args: Sequence[Any]) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import KernelError
-from linkwise.expr.node import Expr, symbol
+from linkwise.errors import KernelError, members
+from linkwise.expr.node import Expr, build, symbol
 from linkwise.expr.order import schedule
 from linkwise.spatial.scalar import Array
 
@@ -45,6 +45,8 @@ class Tape:
         Operands always stand before.
     results : tuple of int
         The slot of each element of the outputs.
+    labels : mapping of str to tuple of str
+        Names of the elements of inputs and outputs, in C order, where they are known. They change nothing that is computed.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Tape:
     constants: tuple[float, ...]
     code: tuple[Instruction, ...]
     results: tuple[int, ...]
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     @property
     def input_count(self) -> int:
@@ -85,7 +88,13 @@ class Tape:
         return hashlib.sha256(text.encode()).hexdigest()
 
     @classmethod
-    def from_graph(cls, name: str, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Tape:
+    def from_graph(
+        cls,
+        name: str,
+        inputs: Mapping[str, Array],
+        outputs: Mapping[str, Array],
+        labels: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> Tape:
         """Write a graph flat.
 
         Parameters
@@ -96,6 +105,13 @@ class Tape:
             Every symbol that the outputs depend on must be among them.
         outputs : mapping of str to array of scalars
             What is computed.
+        labels : mapping of str to tuple of str, optional
+            Names of elements: see the attribute.
+
+        Raises
+        ------
+        KernelError
+            Where a symbol is among no input, or a number is not finite.
         """
         symbols = [node for array in inputs.values() for node in np.asarray(array, dtype=object).ravel()]
         wanted = [node for array in outputs.values() for node in np.asarray(array, dtype=object).ravel()]
@@ -111,15 +127,45 @@ class Tape:
         for node in nodes:
             if node.op == "const":
                 slot[node] = place[node.value]
+            elif not node.args and node not in slot:
+                raise KernelError(f"{name} depends on the symbol {node}, which is not among its inputs {members(inputs)}")
             elif node.args:
                 slot[node] = len(symbols) + len(constants) + len(code)
                 code.append(Instruction(node.op, tuple(slot[arg] for arg in node.args)))
         results = tuple(slot[node] if isinstance(node, Expr) else place[float(node) + 0.0] for node in wanted)
-        return cls(name, _shapes(inputs), _shapes(outputs), tuple(constants), tuple(code), results)
+        return cls(name, _shapes(inputs), _shapes(outputs), tuple(constants), tuple(code), results, labels or {})
+
+    def graph(self, given: Sequence[Any]) -> list[Any]:
+        """The results as expressions, or numbers, one for each element of the outputs.
+
+        Parameters
+        ----------
+        given : sequence of Expr or float
+            What goes in, one for each element of the inputs.
+
+        Examples
+        --------
+        >>> from linkwise.expr.node import parameter
+        >>> made = trace(lambda x: x * x, "square", {"x": (1,)}, {"y": (1,)})
+        >>> made.graph([parameter("a")])
+        [Expr(a * a)]
+        """
+        if len(given) != self.input_count:
+            raise ValueError(f"{self.name} takes {self.input_count} scalars; {len(given)} were given")
+        values = [*given, *self.constants]
+        for instruction in self.code:
+            values.append(build(instruction.op, *(values[arg] for arg in instruction.args)))
+        return [values[slot] for slot in self.results]
 
 
 def trace(
-    function: Callable[..., Any], name: str, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape] | None = None
+    function: Callable[..., Any],
+    name: str,
+    inputs: Mapping[str, Shape],
+    outputs: Mapping[str, Shape] | None = None,
+    *,
+    parameters: Sequence[Expr] = (),
+    labels: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Tape:
     """Run a function over scalars once, on symbols, and write down what it did.
 
@@ -133,6 +179,10 @@ def trace(
         In the order in which the function takes them.
     outputs : mapping of str to shape, optional
         In the order in which it gives them. Without, they are called ``result1``, ``result2``, ..., of whatever shape.
+    parameters : sequence of Expr, optional
+        Symbols that the function finds in what it computes with; they become the last input, ``"parameters"``.
+    labels : mapping of str to tuple of str, optional
+        Names of the elements of inputs and outputs.
     """
     given = {key: _symbols(key, shape) for key, shape in inputs.items()}
     made = function(*given.values())
@@ -143,7 +193,11 @@ def trace(
     for key, shape in outputs.items():
         if named[key].shape != shape:
             raise ValueError(f"{name} gave {key} of shape {named[key].shape}; it declares {shape}")
-    return Tape.from_graph(name, given, named)
+    named_elements = dict(labels or {})
+    if parameters:
+        given["parameters"] = np.array(parameters, dtype=object)
+        named_elements["parameters"] = tuple(str(node.value) for node in parameters)
+    return Tape.from_graph(name, given, named, named_elements)
 
 
 def _shapes(arrays: Mapping[str, Array]) -> dict[str, Shape]:

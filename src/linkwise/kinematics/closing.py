@@ -100,6 +100,7 @@ class Closing:
 
 def closing(mechanism: Mechanism) -> Closing:
     """The closure equations of a mechanism with loops, without units; made once."""
+    mechanism.require_numbers("what closes loops")
     if _KEPT not in mechanism.__dict__:
         mechanism.__dict__[_KEPT] = Closing(mechanism, longest_offset(mechanism))
     made: Closing = mechanism.__dict__[_KEPT]

@@ -118,6 +118,7 @@ def mobility(mechanism: Mechanism, q: npt.ArrayLike | None = None) -> Mobility:
     >>> int(mobility(robots.stewart()))
     6
     """
+    mechanism.require_numbers("mobility")
     if not mechanism.loops:
         only = "without loops every speed is free"
         return Mobility(mechanism.nv, mechanism.nv, mechanism.nv, None, mechanism.nv, 0, 0, 1.0, only)

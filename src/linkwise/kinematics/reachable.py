@@ -167,6 +167,7 @@ def workspace(
     >>> found.dimension, round(found.size / np.pi, 1), round(found.distance[1], 3)
     (2, 4.0, 2.0)
     """
+    mechanism.require_numbers("workspace")
     _check(mechanism, samples, seed, limits, cells)
     rows_of(axes)
     postures = Postures(mechanism, link, axes, bool(limits), pointing_of(pointing, within), ranges_of(mechanism, ranges))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.spatial.scalar import FloatArray, cos_sin
+from linkwise.expr.node import Expr
+from linkwise.spatial.scalar import FloatArray, blank, cos_sin
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ class Body:
 
     def cos_sin(self, q: Any) -> tuple[Any, Any]:
         """Cosine and sine of the joint's angle at the coordinate q; a quarter turn is taken without arithmetic."""
+        if isinstance(self.angle, Expr):
+            return cos_sin(q + self.angle)
         quarter = round(self.angle / (math.pi / 2))
         if abs(self.angle - quarter * (math.pi / 2)) > 4 * math.ulp(max(abs(self.angle), 1.0)):
             return cos_sin(q + self.angle)
@@ -173,7 +176,7 @@ class Bodies:
 
 def _unseen(body: Body, inertia: FloatArray) -> FloatArray:
     """The part of a pseudo-inertia that acts as if it were fixed to the parent."""
-    moved = np.zeros((4, 4))
+    moved = np.zeros((4, 4)) if inertia.dtype != object else blank(4, 4)
     if body.free:
         return moved
     if body.turns and not body.slides:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ModelError, Problem, choices
+from linkwise.model.symbolic import expression_of, numbers_at, parameters_in, with_expressions
 from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
@@ -34,7 +35,13 @@ class Checker:
             raise ModelError(self.problems)
 
     def number(self, field: str, value: Any, *, least: float | None = None, default: float = 0.0) -> float:
-        """A finite float, at least ``least`` if that is given."""
+        """A finite float, at least ``least`` if that is given; an expression as it is, for its value is not known.
+
+        The type says float, for whoever reads a number computes with it the same way.
+        """
+        found = self._expression(field, value)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
         expected = "a finite number" if least is None else f"a finite number >= {least:g}"
         try:
             made = real(value)
@@ -46,16 +53,20 @@ class Checker:
         return float(made)
 
     def vector(self, field: str, value: Any, size: int = 3) -> FloatArray:
-        """A finite vector of the given size, read-only."""
+        """A finite vector of the given size, read-only; elements may be expressions."""
         return self.finite(field, value, (size,), f"{size} finite numbers")
 
     def finite(self, field: str, value: Any, shape: tuple[int, ...], expected: str) -> FloatArray:
-        """A finite array of the given shape, a read-only copy; zeros where it is not one."""
+        """A finite array of the given shape, a read-only copy; zeros where it is not one.
+
+        With expressions among the elements it is an array of objects.
+        """
         try:
-            made = real(value).copy()
+            found = with_expressions(value)
+            made = real(value).copy() if found is None else found
         except TypeError:
             made = np.empty(0)
-        if made.shape != shape or not np.all(np.isfinite(made)):
+        if made.shape != shape or not all(map(_is_finite, made.flat)):
             self.report(field, value, expected)
             made = np.zeros(shape)
         return frozen(made)
@@ -63,7 +74,10 @@ class Checker:
     def direction(self, field: str, value: Any) -> FloatArray:
         """A unit vector (3,), read-only, along the given one; along z where that is none."""
         known = len(self.problems)
-        given = self.vector(field, value)
+        given = self.finite(field, value, (3,), "3 finite numbers")
+        if given.dtype == object:
+            self.report(field, value, "3 finite numbers (for a direction with symbols give before= or a DH row)")
+            return frozen(np.array([0.0, 0.0, 1.0]))
         length = math.hypot(*given.tolist())
         if len(self.problems) == known and not 0 < length < math.inf:
             self.report(field, value, "a vector other than zero")
@@ -78,11 +92,19 @@ class Checker:
         expected = "a rigid transform (4, 4): orthonormal right-handed rotation, last row 0 0 0 1"
         made = self.finite(field, value, (4, 4), expected)
         if not self.problems or self.problems[-1].field != field:
-            if not is_rigid(made):
+            if not _is_rigid(made):
                 self.report(field, value, expected)
             else:
                 return made
         return frozen(np.eye(4))
+
+    def _expression(self, field: str, value: Any) -> Any:
+        """The expression that a value is; None for anything else."""
+        try:
+            return expression_of(value)
+        except TypeError:
+            self.report(field, value, "a number, or an expression in linkwise.symbols")
+            return 0.0
 
     def flag(self, field: str, value: Any) -> bool:
         """True or False, nothing that merely counts as such."""
@@ -97,6 +119,20 @@ class Checker:
             self.report(field, value, choices(names))
             return names[0]
         return value
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether an element is a finite number, or an expression."""
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _is_rigid(t: Any) -> bool:
+    """Whether an array is a rigid transform; with expressions, whether it is one at three random points."""
+    if t.dtype != object:
+        return is_rigid(t)
+    symbols, rng = parameters_in([t]), np.random.default_rng(0)
+    points = rng.uniform(0.2, 1.2, (3, len(symbols)))
+    return all(is_rigid(numbers_at(t, dict(zip(symbols, point.tolist(), strict=True)))) for point in points)
 
 
 def frozen(values: FloatArray) -> FloatArray:

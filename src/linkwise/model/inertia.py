@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from linkwise.expr.node import Expr
 from linkwise.model.checks import Checker, frozen
-from linkwise.spatial.scalar import FloatArray
+from linkwise.model.symbolic import any_nonzero, content, has_symbols, same, substituted, with_expressions
+from linkwise.spatial.matrix_method import pseudo_inertia
+from linkwise.spatial.scalar import Array, FloatArray, array
 
 SLACK = 1e-9
 """Relative rounding allowed where an inertia is checked (tables carry few digits)."""
@@ -40,6 +44,8 @@ class Inertia:
     item : str
         How messages call it.
 
+    Numbers may be expressions in `linkwise.symbols`; what depends on their values is then not checked.
+
     Raises
     ------
     ModelError
@@ -70,6 +76,84 @@ class Inertia:
         check.finish()
 
     @classmethod
+    def from_moments(cls, mass: Any, first: Any, tensor: Any, *, physical: bool = True, item: str = "inertia") -> Inertia:
+        """The inertia from mass, first moments and tensor about the origin of the link's frame: what dynamics is linear in.
+
+        Parameters
+        ----------
+        mass : float
+            M, kg; other than 0 where there is a first moment.
+        first : (3,) array_like
+            MX, MY, MZ: the mass times the centre of mass, kg m.
+        tensor : float, (3,), (6,) or (3, 3) array_like
+            About the origin of the frame, link axes, kg m2: XX, YY, ZZ, XY, YZ, XZ or the other forms of `Inertia`.
+        physical, item
+            As for `Inertia`.
+
+        Raises
+        ------
+        ModelError
+            As for `Inertia`; for first moments without a mass, for no centre of mass has them.
+
+        Notes
+        -----
+        With symbols the algorithms take these numbers as they are, not by way of the centre of mass, which would divide by
+        the mass and multiply with it again.
+
+        Examples
+        --------
+        >>> Inertia.from_moments(2.0, (0, 0, 0.2), (0.04, 0.04, 0.01)).tensor.diagonal().round(3).tolist()
+        [0.02, 0.02, 0.01]
+        """
+        check = Checker(item)
+        m, moments, about = check.number("mass", mass), check.vector("first", first), tensor_from(check, tensor, "tensor")
+        if not any_nonzero(m) and any_nonzero(moments):
+            check.report("first", first, "zeros where the mass is 0, for no centre of mass has first moments without one")
+        check.finish()
+        com = np.asarray(moments / m) if any_nonzero(m) else moments
+        made = cls(m, com, about - m * (np.dot(com, com) * np.eye(3) - np.outer(com, com)), physical=physical, item=item)
+        if has_symbols(made.tensor) or has_symbols(made.com):
+            object.__setattr__(made, "_moments", (m, moments, about))
+        return made
+
+    @property
+    def by_moments(self) -> bool:
+        """Whether it holds what `from_moments` was given, for there are symbols in it."""
+        return "_moments" in self.__dict__
+
+    @property
+    def moments(self) -> tuple[Any, Array, Array]:
+        """Mass, first moments (3,) and tensor (3, 3), both about the origin of the link's frame: see `from_moments`."""
+        held: tuple[Any, Array, Array] | None = self.__dict__.get("_moments")
+        if held is not None:
+            return held
+        m, c = self.mass, self.com
+        return m, np.asarray(m * c), np.asarray(self.tensor + m * (np.dot(c, c) * np.eye(3) - np.outer(c, c)))
+
+    @property
+    def pseudo(self) -> Array:
+        """The pseudo-inertia (4, 4), the integral of p p' dm about the frame's origin."""
+        if not self.by_moments:
+            return pseudo_inertia(self.mass, self.com, self.tensor)
+        mass, first, tensor = self.moments
+        made = np.zeros((4, 4), dtype=object)
+        made[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
+        made[:3, 3] = made[3, :3] = first
+        made[3, 3] = mass
+        return array(made)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The numbers that it was made from, in the order in which its symbols are counted."""
+        return self.moments if self.by_moments else (self.mass, self.com, self.tensor)
+
+    def substituted(self, numbers: Mapping[Expr, Any], item: str = "inertia") -> Inertia:
+        """The same with numbers put in for symbols; checked again."""
+        given = [substituted(value, numbers) for value in self.values]
+        make = Inertia.from_moments if self.by_moments else Inertia
+        return make(*given, physical=self.physical, item=item)
+
+    @classmethod
     def checked(
         cls, check: Checker, mass: Any, com: Any, inertia: Any, physical: bool = True, field: str = "inertia"
     ) -> Inertia:
@@ -94,19 +178,21 @@ class Inertia:
     @property
     def is_zero(self) -> bool:
         """Whether there is no mass and no inertia at all."""
-        return self.mass == 0.0 and not self.tensor.any()
+        return not any_nonzero(self.mass) and not any_nonzero(self.tensor)
 
     def scaled(self, mass_factor: float, tensor_factor: float) -> Inertia:
         """The same shape with mass and tensor scaled."""
         return Inertia._of(self.mass * mass_factor, self.com, self.tensor * tensor_factor, self.physical)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.by_moments:
+            return _from_moments, (*self.moments, self.physical)
         return Inertia._of, (self.mass, self.com, self.tensor, self.physical)
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal inertias, hashable."""
-        return (self.mass, self.com.tobytes(), self.tensor.tobytes(), self.physical)
+        return content((self.mass, self.com, self.tensor)), self.physical
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Inertia) and self.key == other.key
@@ -120,16 +206,21 @@ def _checked(
 ) -> tuple[float, FloatArray, FloatArray, bool]:
     tensor = tensor_from(check, inertia, field)
     made = check.number("mass", mass, least=0.0 if physical else None), check.vector("com", com), tensor, bool(physical)
-    if physical:
+    if physical and not has_symbols(tensor):
         _check_physical(check, tensor, field)
     return made
+
+
+def _from_moments(mass: Any, first: Array, tensor: Array, physical: bool) -> Inertia:
+    return Inertia.from_moments(mass, first, tensor, physical=physical)
 
 
 def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatArray:
     """The tensor (3, 3) from any of the accepted forms."""
     expected = "0, 3 diagonal elements, 6 elements Ixx Iyy Izz Ixy Iyz Ixz, or a symmetric 3x3 matrix"
     try:
-        given = np.array(inertia, dtype=np.float64)
+        found = with_expressions(inertia)
+        given = np.array(inertia, dtype=np.float64) if found is None else found
     except (TypeError, ValueError):
         given = np.full(1, np.nan)
     if given.shape == () and given == 0:
@@ -138,10 +229,14 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
         given = np.diag(given)
     elif given.shape == (6,):
         xx, yy, zz, xy, yz, xz = given
-        given = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    if given.shape != (3, 3) or not np.all(np.isfinite(given)):
+        given = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=given.dtype)
+    if given.shape != (3, 3) or not all(isinstance(value, Expr) or np.isfinite(value) for value in given.flat):
         check.report(field, inertia, expected)
         return frozen(np.zeros((3, 3)))
+    if given.dtype == object:
+        if not same(given, given.T):
+            check.report(field, inertia, "a symmetric matrix")
+        return frozen(given)
     if np.abs(given - given.T).max() > SLACK * np.abs(given).max():
         check.report(field, inertia, "a symmetric matrix")
     if np.abs(given).max() > LARGEST:

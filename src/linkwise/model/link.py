@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, ModelError, Problem, choices, members
+from linkwise.expr.node import Expr
 from linkwise.model.checks import Checker
 from linkwise.model.inertia import Inertia
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
+from linkwise.model.symbolic import any_nonzero, content, same, substituted
 from linkwise.spatial.rotation import rotation_about, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import dh_modified, dh_standard, transform, translation
@@ -60,6 +63,8 @@ class Link:
         Name of the parent link, ``"base"``, or None for the link before in the list.
     mass, com, inertia, physical
         See `Inertia`: about the centre of mass, in this link's axes.
+    body : Inertia, optional
+        In the place of these four.
     motor : Motor, optional
         What drives the joint; its `joint` is left out, or is this joint's name.
     joint_name : str, optional
@@ -114,6 +119,7 @@ class Link:
         com: Any = (0.0, 0.0, 0.0),
         inertia: Any = 0.0,
         physical: bool = True,
+        body: Inertia | None = None,
         motor: Motor | None = None,
         joint_name: str | None = None,
         speed_limit: Any = None,
@@ -133,7 +139,7 @@ class Link:
             "limits": _limits(check, limits),
             "name": _name(check, "name", name),
             "parent": _name(check, "parent", parent),
-            "body": Inertia.checked(check, mass, com, inertia, physical),
+            "body": _body(check, body, mass, com, inertia, physical),
             "motor": motor,
             "joint_name": _name(check, "joint_name", joint_name),
             "speed_limit": _greatest(check, "speed_limit", speed_limit),
@@ -165,6 +171,7 @@ class Link:
         com: Any = (0.0, 0.0, 0.0),
         inertia: Any = 0.0,
         physical: bool = True,
+        body: Inertia | None = None,
         motor: Motor | None = None,
         joint_name: str | None = None,
         speed_limit: Any = None,
@@ -184,7 +191,7 @@ class Link:
             Standard: Rz(theta) Tz(d) Tx(a) Ty(b) Rx(alpha). Modified: Rx(alpha) Tx(a) Rz(theta) Tz(d).
         joint : {"revolute", "prismatic", "fixed"}
             Kind of the joint.
-        offset, limits, name, parent, mass, com, inertia, physical, motor, joint_name, speed_limit, effort_limit, mimic
+        offset, limits, name, parent, mass, com, inertia, physical, body, motor, joint_name, speed_limit, effort_limit, mimic
             As for `Link`.
 
         Raises
@@ -205,13 +212,13 @@ class Link:
         """
         check = Checker(f"link {name!r}" if name else "link")
         rest: dict[str, Any] = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
-        rest |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical, "joint_name": joint_name}
-        rest |= {"speed_limit": speed_limit, "effort_limit": effort_limit, "mimic": mimic}
+        rest |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical, "body": body}
+        rest |= {"joint_name": joint_name, "speed_limit": speed_limit, "effort_limit": effort_limit, "mimic": mimic}
         kind = check.choice("joint", joint, ("revolute", "prismatic", "fixed"))
         form = check.choice("convention", convention, CONVENTIONS)
         numbers = {"theta": theta, "d": d, "a": a, "alpha": alpha, "b": b}
         row = DHRow(form, **{field: check.number(field, value) for field, value in numbers.items()})
-        if form == "modified" and row.b:
+        if form == "modified" and any_nonzero(row.b):
             check.report("b", b, "0 (the shift b belongs to the extended standard convention)")
         if check.problems:
             check.problems += _other_problems(cls, joint=kind, **rest)
@@ -240,12 +247,15 @@ class Link:
         >>> Link(name="a").replace(mass=1.5).body.mass
         1.5
         """
-        values = self._values()
+        body = self.body
+        values = {**self._values(), "mass": body.mass, "com": body.com, "inertia": body.tensor, "physical": body.physical}
         if {"joint", "before", "after", "axis"} & changes.keys():
             values["dh_row"] = None
         unknown = sorted(changes.keys() - values.keys())
         if unknown:
             raise ArgumentError(f"a link has no field {choices(unknown)}; it has {members(values)}")
+        for field in _OF_BODY if not _OF_BODY & changes.keys() else {"body"} - changes.keys():
+            del values[field]
         return Link(**{**values, **changes})
 
     def __repr__(self) -> str:
@@ -255,9 +265,35 @@ class Link:
 
     def _values(self) -> dict[str, Any]:
         """The arguments that make this link."""
-        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "body"}
-        body = self.body
-        return {**values, "mass": body.mass, "com": body.com, "inertia": body.tensor, "physical": body.physical}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """Every field that may hold symbols, in the order in which they are counted."""
+        motor = () if self.motor is None else self.motor.numbers
+        if self.dh_row is not None:
+            row = self.dh_row
+            return (row.theta, row.d, row.a, row.b, row.alpha, self.offset, *self.body.values, *motor)
+        return (self.before, self.after, self.pitch, self.offset, *self.body.values, *motor)
+
+    def substituted(self, numbers: Mapping[Expr, Any]) -> Link:
+        """The same link with numbers, or other expressions, put in for symbols; checked again."""
+        motor = None if self.motor is None else self.motor.substituted(numbers)
+        given: dict[str, Any] = {
+            **self._values(),
+            "body": self.body.substituted(numbers, f"link {self.name!r}"),
+            "motor": motor,
+        }
+        given["offset"] = substituted(self.offset, numbers)
+        row = given.pop("dh_row")
+        for field in ("before", "after", "axis", "pitch"):
+            value = given.pop(field)
+            if row is None:
+                given[field] = substituted(value, numbers)
+        if row is None:
+            return Link(**given)
+        theta, d, a, alpha, b = (substituted(value, numbers) for value in (row.theta, row.d, row.a, row.alpha, row.b))
+        return Link.dh(theta, d, a, alpha, b=b, convention=row.convention, **given)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._values(),)
@@ -270,15 +306,29 @@ class Link:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal links, hashable."""
-        arrays = tuple(array.tobytes() for array in (self.before, self.after, self.axis))
-        scalars = (self.joint, self.pitch, self.offset, self.limits, self.name, self.parent, self.joint_name)
-        return (*scalars, self.speed_limit, self.effort_limit, *arrays, self.body.key, self.motor, self.mimic, self.dh_row)
+        numbers = (self.pitch, self.offset, self.before, self.after, self.axis, self.dh_row and astuple(self.dh_row))
+        words = (self.joint, self.limits, self.name, self.parent, self.joint_name, self.speed_limit, self.effort_limit)
+        return (*words, content(numbers), self.body.key, self.motor, self.mimic)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Link) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+_OF_BODY = {"mass", "com", "inertia", "physical"}
+
+
+def _body(check: Checker, body: Any, mass: Any, com: Any, inertia: Any, physical: bool) -> Inertia:
+    """The inertia given whole, or by its numbers."""
+    made = Inertia.checked(check, mass, com, inertia, physical)
+    if body is None:
+        return made
+    if not isinstance(body, Inertia) or not made.is_zero or any_nonzero(made.com):
+        check.report("body", body, "an Inertia, in the place of mass, com and inertia, or None")
+        return made
+    return body
 
 
 def _other_problems(kind: type[Link], **fields: Any) -> tuple[Problem, ...]:
@@ -348,18 +398,18 @@ def _greatest(check: Checker, field: str, value: Any) -> float | None:
 
 def _check_together(check: Checker, values: dict[str, Any]) -> None:
     """What no field can tell alone."""
-    if values["pitch"] and values["joint"] != "screw":
+    if any_nonzero(values["pitch"]) and values["joint"] != "screw":
         check.report("pitch", values["pitch"], f"0 for a {values['joint']} joint (only a screw has a pitch)")
     if values["joint"] == "fixed":
         nothing = dict.fromkeys(("limits", "motor", "speed_limit", "effort_limit", "mimic"))
         for field, blank in {**nothing, "offset": 0.0}.items():
-            if values[field] != blank:
+            if isinstance(values[field], Expr) or values[field] != blank:
                 check.report(field, values[field], "nothing, for a fixed link has no coordinate")
     row = values["dh_row"]
     if row is not None:
         parts = (*_dh_parts(row, values["joint"]), np.array([0.0, 0.0, 1.0]))
         given = (values["before"], values["after"], values["axis"])
-        if values["joint"] == "screw" or not all(map(np.array_equal, parts, given)):
+        if values["joint"] == "screw" or not all(map(same, parts, given)):
             check.report("dh_row", row, "the row that before and after were made from, or None; `Link.dh` sets it")
     mimic, motor = values["mimic"], values["motor"]
     if mimic is not None and not isinstance(mimic, Mimic):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from linkwise.errors import Problem, choices
+from linkwise.expr.node import Expr
 from linkwise.model.checks import Checker
+from linkwise.model.symbolic import content, substituted
 from linkwise.spatial.scalar import FloatArray
 
 LoopKind = Literal["full", "point", "hinge"]
@@ -76,11 +78,16 @@ class Loop:
     def __reduce__(self) -> tuple[Any, ...]:
         return Loop, (self.kind, self.first, self.second, self.first_frame, self.second_frame, self.name)
 
+    def substituted(self, numbers: Mapping[Expr, Any]) -> Loop:
+        """The same loop with numbers, or other expressions, put in for symbols; checked again."""
+        first, second = (substituted(frame, numbers) for frame in (self.first_frame, self.second_frame))
+        return Loop(self.kind, self.first, self.second, first, second, self.name)
+
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal loops, hashable."""
-        frames = (self.first_frame.tobytes(), self.second_frame.tobytes())
-        return (self.kind, self.first, self.second, *frames, self.name)
+        frames = content((self.first_frame, self.second_frame))
+        return (self.kind, self.first, self.second, frames, self.name)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Loop) and self.key == other.key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices, members
+from linkwise.expr.node import Expr
 from linkwise.model.checks import Checker
 from linkwise.model.inertia import SLACK, Inertia
+from linkwise.model.symbolic import any_nonzero, content, has_symbols, numbers_at, parameters_in, substituted
 from linkwise.spatial.scalar import FloatArray
 
 FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
@@ -177,7 +180,7 @@ class Motor:
         unknown = sorted(changes.keys() - values.keys())
         if unknown:
             raise ArgumentError(f"a motor has no field {choices(unknown)}; it has {members(values)}")
-        if "rotor_inertia" in changes and (self.rotor_inertia.any() or self.inertia == 0):
+        if "rotor_inertia" in changes and (any_nonzero(self.rotor_inertia) or not any_nonzero(self.inertia)):
             values["inertia"] = None
         return Motor(**{**values, **changes})
 
@@ -188,8 +191,17 @@ class Motor:
     def scaled(self, mass_factor: float, tensor_factor: float) -> Motor:
         """The same motor with its rotor's mass and tensor scaled, and Jm with the tensor where there is one."""
         tensor = self.rotor_inertia * tensor_factor
-        jm = self.inertia * tensor_factor if tensor.any() else self.inertia
+        jm = self.inertia * tensor_factor if any_nonzero(tensor) else self.inertia
         return self.replace(mass=self.mass * mass_factor, rotor_inertia=tensor, inertia=jm)
+
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """Every field that may hold symbols, in the order in which they are counted."""
+        return (self.inertia, self.gear_ratio, self.viscous, self.coulomb, self.mass, self.com, self.rotor_inertia)
+
+    def substituted(self, numbers: Mapping[Expr, Any]) -> Motor:
+        """The same motor with numbers, or other expressions, put in for symbols; checked again."""
+        return Motor(**{name: substituted(value, numbers) for name, value in self._values().items()})
 
     def _values(self) -> dict[str, Any]:
         """The arguments that make this motor."""
@@ -206,7 +218,7 @@ class Motor:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal motors, hashable."""
-        return tuple(v.tobytes() if isinstance(v, np.ndarray) else v for v in self._values().values())
+        return tuple(content(value) for value in self._values().values())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Motor) and self.key == other.key
@@ -223,7 +235,7 @@ def _rebuild(values: dict[str, Any]) -> Motor:
 
 
 def _is_blank(name: str, value: Any) -> bool:
-    return value is None or (name == "friction_rule" and value == "reflected") or (name in _BODY and not np.any(value))
+    return value is None or (name == "friction_rule" and value == "reflected") or (name in _BODY and not any_nonzero(value))
 
 
 _BODY = ("mass", "com", "rotor_inertia")
@@ -231,7 +243,7 @@ _BODY = ("mass", "com", "rotor_inertia")
 
 def _ratio(check: Checker, value: Any) -> float:
     ratio = check.number("gear_ratio", value, default=1.0)
-    if ratio == 0:
+    if not any_nonzero(ratio):
         check.report("gear_ratio", value, "a number other than 0 (1 is direct drive)")
     return ratio
 
@@ -239,9 +251,9 @@ def _ratio(check: Checker, value: Any) -> float:
 def _two_sided(check: Checker, coulomb: Any) -> tuple[float, float]:
     if np.ndim(coulomb) == 0 and not isinstance(coulomb, str):
         value = check.number("coulomb", coulomb, least=0.0)
-        return (value, -value if value else 0.0)
-    positive, negative = (float(v) for v in check.vector("coulomb", coulomb, 2))
-    if positive < 0 or negative > 0:
+        return (value, -value if any_nonzero(value) else 0.0)
+    positive, negative = check.vector("coulomb", coulomb, 2).tolist()
+    if (not has_symbols(positive) and positive < 0) or (not has_symbols(negative) and negative > 0):
         check.report("coulomb", coulomb, "Tc+ >= 0 and Tc- <= 0 (or one number >= 0 for both directions)")
     return positive, negative
 
@@ -265,7 +277,7 @@ def _carrier(check: Checker, carrier: object) -> str | int | None:
 def _check_carried(check: Checker, values: dict[str, Any]) -> None:
     """A carrier needs an axis; a body or an axis needs a carrier."""
     told = {problem.field for problem in check.problems}
-    given = [field for field in (*_BODY, "axis") if values[field] is not None and np.any(values[field])]
+    given = [field for field in (*_BODY, "axis") if values[field] is not None and any_nonzero(values[field])]
     if values["carrier"] is None and given and "carrier" not in told:
         expected = f"the link that carries the rotor, or 'base', for {members(given)} {'is' if len(given) == 1 else 'are'}"
         check.report("carrier", None, expected + " given")
@@ -275,9 +287,15 @@ def _check_carried(check: Checker, values: dict[str, Any]) -> None:
 
 def _about_axis(check: Checker, values: dict[str, Any], *, derived: bool) -> float:
     """Jm, taken from the tensor or held against it; the tensor must be that of a rotor about the axis."""
-    tensor, axis, jm = values["rotor_inertia"], values["axis"], values["inertia"]
-    if not tensor.any():
-        return float(jm)
+    tensor, axis, given = values["rotor_inertia"], values["axis"], values["inertia"]
+    jm = given
+    if not any_nonzero(tensor):
+        return jm  # type: ignore[no-any-return]
+    if has_symbols(tensor) or has_symbols(jm):  # what holds for all values holds for these
+        symbols = parameters_in([tensor, jm])
+        point = dict(zip(symbols, np.random.default_rng(0).uniform(0.2, 1.2, len(symbols)).tolist(), strict=True))
+        given = axis @ tensor @ axis if derived else jm
+        tensor, jm = (numbers_at(np.asarray(value, dtype=object), point) for value in (tensor, jm))
     moment = float(axis @ tensor @ axis)
     across = 0.5 * (float(np.trace(tensor)) - moment)
     rotor = across * np.eye(3) + (moment - across) * np.outer(axis, axis)
@@ -285,7 +303,8 @@ def _about_axis(check: Checker, values: dict[str, Any], *, derived: bool) -> flo
         expected = "equal moments across the spin axis and no products with it, for the rotor turns"
         check.report("rotor_inertia", tensor.tolist(), expected)
     elif derived:
-        return moment
+        return given if has_symbols(given) else moment
     elif not abs(jm - moment) <= SLACK * max(jm, moment):
-        check.report("inertia", jm, f"{moment!r}, the moment of rotor_inertia about the axis (or leave it out)")
-    return float(jm)
+        expected = "the moment of rotor_inertia about the axis" if has_symbols(given) else repr(moment)
+        check.report("inertia", given, f"{expected}, the moment of rotor_inertia about the axis (or leave it out)")
+    return given  # type: ignore[no-any-return]

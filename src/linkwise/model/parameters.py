@@ -14,7 +14,6 @@ from linkwise.model.drive import Drive
 from linkwise.model.inertia import Inertia
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 
@@ -25,7 +24,8 @@ Identification and Control of Robots*, 2002, chapter 9)."""
 MOTOR = ("Jm", "B", "Tc+", "Tc-")
 """Of a motor: see `linkwise.Motor`."""
 
-_PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
+PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
+"""Places of XX, YY, ZZ, XY, YZ, XZ in the tensor."""
 
 
 def parameter_names(tree: Tree) -> tuple[str, ...]:
@@ -66,14 +66,14 @@ def _on_base(tree: Tree, drive: Drive) -> tuple[int, FloatArray]:
     """The first link that is fixed to a floating base, and T_link_base."""
     for link, (body, t_base_link) in enumerate(moving_bodies(coupling(tree).free).frames):
         if body == 0:
-            return link, np.asarray(inverse(t_base_link), dtype=float)
+            return link, np.asarray(inverse(t_base_link))
     expected = "a link that is fixed to the base, for inertial parameters are those of links"
     raise ModelError([Problem(f"motor of joint {drive.joint!r}", "carrier", "base", expected)])
 
 
 def to_body(t_body_link: FloatArray) -> FloatArray:
     """A (10, 10): the parameters of a link about the frame of the body that carries it are A times its own."""
-    columns = [numbers_of(t_body_link @ _pseudo_of(unit) @ t_body_link.T) for unit in np.eye(len(LINK))]
+    columns = [numbers_of(t_body_link @ pseudo_of(unit) @ t_body_link.T) for unit in np.eye(len(LINK))]
     return np.stack(columns, axis=1)
 
 
@@ -81,13 +81,13 @@ def numbers_of(pseudo: FloatArray) -> FloatArray:
     """The ten parameters of a pseudo-inertia (4, 4)."""
     block = pseudo[:3, :3]
     tensor = np.trace(block) * np.eye(3) - block
-    return np.array([pseudo[3, 3], *pseudo[:3, 3], *(tensor[i, j] for i, j in _PAIRS)])
+    return np.array([pseudo[3, 3], *pseudo[:3, 3], *(tensor[i, j] for i, j in PAIRS)])
 
 
-def _pseudo_of(numbers: FloatArray) -> FloatArray:
+def pseudo_of(numbers: FloatArray) -> FloatArray:
     """The pseudo-inertia (4, 4) of ten parameters."""
-    tensor, made = np.zeros((3, 3)), np.zeros((4, 4))
-    for value, (i, j) in zip(numbers[4:], _PAIRS, strict=True):
+    tensor, made = np.zeros((3, 3), numbers.dtype), np.zeros((4, 4), numbers.dtype)
+    for value, (i, j) in zip(numbers[4:], PAIRS, strict=True):
         tensor[i, j] = tensor[j, i] = value
     made[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
     made[:3, 3] = made[3, :3] = numbers[1:4]
@@ -96,4 +96,4 @@ def _pseudo_of(numbers: FloatArray) -> FloatArray:
 
 
 def _pseudo(inertia: Inertia) -> FloatArray:
-    return np.asarray(pseudo_inertia(inertia.mass, inertia.com, inertia.tensor), dtype=float)
+    return np.asarray(inertia.pseudo)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from linkwise.model.inertia import Inertia
 from linkwise.model.table import LETTERS, Cells, Table, as_rows, laid_out, number, plain, vector
 from linkwise.model.tree import Tree
 
@@ -37,6 +38,9 @@ def motors(tree: Tree) -> str:
     return laid_out(motor_table(tree))
 
 
+_TENSOR = {"Ixx": (0, 0), "Iyy": (1, 1), "Izz": (2, 2), "Ixy": (0, 1), "Iyz": (1, 2), "Ixz": (0, 2)}
+
+
 def mass_table(tree: Tree) -> Table:
     """Mass, centre of mass and inertia of each link, of each rotor that is a body of its own, and of the payload."""
     bodies = [(plain(link.name), link.body) for link in tree.links]
@@ -47,13 +51,29 @@ def mass_table(tree: Tree) -> Table:
     if not tree.payload.is_zero:
         bodies.append(("(payload, tool axes)", tree.payload))
     columns: dict[str, Cells] = {"link": [name for name, _ in bodies]}
+    if any(body.by_moments for _, body in bodies):
+        return _moments_table(tree, columns, [body for _, body in bodies])
     columns["mass kg"] = [number(body.mass) for _, body in bodies]
     columns["com x y z m"] = [vector(body.com) for _, body in bodies]
-    for name, (i, j) in {"Ixx": (0, 0), "Iyy": (1, 1), "Izz": (2, 2), "Ixy": (0, 1), "Iyz": (1, 2), "Ixz": (0, 2)}.items():
+    for name, (i, j) in _TENSOR.items():
         columns[name] = [number(body.tensor[i, j]) for _, body in bodies]
     lines = (
         f"masses of {plain(tree.name)}: {number(total_mass(tree))} kg in all",
         "inertia in kg m2, about the centre of mass, link axes",
+    )
+    return Table(lines, *as_rows(columns))
+
+
+def _moments_table(tree: Tree, columns: dict[str, Cells], bodies: Sequence[Inertia]) -> Table:
+    """Mass, first moments and tensor of each body, as they were given."""
+    moments = [body.moments for body in bodies]
+    columns["mass kg"] = [number(mass) for mass, _, _ in moments]
+    columns["first moments x y z kg m"] = [vector(first) for _, first, _ in moments]
+    for name, (i, j) in _TENSOR.items():
+        columns[name[1:].upper()] = [number(tensor[i, j]) for _, _, tensor in moments]
+    lines = (
+        f"masses of {plain(tree.name)}: {number(total_mass(tree))} kg in all",
+        "first moments and inertia (kg m2) about the origin of the link's frame, link axes",
     )
     return Table(lines, *as_rows(columns))
 

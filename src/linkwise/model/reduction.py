@@ -16,15 +16,19 @@ from dataclasses import replace
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.expr.node import Expr
 from linkwise.model.bodies import Bodies, Body, Rotor
+from linkwise.model.symbolic import any_nonzero, has_symbols
 from linkwise.model.tree import Tree
-from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.rotation import rotation_between, rotation_z
-from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.scalar import Array, FloatArray, array
 from linkwise.spatial.transform import inverse, transform, translation
 
 TINY = 1e-15
 """Below this a computed direction cosine is rounding of zero."""
+
+SYMBOLIC_SINE = 1e-3
+"""With symbols for lengths, axes that are nearer to parallel than this are not brought to their common normal."""
 
 FAR = 3.0
 """How far along its axis a frame may be moved, in distances to the next joint: inertia there grows with the square."""
@@ -49,6 +53,8 @@ def moving_bodies(tree: Tree) -> Bodies:
 
 def cleaned(t: FloatArray) -> FloatArray:
     """A constant transform with the rounding of exact zeros and ones taken off its rotation."""
+    if t.dtype == object:
+        return _cleaned_numbers(t)
     made = np.array(t, dtype=float)
     block = made[:3, :3]
     block[np.abs(block) < TINY] = 0.0
@@ -59,10 +65,21 @@ def cleaned(t: FloatArray) -> FloatArray:
     return made
 
 
+def _cleaned_numbers(t: Array) -> Array:
+    """The same where expressions are among the elements: the numbers beside them are cleaned."""
+    made, numeric = t.copy(), [not isinstance(value, Expr) for value in t.flat]
+    plain = np.where(np.reshape(numeric, t.shape), t, 0.0).astype(np.float64)
+    kept = cleaned(plain)
+    for place in np.ndindex(t.shape):
+        if not isinstance(made[place], Expr):
+            made[place] = float(kept[place])
+    return array(made)
+
+
 def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
     """Bodies with frames as described, z along the joint axis: the placement of each, and of each link."""
     joints: list[Body] = []
-    frames: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.asarray(tree.base, dtype=float))}
+    frames: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.asarray(tree.base))}
     if tree.floating:
         joints.append(Body(-1, -1, 0, 0, True, True, frames[-1][1], 0.0, 1.0, np.zeros((4, 4)), free=True))
         frames[-1] = (0, np.eye(4))
@@ -75,11 +92,11 @@ def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
         slides, turns = link.joint in {"prismatic", "screw"}, link.joint in {"revolute", "screw"}
         pitch = 1.0 if link.joint == "prismatic" else link.pitch
         shift = translation(0.0, 0.0, pitch * link.offset) if slides else np.eye(4)
-        placement = cleaned(np.asarray(t @ link.before @ upright @ shift, dtype=float))
+        placement = cleaned(np.asarray(t @ link.before @ upright @ shift))
         angle = link.offset if turns else 0.0
         place, speed = tree.nq - tree.n + tree.coordinates[k], tree.nv - tree.n + tree.coordinates[k]
         joints.append(Body(body, k, place, speed, turns, slides, placement, angle, pitch, np.zeros((4, 4))))
-        frames[k] = (len(joints) - 1, cleaned(np.asarray(upright.T @ link.after, dtype=float)))
+        frames[k] = (len(joints) - 1, cleaned(np.asarray(upright.T @ link.after)))
     return joints, [frames[k] for k in range(len(tree.links))]
 
 
@@ -93,6 +110,8 @@ def _reframing(k: int, joints: list[Body]) -> FloatArray:
     if child is None or joints[k].free:
         return np.eye(4)
     axis, origin = child.placement[:3, 2], child.placement[:3, 3]
+    if has_symbols(child.placement):
+        return _reframing_of_symbols(axis, origin)
     normal, delta = origin[:2], origin[2]
     sine = math.hypot(axis[0], axis[1])
     if sine > 1e-9:
@@ -104,7 +123,25 @@ def _reframing(k: int, joints: list[Body]) -> FloatArray:
     if normal[0] < -TINY or (abs(normal[0]) <= TINY and normal[1] < 0):
         normal = -normal
     gamma = math.atan2(normal[1], normal[0])
-    return cleaned(np.asarray(transform(rotation_z(gamma), (0.0, 0.0, delta)), dtype=float))
+    return cleaned(np.asarray(transform(rotation_z(gamma), (0.0, 0.0, delta))))
+
+
+def _reframing_of_symbols(axis: Array, origin: Array) -> FloatArray:
+    """The same as far as it is known whatever the values of the symbols: else the frame stays as it was described."""
+    gamma, delta = 0.0, origin[2]
+    if has_symbols(axis):
+        if any_nonzero(axis[0]) or any_nonzero(origin[1]):
+            return np.eye(4)  # a DH row has neither: its frame stands on the common normal already
+    elif math.hypot(axis[0], axis[1]) > SYMBOLIC_SINE:
+        sine = math.hypot(axis[0], axis[1])
+        gamma = math.atan2(axis[0], -axis[1])
+        gamma = gamma - math.copysign(math.pi, gamma) if abs(gamma) > math.pi / 2 else gamma
+        delta = origin[2] - (axis[2] / sine**2) * (axis[:2] @ origin[:2])
+    elif not any_nonzero(origin[0]) and any_nonzero(origin[1]):
+        gamma = math.pi / 2
+    elif any_nonzero(origin[1]):
+        return np.eye(4)
+    return cleaned(np.asarray(transform(rotation_z(gamma), (0.0, 0.0, delta))))
 
 
 def _placed(joint: Body, pre: FloatArray, g: FloatArray) -> Body:
@@ -113,7 +150,7 @@ def _placed(joint: Body, pre: FloatArray, g: FloatArray) -> Body:
         return joint
     gamma = math.atan2(g[1, 0], g[0, 0])
     theta = _free_angle(pre) if joint.turns else 0.0
-    turned = np.asarray(transform(rotation_z(-theta), None), dtype=float)
+    turned = np.asarray(transform(rotation_z(-theta), None))
     placement = cleaned(pre @ turned @ translation(0.0, 0.0, g[2, 3]))
     if joint.turns:
         return replace(joint, placement=placement, angle=_wrapped(joint.angle + theta + gamma))
@@ -122,13 +159,13 @@ def _placed(joint: Body, pre: FloatArray, g: FloatArray) -> Body:
 
 def _free_angle(pre: FloatArray) -> float:
     """The angle theta for which row 0 of the rotation pre Rz(-theta) has no y element, and its x element is not negative."""
-    if math.hypot(pre[0, 0], pre[0, 1]) < 1e-9:
+    if has_symbols(pre[0, 0]) or has_symbols(pre[0, 1]) or math.hypot(pre[0, 0], pre[0, 1]) < 1e-9:
         return 0.0
     return math.atan2(-pre[0, 1], pre[0, 0])
 
 
 def _wrapped(angle: float) -> float:
-    return math.remainder(angle, 2 * math.pi)
+    return angle if has_symbols(angle) else math.remainder(angle, 2 * math.pi)
 
 
 def _with_inertias(tree: Tree, made: Bodies) -> Bodies:
@@ -137,8 +174,7 @@ def _with_inertias(tree: Tree, made: Bodies) -> Bodies:
     locked = [(carrier_frame(tree, made, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
     for (body, t), inertia in [*carried, *locked, (made.tool, tree.payload)]:
         if body >= 0 and not inertia.is_zero:
-            local = np.asarray(pseudo_inertia(inertia.mass, inertia.com, inertia.tensor), dtype=float)
-            inertias[body] = inertias[body] + t @ local @ t.T
+            inertias[body] = inertias[body] + t @ inertia.pseudo @ t.T
     pairs = zip(made.bodies, inertias, strict=True)
     return replace(made, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
 
@@ -147,7 +183,7 @@ def carrier_frame(tree: Tree, made: Bodies, carrier: int) -> tuple[int, FloatArr
     """The body that carries a link's frame, and T_body_link; carrier -1 is the base."""
     if carrier >= 0:
         return made.frames[carrier]
-    return (0, np.eye(4)) if tree.floating else (-1, np.asarray(tree.base, dtype=float))
+    return (0, np.eye(4)) if tree.floating else (-1, np.asarray(tree.base))
 
 
 def _with_rotors(tree: Tree, made: Bodies) -> Bodies:

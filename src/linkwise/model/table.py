@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import DHRow, Link
+from linkwise.model.symbolic import any_nonzero, has_symbols, parameters_in, same
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
@@ -77,11 +78,11 @@ def link_text(link: Link) -> str:
     name = f" {plain(link.name)!r}" if link.name else ""
     if link.dh_row is not None:
         cells = _dh_cells(link, "q")
-        order = _dh_order(link.dh_row.convention, bool(link.dh_row.b))
+        order = _dh_order(link.dh_row.convention, any_nonzero(link.dh_row.b))
         placed = f"{link.dh_row.convention} Denavit-Hartenberg " + " ".join(f"{key}={cells[key]}" for key in order)
     else:
         placed = f"axis {vector(link.axis)}, before {_frame_text(link.before)}, after {_frame_text(link.after)}"
-    weight = f", {number(link.body.mass)} kg" if link.body.mass else ""
+    weight = f", {number(link.body.mass)} kg" if any_nonzero(link.body.mass) else ""
     return f"Link{name}: {link.joint}, {placed}{weight}"
 
 
@@ -112,7 +113,7 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
     yield f"gravity {vector(tree.gravity)} m/s2"
     for name, frame in (("base frame" if tree.floating else "base", tree.base), ("tool", tree.tool)):
         on = f" on {plain(tree.link_names[tree.tool_index])}" if name == "tool" and _branches(tree) else ""
-        if on or not np.array_equal(frame, np.eye(4)):
+        if on or not same(frame, np.eye(4)):
             yield f"{name}{on} at {_frame_text(frame)}"
     if not tree.payload.is_zero:
         yield f"payload {_body_text(tree.payload)} in the tool's frame"
@@ -133,7 +134,7 @@ def _driven(tree: Tree) -> str:
     joints = len({drive.joint for drive in tree.drives})
     motors = [drive.motor for drive in tree.drives]
     said = [f"motors on {joints} joint{'s' if joints > 1 else ''}"]
-    if not any(motor.viscous or any(motor.coulomb) for motor in motors):
+    if not any(any_nonzero((motor.viscous, *motor.coulomb)) for motor in motors):
         said.append("without friction")
     elif any(motor.friction_rule != "reflected" for motor in motors):
         said.append("friction rule " + " and ".join(sorted({motor.friction_rule for motor in motors})))
@@ -159,11 +160,11 @@ def _convention(tree: Tree) -> str | None:
 
 
 def _uses_b(tree: Tree) -> bool:
-    return any(link.dh_row is not None and link.dh_row.b != 0 for link in tree.links)
+    return any(link.dh_row is not None and any_nonzero(link.dh_row.b) for link in tree.links)
 
 
 def _uses_after(tree: Tree) -> bool:
-    return any(not np.array_equal(link.after, np.eye(4)) for link in tree.links)
+    return any(not same(link.after, np.eye(4)) for link in tree.links)
 
 
 def _first_columns(tree: Tree) -> dict[str, Cells]:
@@ -232,7 +233,7 @@ def _placement_columns(tree: Tree) -> dict[str, Cells]:
     for name, part in parts:
         columns[f"{name} x y z"] = [vector(part(link)[:3, 3]) for link in links]
         columns[f"{name} roll pitch yaw"] = [_angles(part(link)) for link in links]
-    if any(link.pitch for link in links):
+    if any(any_nonzero(link.pitch) for link in links):
         columns["pitch m/rad"] = [number(link.pitch) if link.joint == "screw" else "" for link in links]
     return _with_limits(tree, columns)
 
@@ -268,7 +269,9 @@ def _frame_text(frame: FloatArray) -> str:
 
 
 def _angles(frame: FloatArray) -> str:
-    return " ".join(degrees(angle) for angle in rotation_to_rpy(frame[:3, :3]))
+    if has_symbols(frame[:3, :3]):
+        return f"of {', '.join(str(node) for node in parameters_in([frame[:3, :3]]))}"
+    return " ".join(degrees(angle) for angle in rotation_to_rpy(frame[:3, :3].astype(np.float64)))
 
 
 def as_rows(columns: dict[str, Cells]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -311,7 +314,8 @@ def degrees(angle: Any) -> str:
 
 def vector(values: Iterable[Any]) -> str:
     """Numbers with a blank between them."""
-    return " ".join(number(value) for value in values)
+    written = (number(value) for value in values)
+    return " ".join(f"({text})" if " " in text else text for text in written)
 
 
 def action(external: Sequence[Any] | FloatArray) -> str:

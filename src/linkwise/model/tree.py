@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, Problem, choices, members
+from linkwise.errors import ArgumentError, Problem, choices, members, shown
+from linkwise.expr.node import Expr
 from linkwise.model.checks import Checker, frozen
 from linkwise.model.drive import Drive, drives_of, given_motors
 from linkwise.model.inertia import Inertia
@@ -17,6 +19,8 @@ from linkwise.model.loop import Loop, given_loops
 from linkwise.model.mimic import Follower
 from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.structure import followers_of, order_of, parents_of, with_names
+from linkwise.model.symbolic import content, expression_of, parameters_in, substituted
+from linkwise.spatial.numbers import numbers as real_numbers
 from linkwise.spatial.scalar import FloatArray
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -30,6 +34,12 @@ BASE_COORDINATES = ("base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy
 
 BASE_SPEEDS = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
 """Linear (m/s) and angular velocity (rad/s) of a floating base, in its own axes."""
+
+BASE_ACCELERATIONS = tuple(f"{speed}_dot" for speed in BASE_SPEEDS)
+"""Names of the derivatives in time of the speeds of a floating base."""
+
+BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz")
+"""Force (N) and moment (N m) on a floating base, in its own axes."""
 
 
 class Tree:
@@ -328,13 +338,74 @@ class Tree:
             return made
 
         pairs = zip(self.links, factors(len(self.links)), strict=True)
-        perturbed = self.replace(links=[_with_body(link, link.body.scaled(*both)) for link, both in pairs])
+        perturbed = self.replace(links=[link.replace(body=link.body.scaled(*both)) for link, both in pairs])
         return perturbed._with_motors(lambda motor: motor if motor.locked.is_zero else motor.scaled(*factors(1)[0]))
 
     def _with_motors(self, change: Callable[[Motor], Motor]) -> Self:
         """The same mechanism with every motor changed."""
         links = [link.replace(motor=change(link.motor)) if link.motor else link for link in self.links]
         return self.replace(links=links, motors=[change(motor) for motor in self.motors])
+
+    # ── symbols in it ─────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def parameters_used(self) -> tuple[Expr, ...]:
+        """The symbols that stand for numbers of the mechanism, in the order in which they first occur."""
+        links = (value for link in self.links for value in link.numbers)
+        motors = (value for motor in self.motors for value in motor.numbers)
+        frames = [value for loop in self.loops for value in (loop.first_frame, loop.second_frame)]
+        return parameters_in([*links, self.base, self.tool, self.gravity, *self.payload.values, *motors, *frames])
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols in it, (S,): kernels take their values as a last input, ``parameters`` (..., S)."""
+        return tuple(str(node.value) for node in self.parameters_used)
+
+    def substitute(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> Self:
+        """The same mechanism with numbers, or other expressions, for some of its symbols; checked again.
+
+        Parameters
+        ----------
+        values : mapping of str to float, optional
+            By the names of the symbols, for names that are no Python words.
+        **named
+            The same.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the symbols there are.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> l1, l2 = lw.symbols("l1 l2")
+        >>> arm = lw.Mechanism.from_dh([(0, 0, l1, 0), (0, 0, l2, 0)], convention="standard")
+        >>> arm.symbols, arm.substitute(l1=1.0, l2=0.5).forward_kinematics([0.0, 0.0])[0, 3]
+        (('l1', 'l2'), 1.5)
+        """
+        given = {**(values or {}), **named}
+        unknown = [name for name in given if name not in self.symbols]
+        if unknown:
+            there = members(self.symbols) if self.symbols else "none"
+            raise ArgumentError(f"{self.name!r} has no symbol {choices(unknown)}; there is {there}")
+        numbers = {
+            node: _as_scalar(str(node.value), given[node.value]) for node in self.parameters_used if node.value in given
+        }
+        frames = {name: substituted(getattr(self, name), numbers) for name in ("base", "tool", "gravity")}
+        return self.replace(
+            links=[link.substituted(numbers) for link in self.links],
+            motors=[motor.substituted(numbers) for motor in self.motors],
+            loops=[loop.substituted(numbers) for loop in self.loops],
+            payload=self.payload.substituted(numbers, "payload"),
+            **frames,
+        )
+
+    def require_numbers(self, what: str) -> None:
+        """Raise `ArgumentError` where the mechanism has symbols: `what` works on numbers."""
+        if self.symbols:
+            problem = f"{self.name!r} has symbols, {members(self.symbols)}; {what} needs numbers in their place"
+            raise ArgumentError(f"{problem} (substitute() puts them there)")
 
     # ── how it shows itself ───────────────────────────────────────────────────────────────────────
 
@@ -357,8 +428,8 @@ class Tree:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal mechanisms, hashable."""
-        arrays = (self.base.tobytes(), self.tool.tobytes(), self.gravity.tobytes())
-        return (self.links, self.loops, self.motors, *arrays, self.tool_link, self.payload, self.floating, self.name)
+        arrays = content((self.base, self.tool, self.gravity))
+        return (self.links, self.loops, self.motors, arrays, self.tool_link, self.payload, self.floating, self.name)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and isinstance(other, Tree) and self.key == other.key
@@ -374,8 +445,15 @@ def _rebuild(kind: type[Tree], values: dict[str, Any]) -> Tree:
     return kind(**values)
 
 
-def _with_body(link: Link, body: Inertia) -> Link:
-    return link.replace(mass=body.mass, com=body.com, inertia=body.tensor)
+def _as_scalar(name: str, value: Any) -> Any:
+    """A number or an expression to put in for a symbol."""
+    found = expression_of(value)
+    if found is not None:
+        return found
+    made = real_numbers(f"symbol {name!r}", value, "a finite number, or an expression")
+    if made.shape:
+        raise ArgumentError(f"symbol {name!r} is {shown(value)}; expected one number, or an expression")
+    return float(made)
 
 
 def _tool_link(check: Checker, given: Any, names: Sequence[str]) -> str | None:

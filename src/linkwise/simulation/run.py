@@ -145,6 +145,7 @@ def simulate(
     >>> many.qd.shape
     (100, 11, 2)
     """
+    mech.require_numbers("simulate")
     if not isinstance(mech, Mechanism):
         raise ArgumentError(f"simulate: mech is {shown(mech)}; expected a Mechanism")
     if not mech.nv:

@@ -89,6 +89,7 @@ def inverse_kinematics(
     >>> found.success, bool(abs(arm.forward_kinematics(found.q) - T).max() < 1e-8)
     (True, True)
     """
+    mechanism.require_numbers("inverse_kinematics")
     if method not in METHODS:
         raise ArgumentError(f"method is {method!r}; expected {choices(METHODS)}")
     if method == "newton_raphson":

@@ -80,6 +80,7 @@ def solve(
     >>> found.success, arm.forward_kinematics(found.q)[:2, 3].round(6).tolist()
     (True, [1.0, 1.5])
     """
+    mechanism.require_numbers("solve")
     given = _constraints(mechanism, constraints)
     size, number = positive("tol", tol), whole("seed", seed)
     if not isinstance(limits, (bool, np.bool_)):

@@ -47,6 +47,7 @@ def draw(mechanism: Tree, q: Any = None, *, into: Any = None) -> Any:
     ArgumentError
         Where q is not nq finite numbers.
     """
+    mechanism.require_numbers("a picture")
     laid = skeleton(mechanism, q)
     made = figure(SQUARE, SQUARE) if into is None else into
     made.set_layout_engine("none")

@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwise.model.link import Link
 from linkwise.model.tree import Tree
-from linkwise.spatial.matrix_method import gravity_matrix, pseudo_inertia, to_frame, velocity_matrix
+from linkwise.spatial.matrix_method import gravity_matrix, to_frame, velocity_matrix
 from linkwise.spatial.scalar import FloatArray
 
 LABELS = (
@@ -110,8 +110,8 @@ def _of_links(tree: Tree, values: FloatArray) -> FloatArray:
 
 def _inertias(tree: Tree) -> FloatArray:
     """Pseudo-inertia (L, 4, 4) of each link about its frame's origin; the last one carries the payload."""
-    bodies = [pseudo_inertia(link.body.mass, link.body.com, link.body.tensor) for link in tree.links]
-    load = pseudo_inertia(tree.payload.mass, tree.payload.com, tree.payload.tensor)
+    bodies = [link.body.pseudo for link in tree.links]
+    load = tree.payload.pseudo
     held = tree.tool_index
     bodies[held] = bodies[held] + tree.tool @ load @ tree.tool.T
     return np.array(bodies, dtype=float)

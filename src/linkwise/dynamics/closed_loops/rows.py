@@ -79,6 +79,7 @@ def independent_closure(tree: Tree) -> IndependentRows:
     ModelError
         Where no closed configuration is found, or where a joint moves no inertia although the loops are closed.
     """
+    tree.require_numbers("what closes loops")
     if _KEPT not in tree.__dict__:
         tree.__dict__[_KEPT] = _found(tree)
     made: IndependentRows = tree.__dict__[_KEPT]

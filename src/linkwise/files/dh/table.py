@@ -94,6 +94,7 @@ def save_dh(mechanism: Mechanism, path: str | Path, dialect: str, *, allow_loss:
     ArgumentError
         Where there is no such dialect.
     """
+    mechanism.require_numbers("a file")
     write_text(path, [rendered(path, mechanism, dialect_of(dialect), allow_loss)])
 
 

@@ -257,4 +257,5 @@ def all_inverse_kinematics(
     >>> bool(abs(arm.forward_kinematics(found) - T).max() < 1e-12)
     True
     """
+    mechanism.require_numbers("all_inverse_kinematics")
     return closed_form(mechanism, link, given=given).all(T, q0, limits)

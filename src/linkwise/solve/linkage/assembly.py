@@ -52,6 +52,7 @@ def assemble(mechanism: Mechanism, q0: npt.ArrayLike | None = None, seed: int = 
     >>> assemble(robots.four_bar(), [1.0, 0.0, 0.0]).closure_error < 1e-12
     True
     """
+    mechanism.require_numbers("assemble")
     if not mechanism.loops:
         raise ArgumentError(f"{mechanism.name!r} has no loops; every position of it is closed")
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:

@@ -84,6 +84,7 @@ class Linkage:
         q0: npt.ArrayLike | None = None,
         seed: int = 0,
     ) -> None:
+        mechanism.require_numbers("Linkage")
         if not mechanism.loops:
             raise ArgumentError(f"{mechanism.name!r} has no loops; every coordinate of it is driven")
         if isinstance(driven, (str, int, np.integer)):

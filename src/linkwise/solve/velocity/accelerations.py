@@ -88,6 +88,7 @@ def joint_accelerations(
     >>> made.exact, bool(abs(arm.jacobian(q) @ made.qdd + bias).max() < 1e-12)
     (True, True)
     """
+    mechanism.require_numbers("joint_accelerations")
     task = rate_task(
         mechanism,
         2,

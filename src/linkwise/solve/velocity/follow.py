@@ -151,6 +151,7 @@ def follow(
     >>> made.success, bool(made.position_error.max() < 1e-4)
     (True, True)
     """
+    mechanism.require_numbers("follow")
     task = rate_task(
         mechanism,
         1,

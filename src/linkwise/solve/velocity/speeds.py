@@ -111,6 +111,7 @@ def joint_speeds(
     >>> joint_speeds(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0], fastest=0.2)
     <RateSolution: slowed, scale 0.992>
     """
+    mechanism.require_numbers("joint_speeds")
     task = rate_task(
         mechanism,
         1,

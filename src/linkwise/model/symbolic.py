@@ -1,0 +1,140 @@
+"""Symbols in place of numbers: how a field of a model holds them, which they are, and numbers put in for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from linkwise.expr.evaluate import evaluate
+from linkwise.expr.node import Expr, build, is_parameter
+from linkwise.expr.order import schedule
+from linkwise.expr.pickling import steps_of
+from linkwise.spatial.scalar import Array, array, cos_sin
+
+
+def expression_of(value: Any) -> Expr | None:
+    """The expression that a value is, from SymPy where it has symbols there; None for anything else.
+
+    Raises
+    ------
+    TypeError
+        For an expression in symbols that are not `linkwise.symbols`.
+    """
+    if isinstance(value, Expr):
+        steps_of(value)
+        return value
+    if getattr(value, "free_symbols", None) and hasattr(value, "as_coeff_Mul"):
+        from linkwise.equations.from_sympy import from_sympy
+
+        made = from_sympy(value)
+        return made if isinstance(made, Expr) else None
+    return None
+
+
+def has_symbols(values: Any) -> bool:
+    """Whether an array or a number holds an expression."""
+    if isinstance(values, np.ndarray):
+        return values.dtype == object and any(isinstance(value, Expr) for value in values.flat)
+    return isinstance(values, Expr)
+
+
+def with_expressions(value: Any) -> Array | None:
+    """A nested sequence as an array of floats and expressions, a copy; None where it holds no expression.
+
+    Raises
+    ------
+    TypeError
+        Where what stands beside an expression is no number.
+    """
+    if isinstance(value, (str, bytes)) or (isinstance(value, np.ndarray) and value.dtype != object):
+        return None
+    try:
+        given = np.array(value, dtype=object)
+    except (TypeError, ValueError):
+        return None
+    found = [expression_of(item) for item in given.flat]
+    if all(item is None for item in found):
+        return None
+    made = np.empty(given.shape, dtype=object)
+    for place, item, known in zip(np.ndindex(given.shape), given.flat, found, strict=True):
+        if known is None and (isinstance(item, (str, bytes, bool)) or np.iscomplexobj(item)):
+            raise TypeError(f"holds {item!r}")
+        made[place] = float(item) if known is None else known
+    return made
+
+
+def any_nonzero(values: Any) -> bool:
+    """Whether anything but zeros is among the elements; an expression is something."""
+    return any(isinstance(value, Expr) or bool(value) for value in np.asarray(values).flat)
+
+
+def content(value: Any) -> object:
+    """Equal for equal fields, hashable: of numbers, arrays of either kind, expressions, anything else as it is."""
+    if isinstance(value, np.ndarray):
+        return tuple(map(content, value.flat)) if value.dtype == object else value.tobytes()
+    if isinstance(value, tuple):
+        return tuple(map(content, value))
+    if isinstance(value, np.floating):
+        return float(value)  # which compares with anything, where NumPy's would look into it
+    return ("expression", value) if isinstance(value, Expr) else value
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two arrays have equal numbers and the same expressions at the same places."""
+    one, other = np.asarray(a), np.asarray(b)
+    return one.shape == other.shape and [*map(content, one.flat)] == [*map(content, other.flat)]
+
+
+def parameters_in(values: Iterable[Any]) -> tuple[Expr, ...]:
+    """The symbols of expressions, each once, in the order in which they are met; what is no expression is passed over."""
+    found: dict[Expr, None] = {}
+    for value in _flat(values):
+        found.update(dict.fromkeys(node for node in schedule([value]) or [value] if is_parameter(node)))
+    return tuple(found)
+
+
+def substituted(value: Any, numbers: Mapping[Expr, Any]) -> Any:
+    """A field with numbers, or other expressions, put in for symbols.
+
+    Right angles become exact, as they are where a table has them. Where no symbol is left the result is a plain number, or
+    an array of float64.
+    """
+    if isinstance(value, np.ndarray):
+        if value.dtype != object:
+            return value
+        made = np.empty(value.shape, dtype=object)
+        for place in np.ndindex(value.shape):
+            made[place] = substituted(value[place], numbers)
+        return array(made)
+    if isinstance(value, tuple):
+        return tuple(substituted(item, numbers) for item in value)
+    return _put_in(value, numbers) if isinstance(value, Expr) else value
+
+
+def numbers_at(values: Array, point: Mapping[Expr, float]) -> Array:
+    """An array with every expression evaluated at values for the symbols, as float64."""
+    return np.array(evaluate(list(values.flat), point), dtype=np.float64).reshape(values.shape)
+
+
+def _flat(values: Iterable[Any]) -> Iterator[Expr]:
+    for value in values:
+        if isinstance(value, Expr):
+            yield value
+        elif isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.dtype == object):
+            yield from _flat(value.flat if isinstance(value, np.ndarray) else value)
+
+
+def _put_in(expression: Expr, numbers: Mapping[Expr, Any]) -> Any:
+    known: dict[Expr, Any] = {}
+    for node in schedule([expression]) or [expression]:
+        if not node.args:
+            known[node] = node.value if node.op == "const" else numbers.get(node, node)
+            continue
+        args = [known[arg] for arg in node.args]
+        if node.op in {"cos", "sin"} and not isinstance(args[0], Expr):
+            known[node] = cos_sin(args[0])[node.op == "sin"]
+        else:
+            known[node] = build(node.op, *args)
+    return known[expression]
