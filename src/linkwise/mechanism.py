@@ -22,6 +22,7 @@ from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
     import linkwise.solve  # (imported when it is first used)
+    from linkwise.equations.derivation import Derivation
     from linkwise.solve.closed_form import Solutions
     from linkwise.solve.constraints import Constraint
     from linkwise.solve.solution import Solution
@@ -147,10 +148,10 @@ class Mechanism(Tree):
         Parameters
         ----------
         *groups : {"inertial", "lengths", "gravity", "motors"}
-            Which numbers; all of them if none is named. Inertial: M, MX, MY, MZ, XX, YY, ZZ, XY, YZ, XZ of each link, about the
-            origin of its frame (``XX2`` is of the second link of the list, ``XXp`` of the payload). Lengths: d, a, b of a
-            DH row (``a2``), else the shifts x, y, z before and u, v, w after the joint; xt, yt, zt of the tool and xb, yb, zb
-            of the base. Gravity: g, or gx, gy, gz. Motors: Jm, B, Tc+, Tc-.
+            Which numbers; all of them if none is named. Inertial: M, MX, MY, MZ, XX, YY, ZZ, XY, YZ, XZ of each link, about
+            the origin of its frame (``XX2`` is of the second link of the list, ``XXp`` of the payload). Lengths: d, a, b of
+            a DH row (``a2``), else the shifts x, y, z before and u, v, w after the joint; xt, yt, zt of the tool and xb,
+            yb, zb of the base. Gravity: g, or gx, gy, gz. Motors: Jm, B, Tc+, Tc-.
         zeros : bool
             Whether inertial and motor parameters that are 0 become symbols too.
 
@@ -180,6 +181,21 @@ class Mechanism(Tree):
         made = Symbolizer(groups, zeros)
         made.changes(self)
         return made.values
+
+    def derive(
+        self, what: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any
+    ) -> Derivation:
+        """A result in symbols, to be written as text, Markdown, LaTeX or SymPy: see `linkwise.equations.derivation.derive`.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> robots.planar_2r().derive("mass_matrix", form="explicit").to_text().splitlines()[8]
+        '  M11       = 1.66667 + c2'
+        """
+        from linkwise.equations.derivation import derive
+
+        return derive(self, what, form, base=base, significance=significance, **options)
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────
 

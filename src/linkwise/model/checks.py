@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ModelError, Problem, choices
+from linkwise.errors import ArgumentError, ModelError, Problem, choices
 from linkwise.model.symbolic import expression_of, numbers_at, parameters_in, with_expressions
 from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
@@ -64,7 +64,7 @@ class Checker:
         try:
             found = with_expressions(value)
             made = real(value).copy() if found is None else found
-        except TypeError:
+        except (TypeError, ArgumentError):
             made = np.empty(0)
         if made.shape != shape or not all(map(_is_finite, made.flat)):
             self.report(field, value, expected)
@@ -104,7 +104,9 @@ class Checker:
             return expression_of(value)
         except TypeError:
             self.report(field, value, "a number, or an expression in linkwise.symbols")
-            return 0.0
+        except ArgumentError as error:  # SymPy's, with something in it that is not computed here
+            self.report(field, value, f"a number, or a real expression: {error}")
+        return 0.0
 
     def flag(self, field: str, value: Any) -> bool:
         """True or False, nothing that merely counts as such."""

@@ -43,7 +43,7 @@ def symbols(names: str | Iterable[str]) -> Any:
     --------
     >>> m, l = symbols("m l")
     >>> str(m * l**2 / 3), symbols("m") is m
-    ('m * (l * l) / 3', True)
+    ('m * l * l / 3', True)
     """
     if isinstance(names, str):
         found = [name for name in re.split(r"[\s,]+", names) if name]

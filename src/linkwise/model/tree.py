@@ -381,7 +381,7 @@ class Tree:
         >>> import linkwise as lw
         >>> l1, l2 = lw.symbols("l1 l2")
         >>> arm = lw.Mechanism.from_dh([(0, 0, l1, 0), (0, 0, l2, 0)], convention="standard")
-        >>> arm.symbols, arm.substitute(l1=1.0, l2=0.5).forward_kinematics([0.0, 0.0])[0, 3]
+        >>> arm.symbols, arm.substitute(l1=1.0, l2=0.5).forward_kinematics([0.0, 0.0])[0, 3].tolist()
         (('l1', 'l2'), 1.5)
         """
         given = {**(values or {}), **named}
