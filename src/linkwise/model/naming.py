@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any, overload
 
@@ -37,7 +38,7 @@ def symbols(names: str | Iterable[str]) -> Any:
     Raises
     ------
     ArgumentError
-        For an empty name, one with line breaks or other control characters, or longer than 200 characters.
+        For an empty name, one with line breaks or other control characters, longer than 200 characters, or a number.
 
     Examples
     --------
@@ -61,4 +62,8 @@ def _checked(name: object) -> str:
         raise ArgumentError(f"{shown(name)} is no name of a symbol; expected printable text, no spaces at its ends")
     if len(name) > LONGEST:
         raise ArgumentError(f"{shown(name)} is no name of a symbol: {len(name)} characters, more than {LONGEST}")
-    return name
+    try:
+        float(name)
+    except ValueError:
+        return unicodedata.normalize("NFC", name)  # an accented letter is one name, however it is put together
+    raise ArgumentError(f"{shown(name)} is no name of a symbol: it reads as a number")

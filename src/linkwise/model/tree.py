@@ -361,13 +361,13 @@ class Tree:
         """Names of the symbols in it, (S,): kernels take their values as a last input, ``parameters`` (..., S)."""
         return tuple(str(node.value) for node in self.parameters_used)
 
-    def substitute(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> Self:
+    def substitute(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
         """The same mechanism with numbers, or other expressions, for some of its symbols; checked again.
 
         Parameters
         ----------
-        values : mapping of str to float, optional
-            By the names of the symbols, for names that are no Python words.
+        values : mapping of str or symbol to float, optional
+            By the symbols, or their names, where these are no Python words.
         **named
             The same.
 
@@ -384,7 +384,7 @@ class Tree:
         >>> arm.symbols, arm.substitute(l1=1.0, l2=0.5).forward_kinematics([0.0, 0.0])[0, 3].tolist()
         (('l1', 'l2'), 1.5)
         """
-        given = {**(values or {}), **named}
+        given = {getattr(key, "name", getattr(key, "value", key)): value for key, value in (values or {}).items()} | named
         unknown = [name for name in given if name not in self.symbols]
         if unknown:
             there = members(self.symbols) if self.symbols else "none"

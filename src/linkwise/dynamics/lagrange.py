@@ -1,0 +1,175 @@
+"""Inverse dynamics a second time, from energies alone: Lagrange's equations, for teaching and as a check.
+
+It shares nothing with the Newton-Euler recursion but the description of the mechanism and the friction of its motors: links
+as they were given, their poses in the world, kinetic less potential energy, and derivatives that are taken on the graph. It
+costs several times as many operations; `inverse_dynamics` is what to compute with.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.dynamics.efforts import friction_torque
+from linkwise.expr.gradient import gradient
+from linkwise.expr.node import Expr, is_parameter, symbol
+from linkwise.expr.order import operations_needed
+from linkwise.expr.rates import rates
+from linkwise.model.inertia import Inertia
+from linkwise.model.tree import Tree
+from linkwise.spatial.quaternion import quaternion_product, quaternion_rotation
+from linkwise.spatial.rotation import cross, skew
+from linkwise.spatial.scalar import Array, atan2, blank, cos_sin, root, select
+from linkwise.spatial.transform import transform
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"L": ""}, spread=False)
+def lagrangian(tree: Tree, q: Array, qd: Array) -> Array:
+    """Return L = T - U (J): kinetic less potential energy of links, payload and rotors.
+
+    T is the sum of tr(P' J P'^T) / 2, with P' the rate of a body's pose P (3, 4) and J its pseudo-inertia; U is the sum of
+    -g'P J e4, zero with all mass at the world origin (J. J. Uicker, "On the dynamic analysis of spatial linkages using 4x4
+    matrices", 1965; R. P. Paul, *Robot Manipulators*, 1981, chapter 6). A rotor that spins at s = G qd about an axis a of
+    its carrier, which turns at w, adds Jm s (a'w) + Jm s^2 / 2. Of a floating base T is worked out in its own axes, for it
+    does not depend on where the base is.
+    """
+    x, speed = _as_symbols(q, qd)
+    found = _at([_lagrangian(tree, x, speed)], dict(zip([*x, *speed], [*q, *qd], strict=True)))
+    return np.asarray(found[0])
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"tau": "nv"}, spread=False, open_only=True)
+def lagrange_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+    """Return tau (nv,) as `inverse_dynamics` does, by Lagrange's equations: d/dt dL/dqd - dL/dq + friction.
+
+    J.-L. Lagrange, *Mécanique analytique* (1788); H. Goldstein, *Classical Mechanics* (1980), section 1.4. The speeds of a
+    floating base are no derivatives of coordinates; for them H. Poincaré, "Sur une forme nouvelle des équations de la
+    mécanique", C. R. Acad. Sci. 132, 1901: with v, w the velocity of the base in its own axes and p, h the derivatives of L
+    by them, tau = dp/dt + w x p - dL/dx is the force, and dh/dt + w x h + v x p - dL/dturn the moment.
+    """
+    x, speed, rise = _as_symbols(q, qd, qdd)
+    made = _lagrangian(tree, x, speed)
+    momentum, slope = gradient(made, speed), np.array(gradient(made, x), dtype=object)
+    moving = dict(zip([*x, *speed], [*_motion(tree, x, speed), *rise], strict=True))
+    tau = np.array(rates(momentum, moving), dtype=object)
+    for k in range(tree.nv):
+        unit = [float(i == k) for i in range(tree.nv)]
+        tau[k] = tau[k] - slope @ np.array(_motion(tree, x, unit), dtype=object)
+    if tree.floating:
+        p, h, v, w = (np.array(part, dtype=object) for part in (momentum[:3], momentum[3:6], speed[:3], speed[3:6]))
+        tau[:3], tau[3:6] = tau[:3] + cross(w, p), tau[3:6] + cross(w, h) + cross(v, p)
+    values = dict(zip([*x, *speed, *rise], [*q, *qd, *qdd], strict=True))
+    return np.asarray(_at(list(tau), values) + friction_torque(tree, qd))
+
+
+def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
+    """L over symbols q (nq,) and qd (nv,)."""
+    poses = _poses(tree, q)
+    kinetic: Any = 0.0
+    moment: Array = np.zeros(4)
+    for inertia, pose in _masses(tree, poses):
+        rate = _rate(tree, pose, q, qd)
+        upper = np.array([[inertia[i, j] * (0.5, 1.0)[j > i] if j >= i else 0.0 for j in range(4)] for i in range(4)])
+        kinetic = kinetic + sum(row @ (upper @ row) for row in rate)  # J is symmetric: each product is taken once
+        moment = moment + pose @ inertia[:, 3]
+    for drive, speed in zip(tree.drives, _drive_speeds(tree, qd), strict=True):
+        motor, spin = drive.motor, drive.motor.gear_ratio * speed
+        kinetic = kinetic + 0.5 * (motor.inertia * (spin * spin))
+        if drive.carrier is not None:
+            pose = poses[drive.carrier]
+            turn = pose[:3, :3].T @ _rate(tree, pose, q, qd)[:, :3]
+            omega = np.array([turn[2, 1], turn[0, 2], turn[1, 0]])
+            kinetic = kinetic + motor.inertia * spin * (np.asarray(motor.axis) @ omega)
+    if tree.floating:
+        moment = np.asarray(tree.base) @ transform(quaternion_rotation(np.array(q[3:7])), np.array(q[:3])) @ moment
+    return kinetic + np.asarray(tree.gravity) @ moment[:3]
+
+
+def _motion(tree: Tree, q: Sequence[Any], qd: Sequence[Any]) -> list[Any]:
+    """Dq/dt (nq,): qd itself, but for the pose of a floating base."""
+    if not tree.floating:
+        return list(qd)
+    turn = np.array(q[3:7], dtype=object)
+    shift = quaternion_rotation(turn) @ np.array(qd[:3], dtype=object)
+    return [*shift, *(0.5 * quaternion_product(turn, np.array([0.0, *qd[3:6]], dtype=object))), *qd[6:]]
+
+
+def _poses(tree: Tree, q: Sequence[Any]) -> dict[int, Array]:
+    """Pose (4, 4) of each link in the world, or in the axes of a floating base; -1 is the base."""
+    joints = q[tree.nq - tree.n :]
+    poses: dict[int, Array] = {-1: np.eye(4) if tree.floating else np.asarray(tree.base)}
+    for k in tree.order:
+        follower = tree.followers[k]
+        own = follower.ratio * joints[follower.coordinate] + follower.shift if follower.coordinate >= 0 else 0.0
+        poses[k] = np.asarray(poses[tree.parents[k]] @ tree.links[k].placement(own))
+    return poses
+
+
+def _rate(tree: Tree, pose: Array, q: Sequence[Any], qd: Sequence[Any]) -> Array:
+    """The rate (3, 4) of a pose: by the joints, and by the velocity v + w x p of a floating base."""
+    moving = dict(zip(q[tree.nq - tree.n :], qd[tree.nv - tree.n :], strict=True))
+    rate = np.array(rates(list(pose[:3].flat), moving), dtype=object).reshape(3, 4)
+    if tree.floating:
+        rate = rate + skew(np.array(qd[3:6], dtype=object)) @ pose[:3]
+        rate[:, 3] = rate[:, 3] + np.array(qd[:3], dtype=object)
+    return rate
+
+
+def _masses(tree: Tree, poses: dict[int, Array]) -> Iterator[tuple[Array, Array]]:
+    """Pseudo-inertia (4, 4) of all that has mass, and the pose in whose axes it stands."""
+    bodies: list[tuple[Inertia, Array]] = [(link.body, poses[k]) for k, link in enumerate(tree.links)]
+    bodies += [(drive.motor.locked, poses[drive.carrier]) for drive in tree.drives if drive.carrier is not None]
+    bodies.append((tree.payload, np.asarray(poses[tree.tool_index] @ tree.tool)))
+    return ((body.pseudo, pose) for body, pose in bodies if not body.is_zero)
+
+
+def _drive_speeds(tree: Tree, qd: Sequence[Any]) -> list[Any]:
+    """The speed of the joint that each motor drives."""
+    speeds = qd[tree.nv - tree.n :]
+    joints = {
+        link.coordinate_name: follower for link, follower in zip(tree.links, tree.followers, strict=True) if link.moves
+    }
+    return [joints[drive.joint].ratio * speeds[joints[drive.joint].coordinate] for drive in tree.drives]
+
+
+# ── symbols to differentiate by, and numbers in their place ──────────────────────────────────────────
+
+
+def _as_symbols(*arrays: Array) -> list[list[Expr]]:
+    """The values themselves where they are different symbols, and none of the mechanism's own; else new ones."""
+    given = [value for values in arrays for value in values]
+    free = all(isinstance(value, Expr) and value.op == "symbol" and not is_parameter(value) for value in given)
+    if free and len(set(given)) == len(given):
+        return [list(values) for values in arrays]
+    return [[symbol(f"x{k}") for k in range(len(values))] for values in arrays]
+
+
+_SCALARS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    "abs": abs,
+    "sqrt": root,
+    "sin": lambda angle: cos_sin(angle)[1],
+    "cos": lambda angle: cos_sin(angle)[0],
+    "atan2": atan2,
+    "select": select,
+}
+
+
+def _at(outputs: Sequence[Any], values: dict[Expr, Any]) -> Array:
+    """The outputs with scalars of any kind in place of symbols."""
+    known = {node: value for node, value in values.items() if node is not value}
+    made = blank(len(outputs))
+    for node in operations_needed(outputs) if known else ():
+        args = [arg.value if arg.op == "const" else known.get(arg, arg) for arg in node.args]
+        known[node] = _SCALARS[node.op](*args)
+    for k, output in enumerate(outputs):
+        made[k] = known.get(output, output) if isinstance(output, Expr) else output
+    return made
