@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from linkwise import control as control
     from linkwise import dynamics as dynamics
     from linkwise import errors as errors
+    from linkwise import export as export
     from linkwise import files as files
     from linkwise import identification as identification
     from linkwise import kinematics as kinematics
@@ -67,6 +68,7 @@ __all__ = [
     "control",
     "dynamics",
     "errors",
+    "export",
     "files",
     "identification",
     "kinematics",
@@ -106,6 +108,7 @@ _HOMES = {
     "control": "",
     "dynamics": "",
     "errors": "",
+    "export": "",
     "files": "",
     "identification": "",
     "kinematics": "",

@@ -192,7 +192,7 @@ def test_a_kernel_may_be_called_as_a_function_that_its_source_uses(name: str) ->
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_fault_in_the_numpy_lowering_leaves_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the NumPy loop fails (memory, say) the result must not look like an answer."""
-    monkeypatch.setattr(numpy_lowering, "source", lambda tape: "def faulty(x):\n    raise MemoryError")
+    monkeypatch.setattr(numpy_lowering, "source", lambda tape: "def computed(x):\n    raise MemoryError")
     kernel = Kernel(trace(lambda x: x * 2.0, "faulty", {"x": (1,)}, {"y": (1,)}), "numpy")
     try:
         result = kernel(np.ones((5, 1)))

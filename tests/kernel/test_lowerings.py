@@ -181,7 +181,7 @@ def test_sources_need_nothing_else() -> None:
     assert includes == ["#include <math.h>"]
     assert kernel.to_c().isascii()
     imports = [line for line in kernel.to_python().splitlines() if "import" in line]
-    assert imports == ["import numpy"]
+    assert imports == ["import numpy as np"]
 
 
 def test_operations_are_counted() -> None:

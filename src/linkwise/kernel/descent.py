@@ -124,9 +124,7 @@ def object_code(program: Program, lanes: int | None = None) -> bytes:
 
 def _rounds(program: Program) -> Callable[..., FloatArray]:
     """The same on machines without llvmlite: all tasks that are left take a step at once, start after start."""
-    space: dict[str, Any] = {}
-    exec(compile(numpy_lowering.source(program.step), f"<linkwise {program.step.name}>", "exec"), space)
-    step, sizes = space[program.step.name], program.sizes
+    step, sizes = numpy_lowering.function(program.step), program.sizes
 
     def run(
         parameters: FloatArray,

@@ -8,12 +8,11 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, KernelError, choices, members
-from linkwise.kernel import c
 from linkwise.kernel import numpy as numpy_lowering
 from linkwise.kernel.differentiated import differentiated
 from linkwise.kernel.entry import make_callable, usable
@@ -22,6 +21,10 @@ from linkwise.kernel.llvm_entry import POOL, has_entry, pooled
 from linkwise.kernel.loading import Code, fill_pool, load
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.equations.listing import Listing
+    from linkwise.export import CSource
 
 BACKENDS = ("llvm", "numpy")
 
@@ -162,13 +165,64 @@ class Kernel:
                 self._derivatives[by] = Kernel(made, self.backend, f"Derivatives of {self.name} by {by}.", self.lanes)
             return self._derivatives[by]
 
-    def to_c(self) -> str:
-        """C99 source that needs nothing but math.h."""
-        return c.source(self.tape)
+    def to_c(self, **options: Any) -> CSource:
+        """C99 source that needs nothing but math.h, its header and a test; see `linkwise.export.to_c` for the options."""
+        from linkwise import export
 
-    def to_python(self) -> str:
-        """Python source that needs nothing but NumPy."""
-        return numpy_lowering.source(self.tape)
+        return export.to_c(self.tape, titles={self.name: self.doc}, **options)
+
+    def to_python(self, **options: Any) -> str:
+        """Python source that needs nothing but NumPy; see `linkwise.export.to_python`."""
+        from linkwise import export
+
+        return export.to_python(self.tape, titles={self.name: self.doc}, **options)
+
+    def to_jax(self, **options: Any) -> str:
+        """Python source on ``jax.numpy``, for one configuration; see `linkwise.export.to_jax` and its `jax_function`."""
+        from linkwise import export
+
+        return export.to_jax(self.tape, titles={self.name: self.doc}, **options)
+
+    def to_cuda(self, **options: Any) -> str:
+        """CUDA source with a thread for each configuration; see `linkwise.export.to_cuda`."""
+        from linkwise import export
+
+        return export.to_cuda(self.tape, titles={self.name: self.doc}, **options)
+
+    def to_text(self, **options: Any) -> str:
+        """What is computed as plain text, intermediate values named; see `linkwise.equations.writing_text.to_text`."""
+        from linkwise.equations.writing_text import to_text
+
+        return to_text(self._listing(), **options)
+
+    def to_markdown(self, **options: Any) -> str:
+        """The same as Markdown; see `linkwise.equations.writing_markdown.to_markdown`."""
+        from linkwise.equations.writing_markdown import to_markdown
+
+        return to_markdown(self._listing(), **options)
+
+    def to_latex(self, **options: Any) -> str:
+        """The same as LaTeX with amsmath; see `linkwise.equations.writing_latex.to_latex`."""
+        from linkwise.equations.writing_latex import to_latex
+
+        return to_latex(self._listing(), **options)
+
+    def to_sympy(self) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
+        """The same in SymPy: assignments to intermediate symbols in order, and the results as matrices in these."""
+        from linkwise.equations.writing_sympy import to_sympy
+
+        return to_sympy(self._listing())
+
+    def _listing(self) -> Listing:
+        from linkwise.equations.recursive import recursive_listing
+
+        return recursive_listing(self.tape, title=self.name)
+
+    def to_rust(self, **options: Any) -> str:
+        """Rust source on arrays by reference, with unit tests; see `linkwise.export.to_rust`."""
+        from linkwise import export
+
+        return export.to_rust(self.tape, titles={self.name: self.doc}, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.tape, None if self.backend == default_backend() else self.backend, self.doc, self.lanes)

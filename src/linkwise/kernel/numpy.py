@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
@@ -34,7 +34,9 @@ _CHUNK = 4096
 
 
 def source(tape: Tape) -> str:
-    """Python source of the kernel: a function of its inputs, batch axes leading, that needs only NumPy.
+    """Python source of the kernel as it is run: a function ``computed`` of its inputs, batch axes leading, in that order.
+
+    `linkwise.export.to_python` writes what is for readers.
 
     Examples
     --------
@@ -43,58 +45,50 @@ def source(tape: Tape) -> str:
     import numpy
     <BLANKLINE>
     <BLANKLINE>
-    def square(x):
-        "square: x (1,) -> y (1,), batch axes leading."
-        x = numpy.array(x, ndmin=1, copy=None)
-        _kind = numpy.result_type(x, 'f4')
-        x = x.astype(_kind, copy=False)
+    def computed(in0):
+        in0 = numpy.array(in0, ndmin=1, copy=None)
+        _kind = numpy.result_type(in0, 'f4')
+        in0 = in0.astype(_kind, copy=False)
         _number = _kind.type
         with numpy.errstate(all='ignore'):
-            _0 = x[..., 0]
+            _0 = in0[..., 0]
             _1 = _0 * _0
-            y = numpy.empty(x.shape[:-1] + (1,), _kind)
-            y[..., 0] = _1
-        return y
+            out0 = numpy.empty(in0.shape[:-1] + (1,), _kind)
+            out0[..., 0] = _1
+        return out0
     """
-    inputs, outputs = list(tape.inputs.items()), list(tape.outputs.items())
-    described = [", ".join(f"{name} {shape}" for name, shape in group) for group in (inputs, outputs)]
-    names = ", ".join(name for name, _ in inputs)
-    lines = [
-        "import numpy",
-        "",
-        "",
-        f"def {tape.name}({names}):",
-        f'    "{tape.name}: {described[0]} -> {described[1]}, batch axes leading."',
-    ]
-    lines += [f"    {name} = numpy.array({name}, ndmin={len(shape)}, copy=None)" for name, shape in inputs]
+    inputs = {f"in{k}": shape for k, shape in enumerate(tape.inputs.values())}
+    names = ", ".join(inputs)
+    lines = ["import numpy", "", "", f"def computed({names}):"]
+    lines += [f"    {name} = numpy.array({name}, ndmin={len(shape)}, copy=None)" for name, shape in inputs.items()]
     lines.append(f"    _kind = numpy.result_type({names}, 'f4')")
-    lines += [f"    {name} = {name}.astype(_kind, copy=False)" for name, _ in inputs]
+    lines += [f"    {name} = {name}.astype(_kind, copy=False)" for name in inputs]
     lines += ["    _number = _kind.type", "    with numpy.errstate(all='ignore'):"]
-    lines += [f"        {line}" for line in _statements(tape)]
-    lines.append(f"    return {', '.join(name for name, _ in outputs)}")
+    lines += [f"        {line}" for line in _statements(tape, inputs)]
+    lines.append(f"    return {', '.join(f'out{k}' for k in range(len(tape.outputs)))}")
     return "\n".join(lines)
 
 
-def _statements(tape: Tape) -> list[str]:
+def _statements(tape: Tape, inputs: Mapping[str, Shape]) -> list[str]:
     used = {arg for instruction in tape.code for arg in instruction.args} | set(tape.results)
     lines, slot = [], 0
-    for name, shape in tape.inputs.items():
+    for name, shape in inputs.items():
         for index in np.ndindex(shape):
             if slot in used:
                 lines.append(f"_{slot} = {name}[{', '.join(['...', *map(str, index)])}]")
             slot += 1
     for k, instruction in enumerate(tape.code):
         lines.append(f"_{tape.first_result + k} = {_expression(tape, instruction)}")
-    shapes = [f"{name}.shape{f'[:-{len(shape)}]' if shape else ''}" for name, shape in tape.inputs.items()]
+    shapes = [f"{name}.shape{f'[:-{len(shape)}]' if shape else ''}" for name, shape in inputs.items()]
     batch = shapes[0]
     if len(shapes) > 1:
         lines.append(f"_batch = numpy.broadcast_shapes({', '.join(shapes)})")
         batch = "_batch"
     results = iter(tape.results)
-    for name, shape in tape.outputs.items():
-        lines.append(f"{name} = numpy.empty({batch} + {shape}, _kind)")
+    for k, shape in enumerate(tape.outputs.values()):
+        lines.append(f"out{k} = numpy.empty({batch} + {shape}, _kind)")
         for index in np.ndindex(shape):
-            lines.append(f"{name}[{', '.join(['...', *map(str, index)])}] = {_operand(tape, next(results))}")
+            lines.append(f"out{k}[{', '.join(['...', *map(str, index)])}] = {_operand(tape, next(results))}")
     return lines
 
 
@@ -111,7 +105,7 @@ def function(tape: Tape) -> Callable[..., Any]:
     """The NumPy lowering as a Python function."""
     space: dict[str, Any] = {}
     exec(compile(source(tape), f"<linkwise {tape.name}>", "exec"), space)
-    made: Callable[..., Any] = space[tape.name]
+    made: Callable[..., Any] = space["computed"]
     return made
 
 

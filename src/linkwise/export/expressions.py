@@ -1,0 +1,109 @@
+"""Expressions of a tape for readers: values used once stand where they are used, in the syntax of a language.
+
+How operations are grouped is never changed, so whatever is written computes the very operations of the tape.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from linkwise.kernel.tape import Tape
+
+Tree = int | tuple[str, tuple["Tree", ...]]
+"""The slot of a value that has a name of its own, or an operation on trees."""
+
+_ARITHMETIC = {"add", "sub", "mul", "div", "neg"}
+_LEVEL = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3}
+_ATOM = 4
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A value that gets a name: its slot, and what it is."""
+
+    slot: int
+    value: Tree
+
+
+def statements(tape: Tape, most: int = 6) -> list[Statement]:
+    """Write a tape as statements, operands first.
+
+    Parameters
+    ----------
+    tape : Tape
+        What is computed.
+    most : int
+        Operations that one statement has at most; 1 gives each a statement of its own.
+    """
+    uses = Counter(arg for instruction in tape.code for arg in instruction.args) + Counter(tape.results)
+    trees: dict[int, Tree] = {}
+    sizes: dict[int, int] = {}
+    inlined: set[int] = set()
+    results = set(tape.results)
+    for k, instruction in enumerate(tape.code):
+        slot, size, args = tape.first_result + k, 1, []
+        for arg in instruction.args:
+            fits = instruction.op in _ARITHMETIC and size + sizes.get(arg, most) <= most
+            if fits and uses[arg] == 1 and arg not in results and _is_arithmetic(trees[arg]):
+                size += sizes[arg]
+                inlined.add(arg)
+                args.append(trees[arg])
+            else:
+                args.append(arg)
+        trees[slot], sizes[slot] = (instruction.op, tuple(args)), size
+    return [Statement(slot, tree) for slot, tree in trees.items() if slot not in inlined]
+
+
+def _is_arithmetic(tree: Tree) -> bool:
+    return not isinstance(tree, int) and tree[0] in _ARITHMETIC
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """How a language writes expressions.
+
+    Attributes
+    ----------
+    forms : mapping of str to str
+        How an operation is written, with ``{}`` for operands; sums, products, quotients and negatives need none.
+    number : callable
+        Writes a number that is not negative.
+    explicit : bool
+        Whether parentheses also stand where the precedence of operators makes them needless.
+    """
+
+    forms: Mapping[str, str]
+    number: Callable[[float], str]
+    explicit: bool = False
+
+    def text(self, tree: Tree, operand: Callable[[int], str | float]) -> str:
+        """Write an expression; `operand` gives the name in a slot, or its number."""
+        return self._written(tree, operand)[0]
+
+    def _written(self, tree: Tree, operand: Callable[[int], str | float]) -> tuple[str, int]:
+        """The text, and how closely it holds together."""
+        if isinstance(tree, int):
+            found = operand(tree)
+            return (found, _ATOM) if isinstance(found, str) else self.literal(found)
+        op, args = tree
+        parts = [self._written(arg, operand) for arg in args]
+        if op in self.forms:
+            return self.forms[op].format(*(self._held(part, 0) for part in parts)), _ATOM
+        level = _LEVEL[op]
+        if op == "neg":
+            return f"-{self._held(parts[0], level + 1)}", level
+        left, right = self._held(parts[0], level), self._held(parts[1], level, strict=True)
+        return f"{left} {_SIGNS[op]} {f'({right})' if right.startswith('-') else right}", level
+
+    def literal(self, value: float) -> tuple[str, int]:
+        """A number, and how closely its text holds together."""
+        return (self.number(value), _ATOM) if value >= 0 else (f"-{self.number(-value)}", _LEVEL["neg"])
+
+    def _held(self, part: tuple[str, int], least: int, strict: bool = False) -> str:
+        """The text of an operand of an operation of some level, in parentheses where it would fall apart."""
+        text, level = part
+        mixed = self.explicit and least == _LEVEL["add"] and level == _LEVEL["mul"]
+        return f"({text})" if level < least + strict or mixed else text

@@ -1,0 +1,158 @@
+"""The inputs and outputs of a tape as exported code tells of them: sizes, names of the elements, meanings and units."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from linkwise.export.names import SPELT
+from linkwise.kernel.tape import Shape, Tape
+
+PARAMETERS = "parameters"
+"""The input that holds the values of a mechanism's symbols."""
+
+CONSTANTS = "constants"
+"""The input that takes its place once what depends on parameters alone has been computed."""
+
+_MEANINGS = {
+    ("q", 1): "joint coordinates, rad or m",
+    ("qd", 1): "joint speeds, rad/s or m/s",
+    ("qdd", 1): "joint accelerations, rad/s2 or m/s2",
+    ("tau", 1): "joint efforts, N m or N",
+    ("external", 1): "force and moment on the tool, tool axes, N and N m",
+    (PARAMETERS, 1): "values of the symbols, SI units",
+    (CONSTANTS, 1): "what the function of the parameters computed",
+    ("dt", 0): "time step, s",
+    ("T", 2): "homogeneous transform, lengths in m",
+    ("T", 3): "homogeneous transform of each link, lengths in m",
+    ("T", 0): "kinetic energy, J",
+    ("U", 0): "potential energy, J",
+    ("L", 0): "kinetic energy less potential energy, J",
+    ("J", 2): "Jacobian: linear rows first",
+    ("Jd", 2): "time derivative of the Jacobian",
+    ("M", 2): "mass matrix, kg m2, kg m or kg",
+    ("C", 2): "matrix of Coriolis and centrifugal terms",
+    ("W", 3): "velocity matrix of each link",
+    ("H", 3): "acceleration matrix of each link",
+    ("Y", 2): "regressor: efforts per inertial parameter",
+    ("c", 1): "centre of mass, m",
+    ("p", 1): "momentum, linear first, kg m/s and kg m2/s",
+    ("actions", 2): "force and moment that each link receives from its parent, N and N m",
+    ("q_next", 1): "joint coordinates after the step, rad or m",
+    ("facing", 1): "above zero where a loop is closed facing the right way",
+    ("bias", 1): "accelerations of the closure equations at rest of the joints, m/s2 and 1/s2",
+    ("inverse", 2): "inverse of the operational space inertia",
+    ("dtau_dq", 2): "derivatives of the efforts by the coordinates, a row for each effort",
+    ("dtau_dqd", 2): "derivatives of the efforts by the speeds, a row for each effort",
+    ("dtau_dqdd", 2): "derivatives of the efforts by the accelerations, a row for each effort",
+    ("dqdd_dq", 2): "derivatives of the accelerations by the coordinates, a row for each acceleration",
+    ("dqdd_dqd", 2): "derivatives of the accelerations by the speeds, a row for each acceleration",
+    ("dqdd_dtau", 2): "derivatives of the accelerations by the efforts, a row for each acceleration",
+    ("rate", 1): "time derivatives of the coordinates",
+    ("residual", 1): "what the closure equations leave, m and 1",
+    ("forces", 1): "constraint forces and moments of the loops, N and N m",
+    ("q_closed", 1): "joint coordinates with closed loops, rad or m",
+    ("qd_closed", 1): "joint speeds that keep the loops closed, rad/s or m/s",
+}
+"""What a port of this name and so many axes is, in the algorithms of the library."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or an output.
+
+    Attributes
+    ----------
+    name : str
+        As people call it.
+    shape : tuple of int
+        Of its array; elements are in C order.
+    labels : tuple of str
+        What people call the elements; empty where they have no names.
+    """
+
+    name: str
+    shape: Shape
+    labels: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return prod(self.shape)
+
+    @property
+    def meaning(self) -> str:
+        """What it is, with units, as far as its name tells."""
+        return _MEANINGS.get((self.name, len(self.shape)), "")
+
+    @property
+    def described(self) -> str:
+        """Its shape, meaning and the names of its elements, on one line of ASCII.
+
+        Examples
+        --------
+        >>> Port("q", (2,), ("q1", "q2")).described
+        '(2): joint coordinates, rad or m; elements q1, q2'
+        """
+        shape = f"({', '.join(map(str, self.shape))})" if self.shape else "one number"
+        what = f"{shape}: {self.meaning}" if self.meaning else shape
+        return f"{what}; elements {', '.join(map(told, self.labels))}" if self.labels else what
+
+    def called(self, identifier: str) -> str:
+        """What people call it, where its identifier is another: ``'lambda' (U+03BB)``; else nothing."""
+        if identifier == self.name:
+            return ""
+        strange = " ".join(f"U+{ord(letter):04X}" for letter in self.name if not letter.isascii())
+        return f"'{told(self.name)}'" + (f" ({strange})" if strange else "")
+
+    def element(self, k: int) -> str:
+        """What people call an element, or the name of the port and its indices."""
+        if self.labels:
+            return self.labels[k]
+        return "_".join([self.name, *map(str, np.unravel_index(k, self.shape))]) if self.shape else self.name
+
+
+def told(text: str) -> str:
+    """A name as it stands in a comment of any language: one line of printable ASCII that ends no comment.
+
+    Examples
+    --------
+    >>> told("2 θ̇ */"), told("中")
+    ('2 theta_dot * /', 'U+4E2D')
+    """
+    letters = (SPELT.get(letter, letter) for letter in unicodedata.normalize("NFKD", " ".join(text.split())))
+    plain = "".join(letter if letter.isascii() else f"U+{ord(letter):04X}" for letter in letters)
+    plain = "".join(letter if letter.isprintable() else " " for letter in plain).replace("\\", "/")
+    for ending, harmless in (("*/", "* /"), ("/*", "/ *"), ('"""', "'''"), ("??", "? ?")):
+        plain = plain.replace(ending, harmless)
+    return plain
+
+
+def inputs(tape: Tape) -> tuple[Port, ...]:
+    """The inputs of a tape."""
+    return tuple(Port(name, shape, tape.labels.get(name, ())) for name, shape in tape.inputs.items())
+
+
+def outputs(tape: Tape) -> tuple[Port, ...]:
+    """The outputs of a tape."""
+    return tuple(Port(name, shape, tape.labels.get(name, ())) for name, shape in tape.outputs.items())
+
+
+def used_slots(tape: Tape) -> frozenset[int]:
+    """The slots that anything is computed or copied from."""
+    return frozenset(arg for instruction in tape.code for arg in instruction.args) | frozenset(tape.results)
+
+
+def shapes_text(tape: Tape) -> str:
+    """Write the shapes of inputs and outputs on one line: ``q (6), qd (6) -> tau (6)``."""
+    groups = (inputs(tape), outputs(tape))
+    written = [", ".join(f"{told(port.name)} ({', '.join(map(str, port.shape))})" for port in group) for group in groups]
+    return " -> ".join(written)
+
+
+def operations_text(tape: Tape) -> str:
+    """Write the operations of a tape on one line: ``175 mul, 120 add, 5 sin, 5 cos``."""
+    return ", ".join(f"{count} {kind}" for kind, count in tape.operations.items()) or "none"

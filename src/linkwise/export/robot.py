@@ -1,0 +1,116 @@
+"""Several functions of a mechanism as generated code, in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.export.c import to_c
+from linkwise.export.cuda import cuda_sources
+from linkwise.export.jax import to_jax
+from linkwise.export.names import spelt
+from linkwise.export.numbers import check_precision
+from linkwise.export.python import to_python
+from linkwise.export.rust import to_rust
+from linkwise.export.sources import Sources
+from linkwise.export.split import sentence
+
+if TYPE_CHECKING:
+    from linkwise.kernel.tape import Tape
+    from linkwise.mechanism import Mechanism
+
+LANGUAGES = ("c", "python", "jax", "cuda", "rust")
+
+
+def export(
+    mechanism: Mechanism,
+    kernels: str | Sequence[str],
+    language: str = "c",
+    *,
+    precision: str = "double",
+    name: str | None = None,
+    prefix: str = "",
+    self_test: bool = True,
+    options: Mapping[str, Any] | None = None,
+) -> Sources:
+    """Write functions of a mechanism in another language.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Whose functions; where numbers of it are symbols, the functions take their values as a last input.
+    kernels : str or sequence of str
+        Names of algorithms: ``["forward_kinematics", "inverse_dynamics"]``.
+    language : {"c", "python", "jax", "cuda", "rust"}
+        C99; Python on NumPy; Python on JAX; CUDA C++; Rust.
+    precision : {"double", "single"}
+        Of numbers in C, CUDA and Rust. Python takes that of its arguments.
+    name : str, optional
+        Of the files, without suffix; the mechanism's unless said.
+    prefix : str
+        Before the name of each function.
+    self_test : bool
+        Whether a test comes with C, CUDA and Rust, with random points and the results of the gufuncs.
+    options : mapping of str to object, optional
+        Of the algorithms: ``{"frame": "body"}``; each goes to those that have it.
+
+    Returns
+    -------
+    Sources
+        The files; ``.write(folder)`` writes them, all or none.
+
+    Raises
+    ------
+    ArgumentError
+        Where a language, an algorithm, an option or a precision is not known; where Python is asked for single precision.
+    KernelError
+        Where a number does not exist in single precision.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> made = export(lw.robots.planar_2r(), ["forward_kinematics", "mass_matrix"])
+    >>> list(made.files)
+    ['planar_2r.h', 'planar_2r.c', 'planar_2r_test.c']
+    """
+    if language not in LANGUAGES:
+        raise ArgumentError(f"language is {shown(language)}; expected {choices(LANGUAGES)}")
+    check_precision(precision)
+    if language in {"python", "jax"} and precision == "single":
+        raise ArgumentError(f"{language} computes in the precision of its arguments; precision is for C, CUDA and Rust")
+    tapes, titles = _tapes(mechanism, [kernels] if isinstance(kernels, str) else kernels, dict(options or {}))
+    called = spelt(mechanism.name if name is None else name)
+    operations = {tape.name: tape.operations for tape in tapes}
+    if language == "c":
+        return to_c(tapes, name=called, precision=precision, prefix=prefix, self_test=self_test, titles=titles).sources
+    if language == "cuda":
+        return cuda_sources(tapes, called, precision=precision, prefix=prefix, self_test=self_test, titles=titles)
+    if language == "rust":
+        text = to_rust(tapes, precision=precision, prefix=prefix, self_test=self_test, titles=titles)
+        test = f"rustc --test {called}.rs -o {called}_test && ./{called}_test"
+        library = f"rustc -O --crate-type lib {called}.rs"
+        return Sources({f"{called}.rs": text}, operations, test if self_test else library)
+    write, suffix = (to_python, "") if language == "python" else (to_jax, "_jax")
+    return Sources({f"{called}{suffix}.py": write(tapes, prefix=prefix, titles=titles)}, operations)
+
+
+def _tapes(mechanism: Mechanism, names: Iterable[str], options: dict[str, Any]) -> tuple[list[Tape], dict[str, str]]:
+    """The tapes, and what each function is in a sentence."""
+    from linkwise.algorithm import find
+
+    tapes, titles, taken = [], {}, set[str]()
+    for name in dict.fromkeys(names):
+        mine = {key: options[key] for key in find(name).options if key in options}
+        taken |= mine.keys()
+        kernel = mechanism.kernel(name, **mine)
+        tapes.append(kernel.tape)
+        chosen = "".join(f", {key} {value}" for key, value in mine.items())
+        titles[name] = f"{name} of {mechanism.name}{chosen}. {sentence(kernel.doc)}"
+    if not tapes:
+        raise ArgumentError("there is no function to export")
+    left = sorted(options.keys() - taken)
+    if left:
+        there = sorted({key for name in titles for key in find(name).options})
+        raise ArgumentError(f"{choices(titles)} has no option {choices(left)}; there is {choices(there)}")
+    return tapes, titles

@@ -1,0 +1,103 @@
+"""Random points with the results of the gufunc, for the tests that exported code brings along."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from linkwise.export.ports import PARAMETERS
+from linkwise.export.rounding import bounded
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.tape import Tape
+from linkwise.spatial.scalar import FloatArray
+
+_STEP = 64.0
+"""Inputs are multiples of 1 / 64, which are exact in either precision and short in decimals."""
+
+_TRIES = 20
+"""Points that are drawn for one row, where rounding can change what is chosen."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What goes in, what should come out, and how far it may be off.
+
+    Attributes
+    ----------
+    given : array (rows, inputs)
+        All inputs of a configuration in a row, in order.
+    wanted : array (rows, outputs)
+        What the gufunc gives.
+    allowed : array (rows, outputs)
+        How far rounding can take two computations apart: see `linkwise.export.rounding`. Infinite where it can change what
+        is chosen.
+    """
+
+    given: FloatArray
+    wanted: FloatArray
+    allowed: FloatArray
+
+
+def samples(tape: Tape, rows: int = 4, precision: str = "double", seed: int = 0, same: Collection[str] = ()) -> Samples:
+    """Draw random points, and compute them.
+
+    Parameters
+    ----------
+    tape : Tape
+        What is computed.
+    rows : int
+        How many points.
+    precision : {"double", "single"}
+        Of the code that is to be tested.
+    seed : int
+        Of the random numbers.
+    same : collection of str
+        Inputs that are the same in all rows.
+    """
+    draw = np.random.default_rng(seed)
+    kept: dict[str, FloatArray] = {}
+    given, allowed = [], []
+    for _ in range(rows):
+        tried = [_with_bounds(tape, _point(tape, draw, kept), precision)]
+        while not np.isfinite(tried[-1][1]).all() and len(tried) < _TRIES:
+            tried.append(_with_bounds(tape, _point(tape, draw, kept), precision))
+        point, bounds = max(tried, key=lambda found: int(np.isfinite(found[1]).sum()))
+        kept = {name: part for name, part in _inputs(tape, point).items() if name in same}
+        given.append(point)
+        allowed.append(bounds)
+    points = np.reshape(given, (rows, tape.input_count))
+    return Samples(points, computed(tape, points), np.reshape(allowed, (rows, len(tape.results))))
+
+
+def computed(tape: Tape, points: FloatArray) -> FloatArray:
+    """The results (rows, outputs) of the gufunc at points (rows, inputs)."""
+    arrays = [part.reshape(len(points), *tape.inputs[name]) for name, part in _inputs(tape, points).items()]
+    with np.errstate(all="ignore"):
+        found = Kernel(tape)(*arrays)
+    made = found if isinstance(found, tuple) else (found,)
+    return np.concatenate([np.reshape(array, (len(points), -1)) for array in made], axis=1)
+
+
+def _inputs(tape: Tape, points: FloatArray) -> dict[str, FloatArray]:
+    """The part of a point, or of many, that each input is."""
+    ends = np.cumsum([prod(shape) for shape in tape.inputs.values()])
+    return dict(zip(tape.inputs, np.split(points, ends[:-1], axis=-1), strict=True))
+
+
+def _point(tape: Tape, draw: np.random.Generator, kept: dict[str, FloatArray]) -> FloatArray:
+    """One configuration; parameters are positive, so that masses and lengths are."""
+    parts = []
+    for name, shape in tape.inputs.items():
+        ends = (0.25, 2.0) if name == PARAMETERS else (-2.0, 2.0)
+        drawn = np.round(draw.uniform(*ends, prod(shape)) * _STEP) / _STEP
+        parts.append(kept.get(name, drawn))
+    return np.concatenate([*parts, np.zeros(0)])
+
+
+def _with_bounds(tape: Tape, point: FloatArray, precision: str) -> tuple[FloatArray, FloatArray]:
+    """The point, and how far a computation in a precision and the gufunc can be apart."""
+    pairs = zip(bounded(tape, point, precision), bounded(tape, point), strict=True)
+    return point, np.array([here.error + there.error for here, there in pairs])

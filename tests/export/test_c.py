@@ -1,0 +1,179 @@
+"""Exported C compiles without a warning, gives what the gufunc gives, and its own test would see if it did not."""
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from exported import arguments, drawn_for, hostile, off, plain, random_tape
+from linkwise import robots
+from linkwise.errors import ArgumentError, FileError, KernelError
+from linkwise.export import CSource, to_c
+from linkwise.kernel import trace
+
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wshadow", "-Wmissing-prototypes", "-O0")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+NAMES = ("forward_kinematics", "jacobian", "inverse_dynamics", "forward_dynamics", "kinetic_energy", "link_poses")
+
+
+def made(precision: str = "double") -> CSource:
+    """Many functions in one file: kernels of two mechanisms, one with symbols, and tapes with everything."""
+    arm = robots.load("stanford").symbolic("inertial", "gravity").kernel("inverse_dynamics").tape
+    planar = robots.load("planar_2r")
+    tapes = [hostile(), plain(), random_tape(2), *(planar.kernel(name).tape for name in NAMES if name != "inverse_dynamics")]
+    return to_c([*tapes, arm], name="all of it", precision=precision)
+
+
+def compiled(source: CSource, folder: Path, *flags: str) -> Path:
+    source.write(folder, force=True)
+    files = [str(folder / f"{source.name}{end}") for end in (".c", "_test.c")]
+    run([str(COMPILER), *FLAGS, *flags, *files, "-o", str(folder / "run"), "-lm"])
+    return folder / "run"
+
+
+def run(command: list[str], status: int = 0) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_strict_compilers_say_nothing_and_the_test_is_good(precision: str, tmp_path: Path) -> None:
+    source = made(precision)
+    said = run([str(compiled(source, tmp_path))])
+    print(said)
+    assert said.count(", good") == len(source.tapes)
+    assert said.endswith("all good\n")
+    found = [float(figure) for figure in re.findall(r"largest difference (\S+),", said)]
+    assert max(found) <= {"double": 1e-13, "single": 1e-4}[precision], "the bounds leave no room for more"
+
+
+@needs_compiler
+def test_the_self_test_has_teeth(tmp_path: Path) -> None:
+    """A number that is off by 1e-12 is seen."""
+    source = to_c(robots.load("planar_2r").kernel("forward_kinematics").tape, name="arm")
+    source.write(tmp_path)
+    good = (tmp_path / "arm.c").read_text()
+    place = good.index("cos(") - 1
+    (tmp_path / "arm.c").write_text(good[:place] + " (1.0 + 1e-12) * " + good[place:])
+    files = [str(tmp_path / "arm.c"), str(tmp_path / "arm_test.c")]
+    run([str(COMPILER), "-std=c99", *files, "-o", str(tmp_path / "run"), "-lm"])
+    said = run([str(tmp_path / "run")], status=1)
+    assert "TOO LARGE" in said
+    assert said.endswith("FAILED\n")
+
+
+@needs_compiler
+def test_the_single_file_is_the_same_and_outputs_may_lie_on_inputs(tmp_path: Path) -> None:
+    tape = trace(
+        lambda x, dt: (np.array([x[1], x[0] + dt[()], x[2] * x[0]], dtype=object), x[0] * 2.0),
+        "step",
+        {"x": (3,), "dt": ()},
+        {"x_next": (3,), "twice": ()},
+    )
+    source = to_c([tape, plain()])
+    (tmp_path / "one.c").write_text(source, encoding="ascii")
+    command = [str(COMPILER), "-std=c99", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", str(tmp_path / "one.so")]
+    run([*command, str(tmp_path / "one.c"), "-lm"])
+    library = ctypes.CDLL(str(tmp_path / "one.so"))
+    x, dt, twice = np.array([1.0, 2.0, 3.0]), np.array([0.5]), np.zeros(1)
+    library.step(*(array.ctypes.data_as(ctypes.c_void_p) for array in (x, dt, x, twice)))
+    assert x.tolist() == [2.0, 1.5, 3.0]
+    assert twice.tolist() == [2.0]
+    for row in range(4):
+        given = [np.array(arg) for arg in arguments(plain(), drawn_for("plain"), row)]
+        found = tuple(np.full(shape, np.nan) for shape in plain().outputs.values())
+        library.plain(*(array.ctypes.data_as(ctypes.c_void_p) for array in (*given, *found)))
+        assert off(drawn_for("plain"), found, row) <= 1.0
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+def test_the_header_is_for_cpp_too(tmp_path: Path) -> None:
+    source = made()
+    source.write(tmp_path)
+    user = tmp_path / "user.cpp"
+    user.write_text(f'#include "{source.name}.h"\n#include "{source.name}.h"\nint main() {{ return 0; }}\n')
+    run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", str(user)])
+
+
+def test_what_a_microcontroller_must_not_find() -> None:
+    source = made("single")
+    code = source.source
+    assert code.isascii()
+    assert source.header.isascii()
+    assert [line for line in code.splitlines() if line.startswith("#include")] == [
+        f'#include "{source.name}.h"',
+        "#include <math.h>",
+    ]
+    for word in ("malloc", "goto", "double", "long", "int", "for", "while", "extern"):
+        assert not re.search(rf"\b{word}\b", code.partition("*/")[2]), word
+    assert re.findall(r"\b(sin|cos|sqrt|fabs|atan2)\(", code) == [], "functions of float have their suffix"
+    numbers = re.findall(r"(?<![\w.\[])\d+\.\d+(?:e[+-]?\d+)?f?", code)
+    assert numbers
+    assert all(number.endswith("f") for number in numbers)
+
+
+def test_the_header_says_what_every_argument_is() -> None:
+    puma = robots.load("puma560")
+    header = puma.kernel("inverse_dynamics").to_c().header
+    assert "joint coordinates, rad or m; elements q1, q2, q3, q4, q5, q6" in header
+    assert "@param[out] tau (6)" in header
+    counts = puma.kernel("inverse_dynamics").operations
+    assert f"Operations: {counts['mul']} mul, {counts['add']} add" in header
+    names = made().header
+    assert "@param[in] lambda one number" in names, "it is no word of C"
+    assert "@param[in] lambda_2 'lambda' (U+03BB), (3)" in names
+    assert "@param[out] double_v 'double', (2, 3)" in names
+    assert "elements m 1, m_1, int, unused / '''" in names
+
+
+def test_parameters_are_prepared_apart() -> None:
+    source = to_c(hostile(), prefix="arm_")
+    assert [function.name for function in source.functions] == ["arm_fn_for_prepare", "arm_fn_for_prepared", "arm_fn_for"]
+    whole = hostile().operations
+    early, late, both = (function.tape.operations for function in source.functions)
+    assert both == whole
+    assert {kind: early.get(kind, 0) + late.get(kind, 0) for kind in whole} == whole
+    assert source.name == "arm_fn_for"
+
+
+def test_files_are_not_replaced_unless_asked(tmp_path: Path) -> None:
+    source = to_c(plain())
+    assert [path.name for path in source.write(tmp_path / "new")] == ["plain.h", "plain.c", "plain_test.c"]
+    with pytest.raises(FileError, match=r"plain\.h is there already"):
+        source.write(tmp_path / "new")
+    assert len(source.write(tmp_path / "new", force=True)) == 3
+    without = to_c(plain(), self_test=False)
+    assert list(without.sources.files) == ["plain.h", "plain.c"]
+
+
+def test_what_cannot_be_exported_is_refused_by_name() -> None:
+    with pytest.raises(ArgumentError, match="precision is 'half'; expected 'double' or 'single'"):
+        to_c(plain(), precision="half")
+    with pytest.raises(ArgumentError, match="two functions are called 'plain'"):
+        to_c([plain(), plain()])
+    with pytest.raises(ArgumentError, match="no function to export"):
+        to_c([])
+    for number in (1e40, 1e-50):
+        tape = trace(lambda x, number=number: x * number, "far", {"x": (1,)}, {"y": (1,)})
+        with pytest.raises(
+            KernelError, match=f"far contains {re.escape(repr(number))}, which single precision does not hold"
+        ):
+            to_c(tape, precision="single")
+        assert repr(number) in to_c(tape)
+
+
+def test_a_function_called_as_one_that_is_made_is_not_mixed_up(tmp_path: Path) -> None:
+    ports = {"x": (1,), "parameters": (1,)}
+    first = trace(lambda x, p: x * (p * p), "f", ports, {"y": (1,)})
+    second = trace(lambda x: x + 3.0, "f_prepare", {"x": (1,)}, {"y": (1,)})
+    source = to_c([first, second])
+    assert [function.name for function in source.functions] == ["f_prepare", "f_prepared", "f", "f_prepare_2"]
+    if COMPILER:
+        assert run([str(compiled(source, tmp_path))]).endswith("all good\n")

@@ -1,0 +1,48 @@
+"""Exported Rust compiles without a warning, and its unit tests hold."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from exported import hostile, plain, random_tape
+from linkwise import robots
+from linkwise.export import to_rust
+
+RUSTC = shutil.which("rustc")
+
+
+def run(*command: str, status: int = 0) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(RUSTC is None, reason="no Rust compiler")
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_unit_tests(precision: str, tmp_path: Path) -> None:
+    arm = robots.load("planar_2r")
+    names = ("forward_kinematics", "jacobian", "forward_dynamics", "kinetic_energy")
+    tapes = [hostile(), plain(), random_tape(2), *(arm.kernel(name).tape for name in names)]
+    (tmp_path / "arm.rs").write_text(to_rust(tapes, precision=precision))
+    run(str(RUSTC), "-D", "warnings", "--edition", "2021", "--test", str(tmp_path / "arm.rs"), "-o", str(tmp_path / "run"))
+    assert f"{len(tapes)} passed; 0 failed" in run(str(tmp_path / "run"))
+
+
+@pytest.mark.skipif(RUSTC is None, reason="no Rust compiler")
+def test_unit_tests_have_teeth(tmp_path: Path) -> None:
+    source = to_rust(robots.load("planar_2r").kernel("forward_kinematics").tape)
+    body, rest = source.split("pub fn ", 1)
+    (tmp_path / "arm.rs").write_text(body + "pub fn " + rest.replace("= cos(", "= (1.0 + 1e-12) * cos(", 1))
+    run(str(RUSTC), "--edition", "2021", "--test", str(tmp_path / "arm.rs"), "-o", str(tmp_path / "run"))
+    assert "0 passed; 1 failed" in run(str(tmp_path / "run"), status=101)
+
+
+def test_nothing_is_allocated_and_the_crate_libm_may_stand_in() -> None:
+    source = to_rust([plain(), hostile()], precision="single")
+    assert "Vec" not in source.partition("#[cfg(test)]")[0]
+    assert "libm::sinf(x)" in source
+    assert "libm::atan2f(y, x)" in source
+    assert '#[cfg(not(feature = "libm"))]' in source
+    assert "#[cfg(test)]" not in to_rust(plain(), self_test=False)
