@@ -17,7 +17,7 @@ e = puma.equations()
 matrices = e.M, e.C, e.g
 seconds = time.perf_counter() - begin
 terms = e.harmonics.terms
-print(f"{e}: {seconds:.2f} s from {e.harmonics.samples} samples")
+print(f"{e}: {seconds:.2f} s")
 print(f"terms: {terms['M']} in M, {terms['C']} in C, {terms['g']} in g; from the kernels they differ by {e.residual:.0e}")
 
 fresh = puma.replace(name="again")  # measured apart, for measuring takes time

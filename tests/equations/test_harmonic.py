@@ -68,7 +68,7 @@ def test_puma_560_all_six_joints(capsys: pytest.CaptureFixture[str]) -> None:
     peak = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
     with capsys.disabled():
-        print(f"\nPUMA 560, harmonic form: {terms} terms from {form.samples} samples, {took:.2f} s, peak {peak:.1f} MB")
+        print(f"\nPUMA 560, harmonic form: {terms} terms, {took:.2f} s, peak {peak:.1f} MB")
     assert terms == {"M": 187, "C": 823, "g": 25}
     assert form.residual < 1e-14
     assert peak < 20.0
@@ -168,7 +168,7 @@ def test_refused() -> None:
         ),
         "random1: M(q) has no harmonic form: coordinate 'part1' stands both inside and outside of sine and cosine,"
         " as a screw's does; equations(form='graph') has them": screw,
-        "snake: too many joints for the harmonic form: an entry takes 244,140,625 samples, more than 4,194,304;"
+        "snake: too many joints for the harmonic form: an entry may have 244,140,625 terms, more than 4,194,304;"
         " equations(form='graph') has them": heavy,
     }
     for message, arm in refused.items():
@@ -178,8 +178,8 @@ def test_refused() -> None:
 
 
 def test_a_form_that_is_not_exact_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = module.harmonics_of
-    monkeypatch.setattr(module, "harmonics_of", lambda values, *rest: exact(values * (1 + 1e-9), *rest))
+    exact = module.harmonic_sum_of
+    monkeypatch.setattr(module, "harmonic_sum_of", lambda fields, entry, scale: exact(fields, entry.scaled(1 + 1e-9), scale))
     with pytest.raises(KernelError) as caught:
         _ = HarmonicForm(robots.planar_2r()).M
     assert str(caught.value) == (

@@ -11,7 +11,21 @@ import click
 
 from linkwise.errors import LinkwiseError
 
-COMMANDS = ("run", "simulate", "ik", "workspace", "serve", "show", "check", "convert", "bench", "spacelib", "completion")
+COMMANDS = (
+    "run",
+    "simulate",
+    "ik",
+    "workspace",
+    "serve",
+    "show",
+    "derive",
+    "export",
+    "check",
+    "convert",
+    "bench",
+    "spacelib",
+    "completion",
+)
 """In the order in which help lists them; each is the function of that name in the file of that name."""
 
 FAILED, STOPPED = 2, 130
@@ -32,6 +46,8 @@ What to type first:
   linkwise ik puma560 --position 0.4,0.2,0.3
                                      joint values for a place of the tool
   linkwise workspace puma560         what it reaches, and where it moves well
+  linkwise derive planar_2r          its equations: text, LaTeX, SymPy
+  linkwise export puma560 fk id      its functions in C, with a test
   linkwise serve crane.toml          run a chain at a rate, in reach of a PLC
 
 A MECHANISM is a description file (Linkwise .toml, SpaceLib .DAT, URDF, xacro, MJCF, a .csv of DH parameters) or the

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithm import refuse_loops
 from linkwise.compiling import kernel_of
 from linkwise.equations.graph import steps, to_sympy, written_size
 from linkwise.equations.harmonic import HarmonicForm
+from linkwise.equations.names import LatexNames
 from linkwise.equations.symbols import Symbols, symbols_of, sympy_module
 from linkwise.equations.written import LatexWriter, Writer
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.model.tree import Tree
 
+if TYPE_CHECKING:
+    from linkwise.equations.closed_form import ClosedForm
+
 FORMS = ("harmonic", "graph")
+
+_SOURCES = {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque"}
 
 MOST_TERMS = 100_000
 """Terms that a matrix in harmonic form may have as SymPy expressions."""
@@ -25,10 +31,11 @@ MOST_OPERATIONS = 200_000
 
 
 class Equations:
-    """M(q) qdd + C(q, qd) qd + g(q) + friction(qd) = tau, explicit: numbers of the mechanism, symbols for the motion.
+    """M(q) qdd + C(q, qd) qd + g(q) + friction(qd) = tau, explicit, in symbols for the motion and the mechanism's own.
 
     Every matrix is worked out when it is first asked for. Numbers have 53 bits, exact small fractions are Rationals. The
-    symbols are real: ``q1``, ``qd1``, ``qdd1`` for the first joint coordinate, whatever the joint is called, and so on.
+    symbols are real: ``q1``, ``qd1``, ``qdd1`` for the first joint coordinate, whatever the joint is called, and so on. The
+    mechanism's own keep their names.
 
     Parameters
     ----------
@@ -44,9 +51,11 @@ class Equations:
     form : str
         Which of the two it is.
     harmonics : HarmonicForm or None
-        The same as arrays of coefficients.
+        The same as arrays of coefficients; None for a mechanism with symbols.
     q, qd, qdd : sympy.ImmutableMatrix
         The symbols, as columns.
+    parameters : tuple of sympy.Symbol
+        Those of the mechanism, in its order.
 
     Raises
     ------
@@ -71,17 +80,22 @@ class Equations:
         if form is not None and form not in FORMS:
             raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}, or nothing")
         self._symbols: Symbols = symbols_of(tree)
+        self.parameters: tuple[Any, ...] = tuple(sympy_module().Symbol(name, real=True) for name in tree.symbols)
+        self._closed: dict[str, ClosedForm] = {}
         self.tree = tree
         self.harmonics: HarmonicForm | None = None
         if tree.loops:
             refuse_loops(tree, "equations")
         if form != "graph":
             try:
-                self.harmonics = HarmonicForm(tree)
+                if self.parameters:
+                    self._closed = {what: self._closed_form(what) for what in "Mg"}
+                else:
+                    self.harmonics = HarmonicForm(tree)
             except ArgumentError:
                 if form == "harmonic":
                     raise
-        self.form = "graph" if self.harmonics is None else "harmonic"
+        self.form = "graph" if self.harmonics is None and not self._closed else "harmonic"
 
     @property
     def q(self) -> Any:
@@ -102,7 +116,7 @@ class Equations:
     def M(self) -> Any:
         """The mass matrix (nv, nv), rotors counted."""
         if self.harmonics is None:
-            return self._from_graph("M")
+            return self._otherwise("M")
         rows = self.harmonics.M
         self._check_size("M", sum(entry.terms for row in rows for entry in row))
         return self._matrix([[self._write(entry) for entry in row] for row in rows])
@@ -111,7 +125,7 @@ class Equations:
     def C(self) -> Any:
         """The Coriolis matrix (nv, nv) in Christoffel form: dM/dt - 2 C is skew-symmetric."""
         if self.harmonics is None:
-            return self._from_graph("C")
+            return self._otherwise("C")
         M, joints = self.harmonics.M, range(self.tree.n)
         least = sum(M[i][i].depending(k) for i in joints for k in joints)  # c_iik = dM_ii/dq_k / 2: nothing cancels
         self._check_size("C", least, "at least ")
@@ -126,7 +140,7 @@ class Equations:
     def g(self) -> Any:
         """The efforts of gravity (nv, 1)."""
         if self.harmonics is None:
-            return self._from_graph("g")
+            return self._otherwise("g")
         self._check_size("g", sum(entry.terms for entry in self.harmonics.g))
         return self._matrix([[self._write(entry)] for entry in self.harmonics.g])
 
@@ -134,7 +148,7 @@ class Equations:
     def friction(self) -> Any:
         """Viscous and Coulomb friction of the motors (nv, 1), which the efforts must overcome; none of Coulomb's at rest."""
         tape = kernel_of(self.tree, "friction_torque", "numpy", {}).tape
-        return to_sympy(tape, list(self.qd), evaluate=True)["tau"]
+        return to_sympy(tape, [*self.qd, *self.parameters], evaluate=True)["tau"]
 
     @cached_property
     def tau(self) -> Any:
@@ -153,6 +167,9 @@ class Equations:
     @property
     def residual(self) -> float:
         """Largest difference from the kernels at random points, see `HarmonicForm.residual`; 0 for the graph form."""
+        if self._closed:
+            _ = self.C
+            return max(made.residual for made in self._closed.values())
         return 0.0 if self.harmonics is None else self.harmonics.residual
 
     def steps(self, what: str) -> tuple[list[tuple[Any, Any]], Any]:
@@ -190,7 +207,7 @@ class Equations:
         ArgumentError
             Where there is none, and why.
         """
-        return self if self.harmonics is not None else Equations(self.tree, "harmonic")
+        return self if self.form == "harmonic" else Equations(self.tree, "harmonic")
 
     def to_latex(self, digits: int = 4) -> str:
         r"""Write the equations as LaTeX source, an ``align*`` environment of amsmath; entries that are 0 are left out.
@@ -213,7 +230,8 @@ class Equations:
         """
         if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= 17:
             raise ArgumentError(f"digits is {shown(digits)}; expected a whole number from 1 to 17")
-        writer = LatexWriter(digits, self._symbols.latex)
+        names = LatexNames()
+        writer = LatexWriter(digits, {**self._symbols.latex, **{symbol: names(str(symbol)) for symbol in self.parameters}})
         lines = [self._heading() + r" \\"]
         for left, right in self._entries():
             if right != 0:
@@ -236,6 +254,25 @@ class Equations:
     def _matrix(self, rows: Sequence[Sequence[Any]]) -> Any:
         return sympy_module().ImmutableDenseMatrix(rows)
 
+    def _otherwise(self, what: str) -> Any:
+        """A matrix where there are no harmonics in numbers: in closed form with symbols, or from the graph."""
+        return self._from_closed_form(what) if self._closed else self._from_graph(what)
+
+    def _closed_form(self, what: str) -> ClosedForm:
+        from linkwise.equations.harmonic_form import harmonic
+
+        return harmonic(self.tree, _SOURCES[what])
+
+    def _from_closed_form(self, what: str) -> Any:
+        from linkwise.equations.writing_sympy import to_sympy as listed
+
+        if what not in self._closed:
+            self._closed[what] = self._closed_form(what)
+        made = self._closed[what]
+        self._check_size(what, sum(made.terms.values()))
+        constants, results = listed(made.listing())
+        return next(iter(results.values())).xreplace(dict(constants))
+
     def _from_graph(self, what: str) -> Any:
         name, given = self._source(what)
         tape = kernel_of(self.tree, name, "numpy", {}).tape
@@ -247,15 +284,16 @@ class Equations:
 
     def _source(self, what: str) -> tuple[str, list[Any]]:
         """The algorithm that a matrix comes from, and what goes in."""
-        sources = {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque"}
-        if what not in sources:
-            raise ArgumentError(f"there is no matrix {shown(what)}; there are {members(sources)}")
-        return sources[what], [*self.q, *self.qd] if what == "C" else list(self.q)
+        if what not in _SOURCES:
+            raise ArgumentError(f"there is no matrix {shown(what)}; there are {members(_SOURCES)}")
+        return _SOURCES[what], [*self.q, *(self.qd if what == "C" else ()), *self.parameters]
 
     def _check_size(self, what: str, size: int, said: str = "") -> None:
         if size > MOST_TERMS:
             problem = f"{what} has {said}{size:,} terms, more than {MOST_TERMS:,}"
-            advice = f"harmonics has them as arrays, steps({what!r}) is another form"
+            advice = f"steps({what!r}) is another form"
+            if self.harmonics is not None:
+                advice = f"harmonics has them as arrays, {advice}"
             raise ArgumentError(f"{self.tree.name}: {problem}; {advice}")
 
     def _heading(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import islice
+from itertools import count, islice
 from math import prod
 from typing import Any
 
@@ -51,6 +51,8 @@ def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dic
 def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     """Write what a tape computes as a list of assignments to symbols ``x1``, ``x2``, ..., and the results in these.
 
+    Names that what is given has already are left out.
+
     Parameters
     ----------
     tape, given
@@ -73,11 +75,13 @@ def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict
     """
     uses = Counter([*tape.results, *(arg for instruction in tape.code for arg in instruction.args)])
     assignments: list[tuple[Any, Any]] = []
+    taken = {part.name for value in given for part in getattr(value, "free_symbols", ())}
+    free = (name for name in (f"x{k}" for k in count(1)) if name not in taken)
 
     def keep(slot: int, value: Any) -> Any:
         if uses[slot] < 2:
             return value
-        assignments.append((sympy_module().Symbol(f"x{len(assignments) + 1}", real=True), value))
+        assignments.append((sympy_module().Symbol(next(free), real=True), value))
         return assignments[-1][0]
 
     results = _made(tape, given, False, keep)

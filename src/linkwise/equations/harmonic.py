@@ -1,33 +1,40 @@
 """The harmonic form of the equations of motion: every entry a sum of sines and cosines of whole combinations of angles.
 
 The kinetic energy is quadratic in the 4x4 transform of every joint, the potential energy linear. So each joint angle enters
-M(q) in harmonics up to 2 and g(q) up to 1, and each sliding coordinate in powers up to 2 and 1. A function of such low
-degree is settled by a small grid of samples, and a discrete Fourier transform gives all its coefficients, with no algebra.
+M(q) in harmonics up to 2 and g(q) up to 1, and each sliding coordinate in powers up to 2 and 1. The kernels' tapes are
+evaluated on such sums (see `linkwise.equations.polynomial`), which settles them with no algebra and no samples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
 from linkwise.compiling import kernel_of
 from linkwise.dynamics.motors import reflected_inertias
-from linkwise.equations.degrees import Degrees, degrees
-from linkwise.equations.harmonic_sum import GREATEST, HarmonicSum, combined
-from linkwise.equations.sampling import LARGEST, harmonics_of, samples
-from linkwise.errors import ArgumentError, KernelError
+from linkwise.equations.harmonic_form import harmonic
+from linkwise.equations.harmonic_sum import GREATEST, HarmonicSum, combined, harmonic_sum_of
+from linkwise.equations.parallel import parallel_groups
+from linkwise.equations.polynomial import Polynomial, number
+from linkwise.equations.polynomial_bounds import Survey, survey
+from linkwise.equations.polynomial_fields import Fields
+from linkwise.equations.polynomial_tape import expanded
+from linkwise.errors import ArgumentError, KernelError, members
 from linkwise.model.coupling import coupling
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+__all__ = ["HarmonicForm", "coriolis_value", "harmonic", "largest", "matrix_value", "vector_value"]
+
+LARGEST = 1 << 22
+"""Terms that one entry may have: 4,194,304; they then take up to half a gigabyte."""
+
 EXACT = 1e-11
 """A harmonic form that differs from the kernel by more, relative to the largest entry, is not handed out."""
-
-_MANY = 300_000
-"""Samples from which it pays to compile the kernel."""
 
 MOST_SYMBOLS = 10_000_000
 """Terms that the Christoffel symbols may have, added up before any of them cancel: nearly a gigabyte."""
@@ -47,7 +54,8 @@ class HarmonicForm:
     ------
     ArgumentError
         Where there is no harmonic form: a floating base, screw joints, joints that follow others by a ratio that is no whole
-        number or too great, or more than `linkwise.equations.sampling.LARGEST` samples for one entry.
+        number or too great; where there may be more than `LARGEST` terms in one entry; for symbols, for which
+        `linkwise.equations.harmonic_form.harmonic` is.
 
     Examples
     --------
@@ -61,46 +69,57 @@ class HarmonicForm:
         advice = "equations(form='graph') has them"
         if tree.floating:
             raise ArgumentError(f"{tree.name}: a floating base is placed by a quaternion, not by angles; {advice}")
+        if tree.symbols:
+            raise ArgumentError(
+                f"{tree.name}: {members(tree.symbols)} are symbols; the harmonic form of numbers is for numbers"
+            )
         self.tree = tree
-        reach = [sum(_steps(j.ratio) for j in tree.followers if j.coordinate == k) for k in range(tree.n)]
-        self._degrees: dict[str, list[Degrees]] = {}
-        for name, result, bound in (("mass_matrix", "M", 2), ("gravity_torque", "g", 1)):
+        self._surveys: dict[str, Survey] = {}
+        for name, result, power in (("mass_matrix", "M", 2), ("gravity_torque", "g", 1)):
             try:
-                found = degrees(kernel_of(tree, name, "numpy", {}).tape, tree.names)
+                found = survey(kernel_of(tree, name, "numpy", {}).tape, tree.names, ())
+                _check_screws(found)
             except ArgumentError as error:
                 raise ArgumentError(f"{tree.name}: {result}(q) has no harmonic form: {error}; {advice}") from None
-            self._degrees[name] = [entry.at_most([bound * r for r in reach]) for entry in found]
-        greatest = max((h for found in self._degrees.values() for entry in found for h in entry.harmonics), default=0)
-        if greatest > GREATEST:
-            problem = f"sine and cosine of up to {greatest:,} times a coordinate, more than {GREATEST:,}"
+            self._surveys[name] = found
+            self._check_size(found, power, advice)
+
+    def _check_size(self, found: Survey, power: int, advice: str) -> None:
+        """Refuse what would be too long; of angles about parallel axes there are only two sums at once."""
+        tree = self.tree
+        reach = [sum(_steps(j.ratio) for j in tree.followers if j.coordinate == k) for k in range(tree.n)]
+        greatest = [min(need.harmonic, power * r) for need, r in zip(found.needs, reach, strict=False)]
+        if max(greatest, default=0) > GREATEST:
+            problem = f"sine and cosine of up to {max(greatest):,} times a coordinate, more than {GREATEST:,}"
             raise ArgumentError(f"{tree.name}: too many harmonics: {problem}; {advice}")
-        largest = max((entry.size for found in self._degrees.values() for entry in found), default=0)
-        if largest > LARGEST:
-            problem = f"an entry takes {largest:,} samples, more than {LARGEST:,}"
+        size = prod(1 + min(need.high, power * r) for need, r in zip(found.needs, reach, strict=False))
+        for group in parallel_groups(tree):
+            there = [greatest[k] for k in group.coordinates if greatest[k]]
+            alone = prod(2 * h + 1 for h in there)
+            together = 2 * len(there) * (len(there) + 1) + 1 if len(group.sums) == len(group.coordinates) else alone
+            size *= min(alone, together)
+        if size > LARGEST:
+            problem = f"an entry may have {size:,} terms, more than {LARGEST:,}"
             raise ArgumentError(f"{tree.name}: too many joints for the harmonic form: {problem}; {advice}")
 
-    @property
-    def samples(self) -> int:
-        """How many samples of the kernels M(q) and g(q) take."""
-        n, mass = self.tree.n, self._degrees["mass_matrix"]
-        upper = [mass[i * n + j] for i in range(n) for j in range(i, n)]
-        return sum(entry.size for entry in [*upper, *self._degrees["gravity_torque"]])
+    def _expanded(self, name: str) -> tuple[Fields, list[Polynomial]]:
+        found = self._surveys[name]
+        fields = Fields.of(found.needs)
+        return fields, expanded(found, fields)[0]
 
     @cached_property
     def M(self) -> Rows:
         """The mass matrix, (n, n); the lower half are the same objects as the upper one."""
-        n, bound = self.tree.n, self._degrees["mass_matrix"]
-        own = [self._sampled("mass_matrix", (i, i), bound[i * n + i]) for i in range(n)]
-        bodies = [float(np.abs(part - rotor).max()) for part, rotor in zip(own, reflected_inertias(self.tree), strict=True)]
+        n = self.tree.n
+        fields, entries = self._expanded("mass_matrix")
+        rotors = [number(-each, fields.words) for each in reflected_inertias(self.tree)]
+        bodies = [float(np.abs((entries[i * n + i] + rotors[i]).values).sum()) for i in range(n)]
         made: dict[tuple[int, int], HarmonicSum] = {}
         for i in range(n):
             for j in range(i, n):
-                entry = bound[i * n + j]
-                values = own[i] if i == j else self._sampled("mass_matrix", (i, j), entry)
-                scale = (
-                    0.0 if i == j else (bodies[i] * bodies[j]) ** 0.5
-                )  # bounds the bodies' part: it is positive semidefinite
-                made[i, j] = made[j, i] = harmonics_of(values, entry, max(scale, float(np.abs(values).max())))
+                entry = entries[i * n + j]
+                scale = 0.0 if i == j else (bodies[i] * bodies[j]) ** 0.5  # bounds the bodies' part: positive semidefinite
+                made[i, j] = made[j, i] = harmonic_sum_of(fields, entry, max(scale, float(np.abs(entry.values).sum())))
         rows = tuple(tuple(made[i, j] for j in range(n)) for i in range(n))
         self._check("mass_matrix", lambda q, qd: matrix_value(rows, q), largest(rows))
         return rows
@@ -110,11 +129,11 @@ class HarmonicForm:
         """The efforts of gravity, (n,)."""
         pull = float(np.linalg.norm(self.tree.gravity))
         mass = sum(abs(float(body.inertia[3, 3])) for body in moving_bodies(coupling(self.tree).free).bodies)
+        fields, entries = self._expanded("gravity_torque")
         made = []
-        for i, entry in enumerate(self._degrees["gravity_torque"]):
-            values = self._sampled("gravity_torque", (i,), entry)
-            scale = max(float(np.abs(values).max()), pull * (mass * self.M[i][i].scale) ** 0.5)  # Cauchy and Schwarz
-            made.append(harmonics_of(values, entry, scale))
+        for i, entry in enumerate(entries):
+            scale = max(float(np.abs(entry.values).sum()), pull * (mass * self.M[i][i].scale) ** 0.5)  # Cauchy and Schwarz
+            made.append(harmonic_sum_of(fields, entry, scale))
         self._check("gravity_torque", lambda q, qd: vector_value(made, q), largest([made]))
         return tuple(made)
 
@@ -166,11 +185,6 @@ class HarmonicForm:
     def _residuals(self) -> dict[str, float]:
         return {}
 
-    def _sampled(self, name: str, index: tuple[int, ...], entry: Degrees) -> FloatArray:
-        """One entry of a kernel on its grid."""
-        kernel = kernel_of(self.tree, name, "numpy" if entry.size < _MANY else None, {})
-        return samples(lambda q: np.asarray(kernel(q)[(slice(None), *index)]), entry)
-
     def _check(self, name: str, function: Callable[[FloatArray, FloatArray], FloatArray], scale: float) -> None:
         """Compare with the kernel at random points; keep how large the difference is."""
         rng = np.random.default_rng(0)
@@ -183,6 +197,14 @@ class HarmonicForm:
         if not self._residuals[name] <= EXACT:
             found = f"differs from {name} by {self._residuals[name]:.1e}, relative to the largest entry"
             raise KernelError(f"{self.tree.name}: the harmonic form {found}; it is not exact for this mechanism")
+
+
+def _check_screws(found: Survey) -> None:
+    """Refuse coordinates that are an angle and a length at once."""
+    for k, need in enumerate(found.needs):
+        if need.harmonic and (need.low or need.high):
+            called = f"coordinate {found.names[k]!r}"
+            raise ArgumentError(f"{called} stands both inside and outside of sine and cosine, as a screw's does")
 
 
 def _steps(ratio: float) -> int:
@@ -202,7 +224,10 @@ def vector_value(entries: Sequence[HarmonicSum], q: FloatArray) -> FloatArray:
 
 def matrix_value(rows: Rows, q: FloatArray) -> FloatArray:
     """Values (..., n, n) of a matrix of entries at coordinates q (..., n)."""
-    return np.stack([vector_value(row, q) for row in rows], axis=-2) if rows else np.zeros((*q.shape, 0))
+    known = {id(entry): entry for row in rows for entry in row}
+    values = {key: entry(q) for key, entry in known.items()}
+    stacked = [np.stack([values[id(entry)] for entry in row], axis=-1) for row in rows]
+    return np.stack(stacked, axis=-2) if rows else np.zeros((*q.shape, 0))
 
 
 def coriolis_value(table: tuple[Rows, ...], q: FloatArray, qd: FloatArray) -> FloatArray:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.equations.polynomial import ROUNDING, Polynomial
+from linkwise.equations.polynomial_fields import Fields
+from linkwise.equations.signs import first_signs
 from linkwise.spatial.scalar import FloatArray
-
-ROUNDING = 2.0**-46
-"""Coefficients below this part (1.4e-14) of their entry's scale are taken for rounding errors, and dropped."""
 
 GREATEST = 2**15 - 1
 """The greatest harmonic: they are kept in 16 bits."""
@@ -88,6 +88,27 @@ class HarmonicSum:
         cosine, sine = (_cleaned(part, self.scale) for part in (self.cosine, self.sine))
         kept = (cosine != 0) | (sine != 0)
         return HarmonicSum(self.harmonics[kept], self.powers[kept], cosine[kept], sine[kept], self.scale)
+
+
+def harmonic_sum_of(fields: Fields, entry: Polynomial, scale: float) -> HarmonicSum:
+    """A polynomial in coordinates as a sum of harmonics.
+
+    Parameters
+    ----------
+    fields : Fields
+        Of its keys.
+    entry : Polynomial
+        Real, without symbols.
+    scale : float
+        How large it is where it does not cancel.
+    """
+    harmonics, powers = fields.exponents(entry.keys, True), fields.exponents(entry.keys, False)
+    sign = first_signs(harmonics)
+    order = np.flatnonzero(sign >= 0)  # the keys have the order of the harmonics
+    twice = np.where(sign[order] > 0, 2.0, 1.0)
+    cosine, sine = twice * entry.values[order].real, -twice * entry.values[order].imag * (sign[order] > 0)
+    rows, lengths = harmonics[order].astype(np.int16), powers[order].astype(np.int16)
+    return HarmonicSum(rows, lengths, cosine, sine, scale).cleaned()
 
 
 def combined(weights: Sequence[float], parts: Sequence[HarmonicSum]) -> HarmonicSum:

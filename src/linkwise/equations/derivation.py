@@ -1,0 +1,305 @@
+"""Kinematics and dynamics of a mechanism, derived: in one of three forms, and written in any of the ways there are."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwise.compiling import kernel_of
+from linkwise.equations.evaluation import evaluated, operations, written_terms
+from linkwise.equations.legend import given_meanings
+from linkwise.equations.listing import Listing
+from linkwise.equations.meanings import meanings_of
+from linkwise.equations.recursive import CONSTANTS, labels_of, recursive_listing
+from linkwise.equations.writing import lines_of
+from linkwise.equations.writing_latex import to_latex
+from linkwise.equations.writing_markdown import to_markdown
+from linkwise.equations.writing_source import to_source
+from linkwise.equations.writing_sympy import to_sympy
+from linkwise.equations.writing_text import to_text
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.kernel.tape import Tape
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+FORMS = ("recursive", "explicit", "harmonic")
+
+WRITTEN_OUT = (
+    "forward_kinematics",
+    "jacobian",
+    "mass_matrix",
+    "coriolis_matrix",
+    "gravity_torque",
+    "inverse_dynamics",
+    "regressor",
+)
+"""What there is in explicit and harmonic form."""
+
+HARMONIC_OPTIONS = frozenset({"values", "speeds"})
+"""Options of the harmonic form: see `linkwise.equations.harmonic_form.harmonic`."""
+
+MOST_TERMS = 300_000
+"""Terms that are written as text; some 10 MB."""
+
+SHOWN_LINES = 120
+"""Lines that a notebook shows by itself."""
+
+TITLES = {
+    "forward_kinematics": "Forward kinematics",
+    "jacobian": "Jacobian",
+    "mass_matrix": "Mass matrix",
+    "coriolis_matrix": "Coriolis matrix",
+    "gravity_torque": "Gravity",
+    "inverse_dynamics": "Inverse dynamics",
+    "forward_dynamics": "Forward dynamics",
+    "regressor": "Regressor",
+}
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A result in symbols, ready to be written.
+
+    Attributes
+    ----------
+    what, form : str
+        What it is, in which form.
+    listing : Listing
+        All of it, in a form that belongs to no language.
+    tape : Tape
+        The kernel's own computation, in the same names.
+    bound : float
+        How far an element may be off at most because terms were dropped; 0 where none were.
+    seconds : float
+        How long it took.
+    """
+
+    what: str
+    form: str
+    listing: Listing
+    tape: Tape = field(repr=False)
+    bound: float = 0.0
+    seconds: float = 0.0
+
+    @cached_property
+    def operations(self) -> dict[str, int]:
+        """How many operations it takes as it is written, by kind (`linkwise.equations.evaluation.operations`)."""
+        return operations(self.listing)
+
+    @cached_property
+    def terms(self) -> int:
+        """How many terms are written, with those in brackets; equal elements of a symmetric matrix count once."""
+        lines = (line for section in self.listing.sections for line in lines_of(section.assignments, self.listing))
+        return sum(written_terms(value) for _, value, _ in lines)
+
+    @cached_property
+    def residual(self) -> float:
+        """Largest difference of what is written from the kernel at random points, relative to the largest element.
+
+        NaN where the kernel has no value at random points, as the dynamics of open loops.
+        """
+        points = np.random.default_rng(0).uniform(0.2, 1.3, (self.tape.input_count, 3))
+        with np.errstate(all="ignore"):
+            found = evaluated(self.listing, dict(zip(labels_of(self.tape), points, strict=True)))
+        wanted = _outputs(self.tape, points)
+        pairs = [(found[name], wanted[name]) for name in wanted]
+        return max((_relative(*pair) for pair in pairs), default=0.0)
+
+    def to_text(self, *, digits: int = 6, width: int = 100, plain: bool = False, abbreviate: bool = True) -> str:
+        """Plain text; see `linkwise.equations.writing_text.to_text`."""
+        self._check_size("text")
+        return to_text(self.listing, digits=digits, width=width, plain=plain, abbreviate=abbreviate)
+
+    def to_markdown(self, *, digits: int = 6, math: bool = True, abbreviate: bool = True) -> str:
+        """Markdown for GitHub and notebooks; see `linkwise.equations.writing_markdown.to_markdown`."""
+        self._check_size("Markdown")
+        return to_markdown(self.listing, digits=digits, math=math, abbreviate=abbreviate)
+
+    def to_latex(self, *, digits: int = 4, document: bool = False, abbreviate: bool = True) -> str:
+        """LaTeX with amsmath; see `linkwise.equations.writing_latex.to_latex`."""
+        self._check_size("LaTeX")
+        return to_latex(self.listing, digits=digits, document=document, abbreviate=abbreviate)
+
+    def to_sympy(self) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
+        """Assignments and results; see `linkwise.equations.writing_sympy.to_sympy`."""
+        self._check_size("SymPy expressions")
+        return to_sympy(self.listing)
+
+    def to_source(self) -> str:
+        """Python source that builds the matrices with SymPy; see `linkwise.equations.writing_source.to_source`."""
+        self._check_size("Python source")
+        return to_source(self.listing)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        count = " ".join(f"{number} {kind}" for kind, number in self.operations.items())
+        return f"<Derivation of {self.what}, {self.form}: {self.terms} terms, {count}>"
+
+    def _repr_markdown_(self) -> str:
+        return _cut(self.to_markdown(digits=4))
+
+    def _repr_latex_(self) -> str | None:
+        source = self.to_latex()
+        if source.count("\n") > SHOWN_LINES or "\\paragraph" in source or not source:
+            return None
+        return f"$\\displaystyle {source.replace('align*', 'aligned')}$"
+
+    def _check_size(self, way: str) -> None:
+        if self.terms > MOST_TERMS:
+            problem = f"{self.what} in {self.form} form has {self.terms:,} terms, more than {MOST_TERMS:,} for {way}"
+            advice = "the recursive form is short; significance= drops small terms of the harmonic one"
+            raise ArgumentError(f"{problem}; {advice}; .listing has all of them")
+
+
+def derive(
+    tree: Tree, what: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any
+) -> Derivation:
+    """Derive a result of kinematics or dynamics in symbols.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism; numbers of it may be symbols.
+    what : str
+        The name of an algorithm, such as ``"inverse_dynamics"``; in the explicit and harmonic forms one of `WRITTEN_OUT`.
+    form : {"recursive", "explicit", "harmonic"}
+        Recursive: as the kernel computes it, with named intermediate values. Explicit: every element written out. Harmonic:
+        every element a sum of sines and cosines of whole combinations of joint angles.
+    base : bool
+        Whether explicit and harmonic forms are written in base parameters.
+    significance : float
+        In the harmonic form terms are dropped that are smaller than this part of the largest one of their element.
+    **options
+        Those of the algorithm, such as ``link`` and ``frame``; for the harmonic form also ``values`` and ``speeds``, see
+        `linkwise.equations.harmonic_form.harmonic`.
+
+    Returns
+    -------
+    Derivation
+        Writes itself as text, Markdown, LaTeX and SymPy.
+
+    Raises
+    ------
+    ArgumentError
+        For what there is not, naming what there is.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> print(derive(robots.planar_2r(), "gravity_torque"))
+    Gravity of planar_2r, recursive: ... products, 2 sums, ... sines and cosines
+    ...
+    Results
+      tau1 = ...
+      tau2 = ...
+    """
+    if form not in FORMS:
+        raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}")
+    if form != "harmonic" and significance:
+        raise ArgumentError(f"significance is {significance}; only the harmonic form drops terms, this is the {form} one")
+    if form == "recursive" and base:
+        raise ArgumentError("base parameters are for the explicit and harmonic forms; the recursive one regroups by itself")
+    begin = time.perf_counter()
+    of_form = HARMONIC_OPTIONS if form == "harmonic" else frozenset[str]()
+    tape = kernel_of(tree, what, "numpy", {name: value for name, value in options.items() if name not in of_form}).tape
+    labels_of(tape)  # refuses names that would stand for two things
+    if form == "recursive":
+        listing, bound = recursive_listing(tape, meanings=meanings_of(tree, tape)), 0.0
+    else:
+        listing, bound = _written_out(tree, what, form, base, significance, options)
+    listing = _headed(listing, tree, what, form, tape)
+    return Derivation(what, form, listing, tape, bound, time.perf_counter() - begin)
+
+
+def _written_out(
+    tree: Tree, what: str, form: str, base: bool, significance: float, options: dict[str, Any]
+) -> tuple[Listing, float]:
+    """The listing of an explicit or harmonic form, and the bound of what was dropped."""
+    if what not in WRITTEN_OUT:
+        other = "; forward_dynamics is inverse(M) (tau - C qd - g)" if what == "forward_dynamics" else ""
+        raise ArgumentError(f"there is no {form} form of {shown(what)}; there is one of {choices(WRITTEN_OUT)}{other}")
+    from linkwise.equations.explicit import explicit
+    from linkwise.equations.harmonic_form import harmonic
+
+    if form == "explicit":
+        made = explicit(tree, what, base=base, **options)
+    else:
+        made = harmonic(tree, what, significance=significance, base=base, **options)
+    return made.listing(), float(made.bound)
+
+
+def _headed(listing: Listing, tree: Tree, what: str, form: str, tape: Tape) -> Listing:
+    """The listing with its title, with what the given names mean, and with what is to be known of vectors."""
+    from dataclasses import replace
+
+    notes = listing.notes
+    constants = tuple(section for section in listing.sections if section.title in {CONSTANTS, "Base parameters"})
+    if constants:
+        once = counted(operations(replace(listing, sections=constants)))
+        notes = (*notes, f"What depends on the mechanism alone takes {once} of these, once for all.")
+    title = f"{TITLES.get(what, what)} of {tree.name}, {form}: {counted(operations(listing))}"
+    if any(letter in name[:2] for name in listing.meanings for letter in "wavUFNfn"):
+        notes = (*notes, BODY_NOTE)
+    return replace(listing, title=title, meanings={**given_meanings(tree, tape, listing), **listing.meanings}, notes=notes)
+
+
+BODY_NOTE = "Body k is what joint k moves. Its vectors are in its own axes, z along the joint, unless they are in the world."
+
+
+def counted(count: dict[str, int]) -> str:
+    """Operations in words.
+
+    Examples
+    --------
+    >>> counted({"mul": 2, "add": 1, "sin": 1, "cos": 2})
+    '2 products, 1 sum, 3 sines and cosines'
+    """
+    found = {"product": count.get("mul", 0), "sum": count.get("add", 0), "quotient": count.get("div", 0)}
+    words = [f"{number:,} {name}{'s' * (number != 1)}" for name, number in found.items() if number or name != "quotient"]
+    waves = count.get("sin", 0) + count.get("cos", 0)
+    words += [f"{waves} sine{'s and cosines' if waves > 1 else ' or cosine'}"] if waves else []
+    return ", ".join(
+        words + [f"{count[kind]} {kind}" for kind in ("sqrt", "atan2", "abs", "sign", "select") if kind in count]
+    )
+
+
+def _outputs(tape: Tape, points: FloatArray) -> dict[str, FloatArray]:
+    """What a tape gives at points (inputs, K): each output (K, its shape)."""
+    from math import prod
+
+    from linkwise.equations.meanings import slot_values
+
+    values, start, found = slot_values(tape, points), 0, {}
+    for name, shape in tape.outputs.items():
+        slots = list(tape.results[start : start + prod(shape)])
+        start += prod(shape)
+        found[name] = values[slots].T.reshape(points.shape[1], *shape)
+    return found
+
+
+def _relative(found: FloatArray, wanted: FloatArray) -> float:
+    """The difference where there is a value at all: constraint forces have none where loops are open."""
+    found, there = np.broadcast_to(found, wanted.shape), np.isfinite(wanted)
+    if wanted.size and not there.any():
+        return float("nan")
+    scale = max(np.abs(wanted[there]).max(initial=0.0), 1e-300)
+    return float(np.abs(found[there] - wanted[there]).max(initial=0.0) / scale)
+
+
+def _cut(text: str) -> str:
+    """What a notebook shows by itself: the beginning of something long."""
+    lines = text.splitlines()
+    if len(lines) <= SHOWN_LINES:
+        return text
+    kept = lines[:SHOWN_LINES]
+    while kept and sum(line == "$$" for line in kept) % 2:
+        kept.pop()
+    return "\n".join(
+        [*kept, "", f"... {len(lines) - len(kept)} more lines: print(derivation), or its to_latex and to_markdown"]
+    )
