@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwise.dynamics.carried_axes import carried_axes
 from linkwise.dynamics.factor import Factor, factor
 from linkwise.dynamics.motors import reflected_inertias
 from linkwise.dynamics.sweep import momenta, velocities
-from linkwise.kinematics.joint_transform import JointTransform, joint_rate, joint_transforms
+from linkwise.kinematics.joint_transform import JointTransform, joint_rate
 from linkwise.model.bodies import Bodies, Body
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import skew
@@ -45,7 +46,7 @@ def articulated_acceleration(
     R. Featherstone, "The calculation of robot dynamics using articulated-body inertias", Int. J. Robotics Research 2(1),
     1983, in body axes.
     """
-    joints = joint_transforms(made, q)
+    made, joints = carried_axes(made, q, tips=False)
     velocity = velocities(made, joints, qd)
     pairs = list(zip(made.bodies, velocity, strict=True))
     across = [motion_cross(v, joint_rate(body, qd)) for body, v in pairs]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.carried_axes import carried_axes
 from linkwise.dynamics.sweep import composite_inertias, composite_momenta, inward, momenta, velocities
-from linkwise.kinematics.joint_transform import joint_transforms
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
@@ -20,8 +20,7 @@ def coriolis_matrix(tree: Tree, q: Array, qd: Array) -> Array:
     Coriolis matrix and Christoffel symbols for rigid-body systems", J. Computational and Nonlinear Dynamics 16(9), 2021,
     algorithm 1, with the momentum matrix W J of the composite bodies in the place of their 6x6 matrices.
     """
-    made = moving_bodies(tree).regrouped()
-    joints = joint_transforms(made, q)
+    made, joints = carried_axes(moving_bodies(tree).regrouped(), q)
     velocity = velocities(made, joints, qd)
     inertia = composite_inertias(made, joints)
     momentum = composite_momenta(made, joints, momenta(made, velocity, qd))

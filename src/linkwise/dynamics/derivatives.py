@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.carried_axes import carried_axes
 from linkwise.dynamics.mass_matrix import add_rotors
 from linkwise.dynamics.motors import viscous
 from linkwise.dynamics.sweep import BodyMotion, composite_inertias, composite_momenta, inward, momenta, motions
-from linkwise.kinematics.joint_transform import JointTransform, joint_transforms
+from linkwise.kinematics.joint_transform import JointTransform
 from linkwise.model.bodies import Bodies, Freedom
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
@@ -43,7 +44,7 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
     friction, which jumps, adds nothing.
     """
     made = moving_bodies(tree).regrouped()
-    return effort_derivatives(tree, made, joint_transforms(made, q), qd, qdd)
+    return effort_derivatives(tree, *carried_axes(made, q), qd, qdd)
 
 
 @dataclass(frozen=True)

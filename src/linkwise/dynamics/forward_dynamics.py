@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.articulated import articulated_acceleration
+from linkwise.dynamics.carried_axes import carried_axes
 from linkwise.dynamics.closed_loops.forward import closed_motion
 from linkwise.dynamics.factor import Factor, factor
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external, recursion
@@ -11,7 +12,6 @@ from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
 from linkwise.dynamics.motors import friction
 from linkwise.dynamics.singular import check_inertia
 from linkwise.expr.count import operation_count
-from linkwise.kinematics.joint_transform import joint_transforms
 from linkwise.model.bodies import Bodies
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
@@ -70,4 +70,4 @@ def composite_acceleration(
 
 def factored_mass_matrix(tree: Tree, made: Bodies, q: Array) -> Factor:
     """M = L' D L at q."""
-    return factor(composite_mass_matrix(tree, made, joint_transforms(made, q)))
+    return factor(composite_mass_matrix(tree, *carried_axes(made, q, tips=False)))

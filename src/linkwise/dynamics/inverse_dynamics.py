@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.carried_axes import carried_axes
 from linkwise.dynamics.motors import motor_effort
-from linkwise.kinematics.joint_transform import JointTransform, joint_rate, joint_transform
+from linkwise.dynamics.point_masses import PointMasses, Way, parts, point_masses
+from linkwise.dynamics.turning import Plan, Turning, at_rest, plans, turned, turned_freely
+from linkwise.kinematics.joint_transform import JointTransform, is_number, is_zero, joint_rate
 from linkwise.model.bodies import Bodies, Body
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray, blank
+from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.six_vector import on_body
 
 
@@ -40,37 +45,41 @@ def inverse_dynamics_external(tree: Tree, q: Array, qd: Array, qdd: Array, exter
 class State:
     """How one body sits on its parent, its motion in its own axes, and what acts on it.
 
-    ``omega``, ``alpha``: angular velocity and acceleration; ``accel``: acceleration of the origin less gravity;
-    ``spin``: U = alpha~ + omega~ omega~, so that a point r of the body accelerates by accel + U r; ``force``,
-    ``moment``: received from the parent, at the origin.
+    ``accel``: acceleration of the origin less gravity; ``force``, ``moment``: received from the parent, at the origin;
+    ``way``: steps on the parent towards the origin, with the force on the point mass at the end of each; ``rest``: what is
+    left of the way.
     """
 
     joint: JointTransform
-    omega: Array
-    alpha: Array
+    turning: Turning
     accel: Array
-    spin: Array
     force: Array
     moment: Array
+    way: list[tuple[Array, Array]]
+    rest: Array
 
 
 def recursion(tree: Tree, made: Bodies, q: Array, qd: Array, qdd: Array, external: Array | None = None) -> Array:
     """Efforts (nv,) of the bodies and of the spin of carried rotors: outward for the motion, inward for the forces."""
-    zero = np.zeros(3)
-    still = JointTransform(np.eye(3), zero, np.eye(3), zero)
-    ground = State(still, zero, zero, -np.asarray(tree.gravity), np.zeros((3, 3)), zero, zero)
-    states: list[State] = []
-    for body in made.bodies:
-        parent = states[body.parent] if body.parent >= 0 else ground
-        states.append((_outward_free if body.free else _outward)(body, parent, q, qd, qdd))
+    moves = not all(is_zero(value) for value in (*qd, *qdd))
+    points = point_masses(made) if moves else PointMasses(made, {})
+    return recursion_of_points(tree, points, q, qd, qdd, external)
+
+
+def recursion_of_points(
+    tree: Tree, points: PointMasses, q: Array, qd: Array, qdd: Array, external: Array | None = None
+) -> Array:
+    """The same of bodies from which point masses were taken out."""
+    made, joints = carried_axes(points.made, q)
+    states = _outward(tree, made, joints, points.ways, q, qd, qdd)
     if external is not None and made.tool[0] >= 0:
         state, push = states[made.tool[0]], on_body(external, made.tool[1])
         state.force, state.moment = state.force - push[:3], state.moment - push[3:]
     tau = blank(tree.nv)
     for rotor in made.rotors:
         state = states[rotor.body]
-        tau[rotor.speed] = tau[rotor.speed] + rotor.spin @ state.alpha
-        turning = rotor.spin * qdd[rotor.speed] + cross(state.omega, rotor.spin) * qd[rotor.speed]
+        tau[rotor.speed] = tau[rotor.speed] + rotor.spin @ state.turning.alpha
+        turning = rotor.spin * qdd[rotor.speed] + cross(state.turning.omega, rotor.spin) * qd[rotor.speed]
         state.moment = state.moment + turning
     for k in reversed(range(len(made.bodies))):
         body, state = made.bodies[k], states[k]
@@ -82,60 +91,81 @@ def recursion(tree: Tree, made: Bodies, q: Array, qd: Array, qdd: Array, externa
     return tau
 
 
-def _outward(body: Body, parent: State, q: Array, qd: Array, qdd: Array) -> State:
-    """The body's motion from its parent's, and the force and moment that this motion takes."""
-    joint = joint_transform(body, q)
-    omega, alpha = joint.vector_from_parent(parent.omega), joint.vector_from_parent(parent.alpha)
-    accel = joint.vector_from_parent(parent.accel + parent.spin @ joint.shift)
-    rate, rise = qd[body.speed], qdd[body.speed]
-    if body.slides:
-        way, speed = body.pitch * q[body.position], body.pitch * rate
-        accel = accel + _spin(omega, alpha)[:, 2] * way
-        accel = accel + np.array([omega[1] * (2.0 * speed), omega[0] * (-2.0 * speed), body.pitch * rise])
-    if body.turns:
-        alpha = alpha + np.array([omega[1] * rate, -omega[0] * rate, rise])
-        omega = omega + np.array([0.0, 0.0, rate])
-    return _moving(body, joint, omega, alpha, accel)
+def _outward(
+    tree: Tree,
+    made: Bodies,
+    joints: Sequence[JointTransform],
+    ways: Mapping[int, Way],
+    q: Array,
+    qd: Array,
+    qdd: Array,
+) -> list[State]:
+    """The motion of every body, and the force and moment that this motion takes."""
+    zero = np.zeros(3)
+    still = JointTransform(np.eye(3), zero, np.eye(3), zero)
+    ground = State(still, at_rest(), -np.asarray(tree.gravity), zero, zero, [], zero)
+    states: list[State] = []
+    for k, (body, joint, plan) in enumerate(zip(made.bodies, joints, plans(made, joints), strict=True)):
+        parent = states[body.parent] if body.parent >= 0 else ground
+        point, way = parent.accel, []
+        steps, rest = parts(joint.shift, ways.get(k, ()), turned=parent.joint.planar is None)
+        for step, mass in steps:
+            point = point + parent.turning.spin @ step
+            way.append((step, mass * point))
+        accel = joint.vector_from_parent(point + parent.turning.spin @ rest)
+        if body.free:
+            turning, accel = _free(body, accel, qd, qdd)
+        else:
+            turning = turned(body, joint, parent.turning, qd[body.speed], qdd[body.speed], plan)
+            if body.slides:
+                accel = accel + _sliding(body, turning, q, qd, qdd)
+        states.append(State(joint, turning, accel, *_inertial(body.inertia, accel, turning, plan), way, rest))
+    return states
 
 
-def _outward_free(body: Body, parent: State, q: Array, qd: Array, qdd: Array) -> State:
-    """The same for a floating base, whose speeds are its velocity in its own axes: a = d(v)/dt + omega x v."""
-    joint = joint_transform(body, q)
+def _free(body: Body, carried_accel: Array, qd: Array, qdd: Array) -> tuple[Turning, Array]:
+    """Motion of a floating base, whose speeds are its velocity in its own axes: a = d(v)/dt + omega x v."""
     motion, rise = joint_rate(body, qd), joint_rate(body, qdd)
-    accel = joint.vector_from_parent(parent.accel) + rise[:3] + cross(motion[3:], motion[:3])
-    return _moving(body, joint, motion[3:], rise[3:], accel)
+    return turned_freely(motion[3:], rise[3:]), carried_accel + rise[:3] + cross(motion[3:], motion[:3])
 
 
-def _moving(body: Body, joint: JointTransform, omega: Array, alpha: Array, accel: Array) -> State:
-    spin = _spin(omega, alpha)
-    force, moment = _inertial(body.inertia, accel, spin)
-    return State(joint, omega, alpha, accel, spin, force, moment)
+def _sliding(body: Body, turning: Turning, q: Array, qd: Array, qdd: Array) -> Array:
+    """What sliding along z adds to the acceleration of the origin."""
+    way, speed, rise = (body.pitch * value for value in (q[body.position], qd[body.speed], qdd[body.speed]))
+    x, y, _ = turning.omega
+    return np.asarray(turning.spin[:, 2] * way + np.array([y * (2.0 * speed), x * (-2.0 * speed), rise]))
 
 
-def _spin(omega: Array, alpha: Array) -> Array:
-    """U = alpha~ + omega~ omega~ (3, 3)."""
-    x, y, z = omega
-    xx, yy, zz, xy, yz, xz = x * x, y * y, z * z, x * y, y * z, x * z
-    return np.array(
-        [
-            [-(yy + zz), xy - alpha[2], xz + alpha[1]],
-            [xy + alpha[2], -(xx + zz), yz - alpha[0]],
-            [xz - alpha[1], yz + alpha[0], -(xx + yy)],
-        ]
-    )
-
-
-def _inertial(inertia: FloatArray, accel: Array, spin: Array) -> tuple[Array, Array]:
+def _inertial(inertia: Array, accel: Array, turning: Turning, plan: Plan) -> tuple[Array, Array]:
     """Force and moment about the origin that accelerate a body: m a + U h, and h x a + axial part of U S."""
-    block, first, mass = inertia[:3, :3], inertia[:3, 3], inertia[3, 3]
-    product = spin @ block
-    turning = np.array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
-    return mass * accel + spin @ first, turning + cross(first, accel)
+    s, first, mass = inertia[:3, :3], inertia[:3, 3], inertia[3, 3]
+    u, gaps = turning.spin, turning.gaps
+    x = u[2, 0] * s[0, 1] - u[1, 0] * s[0, 2] + (u[2, 1] * s[1, 1] - u[1, 2] * s[2, 2]) + gaps[0] * s[1, 2]
+    y = u[0, 1] * s[1, 2] - u[2, 1] * s[0, 1] + (u[0, 2] * s[2, 2] - u[2, 0] * s[0, 0]) + gaps[1] * s[0, 2]
+    z = u[1, 2] * s[0, 2] - u[0, 2] * s[1, 2] + _about_axis(s, turning, plan) + gaps[2] * s[0, 1]
+    return mass * accel + u @ first, np.array([x, y, z]) + cross(first, accel)
+
+
+def _about_axis(s: Array, turning: Turning, plan: Plan) -> Any:
+    """U_yx S_xx - U_xy S_yy, where U_yx = omega_x omega_y + alpha_z and U_xy = omega_x omega_y - alpha_z."""
+    sxx, syy, up = s[0, 0], s[1, 1], turning.alpha[2]
+    if is_zero(turning.product) or is_zero(sxx - syy):
+        return up * (sxx + syy)
+    if all(plan.sides) or not (is_number(sxx) and is_number(syy)):
+        return turning.spin[1, 0] * sxx - turning.spin[0, 1] * syy
+    if plan.sides[0]:
+        return turning.spin[1, 0] * (sxx - syy) + up * (2.0 * syy)
+    if plan.sides[1]:
+        return turning.spin[0, 1] * (sxx - syy) + up * (2.0 * sxx)
+    return turning.product * (sxx - syy) + up * (sxx + syy)
 
 
 def _inward(state: State, parent: State) -> None:
-    """Pass on to the parent what the body receives from it."""
-    rotation, origin = state.joint.rotation, state.joint.origin
-    force = rotation @ state.force
-    parent.force = parent.force + force
-    parent.moment = parent.moment + rotation @ state.moment + cross(origin, force)
+    """Pass on to the parent what the body receives from it, and what point masses on the way to it need."""
+    rotation = state.joint.rotation
+    force, moment = rotation @ state.force, rotation @ state.moment
+    moment = moment + cross(state.rest + state.joint.fixed @ state.joint.slide, force)
+    for step, load in reversed(state.way):
+        force = force + load
+        moment = moment + cross(step, force)
+    parent.force, parent.moment = parent.force + force, parent.moment + moment

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.carried_axes import carried_axes
 from linkwise.dynamics.motors import reflected_inertias
 from linkwise.dynamics.sweep import composite_inertias, inward
-from linkwise.kinematics.joint_transform import JointTransform, joint_transforms
+from linkwise.kinematics.joint_transform import JointTransform
 from linkwise.model.bodies import Bodies
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
@@ -23,7 +24,7 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
     Walker, D. E. Orin, "Efficient dynamic computer simulation of robotic mechanisms", 1982, method 3).
     """
     made = moving_bodies(tree).regrouped()
-    return composite_mass_matrix(tree, made, joint_transforms(made, q))
+    return composite_mass_matrix(tree, *carried_axes(made, q, tips=False))
 
 
 def composite_mass_matrix(tree: Tree, made: Bodies, joints: Sequence[JointTransform]) -> Array:

@@ -97,7 +97,7 @@ def joint_transform(body: Body, q: Array) -> JointTransform:
         slide = np.array([0.0, 0.0, body.pitch * q[body.position]])
     if body.turns:
         c, s = planar = body.cos_sin(q[body.position])
-        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        turn = about_z(c, s)
     return JointTransform(fixed, shift, turn, slide, planar)
 
 
@@ -114,16 +114,36 @@ def joint_rate(body: Body, qd: Array) -> Array:
     return total
 
 
+def about_z(c: Any, s: Any) -> Array:
+    """The rotation (3, 3) about z by an angle with this cosine and sine."""
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def turned_inertia(inertia: Array, c: Any, s: Any) -> Array:
+    """A pseudo-inertia (4, 4) turned about z by an angle with this cosine and sine."""
+    return pseudo(_turned(inertia[:3, :3], c, s), about_z(c, s) @ inertia[:3, 3], inertia[3, 3])
+
+
+def is_number(value: Any) -> bool:
+    """Whether a scalar is a number, not an expression."""
+    return isinstance(value, (float, int, np.floating, np.integer))
+
+
+def is_zero(value: Any) -> bool:
+    """Whether a scalar is known to be zero."""
+    return is_number(value) and bool(value == 0)
+
+
 def pseudo(block: Array, first: Array, mass: Any) -> Array:
     """The pseudo-inertia (4, 4) of the integral of r r' dm, the first moment, and the mass."""
     return np.concatenate([np.concatenate([block, first[:, None]], axis=1), [[*first, mass]]])
 
 
 def _turned(block: Array, c: Any, s: Any) -> Array:
-    """R S R' for a rotation about z: the 2x2 corner turns by the double angle."""
-    difference, cc, cs = block[0, 0] - block[1, 1], c * c, c * s
-    along = cc * difference - 2.0 * (cs * block[0, 1])
-    across = cs * difference + (cc - s * s) * block[0, 1]
+    """R S R' for a rotation about z: the 2x2 corner turns by the double angle, and R(2a) u = 2 cos(a) R(a) u - u."""
+    difference, twice = block[0, 0] - block[1, 1], 2.0 * block[0, 1]
+    along = c * (c * difference - s * twice)
+    across = c * (s * difference + c * twice) - block[0, 1]
     xz, yz = c * block[0, 2] - s * block[1, 2], s * block[0, 2] + c * block[1, 2]
     return np.array([[block[1, 1] + along, across, xz], [across, block[0, 0] - along, yz], [xz, yz, block[2, 2]]])
 

@@ -1,0 +1,158 @@
+"""Point masses on the way from a joint to the next one, in the place of a body's first moments of mass.
+
+The acceleration of the next joint's origin is computed in any case, and that of a point on the way to it is a partial sum of
+it. A mass there costs three products, and takes the place of one of the body's first moments MX and MY, whose force and
+moment cost five. The base inertial parameters (see `Bodies.regrouped`) leave that choice: a mass on a joint's axis may be
+counted with either of the two bodies that the joint connects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkwise.dynamics.carried_axes import level, made_children, parallel
+from linkwise.kinematics.joint_transform import is_number, is_zero
+from linkwise.model.bodies import Bodies, Body
+from linkwise.spatial.scalar import Array
+
+LARGEST = 4.0
+"""How large the moments of inertia of the masses may be, in those of the body and its parent: numbers cancel that much."""
+
+Way = tuple[tuple[int, Any], ...]
+"""Along which axes of the body the way goes, x (0) and y (1), and the mass (kg) at the end of each part."""
+
+
+@dataclass(frozen=True)
+class PointMasses:
+    """Bodies, and the masses that were taken out of them.
+
+    Attributes
+    ----------
+    made : Bodies
+        Without the masses.
+    ways : mapping of int to Way
+        For a body, the way to its origin on the body that carries it.
+    """
+
+    made: Bodies
+    ways: Mapping[int, Way]
+
+
+def point_masses(made: Bodies) -> PointMasses:
+    """Take point masses out of regrouped bodies where that saves operations and costs no digits."""
+    bodies, ways = list(made.bodies), {}
+    children, felt, loaded = made_children(made), _felt(made), _loaded(made)
+    for k in reversed(range(len(bodies))):
+        _settle(bodies, k)
+        body = bodies[k]
+        if not (felt[k] and body.turns and not body.slides and is_zero(body.inertia[3, 3])):
+            continue
+        for child in children[k]:
+            way = _way(body, bodies[child]) if loaded[child] else ()
+            if way and _is_moderate(body, bodies[child], bodies[body.parent], way):
+                ways[child] = way
+                bodies[k] = _without(body, bodies[child].placement[:3, 3], way)
+                _settle(bodies, k)
+                break
+    return PointMasses(replace(made, bodies=tuple(bodies)), ways)
+
+
+def _felt(made: Bodies) -> list[bool]:
+    """Of each body, whether the force that it needs, not only the moment, is felt at a joint."""
+    flat, found = level(made), []
+    for body in made.bodies:
+        carrier = made.bodies[body.parent] if body.parent >= 0 else None
+        if carrier is None:
+            found.append(body.free or body.slides)
+            continue
+        lever = body.placement[:2, 3] if flat[body.parent] else body.placement[:3, 3]
+        found.append(found[body.parent] or body.slides or not all(is_zero(value) for value in lever))
+    return found
+
+
+def _loaded(made: Bodies) -> list[bool]:
+    """Of each body, whether the acceleration of its origin moves anything: mass or first moments on it or beyond."""
+    found = [not all(is_zero(value) for value in body.inertia[:, 3]) for body in made.bodies]
+    for k in reversed(range(len(found))):
+        parent = made.bodies[k].parent
+        if parent >= 0:
+            found[parent] = found[parent] or found[k]
+    return found
+
+
+def _way(body: Body, child: Body) -> Way:
+    """The way to the child's origin with the masses that leave no first moment along the axes that it takes, if any."""
+    first, lever = body.inertia[:2, 3], child.placement[:2, 3]
+    if not all(is_number(value) for value in (*first, *lever)):
+        return ()
+    if parallel(child) and lever.all():
+        return ()  # in axes that do not turn with the body the way could not be parted
+    axes = [i for i in range(2) if first[i] != 0 and lever[i] != 0]
+    masses = [first[i] / lever[i] for i in axes]
+    if len(axes) == 2:
+        masses[0] = masses[0] - masses[1]
+    return tuple((i, float(mass)) for i, mass in zip(axes, masses, strict=True))
+
+
+def _is_moderate(body: Body, child: Body, parent: Body, way: Way) -> bool:
+    """Whether the masses are of the size of what the bodies hold: a short lever asks for large ones."""
+    numbers = [*body.inertia[:3, :3].flat, *parent.inertia[:3, :3].flat, *body.placement[:3, 3], *child.placement[:3, 3]]
+    if not all(is_number(value) for value in numbers):
+        return False
+    held = float(np.trace(body.inertia[:3, :3]) + np.trace(parent.inertia[:3, :3]))
+    reach = max(float(placement[:3, 3] @ placement[:3, 3]) for placement in (body.placement, child.placement))
+    return bool(sum(abs(mass) for _, mass in way) * reach <= LARGEST * abs(held))
+
+
+def _without(body: Body, lever: Array, way: Way) -> Body:
+    """A body without the masses on a way to the origin of a body that it carries."""
+    point, inertia = np.array([0.0, 0.0, 0.0, 1.0]), body.inertia.copy()
+    for axis, mass in way:
+        point[axis] = lever[axis]
+        inertia -= mass * np.outer(point, point)
+    for axis, _ in way:
+        inertia[axis, 3] = inertia[3, axis] = 0.0
+    return replace(body, inertia=inertia)
+
+
+def _settle(bodies: list[Body], k: int) -> None:
+    """Move to the parent what body k does not show: what lies on the axis that it turns about, or its block if it slides."""
+    body = bodies[k]
+    hidden = np.zeros((4, 4))
+    if body.turns and not body.slides:
+        hidden[2:, 2:] = 1.0
+    elif not body.turns:
+        hidden[:3, :3] = 1.0
+    moved = np.where(hidden, body.inertia, 0.0)
+    if body.free or all(is_zero(value) for value in moved.flat):
+        return
+    bodies[k] = replace(body, inertia=body.inertia - moved)
+    if body.parent >= 0:
+        parent, there = bodies[body.parent], body.placement
+        bodies[body.parent] = replace(parent, inertia=parent.inertia + there @ moved @ there.T)
+
+
+def parts(shift: Array, way: Way, turned: bool) -> tuple[list[tuple[Array, Any]], Array]:
+    """The way to a body's origin as vectors (3,) with the mass at the end of each, and what is left of the way.
+
+    Parameters
+    ----------
+    shift : ndarray (3,)
+        The whole way, in the axes that the body which carries it is described in.
+    way : Way
+        See `PointMasses`.
+    turned : bool
+        Whether these axes are turned about z against the body's own: then the way has one part, across z.
+    """
+    found, rest = [], np.array(shift)
+    for axis, mass in way:
+        places: Sequence[int] = (0, 1) if turned else (axis,)
+        part = np.zeros_like(rest)
+        for place in places:
+            part[place], rest[place] = rest[place], 0.0
+        found.append((part, mass))
+    return found, rest
