@@ -13,6 +13,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+# Before NumPy is loaded: matrices are small here, and threads that wait for each other take turns with the other processes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 gc.set_threshold(100_000, 20, 20)  # graphs are many small objects, through which it would look all the time
 
 # Shrinking a mechanism takes minutes: it is left to HYPOTHESIS_PROFILE=explore.
@@ -26,9 +29,17 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.fixture(autouse=True, scope="session")
 def _own_kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Kernels compiled by the tests are kept apart from the user's, and are compiled anew in each run."""
+    """Kernels compiled by the tests are kept apart from the user's, and are compiled anew in each run, once for all its
+    processes; so is Matplotlib's list of fonts.
+    """
+    place = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        place = place.parent  # of all workers of this run
+    for folder in ("kernels", "matplotlib"):
+        (place / folder).mkdir(mode=0o700, exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LINKWISE_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+        patch.setenv("LINKWISE_CACHE_DIR", str(place / "kernels"))
+        patch.setenv("MPLCONFIGDIR", str(place / "matplotlib"))
         yield
 
 

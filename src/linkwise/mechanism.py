@@ -10,6 +10,8 @@ import numpy.typing as npt
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
 from linkwise.compiling import kernel_of
+from linkwise.dynamics.base_bodies import BaseBodies
+from linkwise.dynamics.base_forms import BaseForms
 from linkwise.dynamics.base_parameters import BaseParameters
 from linkwise.dynamics.operators import SpatialOperators
 from linkwise.equations import Equations
@@ -196,6 +198,14 @@ class Mechanism(Tree):
         from linkwise.equations.derivation import derive
 
         return derive(self, what, form, base=base, significance=significance, **options)
+
+    def base_forms(self, *, resting: bool = True) -> BaseForms:
+        """The base parameters in closed form, also with symbols: see `linkwise.dynamics.base_forms`."""
+        return linkwise.dynamics.base_forms(self, resting=resting)
+
+    def base_bodies(self, *, second_moments: bool = False) -> BaseBodies:
+        """The moving bodies in base parameters: see `linkwise.dynamics.base_bodies`."""
+        return linkwise.dynamics.base_bodies(self, second_moments=second_moments)
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────
 

@@ -158,7 +158,7 @@ def test_memory_does_not_grow_with_the_motion(arm: lw.Mechanism, tmp_path: Path)
             tracemalloc.stop()
 
     peak(100)  # imports and compilation
-    short, long = peak(4_000), peak(40_000)
+    short, long = peak(4_000), peak(16_000)
     assert long < 1.3 * short
 
 

@@ -15,8 +15,8 @@ from linkwise.control import load
 from linkwise.control.recorder import Recorder
 
 
-@pytest.fixture
-def chain(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Two links that hold their tool at a place."""
     from linkwise import Link, Mechanism, control
 
@@ -24,8 +24,16 @@ def chain(tmp_path: Path) -> Path:
     made = control.Chain(
         Mechanism(links, name="arm"), control.MovingPosition("target", "tool", [0.3, 0.25, 0.0]), q0=[0.1, 1.0], period=0.002
     )
-    made.write(tmp_path / "arm.toml")
-    return tmp_path / "arm.toml"
+    path = tmp_path_factory.mktemp("chain") / "arm.toml"
+    made.write(path)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def chain(written: str, tmp_path: Path) -> Path:
+    path = tmp_path / "arm.toml"
+    path.write_text(written, encoding="utf-8")
+    return path
 
 
 Run = Callable[..., Any]

@@ -1,8 +1,11 @@
 """What the pages of the documentation are made of, and how a piece of one is run."""
 
+import contextlib
 import doctest
+import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -46,6 +49,13 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
+def commands(block: Block) -> list[tuple[str, str]]:
+    """The lines after ``$ `` of a console block, and what stands below each: what it must print, if anything."""
+    before, *pieces = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+    assert not before.strip(), f"{block.place}: a console block begins with '$ '"
+    return [(command, wanted) for command, _, wanted in (piece.partition("\n") for piece in pieces)]
+
+
 def same(got: str, wanted: str) -> bool:
     """Whether a text is the one expected, in which ``...`` stands for anything; runs of blanks are alike."""
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.DONT_ACCEPT_TRUE_FOR_1
@@ -69,11 +79,28 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     ALGORITHMS.update(declared)
 
 
-def shell(command: str, home: Path) -> subprocess.CompletedProcess[str]:
+PLAIN = {"COLUMNS": "120", "NO_COLOR": "1"}
+"""What makes the command line print as the pages show it."""
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
     """Run a line as a shell does, with the programs of this Python's environment found first."""
     programs = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1"}
-    environment |= {"MPLCONFIGDIR": str(home), "PYTHONWARNINGS": "error"}
+    environment = {**os.environ, **PLAIN, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONWARNINGS": "error"}
     return subprocess.run(
         command, shell=True, cwd=Path.cwd(), env=environment, capture_output=True, text=True, check=False, timeout=300
     )
+
+
+def here(command: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of ``linkwise`` in this process, which has imported already what it needs."""
+    from linkwise.cli import main
+
+    words = shlex.split(command)
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        for name, value in PLAIN.items():
+            patch.setenv(name, value)
+        with pytest.raises(SystemExit) as left:
+            main(words[1:])
+    return subprocess.CompletedProcess(words, int(left.value.code or 0), out.getvalue(), err.getvalue())

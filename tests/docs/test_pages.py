@@ -10,11 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import NAME, PAGES, ROOT, Block, blocks, same, shell
+from .conftest import NAME, PAGES, ROOT, Block, blocks, commands, here, same, shell
 
 KNOWN = {"", "python", "console", "text", "toml"}
-PROJECT = re.compile(r"(python3? dev\.py|pip install|python3? -m pip|git clone|cd |\.ci/run|python3? (benchmarks|docs)/)")
-"""Commands on the project itself: that what they name exists is checked, and they are not run from its own tests."""
+LINKWISE = re.compile(r"linkwise( [^$|&;<>(){}*?~`\\]*)?")
+"""A command in which there is nothing for a shell to do."""
+PROJECT = re.compile(
+    r"(python3? dev\.py|pip install|python3? -m pip|git clone|cd |\.ci/run|python3? (benchmarks|docs|examples)/)"
+)
+"""Commands on the project itself: that what they name exists is checked, and they are not run from its own tests. What an
+example prints is compared with the pages where it is run: in `test_examples`."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -31,7 +36,7 @@ def test_snippets_of_page(page: Path, desk: Path) -> None:
         elif block.language == "python":
             printed = run_python(block, names)
         elif block.language == "console":
-            run_console(block, desk)
+            run_console(block)
             printed = None
         elif block.language == "text" and printed is not None:
             assert same(printed, block.text), f"{block.place}: the snippet before it printed\n{printed}"
@@ -57,18 +62,19 @@ def run_python(block: Block, names: dict[str, object]) -> str:
     return output.getvalue()
 
 
-def run_console(block: Block, home: Path) -> None:
-    """Run the lines after ``$ ``; what stands below one, if anything, is what it must print."""
-    commands = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
-    assert not commands[0].strip(), f"{block.place}: a console block begins with '$ '"
-    for piece in commands[1:]:
-        command, _, wanted = piece.partition("\n")
+def run_console(block: Block) -> None:
+    """Run the lines after ``$ ``; what stands below one, if anything, is what it must print.
+
+    The lines of the front page are run by a shell, as are those of other pages that need one; other lines in this process.
+    """
+    for command, wanted in commands(block):
         if PROJECT.match(command):
             check_project_command(block, command)
             continue
         if os.name == "nt":
             continue  # the pages speak to the shells of Linux and macOS
-        done = shell(command, home)
+        plain = LINKWISE.fullmatch(command) and block.page != ROOT / "README.md"
+        done = here(command) if plain else shell(command)
         said = done.stdout + done.stderr
         if wanted.strip():
             assert same(said, wanted), f"{block.place}: $ {command}\nprinted\n{said}"

@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.identification import Identification, identify
 from linkwise.mechanism import Mechanism
-from mechanisms import SEEDS, random_mechanism, relative, sample
+from mechanisms import SEEDS, random_mechanism, relative, sample, variant
 
 FLOATING = random_mechanism(3, ["revolute", "prismatic", "revolute"], floating=True)
 
@@ -24,7 +24,13 @@ def identified(mech: Mechanism, **options: object) -> Identification:
     return identify(mech, *state, mech.inverse_dynamics(*state), **options)  # type: ignore[arg-type]
 
 
-MECHANISMS = [lw.robots.puma560(), lw.robots.panda(), lw.robots.scara_icomatic(), FLOATING, *map(sample, SEEDS)]
+MECHANISMS = [
+    lw.robots.puma560(),
+    lw.robots.panda(),
+    lw.robots.scara_icomatic(),
+    FLOATING,
+    *(variant(f"joints {seed}") for seed in SEEDS),
+]
 ROUGH = {"scara_icomatic": 1e-9}
 """Its last angle is 5e-3 degrees from 180, as in its table: parameters whose part in the efforts is the square of that,
 1e-8, count as dependent (`linkwise.dynamics.base_parameters.INDEPENDENT`), and show in the last digits."""

@@ -40,7 +40,7 @@ def same(found: object, wanted: list[np.ndarray]) -> bool:
     return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(parts(found), wanted, strict=True))
 
 
-@pytest.fixture(params=["float64", "float32"])
+@pytest.fixture
 def dtype(request: pytest.FixtureRequest) -> type:
     return np.dtype(request.param).type
 
@@ -50,6 +50,16 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+IN_SINGLE = [(which, name) for which in ("arm", "craft") for name in NAMES if which == "craft" or name in WEIGHTLESS]
+"""Every algorithm in single precision on one mechanism, some on both: each is machine code of its own."""
+IN_EITHER = [
+    *((which, name, "float64") for which in ("arm", "craft") for name in NAMES),
+    *((*one, "float32") for one in IN_SINGLE),
+]
+in_either = pytest.mark.parametrize(("mech", "name", "dtype"), IN_EITHER, indirect=True)
+
+
+@in_either
 def test_every_tail(mech: Mechanism, name: str, dtype: type) -> None:
     """1 to 40 rows: several full blocks of lanes, and every number of spare lanes, of any vector width up to 16."""
     kernel = mech.kernel(name)
@@ -99,6 +109,7 @@ def layouts(arg: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     yield "other byte order", arg.astype(arg.dtype.newbyteorder())
 
 
+@in_either
 def test_any_layout(mech: Mechanism, name: str, dtype: type) -> None:
     kernel = mech.kernel(name)
     args = arguments(mech, name, (7,), dtype)
@@ -169,6 +180,7 @@ def test_compiled_entry_gufunc_and_batch_agree(which: str) -> None:
             assert np.array_equal(kernel[k], array)
 
 
+@pytest.mark.parametrize(("mech", "name"), IN_SINGLE, indirect=True)
 def test_single_precision_is_near_double(mech: Mechanism, name: str) -> None:
     """float32 works in float32: relative rounding 6e-8, some hundred operations, sums that cancel one digit.
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import manual
 from linkwise import Mechanism, Motor
-from mechanisms import SEEDS, mechanisms, numpy_call, random_mechanism, random_state, relative, sample
+from mechanisms import SEEDS, mechanisms, numpy_call, random_mechanism, random_state, relative, sample, variant
 
 at_each = pytest.mark.parametrize("seed", SEEDS)
 ROUNDING = 5e-14
@@ -46,7 +46,7 @@ def test_power_balance(seed: int) -> None:
     Energy from pseudo-inertias (`manual.energy`), its rate by the five-point difference with h = 1e-3: rounding
     1.5 eps E / h with E up to 1e3 J is 3e-10 W, truncation h^4 E^(5) / 30 up to 1e-8 W, in powers of about 100 W.
     """
-    mech = sample(seed).with_payload(0.7, (0.1, -0.05, 0.2), (0.01, 0.02, 0.015))
+    mech = variant(f"joints {seed}").with_payload(0.7, (0.1, -0.05, 0.2), (0.01, 0.02, 0.015))
     q, qd, qdd = random_state(mech, seed)
 
     def energy(s: float) -> float:
@@ -68,7 +68,7 @@ def test_power_balance(seed: int) -> None:
 @at_each
 def test_linear_in_the_acceleration_with_a_mass_matrix(seed: int) -> None:
     """tau(qdd) - tau(0) = M qdd, M found column by column: symmetric, positive semidefinite, twice the kinetic energy."""
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     q, qd, qdd = random_state(mech, seed)
     rest = np.zeros_like(q)
     bias = mech.inverse_dynamics(q, qd, rest)
@@ -88,7 +88,7 @@ def test_linear_in_the_acceleration_with_a_mass_matrix(seed: int) -> None:
 
 @at_each
 def test_efforts_are_joint_actions_along_the_joint_axes(seed: int) -> None:
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     q, qd, qdd = random_state(mech, seed)
     external = np.random.default_rng(seed).normal(size=6)
     for extra in ((), (external,)):
@@ -109,7 +109,7 @@ def test_efforts_are_joint_actions_along_the_joint_axes(seed: int) -> None:
 @at_each
 def test_an_external_wrench_takes_off_its_projection(seed: int) -> None:
     """Tau changes by -J' f, with J and f in the tool's axes, and the action on the last link by what was added."""
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     state = random_state(mech, seed)
     f = np.random.default_rng(seed).normal(size=6) * 10
     change = mech.inverse_dynamics(*state, f) - mech.inverse_dynamics(*state)

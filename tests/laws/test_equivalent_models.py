@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from linkwise import Link, Mechanism
 from linkwise.model.inertia import Inertia
 from linkwise.spatial.transform import dh_modified, dh_standard, inverse
-from mechanisms import DH_KINDS, mechanisms, numpy_call, random_body, random_mechanism, random_pose, random_state, relative
+from mechanisms import DH_KINDS, direct, mechanisms, random_body, random_mechanism, random_pose, random_state, relative
 
 BOUND = 1e-13
 """The two descriptions round differently in a few hundred operations; seen: 3e-15."""
@@ -21,7 +21,7 @@ seeds = st.integers(0, 2**16)
 
 
 def dynamics(mech: Mechanism, *state: np.ndarray) -> np.ndarray:
-    return numpy_call(mech, "inverse_dynamics", *state)
+    return direct(mech, "inverse_dynamics", *state)
 
 
 def moved(body: Inertia, pose: np.ndarray) -> dict[str, Any]:
@@ -49,8 +49,8 @@ def test_standard_and_modified_rows(seed: int, kinds: list[str]) -> None:
     modified = Mechanism(links, base=standard.base, tool=tool, gravity=standard.gravity)
     state = random_state(standard, seed)
     errors = [
-        relative(numpy_call(modified, "forward_kinematics", state[0]), numpy_call(standard, "forward_kinematics", state[0])),
-        relative(numpy_call(modified, "jacobian", state[0]), numpy_call(standard, "jacobian", state[0])),
+        relative(direct(modified, "forward_kinematics", state[0]), direct(standard, "forward_kinematics", state[0])),
+        relative(direct(modified, "jacobian", state[0]), direct(standard, "jacobian", state[0])),
         relative(dynamics(modified, *state), dynamics(standard, *state)),
     ]
     print(errors)
@@ -89,11 +89,9 @@ def test_splitting_a_link_by_a_fixed_joint(mech: Mechanism, seed: int) -> None:
     assert halves.n == mech.n
     errors = [
         relative(dynamics(halves, *state), dynamics(mech, *state)),
-        relative(np.delete(numpy_call(halves, "link_poses", state[0]), k, 0), numpy_call(mech, "link_poses", state[0])),
-        relative(
-            np.delete(numpy_call(halves, "joint_actions", *state), k + 1, 0), numpy_call(mech, "joint_actions", *state)
-        ),
-        relative(numpy_call(halves, "jacobian", state[0]), numpy_call(mech, "jacobian", state[0])),
+        relative(np.delete(direct(halves, "link_poses", state[0]), k, 0), direct(mech, "link_poses", state[0])),
+        relative(np.delete(direct(halves, "joint_actions", *state), k + 1, 0), direct(mech, "joint_actions", *state)),
+        relative(direct(halves, "jacobian", state[0]), direct(mech, "jacobian", state[0])),
     ]
     print(errors)
     # The outer part's tensor is a difference that cancels up to two digits, once.
@@ -110,10 +108,10 @@ def test_the_order_of_the_list_is_only_an_order(mech: Mechanism, seed: int) -> N
     state = random_state(mech, seed)
     there = [values[picked] for values in state]
     errors = [
-        relative(numpy_call(other, "link_poses", there[0]), numpy_call(mech, "link_poses", state[0])[shuffled]),
+        relative(direct(other, "link_poses", there[0]), direct(mech, "link_poses", state[0])[shuffled]),
         relative(dynamics(other, *there), dynamics(mech, *state)[picked]),
-        relative(numpy_call(other, "joint_actions", *there), numpy_call(mech, "joint_actions", *state)[shuffled]),
-        relative(numpy_call(other, "jacobian", there[0]), numpy_call(mech, "jacobian", state[0])[:, picked]),
+        relative(direct(other, "joint_actions", *there), direct(mech, "joint_actions", *state)[shuffled]),
+        relative(direct(other, "jacobian", there[0]), direct(mech, "jacobian", state[0])[:, picked]),
     ]
     print(errors)
     assert max(errors) <= BOUND
@@ -128,7 +126,7 @@ def test_a_payload_is_a_mass_on_the_tool(mech: Mechanism, seed: int) -> None:
     state = random_state(mech, seed)
     errors = [
         relative(dynamics(carrying, *state), dynamics(welded, *state)),
-        relative(numpy_call(carrying, "joint_actions", *state), numpy_call(welded, "joint_actions", *state)[:-1]),
+        relative(direct(carrying, "joint_actions", *state), direct(welded, "joint_actions", *state)[:-1]),
     ]
     print(errors)
     assert max(errors) <= BOUND

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
-from mechanisms import FLOATING, SEEDS, direct, random_mechanism, random_state, relative, sample, variant
+from mechanisms import FLOATING, SEEDS, Interpreted, direct, random_mechanism, random_state, relative, variant
 
 if TYPE_CHECKING:
     from pinocchio_twin import Twin
@@ -22,9 +22,11 @@ OPEN = [name for name in robots.names() if not robots.load(name).loops]
 HEAVY = [name for name in OPEN if any(link.body.mass for link in robots.load(name).links)]
 
 CASES = {
-    **{f"random{seed}": (lambda s=seed: sample(s).nofriction()) for seed in SEEDS},
-    "long_chain": lambda: random_mechanism(100, ["revolute"] * 12, range(-1, 11)).nofriction(),
-    "wide_tree": lambda: random_mechanism(101, ["revolute"] * 12, [-1, 0, 0, 1, 1, 2, 2, 2, -1, 8, 8, 0]).nofriction(),
+    **{f"random{seed}": (lambda s=seed: variant(f"joints {s}").nofriction()) for seed in SEEDS},
+    "long_chain": lambda: random_mechanism(100, ["revolute"] * 12, range(-1, 11), of=Interpreted).nofriction(),
+    "wide_tree": lambda: random_mechanism(
+        101, ["revolute"] * 12, [-1, 0, 0, 1, 1, 2, 2, 2, -1, 8, 8, 0], of=Interpreted
+    ).nofriction(),
     **{name: (lambda n=name: variant(n).nofriction()) for name in FLOATING if "rotors" not in name},
     **{name: (lambda n=name: robots.load(n).nofriction()) for name in HEAVY},
 }

@@ -8,7 +8,18 @@ from hypothesis import given
 
 from linkwise import Link, Mechanism
 from linkwise.spatial.rotation import rotation_about
-from mechanisms import SEEDS, mechanisms, numpy_call, random_link, random_pose, random_state, relative, sample
+from mechanisms import (
+    SEEDS,
+    Interpreted,
+    mechanisms,
+    numpy_call,
+    random_link,
+    random_pose,
+    random_state,
+    relative,
+    sample,
+    variant,
+)
 
 BOUND = 2e-14
 """Up to 6 links of 3 products of 4x4 matrices each, on both sides: about 40 roundings of numbers near 1."""
@@ -35,7 +46,7 @@ def test_link_poses_are_products_of_placements(mech: Mechanism) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_compiled_poses_and_tool(seed: int) -> None:
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     q, _, _ = random_state(mech, seed)
     poses, tool = mech.link_poses(q), mech.forward_kinematics(q)
     wanted = product(mech, q)
@@ -58,7 +69,7 @@ def test_minus_one_is_the_tool_and_other_indices_are_links() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS[:3])
 def test_another_tool(seed: int) -> None:
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     q, _, _ = random_state(mech)
     tool = random_pose(np.random.default_rng(seed))
     changed = mech.with_tool(tool)
@@ -101,7 +112,7 @@ def test_axes_that_are_nearly_parallel(tilt: float) -> None:
         turn[:3, :3] = rotation_about((1, 0, 0), tilt if k % 2 else -0.7 * tilt)
         turn[:3, 3] = (0.4, 0.1 * k, 0.2)
         links.append(random_link(rng, "revolute", motor=False).replace(before=turn, axis=(0, 0, 1), after=np.eye(4)))
-    mech = Mechanism(links)
+    mech = Interpreted(links)
     q, qd, qdd = rng.uniform(-2, 2, (3, 20, 5))
     pose = np.eye(4)
     wanted = []

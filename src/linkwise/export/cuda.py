@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.export.body import body, ports_of
-from linkwise.export.c_text import TYPES, comment, declared, definition, helpers, signature, syntax, unused
+from linkwise.export.c_test import WORDS
+from linkwise.export.c_text import HELPERS, TYPES, comment, declared, definition, helpers, signature, syntax, unused
 from linkwise.export.names import Names, spelt
 from linkwise.export.numbers import check_numbers, check_precision
 from linkwise.export.ports import CONSTANTS, PARAMETERS, inputs, outputs
@@ -28,7 +29,8 @@ THREADS = 128
 
 _DEVICE = "static __device__ __forceinline__"
 
-_RESERVED = ("sign_of", "plane_angle", "blocks_for", "count", "stream", "at", "step")
+RESERVED = (*HELPERS, *WORDS, "blocks_for", "on_device", "failures", "stream", "at")
+"""Names in the file and in the program that tests it."""
 
 _HEAD = """/* Made by Linkwise. CUDA C++; what runs on the device also compiles as C++ with the words of CUDA defined away.
  * Arrays of the kernels: {layout}.
@@ -97,7 +99,7 @@ def to_cuda(
     given = as_tapes(tapes)
     for tape in given:
         check_numbers(tape, precision)
-    names = Names("cuda", taken=_RESERVED)
+    names = Names("cuda", taken=RESERVED)
     used = {instruction.op for tape in given for instruction in tape.code}
     written = [_HEAD.format(layout=LAYOUTS[layout]), *helpers(used, precision, _DEVICE)]
     written.append(_BLOCKS.format(threads=THREADS, last=THREADS - 1))

@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise.export.c_test import COMPARE, bounds_text, table_text
 from linkwise.export.c_text import TYPES, definition
+from linkwise.export.cuda import RESERVED
 from linkwise.export.names import Names
 from linkwise.export.ports import PARAMETERS, inputs, outputs
 from linkwise.export.samples import samples
@@ -40,7 +41,7 @@ def program(
     tapes: Sequence[Tape], name: str, *, precision: str = "double", prefix: str = "", layout: str = "elements"
 ) -> str:
     """The source of the program: each kernel at a few configurations in one launch."""
-    names = Names("cuda", taken=("compared", "on_device", "failures", "worst", "share", "k", "row"))
+    names = Names("cuda", taken=RESERVED)
     made = parts(tapes, names, prefix)
     texts = [_HEAD.format(name=name, real=TYPES[precision]), COMPARE]
     tests = []

@@ -22,13 +22,25 @@ acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp 
 fmax fmin fmod frexp hypot ilogb ldexp lgamma lgamma_r llrint llround log log10 log1p log2 logb lrint lround modf nan
 nearbyint nextafter nexttoward pow pow10 remainder remquo rint round scalbln scalbn sin sincos sinh sqrt tan tanh
 tgamma trunc gamma drem finite significand scalb scalbf j0 j1 jn y0 y1 yn isinf isnan isfinite isnormal signbit
-fpclassify isgreater isgreaterequal isless islessequal islessgreater isunordered roundeven
+fpclassify isgreater isgreaterequal isless islessequal islessgreater isunordered roundeven float_t double_t nextup
+nextdown llogb fromfp ufromfp fromfpx ufromfpx fmaxmag fminmag fmaximum fminimum iseqsig issubnormal issignaling iszero
+canonicalize totalorder totalordermag getpayload setpayload setpayloadsig fadd fsub fmul fdiv ffma fsqrt dadd dsub dmul
+ddiv dfma dsqrt
 """
 _MACROS = """
 NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL NULL EOF I signgam errno math_errhandling MATH_ERRNO MATH_ERREXCEPT MAXFLOAT
 M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2 FP_INFINITE FP_NAN
 FP_NORMAL FP_SUBNORMAL FP_ZERO FP_FAST_FMA FP_ILOGB0 FP_ILOGBNAN BUFSIZ FILE stdin stdout stderr size_t ptrdiff_t unix
 linux near far min max small interface main printf puts fprintf abs labs div ldiv exit malloc free isalpha index
+"""
+_LIBRARY = """
+abort atexit calloc realloc rand srand qsort bsearch system getenv strlen strcpy strcat strcmp strchr strdup memcpy memmove
+memset memcmp memchr bcmp bcopy bzero ffs rindex alloca conj carg cabs creal cimag cproj cexp csqrt time clock difftime
+signal raise setjmp longjmp remove rename rewind read write open close lseek creat link unlink access pipe dup dup2 fork
+wait kill alarm pause sleep usleep nice sync select poll send recv bind listen accept connect socket shutdown random
+srandom div_t ldiv_t lldiv_t wchar_t time_t clock_t fpos_t va_list jmp_buf uint8_t uint16_t uint32_t uint64_t int8_t
+int16_t int32_t int64_t uintptr_t intptr_t uint ushort ulong scanf sscanf fscanf sprintf snprintf putchar getchar gets
+isalnum isdigit isspace isupper islower toupper tolower
 """
 _CUDA = """
 dim3 threadIdx blockIdx blockDim gridDim warpSize cudaError_t cudaStream_t cudaSuccess rsqrt sincospi sinpi cospi norm
@@ -46,8 +58,9 @@ tests test
 
 _SUFFIXED = {f"{name}{letter}" for name in _MATH.split() for letter in "fl"}
 
-C = frozenset({*_C_KEYWORDS.split(), *_CPP_KEYWORDS.split(), *_MATH.split(), *_SUFFIXED, *_MACROS.split()})
-"""C99 and later, C++ (which reads the header), math.h with the Bessel functions of POSIX, and macros of common headers."""
+C = frozenset({*_C_KEYWORDS.split(), *_CPP_KEYWORDS.split(), *_MATH.split(), *_SUFFIXED, *_MACROS.split(), *_LIBRARY.split()})
+"""C99 and later, C++ (which reads the header), math.h with the Bessel functions of POSIX, macros and types of
+common headers, and functions of the C library, which one of the same name would replace in the whole program."""
 
 CUDA = C | frozenset(_CUDA.split())
 """The same, and what CUDA defines everywhere."""

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from linkwise.export.body import body, ports_of
-from linkwise.export.c_text import unused
+from linkwise.export.c_text import HELPERS, unused
 from linkwise.export.expressions import Syntax
 from linkwise.export.names import Names
 from linkwise.export.numbers import check_numbers, check_precision, decimal
@@ -109,7 +109,7 @@ def to_rust(
     given = as_tapes(tapes)
     for tape in given:
         check_numbers(tape, precision)
-    names = Names("rust", taken=("sign_of", "plane_angle"))
+    names = Names("rust", taken=(*HELPERS, "near", "row"))
     used = {instruction.op for tape in given for instruction in tape.code}
     made = parts(given, names, prefix, titles)
     texts = [_HEAD, *_mathematics(used, precision), *(_function(part, precision, names) for part in made)]

@@ -59,12 +59,15 @@ def as_tapes(tapes: Tape | Sequence[Tape]) -> tuple[Tape, ...]:
     Raises
     ------
     ArgumentError
-        Where there is none, or two have one name.
+        Where there is none, two have one name, or one has no inputs.
     """
     given = (tapes,) if isinstance(tapes, Tape) else tuple(tapes)
     repeated = sorted({tape.name for tape in given if sum(other.name == tape.name for other in given) > 1})
     if not given or repeated:
         raise ArgumentError(f"two functions are called {repeated[0]!r}" if repeated else "there is no function to export")
+    constant = next((tape.name for tape in given if not tape.inputs), None)
+    if constant is not None:
+        raise ArgumentError(f"{constant} has no inputs: it is a number, and no function")
     return given
 
 

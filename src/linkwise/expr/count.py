@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from linkwise.expr.node import Expr
 from linkwise.expr.order import operations_needed
 
 _COUNTED_AS = {"sub": "add"}
@@ -22,6 +23,23 @@ def operation_count(outputs: Sequence[Any]) -> dict[str, int]:
     {'mul': 1, 'add': 1, 'sin': 1}
     """
     return counted(node.op for node in operations_needed(outputs))
+
+
+EFFORT = {"neg": 0, "div": 4, "sqrt": 5, "sin": 8, "cos": 8, "atan2": 20}
+"""What an operation counts where two ways of computing are compared; an addition or a multiplication counts 1."""
+
+
+def effort(operations: Iterable[Expr]) -> int:
+    """What operations take, in additions and multiplications.
+
+    Examples
+    --------
+    >>> from linkwise.expr.node import symbol
+    >>> x = symbol("x")
+    >>> effort(operations_needed([x * x + x.sin()]))
+    10
+    """
+    return sum(EFFORT.get(node.op, 1) for node in operations)
 
 
 def counted(operations: Iterable[str]) -> dict[str, int]:

@@ -95,6 +95,11 @@ class Kernel:
         return self.tape.operations
 
     @property
+    def operations_before(self) -> dict[str, int]:
+        """The same of the algorithm as it is written, before its graph was shortened."""
+        return dict(self.tape.operations_before) or self.operations
+
+    @property
     def ufunc(self) -> Any:
         """The gufunc itself; compiled when first asked for."""
         if self._ufunc is None:

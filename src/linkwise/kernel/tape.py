@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import KernelError, members
+from linkwise.expr.count import counted, operation_count
 from linkwise.expr.node import Expr, build, symbol
 from linkwise.expr.order import schedule
+from linkwise.expr.shorten import shortened_arrays
 from linkwise.spatial.scalar import Array
 
 Shape = tuple[int, ...]
@@ -47,6 +49,8 @@ class Tape:
         The slot of each element of the outputs.
     labels : mapping of str to tuple of str
         Names of the elements of inputs and outputs, in C order, where they are known. They change nothing that is computed.
+    operations_before : mapping of str to int
+        Operations that the algorithm itself took, before the graph was shortened; empty where that is not known.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Tape:
     code: tuple[Instruction, ...]
     results: tuple[int, ...]
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    operations_before: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def input_count(self) -> int:
@@ -75,8 +80,6 @@ class Tape:
     @cached_property
     def operations(self) -> dict[str, int]:
         """How many operations one evaluation takes, by kind; subtractions are counted as ``add``."""
-        from linkwise.expr.count import counted
-
         return counted(instruction.op for instruction in self.code)
 
     @cached_property
@@ -197,7 +200,9 @@ def trace(
     if parameters:
         given["parameters"] = np.array(parameters, dtype=object)
         named_elements["parameters"] = tuple(str(node.value) for node in parameters)
-    return Tape.from_graph(name, given, named, named_elements)
+    before = operation_count([node for array in named.values() for node in array.ravel()])
+    made = Tape.from_graph(name, given, shortened_arrays(named), named_elements)
+    return replace(made, operations_before=before)
 
 
 def _shapes(arrays: Mapping[str, Array]) -> dict[str, Shape]:

@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 
 from linkwise.algorithm import algorithm
+from linkwise.expr.count import effort
+from linkwise.expr.order import operations_needed
+from linkwise.kinematics.stages import Turned, ground, levers, splits, turned, turned_path
 from linkwise.model.bodies import Bodies, Body
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import quaternion_rotation
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.transform import transform
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"T": "4 4"})
 def forward_kinematics(tree: Tree, q: Array, *, link: int | str = -1) -> Array:
-    """T_world_link (4, 4): the product of the placements from the base out (J. J. Craig, 1986, eq. 3.8)."""
+    """T_world_link (4, 4): the product of the placements from the base out (J. J. Craig, 1986, eq. 3.8).
+
+    Multiplied from whichever end takes fewer operations, with the sum of the angles of parallel axes; the third axis of the
+    frame may be the cross product of the other two.
+    """
     made = moving_bodies(tree)
     body, t = frame_of(tree, made, link)
-    return np.asarray(body_poses(made, q, made.path(body))[body] @ t)
+    path = made.path(body)
+    how = turned_path(made, path, q)
+    position = how[-1].to_world(levers(made, path, how, q, t[:3, 3])[-1])
+    wanted = partial(_axes, how[body], t[:3, :3])
+    ways = {(split, third): effort for split in splits(how[body]) for third, effort in _efforts(wanted(split), position)}
+    split, third = min(ways, key=lambda way: ways[way])
+    axes = wanted(split, third)
+    if third is not None:
+        axes[:, third] = cross(axes[:, (third + 1) % 3], axes[:, (third + 2) % 3])
+    return transform(axes, position)
+
+
+def _axes(how: Turned, local: FloatArray, split: int, without: int | None = None) -> Array:
+    """R_world_frame (3, 3) of a frame that is turned by ``local`` on a body, but zeros for one axis."""
+    axes = blank(3, 3)
+    for k in range(3):
+        if k != without:
+            axes[:, k] = how.to_world(how.from_body(local[:, k]), split)
+    return axes
+
+
+def _efforts(axes: Array, position: Array) -> Iterator[tuple[int | None, int]]:
+    """What the frame takes with all axes computed alike (None), and with one as the cross product of the others."""
+    yield None, effort(operations_needed([*axes.ravel(), *position]))
+    for k in (1, 0, 2):
+        yield k, effort(operations_needed([*np.delete(axes, k, axis=1).ravel(), *position])) + CROSS
+
+
+CROSS = 9
+"""Operations of a cross product."""
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"T": "L 4 4"})
@@ -32,9 +72,17 @@ def link_poses(tree: Tree, q: Array) -> Array:
 def body_poses(made: Bodies, q: Array, which: tuple[int, ...] | None = None) -> dict[int, Array]:
     """T_world_body (4, 4) of the bodies asked for (all by default); -1 is the ground."""
     poses: dict[int, Array] = {-1: np.eye(4)}
+    how: dict[int, Turned] = {-1: ground()}
     for k in range(len(made.bodies)) if which is None else which:
         body = made.bodies[k]
-        poses[k] = place(body, poses[body.parent], q)
+        how[k] = turned(body, how[body.parent], q)
+        before, rotation = poses[body.parent] @ body.placement, how[k].rotation
+        position = before[:3, 3]
+        if body.free:
+            position = position + before[:3, :3] @ q[:3]
+        elif body.slides:
+            position = position + rotation[:, 2] * (body.pitch * q[body.position])
+        poses[k] = transform(rotation, position)
     return poses
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.forward import body_poses, frame_of
-from linkwise.model.bodies import Freedom
+from linkwise.kinematics.stages import Turned, levers, shortest, splits, turned_path
+from linkwise.model.bodies import Bodies, Freedom
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array, FloatArray, blank
 
 FRAMES = ("base", "body")
 
@@ -27,13 +31,58 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base")
     made = moving_bodies(tree)
     end, t = frame_of(tree, made, link)
     path = made.path(end)
-    poses = body_poses(made, q, path)
-    tip = poses[end] @ t
-    jac = blank(6, tree.nv)
+    how = turned_path(made, path, q)
+    arms = levers(made, path, how, q, t[:3, 3])
+    bodies = partial(_from_bodies, tree.nv, made, path, how, arms)
+    if frame == "body":
+        rotated = partial(_rotated, how[end], t[:3, :3], partial(_outward, tree.nv, made, path, q, t))
+        return shortest([partial(bodies, to=partial(_to_frame, path, how, t[:3, :3])), rotated])
+    ways = [partial(bodies, to=partial(_to_world, how, split)) for split in splits(how[end])]
+    return shortest([*ways, partial(_outward, tree.nv, made, path, q, t)])
+
+
+def _from_bodies(
+    nv: int, made: Bodies, path: Sequence[int], how: dict[int, Turned], arms: dict[int, Array], to: Callable[..., Array]
+) -> Array:
+    """J (6, nv), each column first in the axes of its joint's stage, then passed ``to`` where it is wanted."""
+    jac = blank(6, nv)
     for k in path:
         for freedom in made.bodies[k].freedoms:
-            jac[:, freedom.speed] = column(freedom, poses[k], tip[:3, 3])
-    return jac if frame == "base" else in_body_axes(tip[:3, :3], jac)
+            axis, along = how[k].from_body(freedom.angular), how[k].from_body(freedom.linear)
+            jac[:3, freedom.speed] = to(k, cross(axis, arms[k]) + along)
+            jac[3:, freedom.speed] = to(k, axis)
+    return jac
+
+
+def _to_world(how: dict[int, Turned], split: int, k: int, vector: Array) -> Array:
+    return how[k].to_world(vector, split)
+
+
+def _to_frame(path: Sequence[int], how: dict[int, Turned], local: FloatArray, k: int, vector: Array) -> Array:
+    """A vector (3,) from the axes of the stage of body k to those of the frame on the last body of the path."""
+    last = how[k]
+    for own in (how[j] for j in path[path.index(k) + 1 :]):
+        if own.stage > last.stage:
+            carrier = own.carrier or last
+            vector = own.fixed.T @ (vector if carrier.turning is None else carrier.turning.T @ vector)
+        last = own
+    return np.asarray(local.T @ last.to_body(vector))
+
+
+def _outward(nv: int, made: Bodies, path: Sequence[int], q: Array, t: FloatArray) -> Array:
+    """J (6, nv) from the poses of the bodies in the world."""
+    poses = body_poses(made, q, tuple(path))
+    point = (poses[path[-1] if path else -1] @ t)[:3, 3]
+    jac = blank(6, nv)
+    for k in path:
+        for freedom in made.bodies[k].freedoms:
+            jac[:, freedom.speed] = column(freedom, poses[k], point)
+    return jac
+
+
+def _rotated(last: Turned, local: FloatArray, base: Callable[[], Array]) -> Array:
+    """J (6, nv) in the axes of the frame, from that in the world's."""
+    return in_body_axes(last.rotation @ local, base())
 
 
 def column(freedom: Freedom, pose: Array, point: Array) -> Array:

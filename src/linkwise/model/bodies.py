@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from linkwise.expr.node import Expr
-from linkwise.spatial.scalar import FloatArray, blank, cos_sin
+from linkwise.model.regrouping import regrouped
+from linkwise.spatial.scalar import FloatArray, cos_sin
 
 
 @dataclass(frozen=True)
@@ -155,33 +156,5 @@ class Bodies:
         return tuple(reversed(found))
 
     def regrouped(self) -> Bodies:
-        """The same dynamics from fewer numbers: what a body cannot show is moved to its parent.
-
-        Mass on the axis line of a revolute joint (m, m z and the integral of z^2) moves with the parent alike, and so does
-        the whole pseudo-inertia block of a body that only slides; joint efforts and kinetic energy stay exactly the same,
-        while the forces between links do not. W. Khalil, E. Dombre, *Modeling, Identification and Control of Robots* (2002),
-        section 9.4.
-        """
-        inertias = [body.inertia.copy() for body in self.bodies]
-        for k in reversed(range(len(self.bodies))):
-            body = self.bodies[k]
-            moved = _unseen(body, inertias[k])
-            inertias[k] = inertias[k] - moved
-            if body.parent >= 0:
-                there = body.placement  # what moves to the parent is symmetric about z: any angle will do
-                inertias[body.parent] = inertias[body.parent] + there @ moved @ there.T
-        pairs = zip(self.bodies, inertias, strict=True)
-        return replace(self, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
-
-
-def _unseen(body: Body, inertia: FloatArray) -> FloatArray:
-    """The part of a pseudo-inertia that acts as if it were fixed to the parent."""
-    moved = np.zeros((4, 4)) if inertia.dtype != object else blank(4, 4)
-    if body.free:
-        return moved
-    if body.turns and not body.slides:
-        moved[2, 2], moved[3, 3] = inertia[2, 2], inertia[3, 3]
-        moved[2, 3] = moved[3, 2] = inertia[2, 3]
-    elif not body.turns:
-        moved[:3, :3] = inertia[:3, :3]
-    return moved
+        """The same dynamics from fewer numbers: see `linkwise.model.regrouping.regrouped`."""
+        return regrouped(self)

@@ -18,6 +18,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
 from linkwise.model.bodies import Bodies, Body, Rotor
+from linkwise.model.regrouping import with_added
 from linkwise.model.symbolic import any_nonzero, has_symbols
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import rotation_between, rotation_z
@@ -174,7 +175,7 @@ def _with_inertias(tree: Tree, made: Bodies) -> Bodies:
     locked = [(carrier_frame(tree, made, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
     for (body, t), inertia in [*carried, *locked, (made.tool, tree.payload)]:
         if body >= 0 and not inertia.is_zero:
-            inertias[body] = inertias[body] + t @ inertia.pseudo @ t.T
+            inertias[body] = with_added(inertias[body], t, inertia.pseudo)
     pairs = zip(made.bodies, inertias, strict=True)
     return replace(made, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
 

@@ -51,6 +51,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(pacing, "now", made.now)
     monkeypatch.setattr(pacing.time, "sleep", made.sleep)
+    monkeypatch.setattr(pacing.gc, "collect", lambda: 0)  # which would look through all that the tests before left
     return made
 
 

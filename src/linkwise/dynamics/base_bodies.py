@@ -1,0 +1,216 @@
+"""The dynamic model in base parameters: the moving bodies with one symbol for each parameter that is felt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.dynamics.base_columns import problem_of_bodies
+from linkwise.dynamics.base_forms import combination, solved
+from linkwise.dynamics.base_text import combination_text
+from linkwise.dynamics.echelon import tidied
+from linkwise.dynamics.inverse_dynamics import recursion
+from linkwise.dynamics.motors import friction
+from linkwise.expr.expanded import expanded
+from linkwise.expr.node import Expr, parameter
+from linkwise.model.bodies import Bodies, Body
+from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values, to_body
+from linkwise.model.reduction import moving_bodies
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, array, blank
+
+SECOND = ("M", "MX", "MY", "MZ", "JXX", "JYY", "JZZ", "XY", "YZ", "XZ")
+"""The ten parameters of a body with the integrals of x^2, y^2 and z^2 dm, kg m2, in the places of the moments of inertia."""
+
+_ROUNDING = 1e-14
+"""A base parameter below this part of what is added up to make it is zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class BaseBodies:
+    """The moving bodies of a mechanism, their inertias in base parameters, and what those are.
+
+    The efforts are those of the mechanism. Forces between links are not, for masses stand on other links.
+
+    Attributes
+    ----------
+    bodies : Bodies
+        The elements of the inertias are 0.0 or sums of base parameters, with coefficients 1, -1 and 1/2 (with
+        ``second_moments`` 1 and -1); so are the rotors' own inertias.
+    names : tuple of str
+        Of the base parameters that are not zero (b,): ``"XXR2"``, about the frame of the body. Without the R it is a
+        parameter of the link, with no other grouped.
+    matrix : ndarray (b, P)
+        How they come from all parameters.
+    parameters : tuple of str
+        Names of all parameters (P,), see `linkwise.model.parameters`.
+    given : ndarray (P,)
+        Their values on this mechanism: numbers or expressions.
+    reflected : tuple
+        What each joint feels of its rotors (nv,), kg m2: the sum of G^2 Jm in base parameters, 0.0 where it is grouped.
+    """
+
+    bodies: Bodies
+    names: tuple[str, ...]
+    matrix: Array
+    parameters: tuple[str, ...]
+    given: Array
+    reflected: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def values(self) -> Array:
+        """What they are on this mechanism (b,): numbers, or expressions in its symbols."""
+        return array([expanded(sum(parts, 0.0)) for parts in _products(self.matrix, self.given)])
+
+    @property
+    def definitions(self) -> dict[str, tuple[tuple[Any, str], ...]]:
+        """Of each name the coefficients, numbers or expressions, and the parameters that they go with."""
+        return {name: combination(row, None, self.parameters) for name, row in zip(self.names, self.matrix, strict=True)}
+
+    def text(self) -> str:
+        """One definition a line: ``"ZZR2 = ZZ2 + a2^2 M3"``."""
+        width = max(map(len, self.names), default=0)
+        return "\n".join(f"{name:<{width}} = {combination_text(parts)}" for name, parts in self.definitions.items())
+
+    def efforts(self, tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+        """Inverse dynamics (nv,) in base parameters, friction included, for q (nq,), qd and qdd (nv,)."""
+        rotors = np.array(self.reflected, dtype=object) * qdd
+        return np.asarray(recursion(tree, self.bodies, q, qd, qdd) + rotors + friction(tree, qd))
+
+
+def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
+    """The moving bodies with a symbol for each base parameter: what equations in base parameters are derived from.
+
+    Parameters
+    ----------
+    tree : Tree
+        With numbers, or with symbols: parameters that are zero stay zero. No joints that follow others.
+    second_moments : bool
+        Whether the integrals of x^2 and y^2, ``JXX`` and ``JYY``, are base parameters in the places of the moments XX and
+        ZZ. Each element of an inertia is then one symbol, which can take fewer operations.
+
+    Raises
+    ------
+    ArgumentError
+        Where joints follow others.
+
+    Notes
+    -----
+    See `linkwise.dynamics.base_forms`; the combinations here are about the frames of the bodies, z along the joint's axis,
+    where fewest numbers are left (W. Khalil, E. Dombre, 2002, section 9.4).
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> arm = lw.robots.planar_2r()
+    >>> base_bodies(arm).names
+    ('MXR1', 'ZZR1', 'MXR2', 'ZZR2')
+    """
+    made = moving_bodies(tree)
+    rows, columns = solved(tree, made, problem_of_bodies(tree, made, second=second_moments), resting=True)
+    start = len(LINK) * len(made.bodies)
+    rows = tidied(rows @ _from_links(tree, made, second_moments))
+    names, given = parameter_names(tree), parameter_values(tree)
+    there = [_is_there(parts) for parts in _products(rows, given)]
+    symbols = blank(start + len(MOTOR) * len(tree.drives))
+    called = _labels(made, names, rows, columns, len(symbols), SECOND if second_moments else LINK)
+    for column, name, felt in zip(columns, called, there, strict=True):
+        if felt:
+            symbols[column] = parameter(name)
+    tens = [symbols[len(LINK) * k :][: len(LINK)] for k in range(len(made.bodies))]
+    bodies = [replace(body, inertia=_pseudo(ten, second_moments)) for body, ten in zip(made.bodies, tens, strict=True)]
+    rotors = [symbols[start + len(MOTOR) * k] for k in range(len(tree.drives))]
+    kept = [k for k, column in enumerate(columns) if there[k] and not _is_friction(column, start)]
+    carried = tuple(replace(rotor, inertia=rotors[rotor.drive]) for rotor in made.rotors)
+    reflected = [0.0] * tree.nv
+    for drive, inertia in zip(tree.drives, rotors, strict=True):
+        speed = tree.nv - tree.n + drive.coordinate
+        reflected[speed] = reflected[speed] + drive.motor.gear_ratio**2 * inertia
+    return BaseBodies(
+        replace(made, bodies=tuple(bodies), rotors=carried),
+        tuple(called[k] for k in kept),
+        rows[kept],
+        names,
+        given,
+        tuple(reflected),
+    )
+
+
+def _from_links(tree: Tree, made: Bodies, second: bool) -> Array:
+    """The parameters of bodies and motors from those of links and motors (10 B + 4 D, P)."""
+    from_tensor = np.eye(len(LINK))
+    if second:
+        from_tensor[4:7, 4:7] = 0.5 - np.eye(3)
+    start, links = len(LINK) * len(made.bodies), len(LINK) * len(tree.links)
+    total = blank(start + len(MOTOR) * len(tree.drives), links + len(MOTOR) * len(tree.drives))
+    for k, (body, placed) in enumerate(made.frames):
+        if body >= 0:
+            rows, columns = (slice(len(LINK) * j, len(LINK) * j + len(LINK)) for j in (body, k))
+            total[rows, columns] = from_tensor @ to_body(placed)
+    for k in range(len(MOTOR) * len(tree.drives)):
+        total[start + k, links + k] = 1.0
+    return array(total)
+
+
+def _products(matrix: Array, given: Array) -> list[list[Any]]:
+    """Of each combination what is added up, without what is zero."""
+    made = []
+    for row in matrix:
+        pairs = [(a, b) for a, b in zip(row, given, strict=True) if not (_zero(a) or _zero(b))]
+        made.append([a * b for a, b in pairs])
+    return made
+
+
+def _zero(value: Any) -> bool:
+    return not isinstance(value, Expr) and value == 0
+
+
+def _is_there(parts: Sequence[Any]) -> bool:
+    """Whether a sum is not zero: an expression identically, a number but for rounding."""
+    if any(isinstance(part, Expr) for part in parts):
+        return not _zero(expanded(sum(parts, 0.0)))
+    return bool(abs(sum(parts)) > _ROUNDING * sum(map(abs, parts)))
+
+
+def _is_friction(column: int, start: int) -> bool:
+    return column >= start and (column - start) % len(MOTOR) > 0
+
+
+def _labels(
+    made: Bodies, names: Sequence[str], rows: Array, columns: npt.NDArray[np.int64], count: int, symbols: Sequence[str]
+) -> list[str]:
+    """The symbol of each combination: that of its parameter, with an R before the number where others are grouped."""
+    start, found = len(LINK) * len(made.bodies), []
+    moved = rows.shape[1] - count  # motors stand last in both
+    for row, column in zip(rows, columns.tolist(), strict=True):
+        if column < start:
+            body, k = divmod(column, len(LINK))
+            plain = f"{symbols[k]}{_number(made.bodies[body])}"
+        else:
+            plain = names[column + moved]
+        kind = plain.rstrip("0123456789'")
+        alone = [(value, name) for value, name in zip(row, names, strict=True) if not _zero(value)] == [(1.0, plain)]
+        found.append(plain if alone else f"{kind}R{plain[len(kind) :]}")
+    return found
+
+
+def _number(body: Body) -> int:
+    """Of the link that the joint moves, counted from 1; 0 for a floating base."""
+    return body.link + 1
+
+
+def _pseudo(ten: Array, second: bool) -> Array:
+    """The pseudo-inertia (4, 4) of ten symbols or zeros."""
+    m, x, y, z, xx, yy, zz, xy, yz, xz = ten
+    if not second:
+        xx, yy, zz = (0.5 * ((b + c) - a) for a, b, c in ((xx, yy, zz), (yy, xx, zz), (zz, xx, yy)))
+    rows = [[xx, -xy, -xz, x], [-xy, yy, -yz, y], [-xz, -yz, zz, z], [x, y, z, m]]
+    return np.array(rows, dtype=object)

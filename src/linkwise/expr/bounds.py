@@ -1,0 +1,113 @@
+"""What a rewriting may not make worse: how far rounding can go, and which inputs a value depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isnan, pi
+from operator import add, mul
+from random import Random
+
+from linkwise.expr.node import Expr
+from linkwise.expr.operations import OPERATIONS
+
+TRIALS = 5
+"""At how many points magnitudes are compared."""
+
+GROWTH = 2.0
+"""Up to this factor the sum of magnitudes may grow: one bit."""
+
+
+Numbers = tuple[float, ...]
+
+
+class Bounds:
+    """For each node of a graph, what it is made of in numbers, and of which inputs.
+
+    The magnitude of a node is its value with every difference taken as a sum, |x - y| as |x| + |y|: rounding errors are at
+    most a few units in the last place of it (J. H. Wilkinson, *Rounding Errors in Algebraic Processes*, 1963). It is taken
+    at points some of which lie near 0 and near a right angle, where a difference of large numbers gives itself away. What
+    is not asked for is not computed.
+    """
+
+    def __init__(self, seed: int = 1) -> None:
+        self._random = Random(seed)
+        self._values: dict[Expr, Numbers] = {}
+        self._magnitudes: dict[Expr, Numbers] = {}
+        self._inputs: dict[Expr, int] = {}
+        self._bits = 0
+
+    def allows(self, node: Expr, op: str, args: tuple[Expr, ...]) -> bool:
+        """Whether a node may be computed by another operation: rounding is no worse, and it needs no further input."""
+        self._learn((node, *args))
+        if any(self._inputs[arg] & ~self._inputs[node] for arg in args):
+            return False
+        made = self._magnitudes[args[0]] if op == "same" else _size(op, [self._magnitudes[arg] for arg in args])
+        pairs = [(new, old) for new, old in zip(made, self._magnitudes[node], strict=True) if not isnan(old)]
+        return bool(pairs) and all(new <= GROWTH * old for new, old in pairs)
+
+    def agree(self, node: Expr, other: Expr, share: float) -> bool:
+        """Whether two expressions have the same values at the trial points, up to a share of the first one's magnitude."""
+        self._learn((node, other))
+        rows = zip(self._values[node], self._values[other], self._magnitudes[node], strict=True)
+        return all(abs(x - y) <= share * size or x == y or (isnan(x) and isnan(y)) for x, y, size in rows)
+
+    def magnitude(self, node: Expr) -> Numbers:
+        """The magnitude of a node at the trial points."""
+        self._learn((node,))
+        return self._magnitudes[node]
+
+    def _learn(self, wanted: Iterable[Expr]) -> None:
+        """Compute what is wanted and not known, operands first."""
+        waiting = list(wanted)
+        while waiting:
+            node = waiting[-1]
+            missing = [arg for arg in node.args if arg not in self._values] if node not in self._values else []
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if node not in self._values:
+                self._operation(node) if node.args else self._leaf(node)
+
+    def _leaf(self, node: Expr) -> None:
+        if node.op == "const":
+            self._values[node], self._inputs[node] = (float(node.value),) * TRIALS, 0
+        else:
+            self._values[node], self._inputs[node] = tuple(self._input() for _ in range(TRIALS)), self._bit()
+        self._magnitudes[node] = tuple(map(abs, self._values[node]))
+
+    def _bit(self) -> int:
+        self._bits += 1
+        return 1 << self._bits
+
+    def _input(self) -> float:
+        """Of the order of 1, or near 0, or near a right angle."""
+        kind, sign = self._random.random(), self._random.choice((-1.0, 1.0))
+        if kind < 0.4:
+            return float(sign * self._random.uniform(0.4, 2.8))
+        small = 10.0 ** self._random.uniform(-4.0, -1.0)
+        return float(sign * (small if kind < 0.7 else pi / 2 - small))
+
+    def _operation(self, node: Expr) -> None:
+        op, args = node.op, node.args
+        inputs = 0
+        for arg in args:
+            inputs |= self._inputs[arg]
+        self._inputs[node] = inputs | self._bit() if op in _PARTIAL else inputs
+        values = tuple(map(OPERATIONS[op].value, *[self._values[arg] for arg in args]))
+        self._values[node] = values
+        if op in _RATIONAL:
+            self._magnitudes[node] = _size(op, [self._magnitudes[arg] for arg in args])
+        else:
+            self._magnitudes[node] = tuple(map(abs, values))
+
+
+def _size(op: str, sizes: Sequence[Numbers]) -> Numbers:
+    """The magnitudes of a result, from those of its operands."""
+    return sizes[0] if op == "neg" else tuple(map(mul if op == "mul" else add, *sizes))
+
+
+_RATIONAL = {"add", "sub", "mul", "neg"}
+
+_PARTIAL = {"div", "sqrt", "atan2", "select"}
+"""What may be no number, or is not always taken: a value that comes from it stands for an input of its own."""
