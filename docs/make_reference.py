@@ -10,11 +10,12 @@ from types import ModuleType
 from typing import Any
 
 import linkwise as lw
-from linkwise import control, errors, files, identification, robo, robots, rtss, solve, spacelib, trajectory
+from linkwise import control, errors, export, files, identification, robo, robots, rtss, solve, spacelib, trajectory
 from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
-from linkwise.dynamics import BaseParameters, SpatialOperators
+from linkwise.dynamics import BaseBodies, BaseForms, BaseParameters, SpatialOperators
 from linkwise.equations import Equations, HarmonicForm
+from linkwise.equations.derivation import Derivation
 from linkwise.kinematics import Mobility, Workspace
 
 PAGE = Path(__file__).with_name("reference.md")
@@ -42,8 +43,11 @@ CLASSES = (
     lw.Sampled,
     lw.Kernel,
     BaseParameters,
+    BaseForms,
+    BaseBodies,
     SpatialOperators,
     Equations,
+    Derivation,
     HarmonicForm,
     Comparison,
     solve.Solution,
@@ -163,7 +167,7 @@ def page() -> str:
         ]
         options = ", ".join(f"`{option}`" for option in algorithm.options)
         lines.append(f"| `{algorithm.name}` | {shapes[0]} | {shapes[1]} | {options} | {first_line(algorithm.function)} |")
-    for module in (trajectory, identification, solve, control, spacelib, rtss, robo):
+    for module in (trajectory, identification, solve, control, export, spacelib, rtss, robo):
         lines += ["", f"## `{module.__name__}`", "", first_line(module), "", *rows(functions(module))]
     lines += ["", "## `linkwise.files`", "", first_line(files), "", *rows(functions(files))]
     lines += ["", "## `linkwise.robots`", "", first_line(robots), "", *rows(functions(robots))]

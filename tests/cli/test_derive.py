@@ -47,7 +47,7 @@ def test_a_document(linkwise: Callable) -> None:
         (["planar_2r", "mass"], "no algorithm 'mass'"),
         (["planar_2r", "-o", "a.pdf"], "the file ends in '.pdf'"),
         (["planar_2r", "--document"], "--document is for LaTeX"),
-        (["planar_2r", "M", "--form", "recursive", "--significance", "0.1"], "only the harmonic form drops terms"),
+        (["planar_2r", "M", "--form", "recursive", "--significance", "0.1"], "no small terms to drop"),
         (["planar_9r"], "no bundled robot"),
     ],
 )

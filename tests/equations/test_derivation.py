@@ -36,11 +36,9 @@ def test_options_of_the_algorithm() -> None:
 
 
 def test_a_mechanism_with_symbols() -> None:
-    m, a = lw.symbols("m1 a1")
-    arm = lw.Mechanism([lw.Link(mass=m, com=(a, 0, 0), name="rod")], gravity=(0, -9.81, 0))
-    made = derive(arm, "inverse_dynamics")
+    made = derive(robots.planar_2r().symbolic("inertial", "lengths"), "inverse_dynamics")
     assert made.residual < EXACT
-    assert "m1" in str(made)
+    assert "MX2" in str(made)
     assert "Constants" in str(made)
 
 
@@ -52,7 +50,7 @@ def test_what_there_is_not_is_named() -> None:
         derive(arm, "mass")
     with pytest.raises(ArgumentError, match="no explicit form of 'forward_dynamics'"):
         derive(arm, "forward_dynamics", "explicit")
-    with pytest.raises(ArgumentError, match="only the harmonic form drops terms"):
+    with pytest.raises(ArgumentError, match="no small terms to drop"):
         derive(arm, "mass_matrix", significance=0.1)
     with pytest.raises(ArgumentError, match="has no option 'frame'"):
         derive(arm, "mass_matrix", frame="body")

@@ -50,7 +50,7 @@ NARROWEST, WIDEST = 60, 160
     "--significance",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.0,
-    help="Drop terms of the harmonic form that are smaller than this part of the largest one of their element.",
+    help="Drop terms (explicit, harmonic) that are smaller than this part of the largest one of their element.",
 )
 @click.option("--link", metavar="NAME", help="The frame of forward_kinematics and jacobian; the tool unless said.")
 @click.option("--frame", type=click.Choice(["base", "body"]), help="The axes of the jacobian; base unless said.")

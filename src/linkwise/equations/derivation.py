@@ -39,8 +39,8 @@ WRITTEN_OUT = (
 )
 """What there is in explicit and harmonic form."""
 
-HARMONIC_OPTIONS = frozenset({"values", "speeds"})
-"""Options of the harmonic form: see `linkwise.equations.harmonic_form.harmonic`."""
+DROPPING = frozenset({"values", "speeds", "of_row"})
+"""Options that say which terms are small: see `linkwise.equations.significance.without_small_terms`."""
 
 MOST_TERMS = 300_000
 """Terms that are written as text; some 10 MB."""
@@ -174,10 +174,11 @@ def derive(
     base : bool
         Whether explicit and harmonic forms are written in base parameters.
     significance : float
-        In the harmonic form terms are dropped that are smaller than this part of the largest one of their element.
+        In the explicit and harmonic forms terms are dropped that are smaller than this part of the largest one of their
+        element.
     **options
-        Those of the algorithm, such as ``link`` and ``frame``; for the harmonic form also ``values`` and ``speeds``, see
-        `linkwise.equations.harmonic_form.harmonic`.
+        Those of the algorithm, such as ``link`` and ``frame``; for terms to be dropped also ``values``, ``speeds`` and
+        ``of_row``, see `linkwise.equations.significance.without_small_terms`.
 
     Returns
     -------
@@ -201,12 +202,12 @@ def derive(
     """
     if form not in FORMS:
         raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}")
-    if form != "harmonic" and significance:
-        raise ArgumentError(f"significance is {significance}; only the harmonic form drops terms, this is the {form} one")
+    if form == "recursive" and significance:
+        raise ArgumentError(f"significance is {significance}; the recursive form has no small terms to drop")
     if form == "recursive" and base:
         raise ArgumentError("base parameters are for the explicit and harmonic forms; the recursive one regroups by itself")
     begin = time.perf_counter()
-    of_form = HARMONIC_OPTIONS if form == "harmonic" else frozenset[str]()
+    of_form = frozenset[str]() if form == "recursive" else DROPPING
     tape = kernel_of(tree, what, "numpy", {name: value for name, value in options.items() if name not in of_form}).tape
     labels_of(tape)  # refuses names that would stand for two things
     if form == "recursive":
@@ -227,10 +228,8 @@ def _written_out(
     from linkwise.equations.explicit import explicit
     from linkwise.equations.harmonic_form import harmonic
 
-    if form == "explicit":
-        made = explicit(tree, what, base=base, **options)
-    else:
-        made = harmonic(tree, what, significance=significance, base=base, **options)
+    make = explicit if form == "explicit" else harmonic
+    made = make(tree, what, significance=significance, base=base, **options)
     return made.listing(), float(made.bound)
 
 

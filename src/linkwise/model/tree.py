@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -348,9 +347,15 @@ class Tree:
 
     # ── symbols in it ─────────────────────────────────────────────────────────────────────────────
 
-    @cached_property
+    @property
     def parameters_used(self) -> tuple[Expr, ...]:
         """The symbols that stand for numbers of the mechanism, in the order in which they first occur."""
+        if "_parameters_used" not in self.__dict__:
+            self.__dict__["_parameters_used"] = self._find_parameters()
+        found: tuple[Expr, ...] = self.__dict__["_parameters_used"]
+        return found
+
+    def _find_parameters(self) -> tuple[Expr, ...]:
         links = (value for link in self.links for value in link.numbers)
         motors = (value for motor in self.motors for value in motor.numbers)
         frames = [value for loop in self.loops for value in (loop.first_frame, loop.second_frame)]
