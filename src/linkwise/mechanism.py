@@ -172,7 +172,7 @@ class Mechanism(Tree):
         return self.replace(**Symbolizer(groups, zeros).changes(self))
 
     def symbol_values(self, *groups: str, zeros: bool = False) -> dict[str, float]:
-        """The numbers for which `symbolic` puts symbols, by their names.
+        """The numbers for which `symbolic` puts symbols, by their names, in the order of its `symbols`.
 
         Examples
         --------
@@ -181,8 +181,8 @@ class Mechanism(Tree):
         {'g': 9.81}
         """
         made = Symbolizer(groups, zeros)
-        made.changes(self)
-        return made.values
+        order = self.replace(**made.changes(self)).symbols
+        return {name: made.values[name] for name in order if name in made.values}
 
     def derive(
         self, what: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any

@@ -68,3 +68,9 @@ def test_mistakes_are_told(linkwise: Callable, tmp_path: Path, words: tuple[str,
     assert told.status == 2
     assert said in told.err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_with_spaces_in_its_name(linkwise: Callable) -> None:
+    told = linkwise("export", "planar_2r", "M", "-o", "my code", "--no-test")
+    assert told.status == 0
+    assert "cd 'my code' && cc " in told.out

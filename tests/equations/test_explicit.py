@@ -1,5 +1,8 @@
 """Closed forms: textbooks', the kernels', skew and symmetric as symbols, and what is refused."""
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import sympy
@@ -17,7 +20,7 @@ from linkwise.equations.harmonic import HarmonicForm, harmonic
 from linkwise.equations.polynomial import total
 from linkwise.equations.writing_text import to_text
 from linkwise.errors import ArgumentError, KernelError
-from mechanisms import afloat, random_mechanism
+from mechanisms import afloat, random_mechanism, random_pose
 
 SAME = 1e-12
 """Relative to the largest element: some thousand terms with errors of 1e-16 each."""
@@ -145,6 +148,19 @@ def test_floating_bases_and_screws_have_an_explicit_form(arm: Mechanism) -> None
     if arm.floating:  # its orientation is q / |q|
         with pytest.raises(ArgumentError, match="takes div of an expression in the coordinates"):
             explicit(arm, "gravity_torque")
+
+
+@pytest.mark.parametrize("form", [explicit, harmonic])
+def test_what_vanishes_but_for_rounding_of_the_kernel(form: Callable[..., ClosedForm]) -> None:
+    """One joint has no Coriolis terms, and one that is upright no gravity: of that no kernel with turned frames is sure."""
+    poses = [random_pose(np.random.default_rng(seed)) for seed in range(4)]
+    for first, second in pairwise(poses):
+        link = Link(axis=first[2, :3], after=second, mass=1.5, com=(0.1, -0.2, 0.3), inertia=(0.1, 0.2, 0.15))
+        arm = Mechanism([link], base=first)
+        for what, name in (("coriolis_matrix", "C"), ("gravity_torque", "tau")):
+            made = form(arm, what)
+            assert made.terms == {name: 0}
+            assert made.residual < 1e-14
 
 
 def test_friction_stands_apart() -> None:

@@ -75,6 +75,20 @@ def test_sliding_coordinates_reach_to_their_limits() -> None:
     assert short.bound == pytest.approx(2.0 * 9.0)  # m d^2 at d = 3
 
 
+def test_joints_at_rest() -> None:
+    """Where a speed is 0 at most, what stands with it is no error, and the bound is a number."""
+    arm = robots.planar_2r()
+    short = explicit(arm, "inverse_dynamics", significance=0.4, speeds=[1.0, 0.0])
+    whole = explicit(arm, "inverse_dynamics")
+    q = np.random.default_rng(5).uniform(-3, 3, (50, 2))
+    qd, qdd = np.array([1.0, 0.0]), np.ones(2)
+    apart = np.abs(short(q, qd, qdd) - whole(q, qd, qdd)).max(axis=0)
+    assert (apart <= short.effort_bounds(qd, qdd) + 1e-12).all()
+    assert 0 < apart.max() <= short.bound < np.inf
+    with pytest.raises(ArgumentError, match="bounds are known up to"):
+        short.effort_bounds(np.array([1.0, 1e-3]), qdd)
+
+
 def test_refused() -> None:
     arm = robots.planar_2r()
     named = arm.symbolic("gravity")

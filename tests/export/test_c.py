@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from exported import arguments, drawn_for, hostile, off, plain, random_tape
-from linkwise import robots
+from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError, FileError, KernelError
-from linkwise.export import CSource, to_c
+from linkwise.export import CSource, export, to_c
+from linkwise.export.robot import closed_points
 from linkwise.kernel import trace
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -177,3 +178,57 @@ def test_a_function_called_as_one_that_is_made_is_not_mixed_up(tmp_path: Path) -
     assert [function.name for function in source.functions] == ["f_prepare", "f_prepared", "f", "f_prepare_2"]
     if COMPILER:
         assert run([str(compiled(source, tmp_path))]).endswith("all good\n")
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["compared", "made", "row", "k", "found", "double_t", "abort", "write"])
+def test_functions_are_not_mixed_up_with_those_of_the_test_and_the_library(name: str, tmp_path: Path) -> None:
+    source = to_c(trace(lambda x: x * x, name, {"x": (2,)}, {"y": (2,)}), name="some")
+    assert run([str(compiled(source, tmp_path))]).endswith("all good\n")
+
+
+@needs_compiler
+def test_empty_inputs_and_outputs_among_others(tmp_path: Path) -> None:
+    tape = trace(lambda a, b, c: (a * c, b), "f", {"a": (2,), "b": (0,), "c": ()}, {"y": (2,), "z": (0,)})
+    stone = Mechanism([Link(joint="fixed", mass=1.0)], name="stone")
+    tapes = [tape, *(stone.kernel(name).tape for name in ("jacobian", "mass_matrix", "inverse_dynamics"))]
+    said = run([str(compiled(to_c(tapes, name="empty"), tmp_path, "-O2"))])
+    assert said.endswith("all good\n"), said
+
+
+def test_a_function_without_inputs_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="two has no inputs: it is a number, and no function"):
+        to_c(trace(lambda: np.array([2.0]), "two", {}, {"y": (1,)}))
+
+
+@needs_compiler
+def test_dynamics_of_closed_loops_is_tested_where_they_are_closed(tmp_path: Path) -> None:
+    """Anywhere else nothing is a number; a test that compares nothing says so, and does not end with 0."""
+    bars = robots.load("four_bar")
+    tape = bars.kernel("forward_dynamics").tape
+    made = to_c(tape, name="bars", points=closed_points(bars))
+    said = run([str(compiled(made, tmp_path))])
+    assert "12 of 12 numbers" in said
+    assert said.endswith("all good\n")
+    said = run([str(compiled(to_c(tape, name="bars"), tmp_path))], status=2)
+    assert "0 of 12 numbers, largest difference 0.0e+00, NOT TESTED" in said
+    assert said.endswith("good as far as tested\n")
+    with pytest.raises(ArgumentError, match=r"points: q has the shape \(3,\); forward_dynamics takes \(n, 3\)"):
+        _ = to_c(tape, points={"q": bars.neutral}).self_test
+
+
+def test_closed_points_are_closed() -> None:
+    for name in ("four_bar", "jansen"):
+        model = robots.load(name)
+        points = closed_points(model)
+        residual = model.kernel("closure")(points["q"])
+        speeds = (model.kernel("closure_jacobian")(points["q"]) @ points["qd"][..., None])[..., 0]
+        # 1e-11: what the projection promises, in parts of the size of the mechanism, which is of the order of 1 m
+        assert np.abs(residual).max() <= 1e-11
+        assert np.abs(speeds).max() <= 1e-11
+        assert np.ptp(points["q"], axis=0).max() > 1e-3
+        assert np.abs(points["qd"]).max() > 0.1
+    assert closed_points(robots.load("planar_2r")) == {}
+    symbolic = robots.load("four_bar").symbolic("inertial")
+    assert closed_points(symbolic) == {}
+    assert "mass_matrix.h" in export(symbolic, "mass_matrix", name="mass_matrix").files

@@ -11,7 +11,7 @@ from exported import hostile, plain, random_tape
 from linkwise import robots
 from linkwise.errors import ArgumentError
 from linkwise.export import export, to_c, to_cuda
-from linkwise.kernel import Tape
+from linkwise.kernel import Tape, trace
 
 NVCC, CPP = shutil.which("nvcc"), shutil.which("g++")
 
@@ -115,3 +115,23 @@ def test_parameters_are_one_for_all_configurations() -> None:
 def test_an_unknown_layout_is_refused() -> None:
     with pytest.raises(ArgumentError, match="layout is 'rows'; expected 'elements' or 'configurations'"):
         to_cuda(plain(), layout="rows")
+
+
+def test_only_what_stands_for_parameters_is_one_for_all_configurations() -> None:
+    """An input that happens to be called as the constants are is one of each configuration."""
+    ports = {"constants": (1,), "parameters": (1,)}
+    source = to_cuda(trace(lambda c, p: c * (p * p), "f", ports, {"y": (1,)}))
+    kernel = source[source.index("void f_prepared_kernel") :]
+    assert "constants_i[1] = {constants[(0u * count) + at]};" in kernel
+    assert "f_prepared(constants_i, constants_2, y_i);" in kernel
+
+
+@pytest.mark.skipif(CPP is None, reason="no C++ compiler")
+def test_several_files_in_one_program(tmp_path: Path) -> None:
+    """Helpers stand in each of them, in two precisions too, and are defined once."""
+    files = {"left": "double", "right": "double", "small": "single"}
+    for name, precision in files.items():
+        (tmp_path / f"{name}.cu").write_text(to_cuda(plain(), prefix=f"{name}_", precision=precision))
+    lines = [STAND_INS, *(f'#include "{name}.cu"' for name in files), "int main(void) { return 0; }", ""]
+    (tmp_path / "all.cpp").write_text("\n".join(lines))
+    run(str(CPP), "-fsyntax-only", str(tmp_path / "all.cpp"))

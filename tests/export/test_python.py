@@ -78,3 +78,10 @@ def test_nothing_that_moves() -> None:
     made = space(to_python([still.kernel("jacobian").tape, still.kernel("forward_kinematics").tape]))
     assert made["jacobian"](np.zeros(0)).shape == (6, 0)
     assert np.array_equal(made["forward_kinematics"](np.zeros((2, 0))), [np.eye(4)] * 2)
+
+
+def test_what_is_no_real_number_is_refused() -> None:
+    function = space(to_python(random_tape(4)))["random4"]
+    for wrong, kind in (([1j, 0, 0, 0], "complex128"), (["1", "2", "3", "4"], "<U1")):
+        with pytest.raises(TypeError, match=f"x holds {kind}; expected real numbers"):
+            function(wrong)

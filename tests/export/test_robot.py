@@ -94,4 +94,6 @@ def test_every_port_of_every_algorithm_has_a_meaning() -> None:
     for declared in ALGORITHMS.values():
         if declared.function.__module__.startswith("linkwise."):
             for name, shape in {**declared.inputs, **declared.outputs}.items():
-                assert Port(name, (2,) * len(shape.split())).meaning, f"{declared.name}: {name} ({shape})"
+                sizes = tuple(int(word) if word.isdigit() else 2 for word in shape.split())
+                assert Port(name, sizes).meaning, f"{declared.name}: {name} ({shape})"
+    assert not Port("p", (4,)).meaning, "a momentum has six elements"

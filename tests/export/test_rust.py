@@ -8,7 +8,7 @@ import pytest
 
 from exported import hostile, plain, random_tape
 from linkwise import robots
-from linkwise.export import to_rust
+from linkwise.export import export, to_rust
 
 RUSTC = shutil.which("rustc")
 
@@ -46,3 +46,14 @@ def test_nothing_is_allocated_and_the_crate_libm_may_stand_in() -> None:
     assert "libm::atan2f(y, x)" in source
     assert '#[cfg(not(feature = "libm"))]' in source
     assert "#[cfg(test)]" not in to_rust(plain(), self_test=False)
+
+
+@pytest.mark.skipif(RUSTC is None, reason="no Rust compiler")
+def test_what_is_told_as_the_way_to_try_it_works(tmp_path: Path) -> None:
+    """Also of a function of which nothing can be tested: its test is ignored, and says why."""
+    made = export(robots.load("four_bar"), ["forward_dynamics", "project_to_loops"], "rust", name="bars")
+    made.write(tmp_path)
+    done = subprocess.run(made.command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "1 passed; 0 failed; 1 ignored" in done.stdout
+    assert "rounding decides which" in done.stdout

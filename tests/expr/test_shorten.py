@@ -77,10 +77,11 @@ def test_what_cancels_is_left_alone() -> None:
     value = evaluate(made, {a: 1e-6, x: 1.0})
     assert value[2] == pytest.approx(evaluate([rest], {a: 1e-6, x: 1.0})[0], rel=4e-16)
     assert value[1] == pytest.approx(value[2], rel=4e-16), "1 - cos^2 is sin^2, with all its digits"
-    given = {x: 1.0 + 1e-9, y: 1.0}
-    product = (x - y) * (x + y)
-    found = evaluate(shortened([x * x, y * y, product]), given)[2]
-    assert found == pytest.approx(evaluate([product], given)[0], rel=4e-16)
+    given = {a: 0.7, x: 1.0 + 1e-9, y: 1.0}
+    squares, products = [x * x, y * y], [a * x, a * y]  # before what could be made of them
+    for known, product in ((squares, (x - y) * (x + y)), (products, a * (x - y))):
+        found = evaluate(shortened([*known, product]), given)[2]
+        assert found == pytest.approx(evaluate([product], given)[0], rel=4e-16)
 
 
 def test_no_value_gets_to_depend_on_more() -> None:
@@ -178,6 +179,15 @@ def test_roots_and_selections_are_values_of_their_own() -> None:
     nodes = [(x * x).sqrt(), x.select(x, y), x.select(y, x), abs(x), (x * x).sqrt() * (x * x).sqrt()]
     residues.learn(operations_needed(nodes))
     assert len({residues[node] for node in (*nodes, x, y, x * x) if node in residues.of or not node.args}) >= 7
+
+
+def test_angles_of_many_parts() -> None:
+    """Longer than Python's stack is deep."""
+    total: Any = symbol("q")
+    for _ in range(2000):
+        total = total + symbol("q")
+    made = shortened([total.cos(), total.sin(), total.cos() * 2.0])
+    assert operation_count(made) == {"mul": 1, "add": 2000, "sin": 1, "cos": 1}
 
 
 def test_bounds_refuse_what_cancels() -> None:

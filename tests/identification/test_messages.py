@@ -85,7 +85,8 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "wrong sign": (
         lambda: identify(DRIVEN, Q, QD, QDD, DRIVEN.inverse_dynamics(Q, QD, QDD) - QD, effort_std=1.0).to_mechanism(),
-        "no motor has what was identified; leave it out or make it known\nB1 is -0.0004 (deviation ...); expected >= 0\n"
+        "no motor has what was identified; leave it out (essential=) or make it known (known=)\n"
+        "B1 is -0.0004 (deviation ...); expected >= 0\n"
         "B2 is -0.0004 (deviation ...); expected >= 0",
     ),
     "picture": (

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 import pickle
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,6 +18,7 @@ import sympy
 import linkwise as lw
 from linkwise import robots
 from linkwise.errors import ArgumentError, ModelError
+from linkwise.expr import node
 from linkwise.model.inertia import Inertia
 
 EXACT = 1e-12
@@ -40,6 +45,38 @@ def test_equal_names_are_one_symbol_and_pickle() -> None:
     assert pickle.loads(pickle.dumps(m * 2.0 + m.sin())) is m * 2.0 + m.sin()
     assert lw.symbols(["link mass", "λ"])[0].value == "link mass"
     assert lw.symbols("e\u0301") is lw.symbols("\u00e9")
+
+
+def test_expressions_of_another_process_are_those_of_this_one() -> None:
+    """There the symbols were made in another order, which is the order of factors and terms."""
+    names = [f"{word} of two processes" for word in "ab"]
+    code = (
+        "import pickle, sys, linkwise as lw\n"
+        f"b, a = lw.symbols({names[::-1]})\n"
+        "arm = lw.Mechanism([lw.Link(mass=a * b, com=(a + b, 0, 0))])\n"
+        "sys.stdout.buffer.write(pickle.dumps(arm))"
+    )
+    sent = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    a, b = lw.symbols(names)
+    arm, found = lw.Mechanism([lw.Link(mass=a * b, com=(a + b, 0, 0))]), pickle.loads(sent)
+    assert found == arm
+    assert hash(found) == hash(arm)
+    assert found.links[0].body.mass is a * b
+
+
+def test_threads_get_the_same_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where one is interrupted between the look into the table and the entry into it."""
+    new = node._new
+
+    def slowly(*given: Any) -> Any:
+        time.sleep(1e-3)
+        return new(*given)
+
+    monkeypatch.setattr(node, "_new", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda k: lw.symbols([f"of threads {k // 4}"])[0], range(40))]
+    assert len({*map(id, found)}) == 10
+    assert all(map(node.is_parameter, found))
 
 
 NO_NAMES: list[Any] = ["", " , ", ["a", ""], ["a\nb"], [" a"], ["x" * 201], ["-1e5"], ["nan"], [3], 5, ["\x1b[31m"]]
@@ -189,6 +226,11 @@ def test_symbols_stand_in_every_number_of_a_model() -> None:
         (lambda x: lw.Link(limits=(0, x)), "limits"),
         (lambda x: lw.Link(before=[[x, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]), "before .* rigid transform"),
         (lambda x: lw.Link(inertia=[[1, x, 0], [0, 1, 0], [0, 0, 1]]), "inertia .* symmetric"),
+        (lambda x: lw.Link(inertia=x), "inertia is Expr.* 3 diagonal elements"),
+        (lambda x: lw.Link(speed_limit=x), "speed_limit is Expr.* finite number"),
+        (lambda x: lw.Link(effort_limit=2 * x), "effort_limit is Expr.* finite number"),
+        (lambda x: lw.Mimic("a", x), "ratio is Expr.* finite number"),
+        (lambda x: lw.Mimic("a", 1.0, x), "offset is Expr.* finite number"),
         (lambda x: lw.Link(mass=[x, 1]), "mass"),
         (lambda x: lw.Link(com=(x, 1)), "com"),
         (lambda x: lw.Link(com=(x, math.inf, 0)), "com"),
@@ -254,6 +296,18 @@ def test_a_joint_without_inertia_is_found_with_symbols_too() -> None:
     assert good.kernel("forward_dynamics")([0.1], [0.0], [1.0], [2.0]) == pytest.approx([0.5])
 
 
+def test_forward_dynamics_of_rotors_with_symbols() -> None:
+    """A rotor on the base whose inertia is less a symbol, which a positive number for it would make impossible."""
+    jm = lw.symbols("Jm")
+    body = {"mass": 1.0, "inertia": (1, 1, 1)}
+    motor = lw.Motor(inertia=-jm, gear_ratio=2.0, joint="fore", carrier="upper", axis=(0, 0, 1))
+    arm = lw.Mechanism([lw.Link(name="upper", **body), lw.Link(name="fore", **body)], motors=[motor])
+    state = np.random.default_rng(4).normal(size=(3, 2))
+    found = arm.kernel("forward_dynamics", backend="numpy")(*state, [-0.3])
+    wanted = arm.substitute(Jm=-0.3).kernel("forward_dynamics", backend="numpy")(*state)
+    assert np.abs(found - wanted).max() <= EXACT * np.abs(wanted).max()
+
+
 def test_moments_are_kept_as_they_are() -> None:
     m, x, xx = lw.symbols("M MX XX")
     body = Inertia.from_moments(m, (x, 0, 0), (xx, 0, 0))
@@ -280,6 +334,21 @@ def test_groups_of_symbols() -> None:
         ArgumentError, match="no group 'mass' of numbers; there is 'inertial', 'lengths', 'gravity' and 'motors'"
     ):
         puma.symbolic("mass")
+
+
+def test_standard_names_beside_symbols_of_ones_own() -> None:
+    """A name that is taken is no name for another number, and a rotor's tensor with symbols has its Jm in it."""
+    length, moment = lw.symbols("a1 J")
+    rows = [(0, 0, 0.5, 0), (0, 0, length, 0)]
+    arm = lw.Mechanism.from_dh(rows, convention="standard")
+    with pytest.raises(ArgumentError, match="two numbers would be called 'a1'"):
+        arm.symbolic("lengths")
+    with pytest.raises(ArgumentError, match="two numbers would be called 'a1'"):
+        arm.symbol_values("lengths")
+    assert arm.substitute(a1=lw.symbols("a2")).symbolic("lengths").symbols == ("a1", "a2")
+    tensor = (moment, moment, 2 * moment)
+    motor = lw.Motor(rotor_inertia=tensor, axis=(0, 0, 1), carrier="link1", joint="link2", viscous=0.1)
+    assert arm.replace(motors=[motor]).symbolic("motors").symbols == ("a1", "J", "B_1")
 
 
 def test_nearest_frames_with_symbols_agree_with_numbers() -> None:

@@ -44,6 +44,7 @@ NARROWEST, WIDEST = 60, 160
 )
 @click.option("--as", "way", type=click.Choice(WAYS), help="How it is written; text, or what the suffix of -o says.")
 @click.option("--symbols", metavar="KINDS", help="Numbers to replace by symbols: inertial, lengths, gravity, motors.")
+@click.option("--zeros", is_flag=True, help="With --symbols: inertial and motor parameters that are 0 become symbols too.")
 @click.option("--no-motors", is_flag=True, help="Leave out rotor inertias and friction.")
 @click.option("--base", is_flag=True, help="In base parameters (explicit and harmonic form).")
 @click.option(
@@ -79,8 +80,8 @@ def derive(mechanism: str, what: tuple[str, ...], **options: Any) -> None:
     way = _way(options["way"], options["output"])
     if options["document"] and way != "latex":
         raise click.UsageError(f"--document is for LaTeX; this is {way}")
-    model = _prepared(description(mechanism).mechanism, options)
-    found = [_derived(model, name, options) for name in what or ("M", "C", "g")]
+    model, values = _prepared(description(mechanism).mechanism, options)
+    found = [_derived(model, values, name, options) for name in what or ("M", "C", "g")]
     text = _written(found, way, options)
     if options["output"]:
         write_bytes(Path(options["output"]), (text.rstrip("\n") + "\n").encode())
@@ -103,19 +104,19 @@ def _way(asked: str | None, output: str | None) -> str:
     return asked or SUFFIXES.get(suffix, "text")
 
 
-def _prepared(model: Mechanism, options: dict[str, Any]) -> Mechanism:
-    """The mechanism as it was asked for: without motors, with symbols."""
+def _prepared(model: Mechanism, options: dict[str, Any]) -> tuple[Mechanism, dict[str, float]]:
+    """The mechanism as it was asked for, without motors, with symbols; the numbers that these stand for."""
     if options["no_motors"]:
         model = model.replace(
             motors=(), links=[link.replace(motor=None) if link.motor is not None else link for link in model.links]
         )
-    if options["symbols"]:
-        kinds = [kind.strip() for kind in options["symbols"].split(",") if kind.strip()]
-        model = model.symbolic(*kinds)
-    return model
+    if not options["symbols"]:
+        return model, {}
+    kinds = [kind.strip() for kind in options["symbols"].split(",") if kind.strip()]
+    return model.symbolic(*kinds, zeros=options["zeros"]), model.symbol_values(*kinds, zeros=options["zeros"])
 
 
-def _derived(model: Mechanism, name: str, options: dict[str, Any]) -> Derivation:
+def _derived(model: Mechanism, values: dict[str, float], name: str, options: dict[str, Any]) -> Derivation:
     """One result, with its time and size told."""
     from linkwise.equations.derivation import WRITTEN_OUT, counted
     from linkwise.equations.derivation import derive as made
@@ -123,6 +124,8 @@ def _derived(model: Mechanism, name: str, options: dict[str, Any]) -> Derivation
     what = SHORT.get(name, name)
     form = options["form"] or ("explicit" if what in WRITTEN_OUT else "recursive")
     chosen = {key: options[key] for key in ("link", "frame") if options[key] is not None and _takes(what, key)}
+    if options["significance"] and values:
+        chosen["values"] = values
     found = made(model, what, form, base=options["base"], significance=options["significance"], **chosen)
     bound = f", off by {found.bound:.2g} at most" if found.bound else ""
     click.echo(f"{what}, {form}: {found.seconds:.2f} s; {found.terms:,} terms, {counted(found.operations)}{bound}", err=True)

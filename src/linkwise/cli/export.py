@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +33,7 @@ LANGUAGES = ("c", "python", "jax", "cuda", "rust")
 @click.option("--name", metavar="NAME", help="Of the files; the mechanism's unless said.")
 @click.option("--prefix", metavar="TEXT", default="", help="Before the name of each function.")
 @click.option("--symbols", metavar="KINDS", help="Numbers that become parameters: inertial, lengths, gravity, motors.")
+@click.option("--zeros", is_flag=True, help="With --symbols: inertial and motor parameters that are 0 become symbols too.")
 @click.option("--no-motors", is_flag=True, help="Leave out rotor inertias and friction.")
 @click.option("--no-test", is_flag=True, help="Write no test program beside C, CUDA and Rust.")
 @click.option("--force", is_flag=True, help="Replace files that are there.")
@@ -54,7 +58,8 @@ def export(mechanism: str, kernels: tuple[str, ...], **options: Any) -> None:
     values: dict[str, float] = {}
     if options["symbols"]:
         groups = [group.strip() for group in options["symbols"].split(",") if group.strip()]
-        model, values = given.symbolic(*groups), given.symbol_values(*groups)
+        zeros = options["zeros"]
+        model, values = given.symbolic(*groups, zeros=zeros), given.symbol_values(*groups, zeros=zeros)
     else:
         model = given
     names = [SHORT.get(name, name) for name in kernels]
@@ -75,7 +80,7 @@ def export(mechanism: str, kernels: tuple[str, ...], **options: Any) -> None:
         click.echo(line)
     if made.command:
         there = options["output"]
-        click.echo(f"to try it: {'' if there == '.' else f'cd {plain(there)} && '}{made.command}")
+        click.echo(f"to try it: {'' if there == '.' else f'cd {shlex.quote(plain(there))} && '}{made.command}")
 
 
 def _without_motors(model: Mechanism, wanted: bool) -> Mechanism:
@@ -108,9 +113,12 @@ def _with_values(made: Sources, model: Mechanism, values: Mapping[str, float]) -
 
     if not values:
         return made
-    rows = [f"{name},{values[name]!r}\n" for name in model.symbols if name in values]
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["name", "value"])
+    table.writerows([name, repr(float(values[name]))] for name in model.symbols if name in values)
     stem = next(iter(made.files)).rpartition(".")[0]
-    return Sources({**made.files, f"{stem}_parameters.csv": "".join(["name,value\n", *rows])}, made.operations, made.command)
+    return Sources({**made.files, f"{stem}_parameters.csv": text.getvalue()}, made.operations, made.command)
 
 
 def _operations(operations: Mapping[str, Mapping[str, int]]) -> list[str]:

@@ -14,6 +14,7 @@ from linkwise.dynamics.singular import check_inertia
 from linkwise.expr.count import operation_count
 from linkwise.model.bodies import Bodies
 from linkwise.model.reduction import moving_bodies
+from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, blank
 
@@ -48,7 +49,7 @@ def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None
     made = moving_bodies(tree).regrouped()
     left = tau - friction(tree, qd)
     found = [composite_acceleration(tree, made, q, qd, left, external)]
-    if not any(rotor.inertia for rotor in made.rotors):
+    if not any_nonzero([rotor.inertia for rotor in made.rotors]):
         found.append(articulated_acceleration(tree, made, q, qd, left, external))
     return min(found, key=lambda qdd: sum(operation_count(list(qdd)).values()))
 

@@ -8,6 +8,7 @@ counted with either of the two bodies that the joint connects.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,8 @@ from linkwise.model.bodies import Bodies, Body
 from linkwise.spatial.scalar import Array
 
 LARGEST = 4.0
-"""How large the moments of inertia of the masses may be, in those of the body and its parent: numbers cancel that much."""
+"""How large the first and second moments of the masses may be, in those of the bodies that carry them, and how large the
+masses, in those of the bodies that slide: numbers cancel that much."""
 
 Way = tuple[tuple[int, Any], ...]
 """Along which axes of the body the way goes, x (0) and y (1), and the mass (kg) at the end of each part."""
@@ -54,7 +56,7 @@ def point_masses(made: Bodies) -> PointMasses:
             continue
         for child in children[k]:
             way = _way(body, bodies[child]) if loaded[child] else ()
-            if way and _is_moderate(body, bodies[child], bodies[body.parent], way):
+            if way and _is_moderate(made, child, sum(abs(mass) for _, mass in way)):
                 ways[child] = way
                 bodies[k] = _without(body, bodies[child].placement[:3, 3], way)
                 _settle(bodies, k)
@@ -99,14 +101,25 @@ def _way(body: Body, child: Body) -> Way:
     return tuple((i, float(mass)) for i, mass in zip(axes, masses, strict=True))
 
 
-def _is_moderate(body: Body, child: Body, parent: Body, way: Way) -> bool:
-    """Whether the masses are of the size of what the bodies hold: a short lever asks for large ones."""
-    numbers = [*body.inertia[:3, :3].flat, *parent.inertia[:3, :3].flat, *body.placement[:3, 3], *child.placement[:3, 3]]
-    if not all(is_number(value) for value in numbers):
-        return False
-    held = float(np.trace(body.inertia[:3, :3]) + np.trace(parent.inertia[:3, :3]))
-    reach = max(float(placement[:3, 3] @ placement[:3, 3]) for placement in (body.placement, child.placement))
-    return bool(sum(abs(mass) for _, mass in way) * reach <= LARGEST * abs(held))
+def _is_moderate(made: Bodies, child: int, mass: float) -> bool:
+    """Whether masses at a body's origin are of the size of what is before it: a short lever asks for large ones.
+
+    On each body they come and go, and what acts on them does so with the lever of the next body, however short their own is.
+    """
+    k = child
+    while made.bodies[k].parent >= 0:
+        lever, k = made.bodies[k].placement[:3, 3], made.bodies[k].parent
+        around = [made.bodies[j].inertia for j in (k, made.bodies[k].parent) if j >= 0]
+        if not all(is_number(value) for value in (*lever, *(number for inertia in around for number in inertia.flat))):
+            return False
+        square = float(lever @ lever)
+        second = sum(abs(float(np.trace(inertia[:3, :3]))) for inertia in around)
+        first = sum(math.sqrt(inertia[:3, 3] @ inertia[:3, 3]) for inertia in around)
+        if mass * square > LARGEST * second or mass * math.sqrt(square) > LARGEST * first:
+            return False
+        if (made.bodies[k].slides or made.bodies[k].free) and mass > LARGEST * abs(float(around[0][3, 3])):
+            return False
+    return True
 
 
 def _without(body: Body, lever: Array, way: Way) -> Body:
@@ -130,7 +143,6 @@ def _settle(bodies: list[Body], k: int) -> None:
     if body.parent >= 0:
         parent = bodies[body.parent]
         bodies[body.parent] = replace(parent, inertia=regrouping.with_added(parent.inertia, body.placement, moved))
-
 
 
 def parts(shift: Array, way: Way, turned: bool) -> tuple[list[tuple[Array, Any]], Array]:

@@ -21,6 +21,9 @@ TRIALS = 3
 LEAST = 1e-13
 """Below this part of what was added up in it, a pivot of M is rounding."""
 
+DRAWS = 32
+"""How often numbers for symbols are drawn before it is left open whether there is inertia."""
+
 _PASSED = "_inertia_is_there"
 
 
@@ -32,6 +35,8 @@ def check_inertia(tree: Tree) -> None:
     for _ in range(TRIALS):
         q = rng.uniform(-1.0, 1.0, tree.nq)
         numbers = _with_numbers(tree, rng) if tree.symbols else tree
+        if numbers is None:
+            break
         matrix, sums = np.asarray(mass_matrix(numbers, q), dtype=float), _summed(numbers, q)
         for k in reversed(range(len(matrix))):
             pivot, least = abs(matrix[k, k]) if tree.symbols else matrix[k, k], LEAST * sums[k]
@@ -41,12 +46,22 @@ def check_inertia(tree: Tree) -> None:
     tree.__dict__[_PASSED] = True
 
 
-def _with_numbers(tree: Tree, rng: np.random.Generator) -> Tree:
-    """The mechanism with random numbers for its symbols: an inertia that is there for these is there for nearly all."""
+def _with_numbers(tree: Tree, rng: np.random.Generator) -> Tree | None:
+    """The mechanism with random numbers for its symbols: an inertia that is there for these is there for nearly all.
+
+    What is made of symbols may have to be positive, as the inertia of a motor; None where no numbers are found for it.
+    """
     links = [link.replace(physical=False) for link in tree.links]
     payload = Inertia(tree.payload.mass, tree.payload.com, tree.payload.tensor, physical=False)
     made = tree.replace(links=links, payload=payload).nofriction()
-    return made.substitute(dict(zip(made.symbols, rng.uniform(0.5, 1.5, len(made.symbols)).tolist(), strict=True)))
+    for draw in range(DRAWS):
+        signs = rng.choice([-1.0, 1.0], len(made.symbols)) if draw else 1.0
+        numbers = signs * rng.uniform(0.5, 1.5, len(made.symbols))
+        try:
+            return made.substitute(dict(zip(made.symbols, numbers.tolist(), strict=True)))
+        except ModelError:
+            continue
+    return None
 
 
 def _summed(tree: Tree, q: FloatArray) -> FloatArray:

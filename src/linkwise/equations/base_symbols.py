@@ -90,12 +90,12 @@ def _vanishes(forms: BaseForms, k: int) -> bool:
     value = forms.values[k]
     if isinstance(value, Expr):
         return False
-    row = [
+    products = [
         abs(float(factor) * float(each))
         for factor, each in zip(forms.matrix[k], forms.given, strict=True)
-        if factor and each
+        if not isinstance(factor, Expr) and not isinstance(each, Expr)
     ]
-    return bool(abs(value) <= ROUNDING * sum(row))
+    return bool(abs(value) <= ROUNDING * sum(products))
 
 
 def _free(name: str, used: set[str]) -> str:

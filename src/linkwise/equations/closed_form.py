@@ -93,7 +93,8 @@ class ClosedForm:
         """For which motions `bound` holds."""
         said = "" if self.what not in {"inverse_dynamics", "coriolis_matrix"} else f"speeds up to {_words(self.speeds)}"
         said += " and accelerations up to 1" if self.what == "inverse_dynamics" else ""
-        return " with ".join(word for word in ("sliding coordinates within their limits, or 1 m", said) if word)
+        slides = "sliding coordinates within their limits, or 1 m" if any(self.tree.slides) else ""
+        return " with ".join(word for word in (slides, said) if word)
 
     @property
     def bounds(self) -> dict[str, FloatArray]:
@@ -123,8 +124,7 @@ class ClosedForm:
         """
         found = self.bounds
         mass = np.triu(found["M"]) + np.triu(found["M"], 1).T
-        shares = np.max(np.abs(qd) / self.speeds, initial=0.0)
-        if shares > 1:
+        if np.any(np.abs(qd) > self.speeds):
             raise ArgumentError(
                 f"speeds are {shown(np.asarray(qd).tolist())}; bounds are known up to {self.speeds.tolist()}"
             )

@@ -23,6 +23,7 @@ from linkwise.equations.writing_sympy import to_sympy
 from linkwise.equations.writing_text import to_text
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kernel.tape import Tape
+from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
@@ -243,10 +244,17 @@ def _headed(listing: Listing, tree: Tree, what: str, form: str, tape: Tape) -> L
         once = counted(operations(replace(listing, sections=constants)))
         notes = (*notes, f"What depends on the mechanism alone takes {once} of these, once for all.")
     title = f"{TITLES.get(what, what)} of {tree.name}, {form}: {counted(operations(listing))}"
+    if what == "regressor":
+        notes = (*notes, COLUMN_NOTE)
     if any(letter in name[:2] for name in listing.meanings for letter in "wavUFNfn"):
         notes = (*notes, BODY_NOTE)
     return replace(listing, title=title, meanings={**given_meanings(tree, tape, listing), **listing.meanings}, notes=notes)
 
+
+COLUMN_NOTE = (
+    f"The columns of Y are those of {', '.join(LINK)} of link 1, then of link 2, and so on; after them come"
+    f" {', '.join(MOTOR)} of each motor."
+)
 
 BODY_NOTE = "Body k is what joint k moves. Its vectors are in its own axes, z along the joint, unless they are in the world."
 

@@ -102,4 +102,4 @@ def _notes(form: ClosedForm) -> tuple[str, ...]:
     if form.dropped is None or not form.dropped.count:
         return ()
     left = f"{form.dropped.count} small terms are left out; no element is off by more than {form.bound:.3g}"
-    return (f"{left}, with {form.assumed}.",)
+    return (f"{left}{', with ' if form.assumed else ''}{form.assumed}.",)

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from linkwise.equations.listing import Call, Listing, Name, Sum
+from linkwise.expr.node import Expr, is_parameter
 from linkwise.kernel.tape import Tape
+from linkwise.model.inertia import Inertia
+from linkwise.model.motor import Motor
 from linkwise.model.tree import Tree
-
-INERTIAL = {
-    "M": "mass of link {k}, kg",
-    "MX": "first moment of link {k} about its frame's origin, kg m",
-    "MY": "first moment of link {k} about its frame's origin, kg m",
-    "MZ": "first moment of link {k} about its frame's origin, kg m",
-    "XX": "inertia tensor of link {k} about its frame's origin, kg m2",
-    "YY": "inertia tensor of link {k} about its frame's origin, kg m2",
-    "ZZ": "inertia tensor of link {k} about its frame's origin, kg m2",
-    "XY": "inertia tensor of link {k} about its frame's origin, kg m2",
-    "YZ": "inertia tensor of link {k} about its frame's origin, kg m2",
-    "XZ": "inertia tensor of link {k} about its frame's origin, kg m2",
-    "Jm": "rotor inertia of motor {k}, kg m2",
-    "B": "viscous friction of motor {k}",
-    "a": "length of link {k} (Denavit-Hartenberg), m",
-    "d": "offset of link {k} along its joint axis (Denavit-Hartenberg), m",
-}
-"""Of parameters of standard names."""
 
 
 def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
@@ -41,13 +27,60 @@ def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
                 found[f"{letter}{k + 1}"] = f"{what} of joint {k + 1}{called}, {'m' if slides.get(k) else 'rad'}{unit}"
     if "tau" in tape.inputs and any(f"tau{k + 1}" in used for k in range(tree.n)):
         found.update({f"tau{k + 1}": f"effort at joint {k + 1}" for k in range(tree.n) if f"tau{k + 1}" in used})
-    for name in sorted(used):
-        match = re.fullmatch(r"([A-Za-z]+)(\d+)", name)
-        if "parameters" in tape.inputs and match and match[1] in INERTIAL and name in tape.labels.get("parameters", ()):
-            found.setdefault(name, INERTIAL[match[1]].format(k=match[2]))
-    if "g" in tape.labels.get("parameters", ()) and "g" in used:
-        found["g"] = "acceleration of gravity, m/s2"
+    found |= {name: text for name, text in sorted(symbol_meanings(tree).items()) if name in used}
     return _shortened(found)
+
+
+def symbol_meanings(tree: Tree) -> dict[str, str]:
+    """What the symbols of a mechanism stand for, of those that stand alone in a field of it."""
+    found: dict[str, str] = {}
+    for value, text in _fields(tree):
+        alone = value.args[0] if isinstance(value, Expr) and value.op == "neg" else value
+        if isinstance(alone, Expr) and is_parameter(alone):
+            found.setdefault(str(alone.value), text)
+    return found
+
+
+def _fields(tree: Tree) -> Iterator[tuple[Any, str]]:
+    """Every number of a mechanism with what it is; links are counted from 1."""
+    for k, link in enumerate(tree.links, 1):
+        row = link.dh_row
+        if row is not None:
+            yield row.a, f"length of link {k} (Denavit-Hartenberg), m"
+            yield row.d, f"offset of link {k} along its joint axis (Denavit-Hartenberg), m"
+            yield row.b, f"shift of link {k} (Denavit-Hartenberg), m"
+            yield row.alpha, f"twist of link {k} (Denavit-Hartenberg), rad"
+            yield row.theta, f"angle of link {k} (Denavit-Hartenberg), rad"
+        else:
+            yield from ((value, f"place of joint {k} on the link before it, m") for value in link.before[:3, 3])
+            yield from ((value, f"place of link {k} on its joint, m") for value in link.after[:3, 3])
+        yield link.offset, f"value that is added to coordinate {k}, {'m' if link.joint == 'prismatic' else 'rad'}"
+        yield link.pitch, f"pitch of joint {k}, m/rad"
+        yield from _of_body(link.body, f"link {k}")
+        if link.motor is not None:
+            yield from _of_motor(link.motor, f"motor {k}")
+    yield from _of_body(tree.payload, "the payload")
+    yield from ((value, "place of the tool on its link, m") for value in tree.tool[:3, 3])
+    yield from ((value, "place of the base, m") for value in tree.base[:3, 3])
+    yield from ((value, "acceleration of gravity, m/s2") for value in tree.gravity)
+    for k, motor in enumerate(tree.motors, 1):
+        yield from _of_motor(motor, f"further motor {k}")
+
+
+def _of_body(body: Inertia, of: str) -> Iterator[tuple[Any, str]]:
+    mass, first, tensor = body.values
+    yield mass, f"mass of {of}, kg"
+    moment = f"first moment of {of} about its frame's origin, kg m"
+    yield from ((value, moment if body.by_moments else f"centre of mass of {of} in its frame, m") for value in first)
+    about = "its frame's origin" if body.by_moments else "its centre of mass"
+    yield from ((value, f"inertia tensor of {of} about {about}, kg m2") for value in tensor.flat)
+
+
+def _of_motor(motor: Motor, of: str) -> Iterator[tuple[Any, str]]:
+    yield motor.inertia, f"rotor inertia of {of}, kg m2"
+    yield motor.gear_ratio, f"gear ratio of {of}"
+    yield motor.viscous, f"viscous friction of {of}, N m s/rad"
+    yield from ((value, f"Coulomb friction of {of}, N m") for value in motor.coulomb)
 
 
 def names_in(listing: Listing) -> set[str]:

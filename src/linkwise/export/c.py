@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy.typing as npt
+
 from linkwise.export.body import body, ports_of
 from linkwise.export.c_test import WORDS, program
 from linkwise.export.c_text import HELPERS, TYPES, comment, declared, definition, helpers, signature, syntax, unused
@@ -71,6 +73,7 @@ class CSource(str):
     functions: tuple[Function, ...]
     tapes: tuple[Tape, ...]
     tested: bool
+    points: Mapping[str, npt.ArrayLike]
 
     @property
     def signature(self) -> str:
@@ -138,6 +141,7 @@ def to_c(
     prefix: str = "",
     self_test: bool = True,
     titles: Mapping[str, str] | None = None,
+    points: Mapping[str, npt.ArrayLike] | None = None,
 ) -> CSource:
     """Write tapes as C99 functions ``void NAME(const double q[6], ..., double tau[6])``, for one configuration a call.
 
@@ -161,6 +165,9 @@ def to_c(
         Whether `write` writes a program that tests them.
     titles : mapping of str to str, optional
         For a tape's name, its documentation, of which the first paragraph stands in the comment.
+    points : mapping of str to array (n, ...), optional
+        For the name of an input the values with which the test calls the functions, where random ones give no numbers:
+        closed configurations ``q`` of a mechanism with loops, and speeds ``qd`` that keep them closed.
 
     Raises
     ------
@@ -194,6 +201,7 @@ def to_c(
     made = CSource("\n".join(["#include <math.h>\n", *helpers(used, precision), *(f.definition for f in functions)]))
     made.name = spelt(f"{prefix}{given[0].name}" if name is None else name)
     made.precision, made.functions, made.tapes, made.tested = precision, tuple(functions), given, self_test
+    made.points = dict(points or {})
     return made
 
 

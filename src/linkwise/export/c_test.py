@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from linkwise.export.c_text import TYPES, definition
@@ -20,26 +21,36 @@ if TYPE_CHECKING:
 ROWS = 4
 """Points for each function."""
 
-WORDS = "compared name count found wanted allowed worst largest off same share made row k".split()
+_NAMES = "compared name count found wanted allowed worst largest tested open off same share untested failed made row k"
+
+WORDS = tuple(_NAMES.split())
 """Names in the program, which no function that it tests may have."""
 
-COMPARE = """/* The largest difference in units of what rounding allows; above 1 where one is too large or not a number. */
+ENDS = "Ends with 0 where all is well, else with 1;\n * with 2 where a function could not be tested."
+"""What a program's status says."""
+
+COMPARE = """/* The largest difference in units of what rounding allows; above 1 where one is too large or not a number.
+ * Below 0 where nothing could be compared: at these points no result is a number, or rounding decides which. */
 static double compared(const char *name, const int count, const double *found, const double *wanted, const double *allowed)
 {
     double worst = 0.0;
     double largest = 0.0;
+    int tested = 0;
     int k;
 
     for (k = 0; k < count; k++) {
         const double off = (found[k] == wanted[k]) ? 0.0 : fabs(found[k] - wanted[k]);
-        const int same = (isnan(found[k]) && isnan(wanted[k])) || (off <= allowed[k]);
+        const int open = isinf(allowed[k]) ? 1 : 0;
+        const int same = (open == 1) || (isnan(found[k]) && isnan(wanted[k])) || (off <= allowed[k]);
         const double share = same ? ((allowed[k] > 0.0) ? (off / allowed[k]) : 0.0) : HUGE_VAL;
 
-        largest = (off > largest) ? off : largest;
+        tested += ((open == 1) || isnan(wanted[k])) ? 0 : 1;
+        largest = ((open == 0) && (off > largest)) ? off : largest;
         worst = (share > worst) ? share : worst;
     }
-    printf("%-40s %5d numbers, largest difference %.1e, %s\\n", name, count, largest, (worst <= 1.0) ? "good" : "TOO LARGE");
-    return worst;
+    printf("%-40s %5d of %d numbers, largest difference %.1e, ", name, tested, count, largest);
+    printf("%s\\n", (worst > 1.0) ? "TOO LARGE" : ((tested > 0) ? "good" : "NOT TESTED"));
+    return ((tested > 0) || (worst > 1.0)) ? worst : -1.0;
 }
 """
 
@@ -47,26 +58,33 @@ static double compared(const char *name, const int count, const double *found, c
 def program(source: CSource) -> str:
     """The source of the program."""
     names = Names("c", taken=[*(function.name for function in source.functions), *WORDS])
-    parts = [f"/* Made by Linkwise: tests {source.name}.c. Ends with 0 where all is well, else with 1. */"]
+    parts = [f"/* Made by Linkwise: tests {source.name}.c. {ENDS} */"]
     parts += ["#include <math.h>\n#include <stdio.h>\n", f'#include "{source.name}.h"\n', COMPARE]
     calls = []
     for tape in source.tapes:
         called = next(function.name for function in source.functions if function.tape is tape)
-        tables, check = checked(tape, called, source.precision, names)
+        tables, check = checked(tape, called, source, names)
         parts += [tables, check[1]]
         calls.append(check[0])
-    lines = ["double worst = 0.0;", "double share;", ""]
-    for call in calls:
-        lines += [f"share = {call}();", "worst = (share > worst) ? share : worst;"]
-    lines += ['printf("%s\\n", (worst <= 1.0) ? "all good" : "FAILED");', "return (worst <= 1.0) ? 0 : 1;"]
-    parts.append(definition("main", ["void"], lines, "int"))
+    parts.append(definition("main", ["void"], verdict(calls), "int"))
     return "\n".join(parts)
 
 
-def checked(tape: Tape, called: str, precision: str, names: Names) -> tuple[str, tuple[str, str]]:
+def verdict(tests: Sequence[str], failures: str = "0") -> list[str]:
+    """The lines of ``main``: call the tests, and end with a status as `ENDS` says."""
+    lines = ["double worst = 0.0;", "double share;", "int untested = 0;", "int failed;", ""]
+    for test in tests:
+        lines += [f"share = {test}();", "worst = (share > worst) ? share : worst;", "untested += (share < 0.0) ? 1 : 0;"]
+    lines.append(f"failed = ((worst > 1.0) || ({failures} > 0)) ? 1 : 0;")
+    lines.append('printf("%s\\n", (failed > 0) ? "FAILED" : ((untested > 0) ? "good as far as tested" : "all good"));')
+    return [*lines, "return (failed > 0) ? 1 : ((untested > 0) ? 2 : 0);"]
+
+
+def checked(tape: Tape, called: str, source: CSource, names: Names) -> tuple[str, tuple[str, str]]:
     """The tables of one function, and the name and the text of the function that goes through them."""
+    precision = source.precision
     real, f = TYPES[precision], "" if precision == "double" else "f"
-    drawn = samples(tape, ROWS, precision)
+    drawn = samples(tape, ROWS, precision, points=source.points)
     given, wanted, allowed, test = (names.new(f"{called}_{word}") for word in ("given", "wanted", "allowed", "test"))
     tables = [
         table_text(given, real, drawn.given, precision, f),

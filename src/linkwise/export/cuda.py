@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy.typing as npt
+
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.export.body import body, ports_of
 from linkwise.export.c_test import WORDS
@@ -20,9 +22,6 @@ LAYOUTS = {
     "configurations": "configuration after configuration: element k of configuration i at [i * size + k]",
 }
 """Where numbers of many configurations lie. The first lets neighbouring threads read neighbouring numbers."""
-
-SHARED = (PARAMETERS, CONSTANTS)
-"""Inputs that are one for all configurations."""
 
 THREADS = 128
 """Threads of a block."""
@@ -101,11 +100,18 @@ def to_cuda(
         check_numbers(tape, precision)
     names = Names("cuda", taken=RESERVED)
     used = {instruction.op for tape in given for instruction in tape.code}
-    written = [_HEAD.format(layout=LAYOUTS[layout]), *helpers(used, precision, _DEVICE)]
-    written.append(_BLOCKS.format(threads=THREADS, last=THREADS - 1))
+    written = [_HEAD.format(layout=LAYOUTS[layout]), *(_once(text, precision) for text in helpers(used, precision, _DEVICE))]
+    written.append(_once(_BLOCKS.format(threads=THREADS, last=THREADS - 1)))
     for part in parts(given, names, prefix, titles):
         written += [_device(part, precision, names), _launched(part, precision, names, layout)]
     return "\n".join(written)
+
+
+def _once(helper: str, precision: str = "") -> str:
+    """A helper that stands once in a program that includes several files; those of two precisions are overloads."""
+    name = next(word for word in RESERVED if f"{word}(" in helper)
+    guard = f"LINKWISE_{name}_{precision}".strip("_").upper()
+    return f"#ifndef {guard}\n#define {guard}\n{helper}#endif\n"
 
 
 def cuda_sources(
@@ -117,6 +123,7 @@ def cuda_sources(
     layout: str = "elements",
     self_test: bool = True,
     titles: Mapping[str, str] | None = None,
+    points: Mapping[str, npt.ArrayLike] | None = None,
 ) -> Sources:
     """The file NAME.cu and the program NAME_test.cu that compares the kernels with the gufuncs; see `to_cuda`."""
     from linkwise.export.cuda_test import program
@@ -125,7 +132,7 @@ def cuda_sources(
     files = {f"{name}.cu": to_cuda(tapes, precision=precision, prefix=prefix, layout=layout, titles=titles)}
     command = f"nvcc -O2 -c {name}.cu"
     if self_test:
-        files[f"{name}_test.cu"] = program(tapes, name, precision=precision, prefix=prefix, layout=layout)
+        files[f"{name}_test.cu"] = program(tapes, name, precision=precision, prefix=prefix, layout=layout, points=points)
         command = f"nvcc -O2 {name}_test.cu -o {name}_test && ./{name}_test"
     return Sources(files, {tape.name: tape.operations for tape in tapes}, command)
 
@@ -164,7 +171,7 @@ def _launched(part: Part, precision: str, names: Names, layout: str) -> str:
     lines, copies, arguments = [], [], []
     for port in inputs(tape):
         there, here = ports[port.name], mine[port.name]
-        if port.name in SHARED:
+        if port.name == part.shared:
             arguments.append(there)
             continue
         arguments.append(here)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from linkwise.export.c_test import COMPARE, bounds_text, table_text
+from linkwise.export.c_test import COMPARE, ENDS, bounds_text, table_text, verdict
 from linkwise.export.c_text import TYPES, definition
 from linkwise.export.cuda import RESERVED
 from linkwise.export.names import Names
 from linkwise.export.ports import PARAMETERS, inputs, outputs
-from linkwise.export.samples import samples
+from linkwise.export.samples import Samples, samples
 from linkwise.export.split import parts
 from linkwise.kernel.tape import Tape
 
 ROWS = 4
 """Configurations of a launch."""
 
-_HEAD = """/* Made by Linkwise: tests {name}.cu on the device. Ends with 0 where all is well, else with 1. */
+_HEAD = """/* Made by Linkwise: tests {name}.cu on the device. {ends} */
 #include "{name}.cu"
 #include <stdio.h>
 
@@ -38,28 +39,29 @@ static {real} *on_device(const {real} *values, const size_t count)
 
 
 def program(
-    tapes: Sequence[Tape], name: str, *, precision: str = "double", prefix: str = "", layout: str = "elements"
+    tapes: Sequence[Tape],
+    name: str,
+    *,
+    precision: str = "double",
+    prefix: str = "",
+    layout: str = "elements",
+    points: Mapping[str, npt.ArrayLike] | None = None,
 ) -> str:
     """The source of the program: each kernel at a few configurations in one launch."""
     names = Names("cuda", taken=RESERVED)
     made = parts(tapes, names, prefix)
-    texts = [_HEAD.format(name=name, real=TYPES[precision]), COMPARE]
+    texts = [_HEAD.format(name=name, real=TYPES[precision], ends=ENDS), COMPARE]
     tests = []
     for tape in tapes:
         called = next(part.name for part in made if part.tape is tape)
         tests.append(names.new(f"{called}_test"))
-        texts += _test(tape, called, tests[-1], precision, layout, names)
-    lines = ["double worst = 0.0;", "double share;", ""]
-    for test in tests:
-        lines += [f"share = {test}();", "worst = (share > worst) ? share : worst;"]
-    lines += ['printf("%s\\n", ((worst <= 1.0) && (failures == 0)) ? "all good" : "FAILED");']
-    lines += ["return ((worst <= 1.0) && (failures == 0)) ? 0 : 1;"]
-    return "\n".join([*texts, definition("main", ["void"], lines, "int")])
+        drawn = samples(tape, ROWS, precision, same=(PARAMETERS,), points=points)
+        texts += _test(tape, called, tests[-1], precision, layout, names, drawn)
+    return "\n".join([*texts, definition("main", ["void"], verdict(tests, "failures"), "int")])
 
 
-def _test(tape: Tape, called: str, test: str, precision: str, layout: str, names: Names) -> list[str]:
+def _test(tape: Tape, called: str, test: str, precision: str, layout: str, names: Names, drawn: Samples) -> list[str]:
     real, f = TYPES[precision], "" if precision == "double" else "f"
-    drawn = samples(tape, ROWS, precision, same=(PARAMETERS,))
     wanted, allowed = (names.new(f"{test}_{word}") for word in ("wanted", "allowed"))
     texts = [table_text(wanted, "double", drawn.wanted, "double", ""), bounds_text(allowed, drawn)]
     lines, arguments, back, first = [], [], [], 0

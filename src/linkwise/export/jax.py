@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from linkwise.export.ports import PARAMETERS, Port, inputs, outputs, told
 from linkwise.export.python_text import definition, docstring, listed, syntax
 from linkwise.export.split import Part, as_tapes, parts
 from linkwise.kernel.tape import Tape
+
+if TYPE_CHECKING:
+    from linkwise.kernel import Kernel
 
 FORMS = {
     "sqrt": "_root({})",
@@ -105,13 +108,19 @@ def to_jax(
     return "\n\n".join([head, *helpers, *(_function(part, names) for part in parts(given, names, prefix, titles))])
 
 
-def jax_function(tape: Tape) -> Callable[..., Any]:
+def jax_function(tape: Tape | Kernel) -> Callable[..., Any]:
     """The function of a tape on JAX arrays, for one configuration.
 
     Parameters
     ----------
-    tape : Tape
+    tape : Tape or Kernel
         What it computes.
+
+    Returns
+    -------
+    callable
+        From the inputs of the tape, arrays of their shapes, to its output, or to a tuple of several. Batches are
+        made by ``jax.vmap``. Numbers are float32 unless JAX is told ``jax.config.update("jax_enable_x64", True)``.
 
     Raises
     ------
@@ -123,6 +132,7 @@ def jax_function(tape: Tape) -> Callable[..., Any]:
     except ImportError as error:
         raise MissingExtraError("jax_function needs JAX: pip install jax") from error
     space: dict[str, Any] = {}
+    tape = tape if isinstance(tape, Tape) else tape.tape
     exec(compile(to_jax(tape), f"<linkwise {tape.name} on JAX>", "exec"), space)
     found: Callable[..., Any] = space[Names("jax").new(tape.name)]
     return found

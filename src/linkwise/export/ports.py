@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from math import prod
@@ -59,6 +60,9 @@ _MEANINGS = {
 }
 """What a port of this name and so many axes is, in the algorithms of the library."""
 
+_SHAPES = {("p", 1): (6,), ("c", 1): (3,), ("external", 1): (6,), ("T", 2): (4, 4)}
+"""The shape that it then has; a port of another shape is something else."""
+
 
 @dataclass(frozen=True)
 class Port:
@@ -86,7 +90,8 @@ class Port:
     @property
     def meaning(self) -> str:
         """What it is, with units, as far as its name tells."""
-        return _MEANINGS.get((self.name, len(self.shape)), "")
+        key = (self.name, len(self.shape))
+        return _MEANINGS.get(key, "") if _SHAPES.get(key, self.shape) == self.shape else ""
 
     @property
     def described(self) -> str:
@@ -120,15 +125,15 @@ def told(text: str) -> str:
 
     Examples
     --------
-    >>> told("2 θ̇ */"), told("中")
-    ('2 theta_dot * /', 'U+4E2D')
+    >>> told("2 θ̇ */"), told("中"), told("what???/")
+    ('2 theta_dot * /', 'U+4E2D', 'what? ? ?/')
     """
     letters = (SPELT.get(letter, letter) for letter in unicodedata.normalize("NFKD", " ".join(text.split())))
     plain = "".join(letter if letter.isascii() else f"U+{ord(letter):04X}" for letter in letters)
     plain = "".join(letter if letter.isprintable() else " " for letter in plain).replace("\\", "/")
-    for ending, harmless in (("*/", "* /"), ("/*", "/ *"), ('"""', "'''"), ("??", "? ?")):
+    for ending, harmless in (("*/", "* /"), ("/*", "/ *"), ('"""', "'''")):
         plain = plain.replace(ending, harmless)
-    return plain
+    return re.sub(r"\?(?=\?)", "? ", plain)
 
 
 def inputs(tape: Tape) -> tuple[Port, ...]:

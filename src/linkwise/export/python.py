@@ -37,6 +37,8 @@ _HELPERS = {
 _GIVEN = '''def _given(name, value, shape):
     """An argument as an array of real numbers, batch axes leading."""
     array = np.asarray(value)
+    if not np.can_cast(array.dtype, np.float64):
+        raise TypeError(f"{name} holds {array.dtype}; expected real numbers")
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
         raise ValueError(f"{name} has the shape {array.shape}; expected (..., {', '.join(map(str, shape))})")
     return array

@@ -58,7 +58,7 @@ tests test
 
 _SUFFIXED = {f"{name}{letter}" for name in _MATH.split() for letter in "fl"}
 
-C = frozenset({*_C_KEYWORDS.split(), *_CPP_KEYWORDS.split(), *_MATH.split(), *_SUFFIXED, *_MACROS.split(), *_LIBRARY.split()})
+C = frozenset({*f"{_C_KEYWORDS} {_CPP_KEYWORDS} {_MATH} {_MACROS} {_LIBRARY}".split(), *_SUFFIXED})
 """C99 and later, C++ (which reads the header), math.h with the Bessel functions of POSIX, macros and types of
 common headers, and functions of the C library, which one of the same name would replace in the whole program."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.export.c import to_c
 from linkwise.export.cuda import cuda_sources
@@ -19,8 +21,19 @@ from linkwise.export.split import sentence
 if TYPE_CHECKING:
     from linkwise.kernel.tape import Tape
     from linkwise.mechanism import Mechanism
+    from linkwise.spatial.scalar import FloatArray
 
 LANGUAGES = ("c", "python", "jax", "cuda", "rust")
+
+CLOSED = {
+    "forward_dynamics",
+    "forward_dynamics_external",
+    "closed_forward_dynamics",
+    "constraint_forces",
+    "constraint_forces_external",
+    "project_to_loops",
+}
+"""Algorithms that give no numbers where loops are open."""
 
 
 def export(
@@ -82,17 +95,43 @@ def export(
     tapes, titles = _tapes(mechanism, [kernels] if isinstance(kernels, str) else kernels, dict(options or {}))
     called = spelt(mechanism.name if name is None else name)
     operations = {tape.name: tape.operations for tape in tapes}
+    if language in {"c", "cuda", "rust"}:
+        points = closed_points(mechanism) if self_test and CLOSED & titles.keys() else {}
+        common: dict[str, Any] = {"precision": precision, "prefix": prefix, "self_test": self_test}
+        common |= {"titles": titles, "points": points}
     if language == "c":
-        return to_c(tapes, name=called, precision=precision, prefix=prefix, self_test=self_test, titles=titles).sources
+        return to_c(tapes, name=called, **common).sources
     if language == "cuda":
-        return cuda_sources(tapes, called, precision=precision, prefix=prefix, self_test=self_test, titles=titles)
+        return cuda_sources(tapes, called, **common)
     if language == "rust":
-        text = to_rust(tapes, precision=precision, prefix=prefix, self_test=self_test, titles=titles)
-        test = f"rustc --test {called}.rs -o {called}_test && ./{called}_test"
+        text = to_rust(tapes, **common)
+        test = f"rustc --edition 2021 --test {called}.rs -o {called}_test && ./{called}_test"
         library = f"rustc -O --crate-type lib {called}.rs"
         return Sources({f"{called}.rs": text}, operations, test if self_test else library)
     write, suffix = (to_python, "") if language == "python" else (to_jax, "_jax")
     return Sources({f"{called}{suffix}.py": write(tapes, prefix=prefix, titles=titles)}, operations)
+
+
+def closed_points(mechanism: Mechanism, rows: int = 4) -> dict[str, FloatArray]:
+    """Configurations ``q`` (rows, nq) in which all loops are closed and speeds ``qd`` (rows, nv) that keep them so.
+
+    Nothing where a mechanism has no loops, or symbols, with which none are closed. They are neighbours of the neutral
+    configuration, or that itself, at rest, where there is no way to them. Dynamics where loops are open is not a number.
+    """
+    if not mechanism.loops or mechanism.symbols:
+        return {}
+    project = mechanism.kernel("project_to_loops")
+    draw, q = np.random.default_rng(0), np.tile(mechanism.neutral, (rows, 1))
+    qd = draw.uniform(-1.0, 1.0, (rows, project.tape.inputs["qd"][0]))
+    with np.errstate(all="ignore"):
+        _, along = project(q, qd)
+        for _ in range(2):  # a step along the loops, and back onto them
+            q, along = project(mechanism.integrate(q, 0.02 * along), along)
+    good = np.isfinite(q).all(axis=1) & np.isfinite(along).all(axis=1)
+    return {
+        "q": np.where(good[:, None], q, mechanism.neutral),
+        "qd": np.where(good[:, None], along, 0.0),
+    }
 
 
 def _tapes(mechanism: Mechanism, names: Iterable[str], options: dict[str, Any]) -> tuple[list[Tape], dict[str, str]]:

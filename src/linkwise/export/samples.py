@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 
+from linkwise.errors import ArgumentError
 from linkwise.export.ports import PARAMETERS
 from linkwise.export.rounding import bounded
 from linkwise.kernel.kernel import Kernel
@@ -40,8 +42,20 @@ class Samples:
     wanted: FloatArray
     allowed: FloatArray
 
+    @property
+    def tell(self) -> bool:
+        """Whether anything can be compared: some number is one, and rounding does not decide which; or there are none."""
+        return not self.wanted.size or bool((~np.isnan(self.wanted) & np.isfinite(self.allowed)).any())
 
-def samples(tape: Tape, rows: int = 4, precision: str = "double", seed: int = 0, same: Collection[str] = ()) -> Samples:
+
+def samples(
+    tape: Tape,
+    rows: int = 4,
+    precision: str = "double",
+    seed: int = 0,
+    same: Collection[str] = (),
+    points: Mapping[str, npt.ArrayLike] | None = None,
+) -> Samples:
     """Draw random points, and compute them.
 
     Parameters
@@ -56,20 +70,44 @@ def samples(tape: Tape, rows: int = 4, precision: str = "double", seed: int = 0,
         Of the random numbers.
     same : collection of str
         Inputs that are the same in all rows.
+    points : mapping of str to array (n, ...), optional
+        For the name of an input values to take instead of random ones, one after the other: see `given_points`.
     """
     draw = np.random.default_rng(seed)
+    chosen = given_points(tape, points or {}, precision)
     kept: dict[str, FloatArray] = {}
     given, allowed = [], []
-    for _ in range(rows):
+    for row in range(rows):
+        kept |= {name: values[0 if name in same else row % len(values)] for name, values in chosen.items()}
         tried = [_with_bounds(tape, _point(tape, draw, kept), precision)]
         while not np.isfinite(tried[-1][1]).all() and len(tried) < _TRIES:
             tried.append(_with_bounds(tape, _point(tape, draw, kept), precision))
         point, bounds = max(tried, key=lambda found: int(np.isfinite(found[1]).sum()))
-        kept = {name: part for name, part in _inputs(tape, point).items() if name in same}
+        kept |= {name: part for name, part in _inputs(tape, point).items() if name in same}
         given.append(point)
         allowed.append(bounds)
-    points = np.reshape(given, (rows, tape.input_count))
-    return Samples(points, computed(tape, points), np.reshape(allowed, (rows, len(tape.results))))
+    table = np.reshape(given, (rows, tape.input_count))
+    return Samples(table, computed(tape, table), np.reshape(allowed, (rows, len(tape.results))))
+
+
+def given_points(tape: Tape, points: Mapping[str, npt.ArrayLike], precision: str) -> dict[str, FloatArray]:
+    """Values of inputs (n, size), rounded to a precision, of those names that the tape has.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no value, or one has another shape than the input.
+    """
+    found = {}
+    for name, shape in tape.inputs.items():
+        if name in points:
+            values = np.asarray(points[name], np.float32 if precision == "single" else float).astype(float)
+            if values.shape[1:] != shape or not len(values):
+                raise ArgumentError(
+                    f"points: {name} has the shape {values.shape}; {tape.name} takes {('n', *shape)}".replace("'", "")
+                )
+            found[name] = values.reshape(len(values), -1)
+    return found
 
 
 def computed(tape: Tape, points: FloatArray) -> FloatArray:
@@ -93,7 +131,7 @@ def _point(tape: Tape, draw: np.random.Generator, kept: dict[str, FloatArray]) -
     for name, shape in tape.inputs.items():
         ends = (0.25, 2.0) if name == PARAMETERS else (-2.0, 2.0)
         drawn = np.round(draw.uniform(*ends, prod(shape)) * _STEP) / _STEP
-        parts.append(kept.get(name, drawn))
+        parts.append(np.ravel(kept.get(name, drawn)))
     return np.concatenate([*parts, np.zeros(0)])
 
 

@@ -48,7 +48,8 @@ class Sources:
         Raises
         ------
         FileError
-            Where a file is there already, or something cannot be written; nothing has changed then.
+            Where a file is there already, or something cannot be written; no file has changed then, unless the system stops
+            between two of them.
         """
         place = Path(folder)
         there = [name for name in self.files if os.path.lexists(place / name)]
@@ -59,7 +60,7 @@ class Sources:
         try:
             place.mkdir(parents=True, exist_ok=True)
             for name, text in self.files.items():
-                handle, temporary = tempfile.mkstemp(dir=place, prefix=f".{name[:60]}.", suffix=".part")
+                handle, temporary = tempfile.mkstemp(dir=place, prefix=f".{name}.", suffix=".part")
                 waiting.append((Path(temporary), place / name))
                 with os.fdopen(handle, "wb") as file:
                     file.write(text.encode())

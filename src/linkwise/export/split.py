@@ -27,12 +27,15 @@ class Part:
         A sentence that says what it is.
     calls : tuple of Part
         Empty, or the two functions of which it consists: what prepares constants of the parameters, and what uses them.
+    shared : str
+        The input that is one for all configurations: the parameters, or the constants in their place.
     """
 
     tape: Tape
     name: str
     title: str
     calls: tuple[Part, ...] = ()
+    shared: str = PARAMETERS
 
     @property
     def constants(self) -> int:
@@ -95,6 +98,7 @@ def parts(tapes: Sequence[Tape], names: Names, prefix: str = "", titles: Mapping
             continue
         prepare, prepared = names.new(f"{name}_prepare"), names.new(f"{name}_prepared")
         first = Part(early, prepare, f"What {prepared} needs of the parameters; to be called when they change.")
-        second = Part(late, prepared, f"{title.rstrip('.')}. With what {prepare} gave.")
+        given = list(late.inputs)[-1]
+        second = Part(late, prepared, f"{title.rstrip('.')}. With what {prepare} gave.", shared=given)
         found += [first, second, Part(tape, name, title, (first, second))]
     return found

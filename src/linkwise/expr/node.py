@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import weakref
 from collections.abc import Callable
 from itertools import count
@@ -15,6 +16,7 @@ from linkwise.expr.operations import OPERATIONS
 
 _serials = count()
 _table: dict[tuple[Any, ...], _Entry] = {}
+_naming = threading.RLock()
 _rewrites: dict[tuple[str, ...], tuple[Callable[..., Expr | None], ...]] = {}
 
 
@@ -84,13 +86,14 @@ class Expr:
     def __abs__(self) -> Any:
         return build("abs", self)
 
-    def __pow__(self, power: int) -> Any:
-        if not isinstance(power, int) or power < 0:
+    def __pow__(self, power: float) -> Any:
+        """A whole or half power, as products, a root, and a quotient where it is negative."""
+        if not isinstance(power, (float, int)) or not math.isfinite(power) or 2 * power % 1:
             return NotImplemented
-        result: Any = 1.0
-        for _ in range(power):
+        result: Any = self.sqrt() if power % 1 else 1.0
+        for _ in range(int(abs(power))):
             result = result * self
-        return result
+        return 1.0 / result if power < 0 else result
 
     def sin(self) -> Any:
         """Sine (argument in rad)."""
@@ -184,6 +187,14 @@ class _Entry(weakref.ref[Expr]):
 
 def _forget(entry: weakref.ref[Expr]) -> None:
     assert isinstance(entry, _Entry)
+    if entry.key[0] == "symbol":
+        with _naming:
+            _remove(entry)
+    else:
+        _remove(entry)
+
+
+def _remove(entry: _Entry) -> None:
     if _table.get(entry.key) is entry:
         found = _table.pop(entry.key, None)
         if found is not None and found is not entry:  # another thread has put a new node there in between
@@ -214,7 +225,8 @@ def parameter(name: str) -> Expr:
     >>> parameter("m1") is parameter("m1"), parameter("m1") is symbol("m1")
     (True, False)
     """
-    return _intern(("symbol", name), "symbol", (), name)
+    with _naming:  # two threads may ask at once, and of other nodes a second one does no harm
+        return _intern(("symbol", name), "symbol", (), name)
 
 
 def is_parameter(node: Expr) -> bool:

@@ -21,10 +21,10 @@ def schedule(outputs: Sequence[Any]) -> list[Expr]:
     """Every node that the outputs need, operands first, each once.
 
     Of three orders the one in which fewest values go to memory and back: the order in which the nodes were made, which suits
-    a recursion, for it goes on with what it has just computed; the same, but each node just before what takes it first, for
-    graphs in which parts were made anew; and depth first, the operand that needs more registers first, which is the best
-    for a tree (R. Sethi, J. D. Ullman, "The generation of optimal code for arithmetic expressions", J. ACM 17(4), 1970).
-    In all, an operation is drawn forward to where it is the last to use an operand.
+    a recursion, for it goes on with what it has just computed; the same, but all that leads to one result together, which
+    suits many results, and graphs in which parts were made anew; and depth first, the operand that needs more registers
+    first, which is the best for a tree (R. Sethi, J. D. Ullman, "The generation of optimal code for arithmetic expressions",
+    J. ACM 17(4), 1970). In all, an operation is drawn forward to where it is the last to use an operand.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def schedule(outputs: Sequence[Any]) -> list[Expr]:
     args = [[place[arg] for arg in dict.fromkeys(node.args) if arg.args] for node in nodes]
     symbols = [sum(arg.op == "symbol" for arg in node.args) for node in nodes]
     wanted = sorted({place[root] for root in roots if root.args})
-    candidates = (range(len(nodes)), _when_needed(args), _depth_first(wanted, args, symbols))
+    candidates = (range(len(nodes)), _by_result(args), _depth_first(wanted, args, symbols))
     orders = [_drawn_forward(order, args) for order in candidates]
     best = min(orders, key=lambda order: (memory_traffic(order, args), most_alive(order, args)))
     return _with_leaves([nodes[k] for k in best], roots)
@@ -141,12 +141,14 @@ def _depth_first(wanted: Iterable[int], args: Args, symbols: Sequence[int]) -> l
     return order
 
 
-def _when_needed(args: Args) -> list[int]:
-    """The order in which the operations are numbered, but each just before the first one that takes its result."""
-    first = list(range(len(args)))
+def _by_result(args: Args) -> list[int]:
+    """As the operations are numbered, but each together with the first of the last ones that it leads to."""
+    first = [_NEVER] * len(args)
     for k in range(len(args) - 1, -1, -1):
+        if first[k] == _NEVER:
+            first[k] = k
         for arg in args[k]:
-            first[arg] = min(first[arg] if first[arg] != arg else first[k], first[k])
+            first[arg] = min(first[arg], first[k])
     return sorted(range(len(args)), key=lambda k: (first[k], k))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.expr.node import Expr, constant, interned, is_parameter, parameter
+from linkwise.expr.node import Expr, constant, interned, is_parameter, ordered, parameter
+from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.order import schedule
 
 Steps = tuple[tuple[str, Any], ...]
@@ -43,5 +44,6 @@ def rebuilt(steps: Steps) -> Expr:
         elif op == "const":
             made.append(constant(what))
         else:
-            made.append(interned(op, tuple(made[k] for k in what)))
+            args = tuple(made[k] for k in what)
+            made.append(interned(op, ordered(args) if OPERATIONS[op].commutes else args))
     return made[-1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from operator import add, mul, neg, sub
 from random import Random
 
@@ -20,6 +20,9 @@ from linkwise.expr.node import Expr
 LARGE = (1 << 61) - 1
 SMALL = (1 << 31) - 1
 """Mersenne primes; products of residues of the small one fit into 64 bits."""
+
+MOST = 64
+"""Of how many parts the sum of an angle is looked into."""
 
 _RATIONAL: dict[str, Callable[..., int]] = {"add": add, "sub": sub, "mul": mul, "neg": neg}
 
@@ -109,22 +112,27 @@ class Residues:
         return self._turns[angle]
 
     def _combination(self, angle: Expr) -> Combination:
-        if angle not in self._angles:
-            found: Counter[Hashable] = Counter()
-            match angle.op:
-                case "add" | "sub":
-                    sign = 1 if angle.op == "add" else -1
-                    found.update(self._combination(angle.args[0]))
-                    for part, count in self._combination(angle.args[1]).items():
-                        found[part] += sign * count
-                case "neg":
-                    found.update({part: -count for part, count in self._combination(angle.args[0]).items()})
-                case "const":
-                    found[angle.value] = 1
-                case _:
-                    found[self[angle]] = 1
-            self._angles[angle] = {part: count for part, count in found.items() if count} if len(found) <= 64 else {angle: 1}
+        """Of what an angle is the sum; an angle of more than `MOST` parts is one of its own."""
+        waiting = [angle]
+        while waiting:
+            at = waiting.pop()
+            parts = at.args if at.op in {"add", "sub", "neg"} else ()
+            missing = [part for part in parts if part not in self._angles]
+            if missing:
+                waiting += [at, *missing]
+            elif at not in self._angles:
+                self._angles[at] = self._summed(at, [self._angles[part] for part in parts])
         return self._angles[angle]
+
+    def _summed(self, angle: Expr, parts: Sequence[Combination]) -> Combination:
+        if not parts:
+            return {angle.value if angle.op == "const" else self[angle]: 1}
+        found: Counter[Hashable] = Counter()
+        signs = (1, -1) if angle.op == "sub" else (-1,) if angle.op == "neg" else (1, 1)
+        for sign, combination in zip(signs, parts, strict=True):
+            for part, count in combination.items():
+                found[part] += sign * count
+        return {part: count for part, count in found.items() if count} if len(found) <= MOST else {angle: 1}
 
     def _point(self, part: Hashable) -> tuple[int, int]:
         """A random point of the circle."""

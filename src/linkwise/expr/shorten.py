@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from linkwise.expr.collecting import factored, shared
 from linkwise.expr.combining import combined
@@ -14,7 +12,6 @@ from linkwise.expr.count import effort
 from linkwise.expr.merging import Facts, merged
 from linkwise.expr.node import Expr
 from linkwise.expr.order import operations_needed
-from linkwise.spatial.scalar import Array
 
 LARGEST = 30_000
 """Graphs of more operations are left as they are."""
@@ -65,26 +62,6 @@ def shortened(outputs: Sequence[Any]) -> list[Any]:
     new = dict(zip(wanted, found, strict=True))
     made = [new.get(output, output) if isinstance(output, Expr) else output for output in outputs]
     return [node.value if isinstance(node, Expr) and node.op == "const" else node for node in made]
-
-
-def shortened_arrays(outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Arrays of scalars of any shapes, all shortened together.
-
-    Examples
-    --------
-    >>> from linkwise.expr.node import symbol
-    >>> x, y = symbol("x"), symbol("y")
-    >>> made = shortened_arrays({"one": np.array([x * y + y * y]), "other": np.array(x + y)})
-    >>> made["one"][0], made["other"]
-    (Expr(y * (x + y)), array(Expr(x + y), dtype=object))
-    """
-    arrays = {key: np.asarray(array, dtype=object) for key, array in outputs.items()}
-    flat = iter(shortened([node for array in arrays.values() for node in array.ravel()]))
-    made = {key: np.empty(array.shape, dtype=object) for key, array in arrays.items()}
-    for array in made.values():
-        for index in np.ndindex(array.shape):
-            array[index] = next(flat)
-    return made
 
 
 def _passes(wanted: list[Expr], facts: Facts) -> list[Expr]:

@@ -90,4 +90,5 @@ def _check_motors(mechanism: Mechanism, numbers: FloatArray, deviations: dict[in
             deviation = f" (deviation {deviations[c]:.2g})" if c in deviations else ""
             wrong.append(f"{names[c]} is {numbers[c]:.3g}{deviation}; expected {'>=' if sign > 0 else '<='} 0")
     if wrong:
-        raise ArgumentError("\n".join(["no motor has what was identified; leave it out or make it known", *wrong]))
+        said = "no motor has what was identified; leave it out (essential=) or make it known (known=)"
+        raise ArgumentError("\n".join([said, *wrong]))

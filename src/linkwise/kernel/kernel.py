@@ -60,6 +60,8 @@ class Kernel:
     def __init__(self, tape: Tape, backend: str | None = None, doc: str = "", lanes: int | None = None) -> None:
         if backend is not None and backend not in BACKENDS:
             raise KernelError(f"backend is {backend!r}; expected {choices(BACKENDS)}")
+        if not tape.inputs:
+            raise KernelError(f"{tape.name} has no inputs: it is a number, and no function")
         self.tape = tape
         self.backend = backend or default_backend()
         self.doc, self.lanes = doc, lanes
@@ -271,7 +273,8 @@ def check_count(tape: Tape, args: Sequence[Any]) -> None:
     takes = f"{tape.name} takes {members(tape.inputs)}; {members(missing)} {'is' if len(missing) == 1 else 'are'} missing"
     if "parameters" in missing and "parameters" in tape.labels:
         names = members(tape.labels["parameters"])
-        takes += f" (parameters are the values of {names}; substitute() puts numbers in their place for good)"
+        takes += f" (parameters are the values of {names}: the last argument of a kernel, without its name;"
+        takes += " substitute() puts numbers in their place for good)"
     raise ArgumentError(takes)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -13,9 +13,10 @@ import numpy as np
 
 from linkwise.errors import KernelError, members
 from linkwise.expr.count import counted, operation_count
+from linkwise.expr.made_anew import made_anew
 from linkwise.expr.node import Expr, build, symbol
 from linkwise.expr.order import schedule
-from linkwise.expr.shorten import shortened_arrays
+from linkwise.expr.shorten import shortened
 from linkwise.spatial.scalar import Array
 
 Shape = tuple[int, ...]
@@ -196,13 +197,27 @@ def trace(
     for key, shape in outputs.items():
         if named[key].shape != shape:
             raise ValueError(f"{name} gave {key} of shape {named[key].shape}; it declares {shape}")
+    scalars = [node for array in named.values() for node in array.ravel()]
     named_elements = dict(labels or {})
     if parameters:
-        given["parameters"] = np.array(parameters, dtype=object)
+        scalars, own = made_anew(scalars, parameters)
+        given["parameters"] = np.array(own, dtype=object)
         named_elements["parameters"] = tuple(str(node.value) for node in parameters)
-    before = operation_count([node for array in named.values() for node in array.ravel()])
-    made = Tape.from_graph(name, given, shortened_arrays(named), named_elements)
-    return replace(made, operations_before=before)
+    shorter = _in_shapes(outputs, shortened(scalars))
+    return replace(
+        Tape.from_graph(name, given, shorter, named_elements),
+        operations_before=operation_count(scalars),
+    )
+
+
+def _in_shapes(shapes: Mapping[str, Shape], scalars: Iterable[Any]) -> dict[str, Array]:
+    """Arrays of these shapes, filled in order."""
+    left = iter(scalars)
+    found = {key: np.empty(shape, dtype=object) for key, shape in shapes.items()}
+    for array in found.values():
+        for index in np.ndindex(array.shape):
+            array[index] = next(left)
+    return found
 
 
 def _shapes(arrays: Mapping[str, Array]) -> dict[str, Shape]:

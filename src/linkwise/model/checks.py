@@ -34,12 +34,15 @@ class Checker:
         if self.problems:
             raise ModelError(self.problems)
 
-    def number(self, field: str, value: Any, *, least: float | None = None, default: float = 0.0) -> float:
+    def number(
+        self, field: str, value: Any, *, least: float | None = None, default: float = 0.0, known: bool = False
+    ) -> float:
         """A finite float, at least ``least`` if that is given; an expression as it is, for its value is not known.
 
-        The type says float, for whoever reads a number computes with it the same way.
+        With ``known`` an expression is refused too. The type says float, for whoever reads a number computes with it the
+        same way.
         """
-        found = self._expression(field, value)
+        found = None if known else self._expression(field, value)
         if found is not None:
             return found  # type: ignore[no-any-return]
         expected = "a finite number" if least is None else f"a finite number >= {least:g}"

@@ -20,6 +20,9 @@ SLACK = 1e-9
 SMALLEST = 1e-8
 """Moments below this, kg m2, are held to what rounding makes of one of this size: programs write 1e-20 for nothing."""
 
+TENSOR = {"XX": (0, 0), "YY": (1, 1), "ZZ": (2, 2), "XY": (0, 1), "YZ": (1, 2), "XZ": (0, 2)}
+"""Where the six numbers of a tensor stand in it."""
+
 LARGEST = 1e300
 """An element of a tensor beyond this would leave the range of floating-point arithmetic in the checks."""
 
@@ -144,8 +147,14 @@ class Inertia:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The numbers that it was made from, in the order in which its symbols are counted."""
+        """Mass, centre of mass and tensor about it, or what `from_moments` was given, where it was made so with symbols."""
         return self.moments if self.by_moments else (self.mass, self.com, self.tensor)
+
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """Its ten numbers: mass, centre of mass or first moments, XX, YY, ZZ, XY, YZ, XZ of the tensor that it holds."""
+        mass, first, tensor = self.values
+        return (mass, *first, *(tensor[place] for place in TENSOR.values()))
 
     def substituted(self, numbers: Mapping[Expr, Any], item: str = "inertia") -> Inertia:
         """The same with numbers put in for symbols; checked again."""
@@ -223,7 +232,7 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
         given = np.array(inertia, dtype=np.float64) if found is None else found
     except (TypeError, ValueError):  # an `ArgumentError` is the latter
         given = np.full(1, np.nan)
-    if given.shape == () and given == 0:
+    if given.shape == () and not has_symbols(given) and given == 0:
         return frozen(np.zeros((3, 3)))
     if given.shape == (3,):
         given = np.diag(given)

@@ -273,8 +273,8 @@ class Link:
         motor = () if self.motor is None else self.motor.numbers
         if self.dh_row is not None:
             row = self.dh_row
-            return (row.theta, row.d, row.a, row.b, row.alpha, self.offset, *self.body.values, *motor)
-        return (self.before, self.after, self.pitch, self.offset, *self.body.values, *motor)
+            return (row.theta, row.d, row.a, row.b, row.alpha, self.offset, *self.body.numbers, *motor)
+        return (self.before, self.after, self.pitch, self.offset, *self.body.numbers, *motor)
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Link:
         """The same link with numbers, or other expressions, put in for symbols; checked again."""
@@ -393,7 +393,7 @@ def _name(check: Checker, field: str, name: object) -> str | None:
 def _greatest(check: Checker, field: str, value: Any) -> float | None:
     if value is None or (isinstance(value, (int, float)) and value == np.inf):
         return None
-    return check.number(field, value, least=0.0)
+    return check.number(field, value, least=0.0, known=True)
 
 
 def _check_together(check: Checker, values: dict[str, Any]) -> None:

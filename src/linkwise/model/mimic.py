@@ -45,8 +45,8 @@ class Mimic:
         check = Checker("mimic")
         if not isinstance(self.joint, str) or not self.joint.strip():
             check.report("joint", self.joint, "the name of a joint")
-        object.__setattr__(self, "ratio", check.number("ratio", self.ratio))
-        object.__setattr__(self, "offset", check.number("offset", self.offset))
+        object.__setattr__(self, "ratio", check.number("ratio", self.ratio, known=True))
+        object.__setattr__(self, "offset", check.number("offset", self.offset, known=True))
         check.finish()
 
 

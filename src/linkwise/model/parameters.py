@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.errors import ModelError, Problem
 from linkwise.model.coupling import coupling
 from linkwise.model.drive import Drive
-from linkwise.model.inertia import Inertia
+from linkwise.model.inertia import TENSOR, Inertia
 from linkwise.model.reduction import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -24,7 +24,7 @@ Identification and Control of Robots*, 2002, chapter 9)."""
 MOTOR = ("Jm", "B", "Tc+", "Tc-")
 """Of a motor: see `linkwise.Motor`."""
 
-PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
+PAIRS = tuple(TENSOR.values())
 """Places of XX, YY, ZZ, XY, YZ, XZ in the tensor."""
 
 

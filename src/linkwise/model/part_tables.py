@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from linkwise.model.inertia import Inertia
+from linkwise.model.inertia import TENSOR, Inertia
 from linkwise.model.table import LETTERS, Cells, Table, as_rows, laid_out, number, plain, vector
 from linkwise.model.tree import Tree
 
@@ -38,9 +38,6 @@ def motors(tree: Tree) -> str:
     return laid_out(motor_table(tree))
 
 
-_TENSOR = {"Ixx": (0, 0), "Iyy": (1, 1), "Izz": (2, 2), "Ixy": (0, 1), "Iyz": (1, 2), "Ixz": (0, 2)}
-
-
 def mass_table(tree: Tree) -> Table:
     """Mass, centre of mass and inertia of each link, of each rotor that is a body of its own, and of the payload."""
     bodies = [(plain(link.name), link.body) for link in tree.links]
@@ -55,8 +52,8 @@ def mass_table(tree: Tree) -> Table:
         return _moments_table(tree, columns, [body for _, body in bodies])
     columns["mass kg"] = [number(body.mass) for _, body in bodies]
     columns["com x y z m"] = [vector(body.com) for _, body in bodies]
-    for name, (i, j) in _TENSOR.items():
-        columns[name] = [number(body.tensor[i, j]) for _, body in bodies]
+    for name, (i, j) in TENSOR.items():
+        columns[f"I{name.lower()}"] = [number(body.tensor[i, j]) for _, body in bodies]
     lines = (
         f"masses of {plain(tree.name)}: {number(total_mass(tree))} kg in all",
         "inertia in kg m2, about the centre of mass, link axes",
@@ -69,8 +66,8 @@ def _moments_table(tree: Tree, columns: dict[str, Cells], bodies: Sequence[Inert
     moments = [body.moments for body in bodies]
     columns["mass kg"] = [number(mass) for mass, _, _ in moments]
     columns["first moments x y z kg m"] = [vector(first) for _, first, _ in moments]
-    for name, (i, j) in _TENSOR.items():
-        columns[name[1:].upper()] = [number(tensor[i, j]) for _, _, tensor in moments]
+    for name, (i, j) in TENSOR.items():
+        columns[name] = [number(tensor[i, j]) for _, _, tensor in moments]
     lines = (
         f"masses of {plain(tree.name)}: {number(total_mass(tree))} kg in all",
         "first moments and inertia (kg m2) about the origin of the link's frame, link axes",

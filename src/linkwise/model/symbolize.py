@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from linkwise.errors import ArgumentError, choices, members
 from linkwise.expr.node import Expr, parameter
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, PAIRS
+from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 
@@ -43,9 +42,11 @@ class Symbolizer:
         self.groups = set(groups or GROUPS)
         self.zeros = zeros
         self.values: dict[str, float] = {}
+        self.taken: set[str] = set()
 
     def changes(self, tree: Tree) -> dict[str, Any]:
         """The fields of the mechanism that become others: for `Tree.replace`."""
+        self.taken = set(tree.symbols)
         made: dict[str, Any] = {"links": [self._link(k, link) for k, link in enumerate(tree.links, 1)]}
         if "inertial" in self.groups:
             made["payload"] = self._body("p", tree.payload)
@@ -63,8 +64,8 @@ class Symbolizer:
         """A symbol for a number, but for zero; what is an expression already stays."""
         if isinstance(value, Expr) or not (value or zeros):
             return value
-        if self.values.setdefault(name, float(value)) != value:
-            raise ArgumentError(f"two numbers would be called {name!r}; give one of them a symbol of its own")
+        if name in self.taken or self.values.setdefault(name, float(value)) != value:
+            raise ArgumentError(f"two numbers would be called {name!r}; give one of them a symbol of another name")
         return parameter(name)
 
     def _link(self, k: int, link: Link) -> Link:
@@ -112,7 +113,7 @@ class Symbolizer:
         jm, viscous, *coulomb = (
             self._number(f"{symbol}{suffix}", value, self.zeros) for symbol, value in zip(MOTOR, numbers, strict=True)
         )
-        if motor.carrier is not None and np.any(motor.rotor_inertia):
+        if motor.carrier is not None and any_nonzero(motor.rotor_inertia):
             return motor.replace(viscous=viscous, coulomb=coulomb)  # its Jm is an element of the tensor
         return motor.replace(inertia=jm, viscous=viscous, coulomb=coulomb)
 

@@ -359,7 +359,7 @@ class Tree:
         links = (value for link in self.links for value in link.numbers)
         motors = (value for motor in self.motors for value in motor.numbers)
         frames = [value for loop in self.loops for value in (loop.first_frame, loop.second_frame)]
-        return parameters_in([*links, self.base, self.tool, self.gravity, *self.payload.values, *motors, *frames])
+        return parameters_in([*links, self.base, self.tool, self.gravity, *self.payload.numbers, *motors, *frames])
 
     @property
     def symbols(self) -> tuple[str, ...]:
