@@ -3,8 +3,13 @@
 A product of k factors is k - 1 multiplications (M), a sum of k terms k - 1 additions (A); a change of sign is free; sines
 and cosines are counted apart (T). Inertial parameters, lengths and gravity are symbols, one for each base parameter that is
 not zero; no friction, no motors. "as it is" counts everything; "prepared" leaves out what depends on parameters only, which
-a controller computes once; "shortened" is after the rewriting of `linkwise.expr.shorten`. Below, the bundled robots with
-their numbers, without motors and friction, loops cut; two have no inertias.
+a controller computes once; "shortened" is after the rewriting of `linkwise.expr.shorten`.
+
+Each symbol is what the recursion takes: some first moments stand as point masses on the way to the next joint, MX over a
+length (see `linkwise.dynamics.point_masses`), which asks for numbers that a robot has and a symbol has not. What a user gets
+from `linkwise.dynamics.base_bodies`, with lengths and gravity as symbols, stands below each; `Mechanism.symbolic`, where the
+parameters of all links are symbols and are grouped in the kernel itself, takes more. Last, the bundled robots with their
+numbers, without motors and friction, loops cut; two have no inertias.
 
 The peers' figures were counted by the same rule on the code that they emit: OpenSYMORO ba07d97 (modified DH) and SymPyBotics
 5d4613a (modified DH; standard DH for the planar arms, whose last length it carries).
@@ -22,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import linkwise as lw
+from linkwise.dynamics import base_bodies
 from linkwise.dynamics.carried_axes import carried_axes, level
 from linkwise.dynamics.inverse_dynamics import recursion_of_points
 from linkwise.dynamics.mass_matrix import composite_mass_matrix
@@ -86,6 +92,11 @@ def main() -> None:
             shorter = shortened(outputs)
             columns = (counted(outputs), prepared(outputs), counted(shorter), prepared(shorter))
             print(f"    {what:20}" + "".join(f"{column:>16}" for column in columns))
+        if not (case.generic or case.symmetric_tip):
+            print(f"    {'by base_bodies':20}{of_base_bodies(case.robot):>48}   inverse dynamics")
+            print(
+                f"    {'by symbolic':20}{of_kernel(bare(case.robot).symbolic(), 'inverse_dynamics'):>48}   inverse dynamics"
+            )
         if case.peers:
             print(f"    {case.peers}")
     print(f"\n{'with numbers':16}" + "".join(f"{name:>20}" for name in KERNELS))
@@ -108,6 +119,13 @@ def of_symbols(case: Case) -> tuple[list[Any], list[Any]]:
     inverse = list(recursion_of_points(tree, taken, q, qd, qdd))
     mass = composite_mass_matrix(tree, *carried_axes(named(plain, case.symmetric_tip), q, tips=False))
     return inverse, list(mass[np.triu_indices(robot.n)])
+
+
+def of_base_bodies(name: str) -> str:
+    """Inverse dynamics in base parameters that are symbols, as `linkwise.dynamics.base_bodies` gives them, shortened."""
+    robot = bare(name).symbolic("lengths", "gravity")
+    q, qd, qdd = (np.array([symbol(f"{name}{k}") for k in range(robot.n)], dtype=object) for name in ("q", "qd", "qdd"))
+    return counted(shortened(list(base_bodies(robot, second_moments=True).efforts(robot, q, qd, qdd))))
 
 
 def generic(made: Bodies) -> Bodies:

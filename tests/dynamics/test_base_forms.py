@@ -185,3 +185,12 @@ def test_what_is_refused() -> None:
         base_forms(robots.four_bar())
     with pytest.raises(ArgumentError, match="has symbols, 'd3', 'a2', 'd4' and 'a3'; base_forms gives its base parameters"):
         puma().base_parameters()
+
+
+def test_forms_that_grow_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a bound that a short form passes: what would take minutes ends with a message."""
+    arm = robots.planar_3r().symbolic("lengths").substitute(a2=symbols("u") + symbols("v"))
+    assert len(arm.base_forms().names) == 9
+    monkeypatch.setattr("linkwise.expr.expanded.MOST_TERMS", 2)
+    with pytest.raises(ArgumentError, match=r"base parameters of 'planar_3r' are too long in closed form: a product of"):
+        arm.replace(name="planar_3r").base_forms()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.dynamics.base_columns import problem_of_bodies
-from linkwise.dynamics.base_forms import combination, solved
+from linkwise.dynamics.base_forms import combination, of_bounded_length, solved
 from linkwise.dynamics.base_text import combination_text
 from linkwise.dynamics.echelon import tidied
 from linkwise.dynamics.inverse_dynamics import recursion
@@ -115,9 +115,10 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
     ('MXR1', 'ZZR1', 'MXR2', 'ZZR2')
     """
     made = moving_bodies(tree)
-    rows, columns = solved(tree, made, problem_of_bodies(tree, made, second=second_moments), resting=True)
+    with of_bounded_length(tree):
+        rows, columns = solved(tree, made, problem_of_bodies(tree, made, second=second_moments), resting=True)
+        rows = tidied(rows @ _from_links(tree, made, second_moments))
     start = len(LINK) * len(made.bodies)
-    rows = tidied(rows @ _from_links(tree, made, second_moments))
     names, given = parameter_names(tree), parameter_values(tree)
     there = [_is_there(parts) for parts in _products(rows, given)]
     symbols = blank(start + len(MOTOR) * len(tree.drives))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from linkwise.dynamics.base_text import combination_text
 from linkwise.dynamics.echelon import Point, at, reduced
 from linkwise.dynamics.felt import Felt, felt
 from linkwise.dynamics.grouping import grouped, rotor_speeds
+from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr, parameter
 from linkwise.model.bodies import Bodies
 from linkwise.model.coupling import coupling
@@ -96,6 +98,16 @@ class BaseForms:
         return "\n".join([f"{len(self)} base parameters of {len(self.parameters)}{least}", *self.names])
 
 
+@contextmanager
+def of_bounded_length(tree: Tree) -> Iterator[None]:
+    """Say which mechanism it is whose expressions grow too long."""
+    try:
+        yield
+    except ArgumentError as error:
+        advice = "put numbers in the place of some of its symbols, see substitute()"
+        raise ArgumentError(f"the base parameters of {tree.name!r} are too long in closed form: {error}; {advice}") from None
+
+
 def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     """The base parameters of a chain or a tree in closed form, also where its numbers are symbols.
 
@@ -115,7 +127,7 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     Raises
     ------
     ArgumentError
-        Where loops are closed.
+        Where loops are closed; where the closed form becomes too long.
 
     Notes
     -----
@@ -144,7 +156,8 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     free = coupling(tree).free if tree.coupled else tree
     made = moving_bodies(free)
     point = points_for(free)[0]
-    matrix, columns = solved(free, made, problem_of(free, made, point), resting)
+    with of_bounded_length(tree):
+        matrix, columns = solved(free, made, problem_of(free, made, point), resting)
     names = parameter_names(tree)
     seen = np.array([any(isinstance(value, Expr) or value != 0 for value in column) for column in matrix.T], dtype=bool)
     return BaseForms(

@@ -9,6 +9,7 @@ from random import Random
 
 from linkwise.expr.node import Expr
 from linkwise.expr.operations import OPERATIONS
+from linkwise.expr.written_out import positive
 
 TRIALS = 5
 """At how many points magnitudes are compared."""
@@ -87,7 +88,7 @@ class Bounds:
     def _is_sharp(self, op: str, args: Sequence[Expr]) -> bool:
         """Whether an operation gives a value without inaccurate cancellation."""
         if op in _SUMS or op in _CIRCULAR:
-            return all(not _positive(arg).args for arg in args)
+            return all(not positive(arg)[1].args for arg in args)
         return op in _SHARP and all(self._sharp[arg] for arg in args)
 
     def _bit(self) -> int:
@@ -120,13 +121,6 @@ class Bounds:
 def _size(op: str, sizes: Sequence[Numbers]) -> Numbers:
     """The magnitudes of a result, from those of its operands."""
     return sizes[0] if op == "neg" else tuple(map(mul if op == "mul" else add, *sizes))
-
-
-def _positive(node: Expr) -> Expr:
-    """An expression without its changes of sign."""
-    while node.op == "neg":
-        node = node.args[0]
-    return node
 
 
 _RATIONAL = {"add", "sub", "mul", "neg"}

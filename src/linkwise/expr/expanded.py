@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr, existing
 from linkwise.expr.order import schedule
 
@@ -12,6 +13,9 @@ Monomial = tuple[tuple[Expr, int], ...]
 """Factors with their exponents, the older first; no exponent is 0."""
 
 Sum = dict[Monomial, float]
+
+MOST_TERMS = 2_000
+"""Terms that a product may have before like ones are collected."""
 
 _ROUNDING = 1e-14
 """A coefficient below this part of what was added up to make it is rounding."""
@@ -26,6 +30,11 @@ def expanded(expression: Any) -> Any:
     ----------
     expression : Expr or float
         What to multiply out. A graph with shared sums may have many terms; this is for short ones.
+
+    Raises
+    ------
+    ArgumentError
+        Where a product would have more than `MOST_TERMS` terms.
 
     Examples
     --------
@@ -68,12 +77,13 @@ def built(found: Sum) -> Any:
 
 def ranked(found: Sum) -> list[tuple[Monomial, float]]:
     """The terms in the order in which they are written, factors too: of low degree first, then by name."""
-    named = [(tuple(sorted(monomial, key=lambda part: _label(part[0]))), number) for monomial, number in found.items()]
-    return sorted(named, key=lambda item: _rank(item[0]))
+    labels = {factor: _label(factor) for monomial in found for factor, _ in monomial}
+    named = [(tuple(sorted(monomial, key=lambda part: labels[part[0]])), number) for monomial, number in found.items()]
+    return sorted(named, key=lambda item: _rank(item[0], labels))
 
 
-def _rank(monomial: Monomial) -> tuple[int, list[tuple[str, int]]]:
-    return sum(abs(power) for _, power in monomial), [(_label(factor), -power) for factor, power in monomial]
+def _rank(monomial: Monomial, labels: Mapping[Expr, str]) -> tuple[int, list[tuple[str, int]]]:
+    return sum(abs(power) for _, power in monomial), [(labels[factor], -power) for factor, power in monomial]
 
 
 def _label(factor: Expr) -> str:
@@ -138,6 +148,8 @@ def _of_sine(below: Sum) -> Sum:
 
 
 def _product(a: Sum, b: Sum) -> Sum:
+    if len(a) * len(b) > MOST_TERMS:
+        raise ArgumentError(f"a product of {len(a):,} and {len(b):,} terms is too long to be multiplied out")
     return _total((_joined(m, n), x * y) for m, x in a.items() for n, y in b.items())
 
 

@@ -36,9 +36,10 @@ def shortened(outputs: Sequence[Any]) -> list[Any]:
     their residues (see `linkwise.expr.residues`); the results are compared with the given ones at the trial points as well.
 
     No rewriting cancels: what the result is added up from may not be larger, by more than a factor of two at any of several
-    trial points, than what it was added up from before (see `linkwise.expr.bounds`). So sin^2 does not become 1 - cos^2, nor
-    is a product written out as a difference of squares. Neither does a value get to depend on an input, a quotient, a root
-    or a selection that it did not depend on: what is no number there stays where it was.
+    trial points, than what it was added up from before; and what is made of sums and differences of inputs by products alone
+    stays so (see `linkwise.expr.bounds`). So sin^2 does not become 1 - cos^2, nor is a product written out as a difference
+    of squares. Neither does a value get to depend on an input, a quotient, a root or a selection that it did not depend on:
+    what is no number there stays where it was.
 
     Parameters
     ----------

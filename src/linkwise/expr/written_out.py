@@ -33,9 +33,9 @@ class WrittenOut:
         self._users: dict[Expr, list[str]] = {}
         for node in self._nodes:
             for arg in node.args:
-                self._users.setdefault(_positive(arg)[1], []).append(node.op)
+                self._users.setdefault(positive(arg)[1], []).append(node.op)
         for output in outputs:
-            self._users.setdefault(_positive(output)[1], []).append("output")
+            self._users.setdefault(positive(output)[1], []).append("output")
         self._counter = count()
         self._number: dict[Expr, int] = {}
         self._made: dict[int, Expr] = {}
@@ -86,7 +86,7 @@ class WrittenOut:
         waiting = [(sign, node, top)]
         while waiting:
             sign, node, top = waiting.pop()
-            turned, node = _positive(node)
+            turned, node = positive(node)
             sign *= turned
             if node.op in {"add", "sub"} and (top or self._inside(node)):
                 waiting.append((sign if node.op == "add" else -sign, node.args[1], False))
@@ -103,7 +103,7 @@ class WrittenOut:
         waiting = [(node, top)]
         while waiting:
             node, top = waiting.pop()
-            turned, node = _positive(node)
+            turned, node = positive(node)
             sign *= turned
             if node.op == "mul" and (top or self._inside(node)):
                 waiting += [(node.args[1], False), (node.args[0], False)]
@@ -139,12 +139,12 @@ class WrittenOut:
         return made if turn > 0 else simplified("neg", (made,))
 
     def _signed(self, node: Expr) -> Expr:
-        sign, node = _positive(node)
+        sign, node = positive(node)
         made = self._made[self.number(node)]
         return made if sign > 0 else simplified("neg", (made,))
 
 
-def _positive(node: Expr) -> tuple[int, Expr]:
+def positive(node: Expr) -> tuple[int, Expr]:
     """An expression as a sign times one that is no negation."""
     sign = 1
     while node.op == "neg":
