@@ -25,9 +25,9 @@ from timing import pin_to_one_core
 
 import linkwise as lw
 from linkwise.equations.derivation import derive
-from linkwise.equations.expansion import expansion
-from linkwise.equations.explicit import explicit
-from linkwise.equations.harmonic import HarmonicForm, harmonic
+from linkwise.equations.forms.explicit import explicit
+from linkwise.equations.forms.harmonic import HarmonicForm, harmonic
+from linkwise.equations.polynomials.expansion import expansion
 
 RUNS = 7
 

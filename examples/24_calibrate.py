@@ -44,5 +44,5 @@ print(f"other poses: {1e3 * before.mean():.2f} mm before, {1e3 * after.mean():.3
 assert after.mean() < 2e-4
 
 # Numbers in the place of the symbols make an arm like any other.
-calibrated = model.substitute(dict(zip(model.symbols, found)))
+calibrated = model.substitute(dict(zip(model.symbols, found, strict=True)))
 assert np.allclose(calibrated.forward_kinematics(q[0]), place(q[0], found), atol=1e-12)

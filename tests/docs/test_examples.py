@@ -13,8 +13,8 @@ PRINTED = {
     "03_your_own_link_table.py": "my_robot: 3 joints ...takes [15.46 ...link 'elbow': mass is -1.0; expected ...",
     "04_run_a_motion.py": "link1: at most 53.16 N m, ...work 25.49 J, gain of potential energy 25.49 J\n...",
     "05_forces_in_the_joints.py": "...efforts: [114.32 51.03 29.4 ]\nsum of m (a - g): [-78.45 187.9 225.4 ]\n",
-    "06_a_kernel_in_c.py": "<Kernel forward_kinematics: q (6,) -> T (4, 4), ...>\nvoid forward_kinematics(const double q[6], "
-    "double T[16])\nwrote puma.h\nwrote puma.c\nwrote puma_test.c\n...all good\ninverse_dynamics_prepare: ...lines'}\n",
+    "06_a_kernel_in_c.py": "<Kernel forward_kinematics: q (6,) -> T (4, 4), ...>\nvoid forward_kinematics(const double "
+    "q[6], double T[16])\nwrote puma.h\nwrote puma.c\nwrote puma_test.c\n...all good\ninverse_dynamics_prepare: ...lines'}\n",
     "07_trajectories.py": "quintic       1.12 s, up to 2.63 rad/s, ...trapezoidal   1.12 s, up to 2.00 rad/s, ...",
     "09_identify_puma.py": "condition number: random motion ...% of 58 parameters lie ...\ndrawn: out/identification.png\n",
     "08_computed_torque.py": "payload known , 10 rad/s...explains: [1.1  1.02 1.01]\ndrawn: out/computed_torque.png\n",
@@ -36,7 +36,8 @@ PRINTED = {
     "predicted values hook 0.062 mm ...\nslew ...\nboom up to 95 % ...drawn: out/crane_on_a_ship.png\n",
     "19_press.py": "...crank limited ...: ram up to 0.6... m/s and ...\nram limited too: ram up to 0.400 m/s "
     "and 4.00 m/s2, ...the rod's end stayed at the ram's pin, to ...e-1... m\ndrawn: out/press.png\n",
-    "23_lagrange.py": "L = ...tau2 = ...less lagrange_dynamics: [0, 0], ...less inverse_dynamics: [0, 0], ...the same to ...\n",
+    "23_lagrange.py": "L = ...tau2 = ...less lagrange_dynamics: [0, 0], ...less inverse_dynamics: [0, 0], ...the same "
+    "to ...\n",
     "22_derive.py": "Mass matrix of arm, explicit: ...C = Matrix(...\nM, recursive symbols ...M, harmonic  numbers ..."
     "M, harmonic  numbers significance=0.01 ... off by 0.0... at most\nwritten: out/puma560_inverse_dynamics.tex, ...",
     "20_joystick_jog.py": "tool up to 0.250 of 0.25 m/s, 1.000 of 1.0 m/s2\n...reason {'limit'}: the elbow at 2.6000 ...\n"

@@ -144,7 +144,7 @@ def _written(found: list[Derivation], way: str, options: dict[str, Any]) -> str:
         return _json(found)
     digits = {} if options["digits"] is None else {"digits": options["digits"]}
     if way == "latex" and options["document"]:
-        from linkwise.equations.writing_latex import latex_document
+        from linkwise.equations.writing.latex import latex_document
 
         return latex_document([made.listing for made in found], **digits)
     if way == "latex":
@@ -160,7 +160,7 @@ def _written(found: list[Derivation], way: str, options: dict[str, Any]) -> str:
 def _json(found: list[Derivation]) -> str:
     import json
 
-    from linkwise.equations.writing_source import to_data
+    from linkwise.equations.writing.source import to_data
 
     data = [
         {"what": made.what, "form": made.form, "bound": made.bound, "operations": made.operations, **to_data(made.listing)}

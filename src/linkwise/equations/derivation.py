@@ -13,14 +13,14 @@ from linkwise.compiling import kernel_of
 from linkwise.equations.evaluation import evaluated, operations, written_terms
 from linkwise.equations.legend import given_meanings
 from linkwise.equations.listing import Listing
-from linkwise.equations.meanings import meanings_of
-from linkwise.equations.recursive import CONSTANTS, labels_of, recursive_listing
-from linkwise.equations.writing import lines_of
-from linkwise.equations.writing_latex import to_latex
-from linkwise.equations.writing_markdown import to_markdown
-from linkwise.equations.writing_source import to_source
-from linkwise.equations.writing_sympy import to_sympy
-from linkwise.equations.writing_text import to_text
+from linkwise.equations.recursive.listing_of_tape import CONSTANTS, labels_of, recursive_listing
+from linkwise.equations.recursive.meanings import meanings_of
+from linkwise.equations.writing.as_sympy import to_sympy
+from linkwise.equations.writing.latex import to_latex
+from linkwise.equations.writing.markdown import to_markdown
+from linkwise.equations.writing.source import to_source
+from linkwise.equations.writing.text import to_text
+from linkwise.equations.writing.writer import lines_of
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kernel.tape import Tape
 from linkwise.model.parameters import LINK, MOTOR
@@ -41,7 +41,7 @@ WRITTEN_OUT = (
 """What there is in explicit and harmonic form."""
 
 DROPPING = frozenset({"values", "speeds", "of_row"})
-"""Options that say which terms are small: see `linkwise.equations.significance.without_small_terms`."""
+"""Options that say which terms are small: see `linkwise.equations.forms.significance.without_small_terms`."""
 
 MOST_TERMS = 300_000
 """Terms that are written as text; some 10 MB."""
@@ -111,27 +111,27 @@ class Derivation:
         return max((_relative(*pair) for pair in pairs), default=0.0)
 
     def to_text(self, *, digits: int = 6, width: int = 100, plain: bool = False, abbreviate: bool = True) -> str:
-        """Plain text; see `linkwise.equations.writing_text.to_text`."""
+        """Plain text; see `linkwise.equations.writing.text.to_text`."""
         self._check_size("text")
         return to_text(self.listing, digits=digits, width=width, plain=plain, abbreviate=abbreviate)
 
     def to_markdown(self, *, digits: int = 6, math: bool = True, abbreviate: bool = True) -> str:
-        """Markdown for GitHub and notebooks; see `linkwise.equations.writing_markdown.to_markdown`."""
+        """Markdown for GitHub and notebooks; see `linkwise.equations.writing.markdown.to_markdown`."""
         self._check_size("Markdown")
         return to_markdown(self.listing, digits=digits, math=math, abbreviate=abbreviate)
 
     def to_latex(self, *, digits: int = 4, document: bool = False, abbreviate: bool = True) -> str:
-        """LaTeX with amsmath; see `linkwise.equations.writing_latex.to_latex`."""
+        """LaTeX with amsmath; see `linkwise.equations.writing.latex.to_latex`."""
         self._check_size("LaTeX")
         return to_latex(self.listing, digits=digits, document=document, abbreviate=abbreviate)
 
     def to_sympy(self) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
-        """Assignments and results; see `linkwise.equations.writing_sympy.to_sympy`."""
+        """Assignments and results; see `linkwise.equations.writing.as_sympy.to_sympy`."""
         self._check_size("SymPy expressions")
         return to_sympy(self.listing)
 
     def to_source(self) -> str:
-        """Python source that builds the matrices with SymPy; see `linkwise.equations.writing_source.to_source`."""
+        """Python source that builds the matrices with SymPy; see `linkwise.equations.writing.source.to_source`."""
         self._check_size("Python source")
         return to_source(self.listing)
 
@@ -179,7 +179,7 @@ def derive(
         element.
     **options
         Those of the algorithm, such as ``link`` and ``frame``; for terms to be dropped also ``values``, ``speeds`` and
-        ``of_row``, see `linkwise.equations.significance.without_small_terms`.
+        ``of_row``, see `linkwise.equations.forms.significance.without_small_terms`.
 
     Returns
     -------
@@ -226,8 +226,8 @@ def _written_out(
     if what not in WRITTEN_OUT:
         other = "; forward_dynamics is inverse(M) (tau - C qd - g)" if what == "forward_dynamics" else ""
         raise ArgumentError(f"there is no {form} form of {shown(what)}; there is one of {choices(WRITTEN_OUT)}{other}")
-    from linkwise.equations.explicit import explicit
-    from linkwise.equations.harmonic_form import harmonic
+    from linkwise.equations.forms.explicit import explicit
+    from linkwise.equations.forms.harmonic_form import harmonic
 
     make = explicit if form == "explicit" else harmonic
     made = make(tree, what, significance=significance, base=base, **options)
@@ -280,7 +280,7 @@ def _outputs(tape: Tape, points: FloatArray) -> dict[str, FloatArray]:
     """What a tape gives at points (inputs, K): each output (K, its shape)."""
     from math import prod
 
-    from linkwise.equations.meanings import slot_values
+    from linkwise.equations.recursive.meanings import slot_values
 
     values, start, found = slot_values(tape, points), 0, {}
     for name, shape in tape.outputs.items():

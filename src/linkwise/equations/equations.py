@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithm import refuse_loops
 from linkwise.compiling import kernel_of
+from linkwise.equations.forms.harmonic import HarmonicForm
 from linkwise.equations.graph import steps, to_sympy, written_size
-from linkwise.equations.harmonic import HarmonicForm
-from linkwise.equations.names import LatexNames
 from linkwise.equations.symbols import Symbols, symbols_of, sympy_module
-from linkwise.equations.written import LatexWriter, Writer
+from linkwise.equations.writing.names import LatexNames
+from linkwise.equations.writing.wrapped import LatexWriter, Writer
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.model.tree import Tree
 
 if TYPE_CHECKING:
-    from linkwise.equations.closed_form import ClosedForm
+    from linkwise.equations.forms.closed_form import ClosedForm
 
 FORMS = ("harmonic", "graph")
 
@@ -259,12 +259,12 @@ class Equations:
         return self._from_closed_form(what) if self._closed else self._from_graph(what)
 
     def _closed_form(self, what: str) -> ClosedForm:
-        from linkwise.equations.harmonic_form import harmonic
+        from linkwise.equations.forms.harmonic_form import harmonic
 
         return harmonic(self.tree, _SOURCES[what])
 
     def _from_closed_form(self, what: str) -> Any:
-        from linkwise.equations.writing_sympy import to_sympy as listed
+        from linkwise.equations.writing.as_sympy import to_sympy as listed
 
         if what not in self._closed:
             self._closed[what] = self._closed_form(what)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.equations.listing import Call, Listing, Name, Power, Sum, Term
-from linkwise.equations.names import element_name
+from linkwise.equations.writing.names import element_name
 from linkwise.spatial.scalar import FloatArray
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -197,31 +197,31 @@ class Kernel:
         return export.to_cuda(self.tape, titles={self.name: self.doc}, **options)
 
     def to_text(self, **options: Any) -> str:
-        """What is computed as plain text, intermediate values named; see `linkwise.equations.writing_text.to_text`."""
-        from linkwise.equations.writing_text import to_text
+        """What is computed as plain text, intermediate values named; see `linkwise.equations.writing.text.to_text`."""
+        from linkwise.equations.writing.text import to_text
 
         return to_text(self._listing(), **options)
 
     def to_markdown(self, **options: Any) -> str:
-        """The same as Markdown; see `linkwise.equations.writing_markdown.to_markdown`."""
-        from linkwise.equations.writing_markdown import to_markdown
+        """The same as Markdown; see `linkwise.equations.writing.markdown.to_markdown`."""
+        from linkwise.equations.writing.markdown import to_markdown
 
         return to_markdown(self._listing(), **options)
 
     def to_latex(self, **options: Any) -> str:
-        """The same as LaTeX with amsmath; see `linkwise.equations.writing_latex.to_latex`."""
-        from linkwise.equations.writing_latex import to_latex
+        """The same as LaTeX with amsmath; see `linkwise.equations.writing.latex.to_latex`."""
+        from linkwise.equations.writing.latex import to_latex
 
         return to_latex(self._listing(), **options)
 
     def to_sympy(self) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
         """The same in SymPy: assignments to intermediate symbols in order, and the results as matrices in these."""
-        from linkwise.equations.writing_sympy import to_sympy
+        from linkwise.equations.writing.as_sympy import to_sympy
 
         return to_sympy(self._listing())
 
     def _listing(self) -> Listing:
-        from linkwise.equations.recursive import recursive_listing
+        from linkwise.equations.recursive.listing_of_tape import recursive_listing
 
         return recursive_listing(self.tape, title=self.name)
 

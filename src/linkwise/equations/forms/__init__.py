@@ -1,0 +1,1 @@
+"""Explicit and harmonic forms: results written out, in symbols and base parameters, abbreviated within bounds."""

@@ -1,0 +1,1 @@
+"""Trigonometric polynomials over symbols: tapes multiplied out, without algebra."""

@@ -1,0 +1,1 @@
+"""Listings as text, Markdown, LaTeX, SymPy and Python source."""
