@@ -1,5 +1,6 @@
 """An arm jogged with a joystick: soft starts and stops, a joint at its limit, slow drives helped, a recording replayed."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,9 @@ assert gain.max() < arm["tool.max_acceleration"] * (1.0 + 1e-6)
 reason, elbow = history.read("chain.reason"), history.read("forearm.predicted_theta")
 unsolved = history.read("chain.unsolved")
 print(
-    f"unsolved from {t[unsolved].min():.2f} to {t[unsolved].max():.2f} s, reason {set(reason[unsolved].tolist())}:", end=" "
+    f"unsolved from {t[unsolved].min():.2f} to {t[unsolved].max():.2f} s, mostly for the reason"
+    f" {Counter(reason[unsolved].tolist()).most_common(1)[0][0]!r}:",
+    end=" ",
 )
 print(f"the elbow at {elbow.max():.4f} of {arm['forearm.limits.max']} rad")
 assert elbow.max() <= arm["forearm.limits.max"]

@@ -55,7 +55,8 @@ def remainder(difference: Any) -> Any:
         replaced |= {sympy.cos(angle): c, sympy.sin(angle): s}
         circles.append((s, 1 - c**2))
     poly = sympy.nsimplify(numerator.xreplace(replaced), rational=True)
-    letters = sorted(poly.free_symbols, key=lambda letter: (not letter.name.startswith("_s"), letter.name))
+    used = poly.free_symbols | {c for s, square in circles for c in square.free_symbols if s in poly.free_symbols}
+    letters = sorted(used, key=lambda letter: (not letter.name.startswith("_s"), letter.name))
     if not letters:
         return sympy.expand(poly)
     ring, *_ = sympy.ring(letters, sympy.QQ)

@@ -425,7 +425,7 @@ class Mechanism(Tree):
         Examples
         --------
         >>> from linkwise import robots
-        >>> robots.planar_2r().momentum([0.0, 0.0], [1.0, 0.0]).round(3).tolist()
+        >>> (robots.planar_2r().momentum([0.0, 0.0], [1.0, 0.0]).round(3) + 0.0).tolist()
         [0.0, 2.0, 0.0, 0.0, 0.0, 2.667]
         """
         return self.kernel("momentum", about=about)(q, qd)  # type: ignore[no-any-return]

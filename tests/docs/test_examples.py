@@ -14,7 +14,8 @@ PRINTED = {
     "04_run_a_motion.py": "link1: at most 53.16 N m, ...work 25.49 J, gain of potential energy 25.49 J\n...",
     "05_forces_in_the_joints.py": "...efforts: [114.32 51.03 29.4 ]\nsum of m (a - g): [-78.45 187.9 225.4 ]\n",
     "06_a_kernel_in_c.py": "<Kernel forward_kinematics: q (6,) -> T (4, 4), ...>\nvoid forward_kinematics(const double "
-    "q[6], double T[16])\nwrote puma.h\nwrote puma.c\nwrote puma_test.c\n...all good\ninverse_dynamics_prepare: ...lines'}\n",
+    "q[6], double T[16])\nwrote puma.h\nwrote puma.c\nwrote puma_test.c\n...all good\n"
+    "inverse_dynamics_prepare: ...lines'}\n",
     "07_trajectories.py": "quintic       1.12 s, up to 2.63 rad/s, ...trapezoidal   1.12 s, up to 2.00 rad/s, ...",
     "09_identify_puma.py": "condition number: random motion ...% of 58 parameters lie ...\ndrawn: out/identification.png\n",
     "08_computed_torque.py": "payload known , 10 rad/s...explains: [1.1  1.02 1.01]\ndrawn: out/computed_torque.png\n",
@@ -40,7 +41,7 @@ PRINTED = {
     "to ...\n",
     "22_derive.py": "Mass matrix of arm, explicit: ...C = Matrix(...\nM, recursive symbols ...M, harmonic  numbers ..."
     "M, harmonic  numbers significance=0.01 ... off by 0.0... at most\nwritten: out/puma560_inverse_dynamics.tex, ...",
-    "20_joystick_jog.py": "tool up to 0.250 of 0.25 m/s, 1.000 of 1.0 m/s2\n...reason {'limit'}: the elbow at 2.6000 ...\n"
+    "20_joystick_jog.py": "tool up to 0.250 of 0.25 m/s, 1.000 of 1.0 m/s2\n...mostly for the reason 'limit': the elbow at 2.6000 ...\n"
     "d = 0.00 s: the tool is up to 12.5... mm behind its plan\nd = 0.05 s: the tool is up to 0.2... mm ...\n"
     "replayed 880 cycles of ... ports; differing: {}\ndrawn: out/joystick_jog.png\n",
     "21_controller_in_c.py": "in Python: at most 4.0... mrad off the way\nin C:      at most 4.0... mrad off the way\n"

@@ -213,7 +213,7 @@ def test_messages(monkeypatch: pytest.MonkeyPatch) -> None:
         "elbow: M has 7 terms, more than 4; harmonics has them as arrays, steps('M') is another form": lambda: (
             arm.equations().M
         ),
-        "elbow: M written out has 25 operations, more than 4; steps('M') names shared parts": lambda: (
+        "elbow: M written out has 20 operations, more than 4; steps('M') names shared parts": lambda: (
             arm.equations("graph").M
         ),
     }

@@ -84,7 +84,7 @@ def manipulability_gradient(
     >>> from linkwise import robots
     >>> slope = manipulability_gradient(robots.planar_2r(), [0.3, 1.0], mask=[1, 1, 0, 0, 0, 0])
     >>> slope.round(3).tolist()
-    [-0.0, 0.375]
+    [0.0, 0.375]
     """
     check_mechanism(mechanism)
     rows = rows_of(mask)
