@@ -56,12 +56,12 @@ def _chosen(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> dict[st
 def _made(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
     function = partial(declared.function, tree, **options)
     inputs, outputs = declared.shapes(tree, declared.inputs), declared.shapes(tree, declared.outputs)
-    labels = {name: found for name, shape in {**inputs, **outputs}.items() if (found := _labels(tree, name, shape))}
-    tape = trace(function, declared.name, inputs, outputs, parameters=tree.parameters_used, labels=labels)
+    named = {name: found for name, shape in {**inputs, **outputs}.items() if (found := labels(tree, name, shape))}
+    tape = trace(function, declared.name, inputs, outputs, parameters=tree.parameters_used, labels=named)
     return Kernel(tape, backend, declared.function.__doc__ or "")
 
 
-def _labels(tree: Tree, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+def labels(tree: Tree, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
     """Names of the elements of an input or output along the coordinates: ``q1``, ``qd1``, whatever the joints are called."""
     own = {"q": BASE_COORDINATES, "qd": BASE_SPEEDS, "qdd": BASE_ACCELERATIONS, "tau": BASE_EFFORTS}
     if name not in own or shape != ((tree.nq if name == "q" else tree.nv),):

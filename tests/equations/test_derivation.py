@@ -104,9 +104,9 @@ def test_symbols_in_every_form(form: str) -> None:
         assert "once for all" in str(made)
 
 
-def test_base_is_not_for_the_recursive_form() -> None:
-    with pytest.raises(ArgumentError, match="base parameters are for the explicit and harmonic forms"):
-        derive(robots.planar_2r(), "mass_matrix", base=True)
+def test_base_is_for_what_is_linear_in_inertias() -> None:
+    with pytest.raises(ArgumentError, match="no 'forward_dynamics' in base parameters"):
+        derive(robots.planar_2r(), "forward_dynamics", base=True)
 
 
 def test_what_is_dropped_is_bounded() -> None:

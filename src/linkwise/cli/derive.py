@@ -46,7 +46,7 @@ NARROWEST, WIDEST = 60, 160
 @click.option("--symbols", metavar="KINDS", help="Numbers to replace by symbols: inertial, lengths, gravity, motors.")
 @click.option("--zeros", is_flag=True, help="With --symbols: inertial and motor parameters that are 0 become symbols too.")
 @click.option("--no-motors", is_flag=True, help="Leave out rotor inertias and friction.")
-@click.option("--base", is_flag=True, help="In base parameters (explicit and harmonic form).")
+@click.option("--base", is_flag=True, help="In base parameters.")
 @click.option(
     "--significance",
     type=click.FloatRange(0, 1, max_open=True),

@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from linkwise.dynamics.base_columns import problem_of_bodies
 from linkwise.dynamics.base_forms import combination, of_bounded_length, solved
+from linkwise.dynamics.base_kernels import base_tape
 from linkwise.dynamics.base_text import combination_text
 from linkwise.dynamics.echelon import tidied
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.motors import friction
 from linkwise.expr.expanded import expanded
 from linkwise.expr.node import Expr, parameter
+from linkwise.kernel import Kernel
 from linkwise.model.bodies import Bodies, Body
 from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values, to_body
 from linkwise.model.reduction import moving_bodies
@@ -53,6 +55,8 @@ class BaseBodies:
         Their values on this mechanism: numbers or expressions.
     reflected : tuple
         What each joint feels of its rotors (nv,), kg m2: the sum of G^2 Jm in base parameters, 0.0 where it is grouped.
+    tree : Tree
+        The mechanism.
     """
 
     bodies: Bodies
@@ -61,6 +65,7 @@ class BaseBodies:
     parameters: tuple[str, ...]
     given: Array
     reflected: tuple[Any, ...]
+    tree: Tree
 
     def __len__(self) -> int:
         return len(self.names)
@@ -79,6 +84,31 @@ class BaseBodies:
         """One definition a line: ``"ZZR2 = ZZ2 + a2^2 M3"``."""
         width = max(map(len, self.names), default=0)
         return "\n".join(f"{name:<{width}} = {combination_text(parts)}" for name, parts in self.definitions.items())
+
+    def kernel(self, name: str, *, backend: str | None = None) -> Kernel:
+        """The compiled function of an algorithm in base parameters, which are the first of its last input, ``parameters``.
+
+        Parameters
+        ----------
+        name : {"inverse_dynamics", "bias_torque", "gravity_torque", "mass_matrix"}
+            Of the algorithm.
+        backend : {"llvm", "numpy"}, optional
+            How it is computed.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the algorithms there are; for the mass matrix where links carry rotors.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> base = lw.robots.planar_2r().base_bodies()
+        >>> k = base.kernel("gravity_torque")
+        >>> k.tape.labels["parameters"], k([0.0, 0.0], base.values).tolist()
+        (('MXR1', 'ZZR1', 'MXR2', 'ZZR2'), [19.62, 4.905])
+        """
+        return Kernel(base_tape(self, name), backend, f"{name} in base parameters.")
 
     def efforts(self, tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
         """Inverse dynamics (nv,) in base parameters, friction included, for q (nq,), qd and qdd (nv,)."""
@@ -142,6 +172,7 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
         names,
         given,
         tuple(reflected),
+        tree,
     )
 
 

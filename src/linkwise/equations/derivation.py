@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwise.compiling import kernel_of
+from linkwise.dynamics.base_bodies import base_bodies
+from linkwise.dynamics.base_kernels import base_tape
+from linkwise.dynamics.base_text import combination_text
 from linkwise.equations.evaluation import evaluated, operations, written_terms
-from linkwise.equations.legend import given_meanings
+from linkwise.equations.legend import given_meanings, names_in
 from linkwise.equations.listing import Listing
 from linkwise.equations.recursive.listing_of_tape import CONSTANTS, labels_of, recursive_listing
 from linkwise.equations.recursive.meanings import meanings_of
@@ -173,7 +176,8 @@ def derive(
         Recursive: as the kernel computes it, with named intermediate values. Explicit: every element written out. Harmonic:
         every element a sum of sines and cosines of whole combinations of joint angles.
     base : bool
-        Whether explicit and harmonic forms are written in base parameters.
+        Whether it is written in base parameters; the recursive form for the algorithms in
+        `linkwise.dynamics.base_kernels.WHAT`.
     significance : float
         In the explicit and harmonic forms terms are dropped that are smaller than this part of the largest one of their
         element.
@@ -205,13 +209,13 @@ def derive(
         raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}")
     if form == "recursive" and significance:
         raise ArgumentError(f"significance is {significance}; the recursive form has no small terms to drop")
-    if form == "recursive" and base:
-        raise ArgumentError("base parameters are for the explicit and harmonic forms; the recursive one regroups by itself")
     begin = time.perf_counter()
     of_form = frozenset[str]() if form == "recursive" else DROPPING
     tape = kernel_of(tree, what, "numpy", {name: value for name, value in options.items() if name not in of_form}).tape
     labels_of(tape)  # refuses names that would stand for two things
-    if form == "recursive":
+    if form == "recursive" and base:
+        listing, bound = _in_base_parameters(tree, what), 0.0
+    elif form == "recursive":
         listing, bound = recursive_listing(tape, meanings=meanings_of(tree, tape)), 0.0
     else:
         listing, bound = _written_out(tree, what, form, base, significance, options)
@@ -234,10 +238,21 @@ def _written_out(
     return made.listing(), float(made.bound)
 
 
+def _in_base_parameters(tree: Tree, what: str) -> Listing:
+    """The recursion on bodies in base parameters, and what these are."""
+    from linkwise.equations.forms.explicit_listing import base_section
+
+    made = base_bodies(tree)
+    tape = base_tape(made, what)
+    labels_of(tape)
+    listing = recursive_listing(tape, meanings=meanings_of(tree, tape, bodies=made.bodies))
+    texts = [combination_text(parts) for parts in made.definitions.values()]
+    sections = base_section(tree, made.names, made.values, texts, names_in(listing))
+    return replace(listing, sections=(*sections, *listing.sections))
+
+
 def _headed(listing: Listing, tree: Tree, what: str, form: str, tape: Tape) -> Listing:
     """The listing with its title, with what the given names mean, and with what is to be known of vectors."""
-    from dataclasses import replace
-
     notes = listing.notes
     constants = tuple(section for section in listing.sections if section.title in {CONSTANTS, "Base parameters"})
     if constants:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,8 @@ from linkwise.equations.listing import Assignment, Listing, Name, Power, Section
 from linkwise.equations.polynomials.expansion import expansion_of
 from linkwise.equations.writing.names import element_name
 from linkwise.expr.node import Expr
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from linkwise.equations.forms.closed_form import ClosedForm
@@ -89,13 +91,24 @@ def _base_section(form: ClosedForm) -> list[Section]:
         return []
     names = form.data.made.names
     used = {names[k] for k in np.flatnonzero(form.data.powers.any(axis=0)) if k < len(names)}
-    made = expansion_of(form.tree, {"B": form.based.values.astype(object)})
+    return base_section(form.tree, form.based.symbols, form.based.values, form.based.texts, used)
+
+
+def base_section(
+    tree: Tree, symbols: Sequence[str], values: Array, texts: Sequence[str], used: Collection[str]
+) -> list[Section]:
+    """What those base parameters are that are used: expressions in the symbols of a mechanism, or numbers and their texts.
+
+    A parameter of the mechanism itself needs no line.
+    """
+    made = expansion_of(tree, {"B": np.asarray(values, dtype=object)})
     writer, lines = TermWriter(made), []
-    for place, (name, text) in enumerate(zip(form.based.symbols, form.based.texts, strict=True)):
-        if name in used:
-            plain = not isinstance(form.based.values[place], Expr)
-            lines.append(Assignment(name, (), writer.plain(made.results["B"][place]), text if plain else ""))
-    return [Section("Base parameters", tuple(lines))]
+    for place, (name, text) in enumerate(zip(symbols, texts, strict=True)):
+        own = isinstance(values[place], Expr) and name in tree.symbols
+        if name in used and not own:
+            told = not isinstance(values[place], Expr) and text != name
+            lines.append(Assignment(name, (), writer.plain(made.results["B"][place]), text if told else ""))
+    return [Section("Base parameters", tuple(lines))] if lines else []
 
 
 def _notes(form: ClosedForm) -> tuple[str, ...]:

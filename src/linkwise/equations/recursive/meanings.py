@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwise.equations.recursive.listing_of_tape import Known, Meanings
 from linkwise.errors import LinkwiseError
+from linkwise.expr.node import parameter
 from linkwise.kernel.tape import Tape
 from linkwise.model.bodies import Bodies
 from linkwise.model.reduction import moving_bodies
@@ -51,7 +52,7 @@ _AXES = "xyz"
 _FIELDS = ("placement", "inertia", "angle", "pitch")
 
 
-def meanings_of(tree: Tree, tape: Tape, *, seed: int = 0) -> Meanings:
+def meanings_of(tree: Tree, tape: Tape, *, bodies: Bodies | None = None, seed: int = 0) -> Meanings:
     """Find out which values of a tape have a meaning.
 
     Parameters
@@ -60,6 +61,8 @@ def meanings_of(tree: Tree, tape: Tape, *, seed: int = 0) -> Meanings:
         The mechanism.
     tape : Tape
         One of its algorithms; inputs ``q``, ``qd``, ``qdd`` and ``parameters`` are understood.
+    bodies : Bodies, optional
+        On which it ran, if not on those of the mechanism, regrouped.
     seed : int
         Of the random points.
 
@@ -72,14 +75,14 @@ def meanings_of(tree: Tree, tape: Tape, *, seed: int = 0) -> Meanings:
         return Meanings()
     given = _points(tape, seed)
     try:
-        made = _numeric(tree, tape, given)
+        made = _numeric(tree, bodies or moving_bodies(tree).regrouped(), tape, given)
     except LinkwiseError:
         return Meanings()
     found: dict[str, tuple[int, list[float]]] = {}
-    for row, (bodies, gravity) in zip(given, made, strict=True):
+    for row, (numbers, gravity) in zip(given, made, strict=True):
         state = _state(tape, tree, row)
-        moved = _moved(bodies, state, gravity)
-        for name, place, value in [*_outward(bodies, state, moved), *_inward(bodies, state, moved)]:
+        moved = _moved(numbers, state, gravity)
+        for name, place, value in [*_outward(numbers, state, moved), *_inward(numbers, state, moved)]:
             found.setdefault(name, (place, []))[1].append(value)
     return _matched(tape, given, found, _titles(made[0][0], tree))
 
@@ -102,14 +105,14 @@ def _state(tape: Tape, tree: Tree, row: FloatArray) -> dict[str, FloatArray]:
     return found
 
 
-def _numeric(tree: Tree, tape: Tape, given: list[FloatArray]) -> list[tuple[Bodies, FloatArray]]:
-    """At each point the bodies with their inertias regrouped, and gravity, with numbers for symbols."""
-    made = moving_bodies(tree).regrouped()
+def _numeric(tree: Tree, made: Bodies, tape: Tape, given: list[FloatArray]) -> list[tuple[Bodies, FloatArray]]:
+    """At each point the bodies and gravity with numbers for symbols."""
     fields = [np.asarray(getattr(body, name)) for body in made.bodies for name in _FIELDS]
     arrays = [*fields, np.asarray(tree.gravity)]
-    if not tree.parameters_used:
+    names = tape.labels.get("parameters", ())
+    if not names:
         return [(made, np.asarray(tree.gravity, dtype=float))] * len(given)
-    symbols = {"parameters": np.array(tree.parameters_used, dtype=object)}
+    symbols = {"parameters": np.array([parameter(name) for name in names], dtype=object)}
     flat = np.concatenate([array.ravel().astype(object) for array in arrays])
     constants = Tape.from_graph("constants", symbols, {"values": flat})
     start = sum(prod(shape) for name, shape in tape.inputs.items() if name != "parameters")
