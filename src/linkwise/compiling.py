@@ -57,7 +57,15 @@ def _made(tree: Tree, declared: Algorithm, backend: str | None, options: dict[st
     function = partial(declared.function, tree, **options)
     inputs, outputs = declared.shapes(tree, declared.inputs), declared.shapes(tree, declared.outputs)
     named = {name: found for name, shape in {**inputs, **outputs}.items() if (found := labels(tree, name, shape))}
-    tape = trace(function, declared.name, inputs, outputs, parameters=tree.parameters_used, labels=named)
+    tape = trace(
+        function,
+        declared.name,
+        inputs,
+        outputs,
+        parameters=tree.parameters_used,
+        labels=named,
+        shorten=not tree.loops,  # what closes loops refines its results for the sake of rounding
+    )
     return Kernel(tape, backend, declared.function.__doc__ or "")
 
 

@@ -95,13 +95,12 @@ def compare(
     >>> found.same, found.signs.tolist(), found.tool[:3, 3].round(9).tolist()
     (True, [1.0, 1.0], [0.5, 0.0, 0.0])
     """
-    for mechanism in (a, b):
-        mechanism.require_numbers("compare")
     if not isinstance(tol, (int, float)) or isinstance(tol, bool) or not 0 < tol < math.inf:
         raise ArgumentError(f"tol is {shown(tol)}; expected a number above 0, m and rad")
     for name, given in (("a", a), ("b", b)):
         if not isinstance(given, Mechanism):
             raise ArgumentError(f"{name} is {shown(given)}; expected a Mechanism (load() makes one of a file)")
+        given.require_numbers("compare")
     first, second = chain_of(a, link_a), chain_of(b, link_b)
     told = kinds_differ(first.axes, second.axes)
     if told:

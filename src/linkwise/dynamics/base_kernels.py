@@ -57,7 +57,7 @@ def base_tape(base: BaseBodies, what: str) -> Tape:
     ]
     symbols = dict.fromkeys([parameter(name) for name in base.names])
     symbols.update(dict.fromkeys(parameters_in([*frames, base.tree.gravity, *base.reflected, *motors])))
-    return trace(function, what, inputs, outputs, parameters=tuple(symbols), labels=named)
+    return trace(function, what, inputs, outputs, parameters=tuple(symbols), labels=named, shorten=True)
 
 
 def _function(base: BaseBodies, what: str) -> Callable[..., Any]:

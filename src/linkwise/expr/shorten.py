@@ -41,6 +41,9 @@ def shortened(outputs: Sequence[Any]) -> list[Any]:
     of squares. Neither does a value get to depend on an input, a quotient, a root or a selection that it did not depend on:
     what is no number there stays where it was.
 
+    What is repeated or refined for the sake of rounding alone, as a projection done twice, changes nothing in exact
+    arithmetic, and is done once: graphs that hold such things must not be shortened.
+
     Parameters
     ----------
     outputs : sequence of Expr or float

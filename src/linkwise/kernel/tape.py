@@ -170,6 +170,7 @@ def trace(
     *,
     parameters: Sequence[Expr] = (),
     labels: Mapping[str, tuple[str, ...]] | None = None,
+    shorten: bool = False,
 ) -> Tape:
     """Run a function over scalars once, on symbols, and write down what it did.
 
@@ -187,6 +188,9 @@ def trace(
         Symbols that the function finds in what it computes with; they become the last input, ``"parameters"``.
     labels : mapping of str to tuple of str, optional
         Names of the elements of inputs and outputs.
+    shorten : bool
+        Whether the graph is rewritten to fewer operations, see `linkwise.expr.shorten`. Not for a function that repeats or
+        refines something for the sake of rounding: that would be seen to change nothing, and be left out.
     """
     given = {key: _symbols(key, shape) for key, shape in inputs.items()}
     made = function(*given.values())
@@ -203,7 +207,7 @@ def trace(
         scalars, own = made_anew(scalars, parameters)
         given["parameters"] = np.array(own, dtype=object)
         named_elements["parameters"] = tuple(str(node.value) for node in parameters)
-    shorter = _in_shapes(outputs, shortened(scalars))
+    shorter = _in_shapes(outputs, shortened(scalars) if shorten else scalars)
     return replace(
         Tape.from_graph(name, given, shorter, named_elements),
         operations_before=operation_count(scalars),

@@ -145,9 +145,9 @@ def simulate(
     >>> many.qd.shape
     (100, 11, 2)
     """
-    mech.require_numbers("simulate")
     if not isinstance(mech, Mechanism):
         raise ArgumentError(f"simulate: mech is {shown(mech)}; expected a Mechanism")
+    mech.require_numbers("simulate")
     if not mech.nv:
         raise ArgumentError(f"simulate: {mech.name!r} has no joints and does not float: nothing can move")
     method = arguments.one_of("method", method, [*SCHEMES, *adaptive.METHODS])
