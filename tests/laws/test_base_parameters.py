@@ -116,7 +116,7 @@ def test_teeth() -> None:
     made = base_bodies(mech)
     state = random_state(mech)
     wanted = direct(mech, "inverse_dynamics", *state)
-    wrong = made.__class__(made.bodies, made.names, made.matrix * (1 + 1e-6), made.parameters, made.given, made.reflected)
+    wrong = replace(made, matrix=made.matrix * (1 + 1e-6))
     assert relative(at_values(wrong).efforts(mech, *state).astype(float), wanted) > 100 * EFFORTS
 
 
