@@ -1,7 +1,7 @@
 """The kernels of two versions of Linkwise side by side: operations, and time of a batch on one core.
 
-    git archive VERSION src | tar -x -C /tmp/other
-    python benchmarks/between_versions.py /tmp/other/src
+    mkdir other && git archive VERSION src | tar -x -C other
+    python benchmarks/between_versions.py other/src
 
 Each version runs in processes of its own, in turn; a time is the least of all rounds. Results must agree to 1e-10 of the
 largest element.
