@@ -81,14 +81,14 @@ def run(source: str) -> dict[str, Any]:
 def main(other: str) -> None:
     """Print the table."""
     turns = [(run(other), run(str(HERE))) for _ in range(TURNS)]
-    print(f"{'':42}{'other version':>22}{'this one':>22}   ratio")
+    print(f"{'':42}{'other version':>25}{'this one':>25}   ratio")
     for name in turns[0][1]:
         if name not in turns[0][0]:
             continue
         old, new = (min((turn[k][name] for turn in turns), key=lambda row: row["ns"]) for k in (0, 1))
         agree = np.allclose(old["results"], new["results"], rtol=1e-10, atol=1e-12)
         cells = [f"{row['M']}M {row['A']}A {row['ns']:7.1f} ns" for row in (old, new)]
-        print(f"{name:42}{cells[0]:>22}{cells[1]:>22}  {old['ns'] / new['ns']:5.2f}{'' if agree else '   RESULTS DIFFER'}")
+        print(f"{name:42}{cells[0]:>25}{cells[1]:>25}  {old['ns'] / new['ns']:5.2f}{'' if agree else '   RESULTS DIFFER'}")
 
 
 if __name__ == "__main__":
