@@ -50,12 +50,8 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-IN_SINGLE = [(which, name) for which in ("arm", "craft") for name in NAMES if which == "craft" or name in WEIGHTLESS]
-"""Every algorithm in single precision on one mechanism, some on both: each is machine code of its own."""
-IN_EITHER = [
-    *((which, name, "float64") for which in ("arm", "craft") for name in NAMES),
-    *((*one, "float32") for one in IN_SINGLE),
-]
+IN_SINGLE = [(which, name) for which in ("arm", "craft") for name in NAMES]
+IN_EITHER = [(*one, dtype) for dtype in ("float64", "float32") for one in IN_SINGLE]
 in_either = pytest.mark.parametrize(("mech", "name", "dtype"), IN_EITHER, indirect=True)
 
 
