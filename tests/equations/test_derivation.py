@@ -35,6 +35,16 @@ def test_options_of_the_algorithm() -> None:
     assert not any(results["J"][:, 2])
 
 
+@pytest.mark.parametrize("form", ["explicit", "harmonic"])
+@pytest.mark.parametrize("name", ["planar_2r", "scara_icomatic", "puma560"])
+def test_forward_dynamics_written_out(name: str, form: str) -> None:
+    """M, C, g and the elimination: a sliding joint that couples with no other, and friction of motors."""
+    made = derive(robots.load(name), "forward_dynamics", form)
+    assert made.residual < EXACT
+    assert made.listing.outputs == {"qdd": (made.tape.outputs["qdd"][0],)}
+    assert "qdd1 = x1" in str(made)
+
+
 def test_a_mechanism_with_symbols() -> None:
     made = derive(robots.planar_2r().symbolic("inertial", "lengths"), "inverse_dynamics")
     assert made.residual < EXACT
@@ -48,8 +58,14 @@ def test_what_there_is_not_is_named() -> None:
         derive(arm, "mass_matrix", "long")
     with pytest.raises(ArgumentError, match="no algorithm 'mass'"):
         derive(arm, "mass")
-    with pytest.raises(ArgumentError, match="no explicit form of 'forward_dynamics'"):
-        derive(arm, "forward_dynamics", "explicit")
+    with pytest.raises(ArgumentError, match="no explicit form of 'kinetic_energy'"):
+        derive(arm, "kinetic_energy", "explicit")
+    with pytest.raises(ArgumentError, match="significance is for results that are sums"):
+        derive(arm, "forward_dynamics", "explicit", significance=0.1)
+    for name in ("b1", "M12"):
+        named = arm.symbolic("lengths").substitute(a1=lw.symbols(name))
+        with pytest.raises(ArgumentError, match=f"has symbols '{name}', which name steps of the forward dynamics"):
+            derive(named, "forward_dynamics", "explicit")
     with pytest.raises(ArgumentError, match="no small terms to drop"):
         derive(arm, "mass_matrix", significance=0.1)
     with pytest.raises(ArgumentError, match="has no option 'frame'"):

@@ -39,6 +39,7 @@ WRITTEN_OUT = (
     "coriolis_matrix",
     "gravity_torque",
     "inverse_dynamics",
+    "forward_dynamics",
     "regressor",
 )
 """What there is in explicit and harmonic form."""
@@ -228,12 +229,16 @@ def _written_out(
 ) -> tuple[Listing, float]:
     """The listing of an explicit or harmonic form, and the bound of what was dropped."""
     if what not in WRITTEN_OUT:
-        other = "; forward_dynamics is inverse(M) (tau - C qd - g)" if what == "forward_dynamics" else ""
-        raise ArgumentError(f"there is no {form} form of {shown(what)}; there is one of {choices(WRITTEN_OUT)}{other}")
+        raise ArgumentError(f"there is no {form} form of {shown(what)}; there is one of {choices(WRITTEN_OUT)}")
+    if what == "forward_dynamics" and significance:
+        raise ArgumentError("significance is for results that are sums; that of forward_dynamics is known for M, C and g")
     from linkwise.equations.forms.explicit import explicit
+    from linkwise.equations.forms.forward import forward_listing
     from linkwise.equations.forms.harmonic_form import harmonic
 
     make = explicit if form == "explicit" else harmonic
+    if what == "forward_dynamics":
+        return forward_listing(tree, make(tree, "inverse_dynamics", base=base, **options).listing()), 0.0
     made = make(tree, what, significance=significance, base=base, **options)
     return made.listing(), float(made.bound)
 
@@ -255,8 +260,9 @@ def _headed(listing: Listing, tree: Tree, what: str, form: str, tape: Tape) -> L
     """The listing with its title, with what the given names mean, and with what is to be known of vectors."""
     notes = listing.notes
     constants = tuple(section for section in listing.sections if section.title in {CONSTANTS, "Base parameters"})
-    if constants:
-        once = counted(operations(replace(listing, sections=constants)))
+    count = operations(replace(listing, sections=constants))
+    if any(count.values()):
+        once = counted(count)
         notes = (*notes, f"What depends on the mechanism alone takes {once} of these, once for all.")
     title = f"{TITLES.get(what, what)} of {tree.name}, {form}: {counted(operations(listing))}"
     if what == "regressor":
