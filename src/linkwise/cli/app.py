@@ -18,6 +18,7 @@ COMMANDS = (
     "workspace",
     "serve",
     "show",
+    "view",
     "derive",
     "export",
     "check",
@@ -36,6 +37,7 @@ WELCOME = """Kinematics and dynamics of linked rigid bodies: robots and other me
 \b
 What to type first:
   linkwise show puma560              its table, and a picture in puma560.png
+  linkwise view puma560              a page with sliders and a target to drag
   linkwise check my_robot.toml       everything wrong with a file, at once
   linkwise run my_robot.toml my_motion.csv
                                      positions, velocities, accelerations,

@@ -1,0 +1,183 @@
+"""The panels of the viewer: sliders, the target, the motion with its curves, the table; each says what it asks for."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwise.model.table import plain
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+from linkwise.view.browser.curves import Curves
+from linkwise.view.browser.sliders import Scale
+
+if TYPE_CHECKING:
+    import viser
+
+    from linkwise.view.motion import Motion
+
+Ask = Callable[[Any, Any], None]
+"""Takes what is asked for and its value; see `Inbox.put`."""
+
+SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4", "10")
+"""Of playback, as multiples of the motion's own."""
+
+NO_TARGET = "(nothing)"
+
+WIDTH = 350
+"""Of each panel, pixels."""
+
+
+class Panel:
+    """Everything to press, slide and read.
+
+    Parameters
+    ----------
+    server : viser.ViserServer
+        Where the page is.
+    tree : Mechanism
+        The mechanism.
+    scales : sequence of Scale
+        Of the sliders, one for each joint.
+    held : mapping
+        What can be dragged: names, and the indices of links.
+    ask : callable
+        Told of everything that is pressed and slid, with these keys: ``("joint", k)`` a place of the slider, ``"reset"``,
+        ``"target"`` the index of a link or None, ``"play"``, ``"seek"`` a time, ``"speed"``, ``"repeat"``, ``"frames"``,
+        ``"names"``, ``"meshes"``.
+    motion : Motion, optional
+        What can be played.
+    meshes : bool
+        Whether there are meshes to be switched.
+    names : bool
+        Whether names are shown at first.
+    remarks : sequence of str
+        Said at the top of the table.
+    """
+
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        tree: Tree,
+        scales: Sequence[Scale],
+        held: Mapping[str, int],
+        ask: Ask,
+        *,
+        motion: Motion | None = None,
+        meshes: bool = False,
+        names: bool = False,
+        remarks: Sequence[str] = (),
+    ) -> None:
+        self._gui, self._scales, self._ask, self._tree = server.gui, scales, ask, tree
+        tabs = self._gui.add_tab_group()
+        with tabs.add_tab("Move"):
+            self._status = self._gui.add_html("")
+            self._make_target(held)
+            self._sliders = self._make_sliders()
+        beside = self._gui.add_panel()
+        self._curves: Curves | None = None
+        if motion is not None:
+            with tabs.add_tab("Motion"):
+                self._make_player(motion)
+            with beside.add_tab("Curves"):
+                self._curves = Curves(self._gui, motion)
+        with beside.add_tab("Table"):
+            self._gui.add_html(_remarks(remarks) + table(tree))
+        with tabs.add_tab("View"):
+            self._make_switches(meshes, names)
+        self._gui.set_panel_label(plain(tree.name))
+        self._gui.main_panel.dock_right()
+        self._gui.main_panel.set_width(WIDTH)
+        beside.dock_left()
+        beside.set_width(WIDTH)
+
+    # ── what it shows ─────────────────────────────────────────────────────────────────────────────
+
+    def show_joints(self, joints: FloatArray) -> None:
+        """Set the sliders to the joints' coordinates (n,)."""
+        for slider, scale, value in zip(self._sliders, self._scales, joints.tolist(), strict=True):
+            slider.value = scale.shown(value)
+
+    def tell(self, text: str, *, well: bool = True) -> None:
+        """Say where the tool is, or why something does not go."""
+        colour = "#2b8a3e" if well else "#c92a2a"
+        style = f"padding:2px 14px;font-size:0.85em;color:{colour};white-space:pre-line"
+        made = f'<div style="{style}">{html.escape(text)}</div>'
+        if self._status.content != made:
+            self._status.content = made
+
+    def show_time(self, time: float, playing: bool) -> None:
+        """Set the slider of time, s, and the name of the button."""
+        self._time.value = min(max(time, self._time.min), self._time.max)
+        label = "Pause" if playing else "Play"
+        if self._button.label != label:
+            self._button.label = label
+
+    def show_curves(self, time: float) -> None:
+        """Draw the curves up to a time, s."""
+        if self._curves is not None:
+            self._curves.show(time)
+
+    def choose(self, link: int) -> None:
+        """Set the choice of what is dragged to a link, -1 for the tool."""
+        self._target.value = next(name for name, index in self._held.items() if index == link)
+
+    # ── how it is made ────────────────────────────────────────────────────────────────────────────
+
+    def _on_update(self, handle: Any, key: Any, value: Callable[[Any], Any] = lambda found: found) -> None:
+        """Ask for what a user sets; what the viewer sets itself is not asked for again."""
+
+        @handle.on_update  # type: ignore[untyped-decorator]
+        def _(event: Any) -> None:
+            if event.client_id is not None:
+                self._ask(key, value(event.target.value))
+
+    def _make_sliders(self) -> list[Any]:
+        made = []
+        with self._gui.add_folder("Joints"):
+            for k, scale in enumerate(self._scales):
+                at = scale.shown(0.0)
+                slider = self._gui.add_slider(
+                    scale.label, scale.least, scale.most, scale.step, initial_value=at, hint=scale.hint
+                )
+                self._on_update(slider, ("joint", k))
+                made.append(slider)
+            button = self._gui.add_button("Back to the start", hint="the coordinates that the viewer was opened with")
+            button.on_click(lambda _: self._ask("reset", True))
+        return made
+
+    def _make_target(self, held: Mapping[str, int]) -> None:
+        self._held = {NO_TARGET: None, **held}
+        hint = "what follows the target in the picture; or click on a link"
+        self._target: Any = self._gui.add_dropdown("Drag", tuple(self._held), initial_value=NO_TARGET, hint=hint)
+        self._on_update(self._target, "target", self._held.__getitem__)
+
+    def _make_player(self, motion: Motion) -> None:
+        self._button = self._gui.add_button("Play", hint="play or pause the motion")
+        self._button.on_click(lambda _: self._ask("play", True))
+        duration = max(motion.duration, 1e-6)
+        self._time: Any = self._gui.add_slider("time [s]", 0.0, duration, duration / 1000.0, initial_value=0.0)
+        self._on_update(self._time, "seek")
+        speed = self._gui.add_dropdown("speed", SPEEDS, initial_value="1", hint="1 is as fast as the motion is")
+        self._on_update(speed, "speed", float)
+        self._on_update(self._gui.add_checkbox("repeat", True), "repeat")
+        for remark in motion.remarks:
+            self._gui.add_html(f'<div style="padding:2px 14px;font-size:0.85em;color:#c92a2a">{html.escape(remark)}</div>')
+
+    def _make_switches(self, meshes: bool, names: bool) -> None:
+        self._on_update(self._gui.add_checkbox("frames", True, hint="x red, y green, z blue"), "frames")
+        self._on_update(self._gui.add_checkbox("names", names, hint="of links and joints"), "names")
+        if meshes:
+            self._on_update(self._gui.add_checkbox("meshes", True, hint="the shapes that the file describes"), "meshes")
+
+
+def table(tree: Tree) -> str:
+    """Return the table of a mechanism as HTML that is scrolled where it is too wide."""
+    style = "font-size:0.8em;overflow-x:auto;padding:4px 14px"
+    return f'<div style="{style}">{tree._repr_html_()}</div>'
+
+
+def _remarks(remarks: Sequence[str]) -> str:
+    lines = "".join(f'<p style="margin:2px 0;color:#c92a2a">{html.escape(line)}</p>' for line in remarks)
+    return f'<div style="font-size:0.85em;padding:4px 14px">{lines}</div>' if lines else ""

@@ -1,0 +1,351 @@
+"""The viewer itself: one thread that reads what was asked for, moves the mechanism, and shows it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from linkwise.errors import LinkwiseError
+from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
+from linkwise.spatial.rotation import rotation_to_rpy
+from linkwise.spatial.scalar import FloatArray
+from linkwise.view.browser.fitted import keep_fitted
+from linkwise.view.browser.inbox import Inbox
+from linkwise.view.browser.panel import Panel
+from linkwise.view.browser.scene import Scene
+from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
+from linkwise.view.browser.sliders import scales
+from linkwise.view.following import Followed, Follower
+from linkwise.view.motion import Motion
+from linkwise.view.playback import Playback
+from linkwise.view.skeleton import coordinates, skeleton
+
+if TYPE_CHECKING:
+    from linkwise.files.shape import Shape
+    from linkwise.mechanism import Mechanism
+
+FRAME, IDLE = 1.0 / 60.0, 0.5
+"""Seconds between two pictures of a motion, and that nothing may happen before the thread looks round."""
+
+SLIDERS, CURVES = 0.1, 0.2
+"""Seconds between two looks at the sliders and at the curves while a motion plays."""
+
+TOOL = -1
+NEAR = 1e-6
+"""How near (m) the tool must be to its target for the two to be called together."""
+
+
+class Viewer:
+    """A mechanism in a page of the browser; see `linkwise.view.browse`.
+
+    Attributes
+    ----------
+    url : str
+        Where the page is.
+    q : ndarray (nq,)
+        The coordinates that it shows.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        motion: Any = None,
+        *,
+        q: Any = None,
+        shapes: Sequence[Shape] = (),
+        folder: Path | None = None,
+        host: str = LOOPBACK,
+        port: int | None = None,
+    ) -> None:
+        mechanism.require_numbers("the viewer")
+        self._mechanism = mechanism
+        self._motion = motion if isinstance(motion, Motion) or motion is None else Motion.of(mechanism, motion)
+        self._follower: Follower | None = None
+        self._followed = TOOL
+        self._first = self._beginning(q)
+        self._q = self._first.copy()
+        self._inbox = Inbox()
+        self._closed = threading.Event()
+        self._target: Any = None
+        self._playback = None if self._motion is None else Playback(self._motion.duration, repeat=True)
+        self._next = dict.fromkeys(("sliders", "curves"), 0.0)
+        self._failed: BaseException | None = None
+        self._server = make_server(host, port)
+        try:
+            self.url = address(self._server, host)
+            self._make_page(shapes, folder)
+        except BaseException:
+            stop(self._server)
+            raise
+        self._inbox.put("pick", TOOL)
+        self._thread = threading.Thread(target=self._run, name="linkwise viewer", daemon=True)
+        self._thread.start()
+
+    # ── for the user ──────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def q(self) -> FloatArray:
+        """The coordinates that are shown (nq,)."""
+        return self._q.copy()
+
+    def show(self, q: Any) -> None:
+        """Show the mechanism at the coordinates q (nq,), from any thread, as often as wanted; the last one counts.
+
+        Raises
+        ------
+        ArgumentError
+            Where q is not nq finite numbers.
+        """
+        self._inbox.put("show", coordinates(self._mechanism, q))
+
+    def play(self, *, speed: float = 1.0) -> None:
+        """Play the motion from where it stands, at a multiple of its own speed."""
+        self._inbox.put("speed", speed)
+        self._inbox.put("run", True)
+
+    def wait(self) -> None:
+        """Return when the viewer has been closed; an error inside it is raised here."""
+        while not self._closed.wait(0.2):
+            pass
+        if self._failed is not None:
+            raise self._failed
+
+    def close(self) -> None:
+        """Stop the server; the page stays as it is, and deaf."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._inbox.put("close", True)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=5.0)
+        stop(self._server)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Viewer of {self._mechanism.name!r} at {self.url}>"
+
+    # ── the page ──────────────────────────────────────────────────────────────────────────────────
+
+    def _beginning(self, q: Any) -> FloatArray:
+        """Return the first coordinates: those given, those of the motion, or a posture in which every loop is closed."""
+        if q is not None:
+            return coordinates(self._mechanism, q).astype(float)
+        if self._motion is not None:
+            return np.asarray(self._motion.at(0.0), dtype=float)
+        return self._following().start() if self._mechanism.loops else coordinates(self._mechanism, None).astype(float)
+
+    def _make_page(self, shapes: Sequence[Shape], folder: Path | None) -> None:
+        tree, motion = self._mechanism, self._motion
+        self._size = skeleton(tree, self._first).extent
+        self._scales = scales(tree, self._size, None if motion is None else motion.q[:, tree.nq - tree.n :])
+        self._scene = Scene(self._server, tree, shapes, folder, q=self._first)
+        keep_fitted(self._server)
+        self._scene.on_pick(lambda link: self._inbox.put("pick", link))
+        self._panel = Panel(
+            self._server,
+            tree,
+            self._scales,
+            self._scene.pick_frames(),
+            self._inbox.put,
+            motion=motion,
+            meshes=self._scene.has_meshes,
+            names=self._scene.names,
+            remarks=self._scene.remarks,
+        )
+        self._show(sliders=True)
+
+    def _show(self, *, sliders: bool) -> None:
+        with self._server.atomic():
+            self._scene.show(self._q)
+            if sliders:
+                self._panel.show_joints(self._joints)
+
+    @property
+    def _joints(self) -> FloatArray:
+        return self._q[self._mechanism.nq - self._mechanism.n :]
+
+    # ── the thread ────────────────────────────────────────────────────────────────────────────────
+
+    def _run(self) -> None:
+        handlers: dict[str, Callable[[Any], None]] = {
+            name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")
+        }
+        self._say_where()
+        try:
+            while not self._closed.is_set():
+                begun = time.monotonic()
+                playing = self._playback is not None and self._playback.playing
+                for key, value in self._inbox.take(0.0 if playing else IDLE).items():
+                    if self._closed.is_set():
+                        return
+                    try:
+                        handlers[key if isinstance(key, str) else key[0]](value if isinstance(key, str) else (key[1], value))
+                    except LinkwiseError as error:
+                        self._panel.tell(str(error), well=False)
+                if self._playback is not None and self._playback.playing:
+                    self._show_motion()
+                    time.sleep(max(0.0, FRAME - (time.monotonic() - begun)))
+        except Exception as error:  # told by wait(), and on the page; a thread that dies in silence would look like a hang
+            self._failed = error
+            with contextlib.suppress(Exception):
+                self._panel.tell(f"the viewer stopped: {error}", well=False)
+        finally:
+            self._closed.set()
+
+    def _on_close(self, _: Any) -> None:
+        """Let the loop end."""
+
+    def _on_joint(self, asked: tuple[int, float]) -> None:
+        k, shown = asked
+        self._halt()
+        value = self._scales[k].value(shown, float(self._joints[k]))
+        self._take(self._following().move(k, value, self._q))
+        self._move_target()
+
+    def _on_show(self, q: FloatArray) -> None:
+        self._q = np.array(q, dtype=float)
+        self._show(sliders=True)
+        self._say_where()
+
+    def _on_reset(self, _: bool) -> None:
+        self._halt()
+        self._on_show(self._first)
+        self._move_target()
+
+    # ── a target ──────────────────────────────────────────────────────────────────────────────────
+
+    def _following(self, link: int = TOOL) -> Follower:
+        if self._follower is None or self._followed != link:
+            self._follower, self._followed = Follower(self._mechanism, link=link), link
+        return self._follower
+
+    def _on_target(self, link: int | None) -> None:
+        self._halt()
+        if self._target is not None:
+            self._target.remove()
+            self._target = None
+        if link is None:
+            self._say_where()
+            return
+        self._panel.tell("the solver is being made ready")
+        follower = self._following(link)
+        self._target = self._server.scene.add_transform_controls("/target", scale=0.22 * self._size, depth_test=False)
+        self._move_target()
+
+        @self._target.on_update  # type: ignore[untyped-decorator]
+        def _(event: Any) -> None:
+            pose = np.eye(4)
+            pose[:3, :3], pose[:3, 3] = quaternion_rotation(np.asarray(event.target.wxyz)), event.target.position
+            self._inbox.put("drag", (follower, pose, event.phase))
+
+        self._say_where()
+
+    def _on_pick(self, link: int) -> None:
+        """Take hold of a link that was clicked on."""
+        self._panel.choose(link)
+        self._on_target(link)
+
+    def _on_drag(self, asked: tuple[Follower, FloatArray, str]) -> None:
+        follower, pose, phase = asked
+        if follower is not self._follower or self._target is None:
+            return
+        self._halt()
+        self._take(follower.follow(pose, self._q))
+        if phase == "end":
+            self._move_target()
+
+    def _move_target(self) -> None:
+        """Put the target where the link is."""
+        if self._target is not None:
+            pose = self._mechanism.forward_kinematics(self._q, self._followed)
+            with self._server.atomic():
+                self._target.position = pose[:3, 3]
+                self._target.wxyz = rotation_quaternion(pose[:3, :3])
+
+    def _take(self, found: Followed) -> None:
+        self._q = np.array(found.q, dtype=float)
+        self._show(sliders=True)
+        self._say_where("" if found.reached else found.reason)
+
+    def _say_where(self, why: str = "") -> None:
+        pose = self._mechanism.forward_kinematics(self._q)
+        x, y, z = pose[:3, 3]
+        roll, pitch, yaw = np.degrees(rotation_to_rpy(pose[:3, :3]))
+        where = f"tool at {x:.4f} {y:.4f} {z:.4f} m\nroll {roll:.1f} pitch {pitch:.1f} yaw {yaw:.1f} deg"
+        self._panel.tell(f"{where}\n{why}" if why else where, well=not why)
+
+    # ── a motion ──────────────────────────────────────────────────────────────────────────────────
+
+    def _on_play(self, _: bool) -> None:
+        if self._playback is not None:
+            self._on_run(not self._playback.playing)
+
+    def _on_run(self, wanted: bool) -> None:
+        if self._playback is None:
+            return
+        now = time.monotonic()
+        if wanted:
+            self._playback.play(now)
+        else:
+            self._playback.pause(now)
+        self._show_motion(whole=True)
+
+    def _on_seek(self, at: float) -> None:
+        if self._playback is not None:
+            self._playback.seek(at, time.monotonic())
+            self._show_motion(whole=True)
+
+    def _on_speed(self, speed: float) -> None:
+        if self._playback is not None:
+            self._playback.time(time.monotonic())
+            self._playback.speed = speed
+
+    def _on_repeat(self, repeat: bool) -> None:
+        if self._playback is not None:
+            self._playback.repeat = repeat
+
+    def _halt(self) -> None:
+        """Stop a motion that is playing: the hand goes first."""
+        if self._playback is not None and self._playback.playing:
+            self._on_run(False)
+
+    def _show_motion(self, *, whole: bool = False) -> None:
+        """Show the motion where it is; the sliders and curves less often than the picture, unless all is wanted."""
+        if self._playback is None or self._motion is None:
+            return
+        now = time.monotonic()
+        at = self._playback.time(now)
+        ended = not self._playback.playing
+        self._q = np.asarray(self._motion.at(at), dtype=float)
+        due = {name: whole or ended or now >= then for name, then in self._next.items()}
+        self._show(sliders=due["sliders"])
+        if due["sliders"]:
+            self._panel.show_time(at, self._playback.playing)
+            self._say_where()
+            self._next["sliders"] = now + SLIDERS
+        if due["curves"]:
+            self._panel.show_curves(at)
+            self._next["curves"] = now + CURVES
+        if ended:
+            self._move_target()
+
+    # ── the looks ─────────────────────────────────────────────────────────────────────────────────
+
+    def _on_frames(self, shown: bool) -> None:
+        self._scene.frames = shown
+
+    def _on_names(self, shown: bool) -> None:
+        self._scene.names = shown
+
+    def _on_meshes(self, shown: bool) -> None:
+        self._scene.meshes = shown
