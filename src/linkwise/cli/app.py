@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import click
 
+from linkwise.cli.words import painted
 from linkwise.errors import LinkwiseError
 
 COMMANDS = (
@@ -109,7 +110,8 @@ def main(args: Sequence[str] | None = None) -> None:
         error.show()
         status = FAILED
     except LinkwiseError as error:
-        click.echo(told(error), err=True)
+        head, colon, rest = told(error).partition(":")
+        click.echo(f"{painted(head + colon, 'red', err=True)}{rest}", err=True)
         status = FAILED
     except BrokenPipeError:
         _silence()

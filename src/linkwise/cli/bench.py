@@ -6,15 +6,17 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
+from linkwise.cli.words import remark
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -70,8 +72,9 @@ def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: s
     shell_complete=complete_algorithm,
     help="What to measure, by name; may be given many times. Default: seven of kinematics and dynamics.",
 )
+@json_option
 @reading_options
-def bench(mechanism: str, configurations: int, algorithms: tuple[str, ...]) -> None:
+def bench(mechanism: str, configurations: int, algorithms: tuple[str, ...], as_json: bool) -> None:
     """Measure how fast the functions of a MECHANISM (puma560 unless named) run on this machine.
 
     The first call compiles, or takes the machine code from the cache on disk; the others are medians of 15 measurements,
@@ -93,11 +96,16 @@ def bench(mechanism: str, configurations: int, algorithms: tuple[str, ...]) -> N
     for name in named:
         find(name)  # before anything is measured
     measured, remarks = _measured(found, named, configurations)
+    if as_json:
+        print_json(
+            {"mechanism": found.name, "configurations": configurations, "functions": [asdict(row) for row in measured]}
+        )
+        return
     base = " on a floating base" if found.floating else ""
     joints = f"{found.n} joint{'' if found.n == 1 else 's'}{base}"
     put(screen, f"{plain(found.name)}, {joints}, batch of {configurations:,}", _table(measured))
-    for remark in remarks:
-        click.echo(remark)
+    for line in remarks:
+        remark(line)
 
 
 def _measured(mechanism: Mechanism, named: Sequence[str], configurations: int) -> tuple[list[Measured], list[str]]:
@@ -117,7 +125,7 @@ def _measured(mechanism: Mechanism, named: Sequence[str], configurations: int) -
             why.setdefault(plain(str(error)), []).append(name)
     if failed is not None and not any(row.operations is not None for row in made):
         raise failed
-    return made, [f"remark: no {' and no '.join(names)}: {reason}" for reason, names in why.items()]
+    return made, [f"no {' and no '.join(names)}: {reason}" for reason, names in why.items()]
 
 
 def assembled(mechanism: Mechanism) -> FloatArray:

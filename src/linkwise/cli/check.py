@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option
 from linkwise.cli.check_chain import chain_facts, chain_problems, is_chain, print_chain
 from linkwise.cli.reading import description, is_table, reading_options, spoken, table_reading
+from linkwise.cli.words import painted
 
 if TYPE_CHECKING:
     from linkwise.comparison import Comparison
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--link-against", metavar="NAME", help="Where the chain of OTHER ends; its tool unless said.")
 @click.option("--tol", type=float, default=1e-6, show_default=True, help="What --against calls the same, m and rad.")
 @click.option("--dynamics", is_flag=True, help="Let --against compare masses, gravity and friction too.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@json_option
 @reading_options
 def check(
     file: str,
@@ -205,7 +207,7 @@ def _print_good(file: str, mechanism: Mechanism, remarks: Sequence[dict[str, Any
     mass = f"{number(total_mass(mechanism))} kg"
     click.echo(f"{plain(file)}: ok, {plain(mechanism.name)} with {joints}, {links}, {mass}{base}")
     for remark in remarks:
-        click.echo(f"  remark: {_text(remark)}")
+        click.echo(f"  {painted('remark:', 'yellow')} {_text(remark)}")
 
 
 def _facts(mechanism: Mechanism) -> dict[str, Any]:

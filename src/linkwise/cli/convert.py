@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, is_table, reading_options, spoken
 
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 @click.argument("out", type=click.Path())
 @click.option("--allow-loss", is_flag=True, help="Write even if OUT leaves something out; what is lost is told.")
 @click.option("--out-dialect", metavar="NAME", help="Of OUT, where both are tables; --dialect unless said.")
+@json_option
 @reading_options
-def convert(mechanism: str, out: str, allow_loss: bool, out_dialect: str | None) -> None:
+def convert(mechanism: str, out: str, allow_loss: bool, out_dialect: str | None, as_json: bool) -> None:
     """Write MECHANISM in the format that the suffix of OUT says: .toml holds everything, .DAT, .urdf and .csv what they can.
 
     A .csv is a Denavit-Hartenberg table. What its columns are must be said with --dialect, whether it is read or written.
@@ -50,9 +52,12 @@ def convert(mechanism: str, out: str, allow_loss: bool, out_dialect: str | None)
         files.save_dh(found.mechanism, out, str(dialect), allow_loss=allow_loss)
     else:
         files.save(found.mechanism, out, external=found.external, source=found.source, shapes=shapes, allow_loss=allow_loss)
-    click.echo(f"wrote {plain(out)}")
     if found.shapes and not shapes:
         lost = [*lost, "what the links look like and collide with (only a .urdf holds it)"]
+    if as_json:
+        print_json({"file": out, "lost": lost})
+        return
+    click.echo(f"wrote {plain(out)}")
     for what in lost:
         click.echo(f"  lost: {plain(what)}")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
 
@@ -58,6 +59,7 @@ NARROWEST, WIDEST = 60, 160
 @click.option("--digits", type=click.IntRange(1, 17), help="Significant digits: 6 in text, 4 in LaTeX unless said.")
 @click.option("--ascii", "plain", is_flag=True, help="In text, products as * and powers as **.")
 @click.option("--document", is_flag=True, help="LaTeX as a whole document with a table of the symbols.")
+@json_option
 @click.option("-o", "--output", metavar="FILE", help="Write to a file: .txt, .md, .tex, .py or .json.")
 @reading_options
 def derive(mechanism: str, what: tuple[str, ...], **options: Any) -> None:
@@ -77,7 +79,7 @@ def derive(mechanism: str, what: tuple[str, ...], **options: Any) -> None:
     from linkwise.cli.output import write_bytes
     from linkwise.model.table import plain
 
-    way = _way(options["way"], options["output"])
+    way = _way("json" if options["as_json"] and not options["way"] else options["way"], options["output"])
     if options["document"] and way != "latex":
         raise click.UsageError(f"--document is for LaTeX; this is {way}")
     model, values = _prepared(description(mechanism).mechanism, options)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.bench import complete_algorithm
 from linkwise.cli.derive import SHORT
 from linkwise.cli.mechanism import mechanism_argument
@@ -37,6 +38,7 @@ LANGUAGES = ("c", "python", "jax", "cuda", "rust")
 @click.option("--no-motors", is_flag=True, help="Leave out rotor inertias and friction.")
 @click.option("--no-test", is_flag=True, help="Write no test program beside C, CUDA and Rust.")
 @click.option("--force", is_flag=True, help="Replace files that are there.")
+@json_option
 @reading_options
 def export(mechanism: str, kernels: tuple[str, ...], **options: Any) -> None:
     """Write functions of a MECHANISM as code that needs no Linkwise.
@@ -74,7 +76,11 @@ def export(mechanism: str, kernels: tuple[str, ...], **options: Any) -> None:
         self_test=not options["no_test"],
         options=chosen,
     )
-    for path in _with_values(made, model, values).write(Path(options["output"]), force=options["force"]):
+    written = _with_values(made, model, values).write(Path(options["output"]), force=options["force"])
+    if options["as_json"]:
+        print_json({"files": written, "operations": made.operations, "test": made.command or None})
+        return
+    for path in written:
         click.echo(f"wrote {plain(str(path))}")
     for line in _operations(made.operations):
         click.echo(line)

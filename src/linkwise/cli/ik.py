@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
 
@@ -41,7 +42,7 @@ NOT_REACHED = 1
 )
 @click.option("--tol", type=float, default=1e-9, show_default=True, help="What counts as reached, m and rad.")
 @click.option("-o", "--output", metavar="FILE.csv", type=click.Path(dir_okay=False), help="Write all joint values there.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@json_option
 @reading_options
 def ik(mechanism: str, targets: str | None, output: str | None, as_json: bool, **options: Any) -> None:
     """Find joint values that bring the tool of a MECHANISM to a pose in the world frame, or to each of a file of poses.

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
+from linkwise.cli.words import remark
 
 if TYPE_CHECKING:
     from linkwise.cli.job import Report
+    from linkwise.cli.summary import Extremes
     from linkwise.files import Description, Motion
 
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 @click.option("--links/--no-links", default=None, help="Write links.csv. Default: up to 100,000 instants.")
 @click.option("--out/--no-out", default=None, help="Write SpaceLib's OUT file. Default: up to 1,000 instants.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@json_option
 @reading_options
 def run(
     mechanism: str,
@@ -47,6 +51,7 @@ def run(
     links: bool | None,
     out: bool | None,
     quiet: bool,
+    as_json: bool,
 ) -> None:
     """Move a MECHANISM as the file MOTION says; compute where every link goes and what that takes.
 
@@ -85,9 +90,11 @@ def run(
     name = file_name(Path(motion).stem)
     folder = Path(output) if output is not None else Path("out") / name
     wanted = Wanted(folder, name, suffix if figures else None, links, out)
-    with _progress(opened, quiet) as progress:
+    with _progress(opened, quiet or as_json) as progress:
         report = execute(found, opened, wanted, progress)
-    if not quiet:
+    if as_json:
+        print_json(_facts(found, report))
+    elif not quiet:
         _tell(found, report)
 
 
@@ -107,6 +114,37 @@ def _progress(motion: Motion, quiet: bool) -> Iterator[Callable[[], None]]:
         yield lambda: bar.update(task, completed=motion.consumed, visible=motion.consumed < motion.size)
 
 
+def _facts(found: Description, report: Report) -> dict[str, Any]:
+    """Say for programs what `_tell` says for people: a motion's extremes, and the files that hold all of it."""
+    from linkwise.cli.columns import names, units
+
+    mechanism, told = found.mechanism, report.summary
+    force, moment = told.force, told.moment
+    return {
+        "mechanism": mechanism.name,
+        "external": found.external,
+        "instants": told.count,
+        "start": told.start,
+        "end": told.end,
+        "position": _extremes(told.q, names(mechanism, "q"), units(mechanism, "q")),
+        "speed": _extremes(told.qd, names(mechanism, "qd"), units(mechanism, "qd")),
+        "acceleration": _extremes(told.qdd, names(mechanism, "qdd"), units(mechanism, "qdd")),
+        "effort": _extremes(told.tau, names(mechanism, "tau"), units(mechanism, "tau")),
+        "force": _extremes(force, mechanism.link_names, ["N"] * len(mechanism.links)),
+        "moment": _extremes(moment, mechanism.link_names, ["N m"] * len(mechanism.links)),
+        "outside_limits": dict(zip(mechanism.names, told.beyond.tolist(), strict=True)),
+        "efforts_finite": told.finite,
+        "files": report.files,
+        "notes": report.notes,
+    }
+
+
+def _extremes(found: Extremes, names: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
+    rows = zip(names, units, found.low, found.high, found.peak, found.peak_time, found.rms, strict=True)
+    keys = ("unit", "least", "greatest", "peak", "peak_time", "rms")
+    return {name: dict(zip(keys, row, strict=True)) for name, *row in rows}
+
+
 def _tell(found: Description, report: Report) -> None:
     """Print the tables, what deserves a remark, and the files."""
     from linkwise.cli import tables
@@ -122,11 +160,9 @@ def _tell(found: Description, report: Report) -> None:
         put(screen, title, table)
     for name, count in zip(mechanism.names, report.summary.beyond.tolist(), strict=True):
         if count:
-            click.echo(
-                f"remark: joint {plain(name)!r} is outside its limits at {count:,} of {report.summary.count:,} instants"
-            )
+            remark(f"joint {plain(name)!r} is outside its limits at {count:,} of {report.summary.count:,} instants")
     if not report.summary.finite:
-        click.echo("remark: some efforts are not finite numbers")
+        remark("some efforts are not finite numbers")
     click.echo("wrote " + ", ".join(plain(str(path)) for path in report.files))
     for note in report.notes:
         click.echo(note)

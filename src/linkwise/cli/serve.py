@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option
+
 if TYPE_CHECKING:
     from linkwise.control import Chain
     from linkwise.control.recorder import Recorder
@@ -55,7 +57,7 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
 )
 @click.option("--no-opcua", is_flag=True, help="Only run it.")
 @click.option("--list", "listed", is_flag=True, help="Print all ports first; with --time 0, only these.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@json_option
 def serve(chain: str | None, add_user: str | None, **options: Any) -> None:
     """Run a chain at a fixed rate, and serve its ports over OPC UA.
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.integration import LAWS, METHODS, STEPPED, integrated, moved
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
+from linkwise.cli.words import remark
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -56,8 +59,9 @@ def complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str)
     "--format", "suffix", type=click.Choice(["png", "svg"]), default="png", show_default=True, help="Of the figure."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@json_option
 @reading_options
-def simulate(mechanism: str, output: str | None, quiet: bool, **options: Any) -> None:
+def simulate(mechanism: str, output: str | None, quiet: bool, as_json: bool, **options: Any) -> None:
     """Let time pass for a MECHANISM: it moves freely, or as its motors drive it.
 
     \b
@@ -89,7 +93,9 @@ def simulate(mechanism: str, output: str | None, quiet: bool, **options: Any) ->
     balanced = balance(found, made.motion, read.external)
     folder = Path(output) if output is not None else Path("out") / file_name(found.name)
     written, notes = write(found, made.motion, folder, options["suffix"] if options["figures"] else None)
-    if not quiet:
+    if as_json:
+        print_json(_facts(found, made, balanced, options) | {"external": read.external, "files": written, "notes": notes})
+    elif not quiet:
         if read.external.any():
             click.echo(f"on the tool: {action(read.external)} (from the file)")
         _tell(found, made, balanced, options)
@@ -131,9 +137,37 @@ def write(
     return [plain(str(folder / one)) for one in names], notes
 
 
+def _facts(mechanism: Mechanism, made: Simulated, balanced: Balance, options: dict[str, Any]) -> dict[str, Any]:
+    """Say for programs what `_tell` says for people."""
+    from linkwise.cli.columns import names
+    from linkwise.cli.simulated import unexplained
+
+    motion = made.motion
+    return {
+        "mechanism": mechanism.name,
+        "method": options["method"],
+        "dt": options["dt"],
+        "steps": made.steps,
+        "seconds": {"compiled": made.compiled, "took": made.took},
+        "end": motion.t[-1],
+        "q": dict(zip(names(mechanism, "q"), motion.q[-1], strict=True)),
+        "qd": dict(zip(names(mechanism, "qd"), motion.qd[-1], strict=True)),
+        "energy": {**asdict(balanced), "drift": balanced.drift},
+        "outside_limits": dict(zip(mechanism.names, _outside(mechanism, motion), strict=True)),
+        "remark": unexplained(mechanism, balanced),
+    }
+
+
+def _outside(mechanism: Mechanism, motion: Trajectory) -> list[int]:
+    """How many instants each joint is outside its limits."""
+    low, high = mechanism.limits.T
+    joints = motion.q[:, mechanism.nq - mechanism.n :]
+    return [int(count) for count in ((joints < low) | (joints > high)).sum(axis=0)]
+
+
 def _tell(mechanism: Mechanism, made: Simulated, balanced: Balance, options: dict[str, Any]) -> None:
     from linkwise.cli.layout import console, put, time_text
-    from linkwise.cli.simulated import remark, tables
+    from linkwise.cli.simulated import tables, unexplained
     from linkwise.model.table import plain
 
     screen = console()
@@ -143,13 +177,11 @@ def _tell(mechanism: Mechanism, made: Simulated, balanced: Balance, options: dic
         put(screen, title, table)
     rate = f", {steps / made.took:,.0f} steps per second" if options["method"] in STEPPED else ""
     click.echo(f"took {time_text(made.took)}{rate}; before it {time_text(made.compiled)} to compile or load")
-    if said := remark(mechanism, balanced):
-        click.echo(said)
-    low, high = mechanism.limits.T
-    joints = motion.q[:, mechanism.nq - mechanism.n :]
-    for name, count in zip(mechanism.names, ((joints < low) | (joints > high)).sum(axis=0).tolist(), strict=True):
+    if said := unexplained(mechanism, balanced):
+        remark(said)
+    for name, count in zip(mechanism.names, _outside(mechanism, motion), strict=True):
         if count:
-            click.echo(f"remark: joint {plain(name)!r} is outside its limits at {count:,} of {len(motion):,} instants")
+            remark(f"joint {plain(name)!r} is outside its limits at {count:,} of {len(motion):,} instants")
 
 
 def _headline(mechanism: Mechanism, made: Simulated, options: dict[str, Any]) -> str:

@@ -94,14 +94,14 @@ def rubs(mechanism: Tree) -> bool:
     return any(drive.motor.viscous or any(drive.motor.coulomb) for drive in mechanism.drives)
 
 
-def remark(mechanism: Tree, balanced: Balance) -> str | None:
+def unexplained(mechanism: Tree, balanced: Balance) -> str | None:
     """Say it where the energies do not add up because Coulomb friction was not followed."""
     jumps = any(any(drive.motor.coulomb) for drive in mechanism.drives)
     if not jumps or balanced.lost is None or abs(balanced.drift) < UNEXPLAINED * abs(balanced.lost):
         return None
     size = short(abs(balanced.drift))
     why = "Coulomb friction jumps where a joint comes to rest, and a step does not see it"
-    return f"remark: the energies do not add up to {size} J: {why}; a shorter --dt may help"
+    return f"the energies do not add up to {size} J: {why}; a shorter --dt may help"
 
 
 def _power(efforts: FloatArray, speeds: FloatArray) -> FloatArray:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.reading import in_options
 from linkwise.cli.spacelib_motion import register
-from linkwise.cli.spacelib_names import Programs, bundled_argument, complete_bundled, file_of, json_option, print_json
+from linkwise.cli.spacelib_names import Programs, bundled_argument, complete_bundled, file_of, print_entries
 from linkwise.cli.spacelib_output import file_asked, print_parts, wrote
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def rob_mat(data: str, motion: str, out: str | None, any_inertia: bool, as_json:
     except FileError as error:
         raise in_options(error) from error
     if as_json:
-        print_json(entry for part in parts for entry in program.as_dicts(part))
+        print_entries(entry for part in parts for entry in program.as_dicts(part))
     elif file is None:
         print_parts(piece for part in parts for piece in program.text(part))
     else:
@@ -181,21 +180,10 @@ def data(names: Sequence[str], folder: str | None, overwrite: bool) -> None:
 
 def _tell(result: Any, text: Any, as_json: bool) -> None:
     """Print the layout of a program, or all its results as JSON."""
-    import numpy as np
-
-    if not as_json:
+    if as_json:
+        print_json({field.name: getattr(result, field.name) for field in fields(result)})
+    else:
         click.echo(text(result), nl=False)
-        return
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
-    plain = {name: np.asarray(value).tolist() for name, value in values.items()}
-    click.echo(json.dumps({name: _without_nan(value) for name, value in plain.items()}, indent=2))
-
-
-def _without_nan(value: Any) -> Any:
-    """JSON knows no NaN: null stands for it."""
-    if isinstance(value, list):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and isnan(value) else value
 
 
 register(spacelib)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli.spacelib_names import bundled_argument, file_of, json_option, print_json
+from linkwise.cli.as_json import json_option
+from linkwise.cli.spacelib_names import bundled_argument, file_of, print_entries
 from linkwise.cli.spacelib_output import digits_option, file_asked, motion_of, print_parts, wrote
 from linkwise.errors import FileError
 
@@ -74,7 +75,7 @@ def _grip(run: Callable[..., Direct], data: str, motion: str, out: str | None, o
     if as_json:
         names = ("t", "q", "qp", "qpp", "pos", "vel", "acc")
         parts = {"M": made.M, "W": made.W, "H": made.H} | {name: getattr(gripper, name) for name in names}
-        print_json({name: part[k].tolist() for name, part in parts.items()} for k in range(len(gripper.t)))
+        print_entries({name: part[k].tolist() for name, part in parts.items()} for k in range(len(gripper.t)))
     elif options["matrices"]:
         print_parts(elbow.written(made))
     if file is not None:
@@ -115,7 +116,7 @@ def elb_i_dh(
     made = program(lengths, elbow_files.read_gripper(file_of(motion)), start, tolerance=tolerance)
     layout = "joint" if digits == "manual" else digits
     if as_json:
-        print_json(_joints(made, k) for k in range(len(made.motion.t)))
+        print_entries(_joints(made, k) for k in range(len(made.motion.t)))
         return
     if file is None:
         print_parts(LAYOUTS[layout](made.motion))

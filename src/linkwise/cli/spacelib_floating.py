@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli.spacelib_names import bundled_argument, file_of, json_option, print_json
+from linkwise.cli.as_json import json_option
+from linkwise.cli.spacelib_names import bundled_argument, file_of, print_entries
 from linkwise.cli.spacelib_output import file_asked, keep_apart, motion_of, print_parts, wrote
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _float(run: Callable[..., History], data: str, motion: str, out: str | None,
         elif not as_json:
             print_parts(written(made))
         elif not compare:
-            print_json(_instant(made, k) for k in range(len(made.t)))
+            print_entries(_instant(made, k) for k in range(len(made.t)))
     if compare or picture:
         _compared(links, moved, options, suffix)
 

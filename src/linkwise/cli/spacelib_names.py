@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-
-
 class Programs(click.Group):
     """The programs, listed as they stand in the manual."""
 
@@ -91,7 +88,7 @@ def is_screen(out: str | None) -> bool:
     return out is None or out.upper() == "S"
 
 
-def print_json(entries: Iterator[dict[str, Any]]) -> None:
+def print_entries(entries: Iterator[dict[str, Any]]) -> None:
     """Print a list, an entry at a time; nothing before the first entry is there."""
     for k, entry in enumerate(entries):
         click.echo(("[" if k == 0 else ",\n") + json.dumps(entry), nl=False)

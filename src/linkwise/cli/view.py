@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from linkwise.cli.as_json import json_option
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
+from linkwise.cli.words import remark
 
 if TYPE_CHECKING:
     from linkwise.files import Description
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False),
     help="Write one file that plays the motion in any browser, without a network, and serve nothing.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the address, or what was written, as JSON.")
+@json_option
 @reading_options
 def view(
     mechanism: str,
@@ -92,7 +94,7 @@ def _serve(
         else:
             click.echo(f"{found.mechanism.name} is at {viewer.url}  (Ctrl-C ends it)")
         if not is_loopback(host):
-            click.echo("remark: others on the network can see and move it; there is no password", err=True)
+            remark("others on the network can see and move it; there is no password", err=True)
         if opened:
             click.launch(viewer.url)
         try:

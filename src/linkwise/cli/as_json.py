@@ -1,0 +1,40 @@
+"""Results for programs: the option --json of every command, and how it is printed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from os import PathLike, fspath
+from typing import Any
+
+import click
+import numpy as np
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON, and nothing else.")
+
+
+def print_json(facts: Any) -> None:
+    """Print facts as one JSON document; what is no finite number is null, for JSON has none."""
+    click.echo(json.dumps(jsonable(facts), indent=2, allow_nan=False))
+
+
+def jsonable(value: Any) -> Any:
+    """Return a value in JSON's own kinds: arrays as lists, paths as texts, infinite and undefined numbers as None.
+
+    Examples
+    --------
+    >>> jsonable({"q": np.array([0.5, np.inf]), 2: (True, None)})
+    {'q': [0.5, None], '2': [True, None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray):
+        return jsonable(value.tolist())
+    if isinstance(value, list | tuple):
+        return [jsonable(each) for each in value]
+    if isinstance(value, np.generic):
+        return jsonable(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return fspath(value) if isinstance(value, PathLike) else value

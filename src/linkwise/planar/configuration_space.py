@@ -1,0 +1,292 @@
+"""The configuration space of two joints on a grid: which configurations are occupied, and what the grid proves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.planar.collision import Check, Obstacles, read_margin
+from linkwise.planar.collision_shapes import BoolArray
+from linkwise.planar.configuration_space_bound import movements
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.planar.mechanism import Mechanism
+
+TURN = 2.0 * math.pi
+
+
+@dataclass(frozen=True)
+class ConfigurationSpace:
+    """Configurations of two joints on a grid, the others held; made by `configuration_space`.
+
+    Attributes
+    ----------
+    check : Check
+        The mechanism, the obstacles and the pairs that are checked.
+    joints : (int, int)
+        The two coordinates.
+    at : ndarray (nq,)
+        The configuration in which the others are held, rad or m.
+    grid : (ndarray (n,), ndarray (m,))
+        Values of the two coordinates, rad or m.
+    wraps : (bool, bool)
+        Whether the coordinate goes on at the other end: the first and the last value are one configuration of a joint that
+        turns without limits.
+    by_pair : ndarray (n, m, P) of bool
+        Which pairs are in collision.
+    near : ndarray (n, m) of bool
+        Where collision is not excluded within half a step of the grid about a configuration.
+    movement : float
+        How far two polygons that are checked can at most approach each other within half a step of the grid, m.
+    margin : float
+        Polygons no farther apart than this are in collision, m.
+    """
+
+    check: Check
+    joints: tuple[int, int]
+    at: FloatArray
+    grid: tuple[FloatArray, FloatArray]
+    wraps: tuple[bool, bool]
+    by_pair: BoolArray
+    near: BoolArray
+    movement: float
+    margin: float
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names of the pairs that are checked: links, or a link and an obstacle."""
+        return self.check.pair_names
+
+    @cached_property
+    def occupied(self) -> BoolArray:
+        """Which configurations (n, m) are in collision."""
+        return np.asarray(self.by_pair.any(axis=-1))
+
+    @cached_property
+    def clear(self) -> BoolArray:
+        """Configurations (n, m) that are free with all that lies within half a step of the grid about them."""
+        return ~self.near
+
+    def configurations(self) -> FloatArray:
+        """Return the configurations (n, m, nq) of the grid, rad or m."""
+        return _configurations(self.at, self.joints, self.grid)
+
+    def draw(self, path: Any = None, *, into: Any = None) -> Any:
+        """Draw the workspace and, beside it, the configuration space.
+
+        Parameters
+        ----------
+        path : (k, 2) or (k, nq) array_like, optional
+            A path to draw into both, rad or m. Where it is in collision, checked at points half a step of the grid apart,
+            it is marked.
+        into : matplotlib.figure.Figure, optional
+            An empty figure; a new one by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        ArgumentError
+            Where the path is no (k, 2) or (k, nq) finite numbers.
+        MissingExtraError
+            Where matplotlib is not installed.
+        """
+        from linkwise.planar.configuration_space_picture import draw
+
+        return draw(self, path, into=into)
+
+    def __str__(self) -> str:
+        names = " and ".join(self.check.mechanism.coordinate_names[k] for k in self.joints)
+        n, m = self.occupied.shape
+        shares = [100.0 * float(part.mean()) for part in (self.occupied, self.clear, self.near & ~self.occupied)]
+        return (
+            f"{names}: {n} x {m} configurations, {shares[0]:.1f} % occupied;\n"
+            f"{shares[1]:.1f} % free with all within half a step of the grid;\n"
+            f"{shares[2]:.1f} % free, but within half a step, in which polygons come up to {self.movement:.3g} m nearer, "
+            "collision is not excluded"
+        )
+
+    def __repr__(self) -> str:
+        n, m = self.occupied.shape
+        return f"<ConfigurationSpace: {n} x {m} configurations, {100.0 * float(self.occupied.mean()):.1f} % occupied>"
+
+
+def configuration_space(
+    mechanism: Mechanism,
+    obstacles: Obstacles = (),
+    joints: tuple[int | str, int | str] = (0, 1),
+    points: int | tuple[int, int] = 181,
+    *,
+    at: Any = None,
+    limits: Any = None,
+    pairs: Iterable[Any] | None = None,
+    margin: float = 0.0,
+) -> ConfigurationSpace:
+    """Find which configurations of two joints are in collision, on a grid, the other joints held.
+
+    A grid sees only its own points. Within half a step h/2 of one, a point at the distance r from a turning joint moves by
+    at most r h/2, one on a sliding joint by h/2; the sum over both joints bounds how much nearer two polygons can come.
+    Where they are farther apart than that, all that lies about the point of the grid is free: `ConfigurationSpace.clear`.
+    (The bound is that of F. Schwarzer, M. Saha and J.-C. Latombe, *Adaptive dynamic collision checking for single and
+    multiple articulated robots in complex environments*, 2005, for paths.) Elsewhere a thin obstacle, or a corner of one,
+    can slip through; ask for more points.
+
+    Parameters
+    ----------
+    mechanism : linkwise.planar.Mechanism
+        Without loops.
+    obstacles : mapping of str to polygon, or sequence of polygons
+        Simple polygons (m, 2) in world axes, m.
+    joints : pair of int or str
+        Two coordinates, by index or name.
+    points : int or (int, int)
+        How many values each takes, both ends included.
+    at : (nq,) array_like, optional
+        Where the others are held, within their limits, rad or m; by default at zero, or at the limit next to it.
+    limits : (2, 2) array_like, optional
+        Ranges of the two coordinates, within their limits, rad or m. By default these limits, or one whole turn for a joint
+        that turns without limits.
+    pairs, margin
+        As for `collides`.
+
+    Returns
+    -------
+    ConfigurationSpace
+
+    Raises
+    ------
+    ArgumentError
+        Where the mechanism has loops, a joint is unknown or slides without limits, and as for `collides`.
+    MissingExtraError
+        Where shapely is not installed.
+
+    Examples
+    --------
+    >>> from linkwise import planar
+    >>> bar = [(0, -0.05), (1, -0.05), (1, 0.05), (0, 0.05)]
+    >>> arm = planar.Mechanism([planar.Link(bar, name="upper"), planar.Link(bar, a=1.0, name="lower")])
+    >>> wall = [(1.5, -1), (1.7, -1), (1.7, 1), (1.5, 1)]
+    >>> space = configuration_space(arm, {"wall": wall}, points=73)
+    >>> bool(space.occupied[36, 36]), bool(space.clear[0, 36])
+    (True, True)
+    """
+    if mechanism.loops:
+        raise ArgumentError(
+            "configuration_space: the mechanism has loops, so its coordinates depend on each other; expected an open one"
+        )
+    check = Check.of(mechanism, obstacles, pairs)
+    chosen = _joints(mechanism, joints)
+    held = _held(check, chosen, at)
+    given = (None, None) if limits is None else _given(limits)
+    ranges = [_range(mechanism, k, one) for k, one in zip(chosen, given, strict=True)]
+    counts = _counts(points)
+    first, second = (np.linspace(low, high, count) for (low, high, _), count in zip(ranges, counts, strict=True))
+    grid = first, second
+    q = _configurations(held, chosen, grid).reshape(-1, mechanism.nq)
+    steps = [0.5 * (high - low) / (count - 1) for (low, high, _), count in zip(ranges, counts, strict=True)]
+    moved = movements(mechanism, check.pairs, dict(zip(chosen, steps, strict=True)), q[[0, -1]])
+    near, by_pair = _look(check, q, read_margin(margin), moved)
+    return ConfigurationSpace(
+        check,
+        chosen,
+        held,
+        grid,
+        (ranges[0][2], ranges[1][2]),
+        by_pair.reshape(*counts, -1),
+        near.reshape(counts),
+        float(moved.max(initial=0.0)),
+        float(margin),
+    )
+
+
+def _look(check: Check, q: FloatArray, margin: float, moved: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Where collision is near (N,), and which pairs are in collision (N, P): nowhere else."""
+    near = np.asarray(check.each(q, margin + moved).any(axis=-1))
+    by_pair = np.zeros((len(q), len(check.pairs)), dtype=bool)
+    by_pair[near] = check.each(q[near], np.full(len(check.pairs), margin))
+    return near, by_pair
+
+
+def _held(check: Check, joints: tuple[int, int], at: Any) -> FloatArray:
+    """Read where the other joints are held (nq,)."""
+    mechanism = check.mechanism
+    least, most = mechanism.limits.T
+    if at is None:
+        return np.asarray(np.clip(np.zeros(mechanism.nq), least, most))
+    found = check.read(at)
+    if found.batch:
+        raise ArgumentError(f"at: shape {(*found.batch, mechanism.nq)}; expected ({mechanism.nq},)")
+    q = found.flat[0]
+    for k in set(range(mechanism.nq)) - set(joints):
+        if not least[k] <= q[k] <= most[k]:
+            name = mechanism.coordinate_names[k]
+            raise ArgumentError(f"at: {name!r} is {q[k]:g}; expected a value within its limits, {least[k]:g} to {most[k]:g}")
+    return q
+
+
+def _configurations(at: FloatArray, joints: tuple[int, int], grid: tuple[FloatArray, ...]) -> FloatArray:
+    q = np.empty((len(grid[0]), len(grid[1]), len(at)))
+    q[:] = at
+    q[..., joints[0]] = grid[0][:, None]
+    q[..., joints[1]] = grid[1]
+    return q
+
+
+def _joints(mechanism: Mechanism, joints: Any) -> tuple[int, int]:
+    names = list(mechanism.coordinate_names)
+    wanted = f"expected two different coordinates of {choices(names)}, or indices 0 to {len(names) - 1}"
+    if isinstance(joints, str) or len(joints) != 2:
+        raise ArgumentError(f"joints: {shown(joints)}; {wanted}")
+    found = []
+    for joint in joints:
+        if isinstance(joint, str) and joint in names:
+            found.append(names.index(joint))
+        elif isinstance(joint, int | np.integer) and not isinstance(joint, bool) and -len(names) <= joint < len(names):
+            found.append(int(joint) % len(names))
+        else:
+            raise ArgumentError(f"joints: {shown(joint)}; {wanted}")
+    if found[0] == found[1]:
+        raise ArgumentError(f"joints: {shown(joints)}; {wanted}")
+    return found[0], found[1]
+
+
+def _given(limits: Any) -> FloatArray:
+    try:
+        made = np.array(limits, dtype=float)
+    except (TypeError, ValueError):
+        made = np.empty(0)
+    if made.shape != (2, 2) or not np.isfinite(made).all() or not (made[:, 0] < made[:, 1]).all():
+        raise ArgumentError(f"limits: {shown(limits)}; expected two rows of two finite numbers, the lesser first")
+    return made
+
+
+def _range(mechanism: Mechanism, k: int, given: FloatArray | None) -> tuple[float, float, bool]:
+    """Range of a coordinate, and whether both ends are one configuration."""
+    name, turns = mechanism.coordinate_names[k], mechanism.turns[k]
+    least, most = (float(end) for end in mechanism.limits[k])
+    endless = turns and math.isinf(least) and math.isinf(most)
+    low, high = (float(end) for end in given) if given is not None else (-math.pi, math.pi) if endless else (least, most)
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        expected = "expected two finite numbers, the lesser first: give limits to the link, or to this function"
+        raise ArgumentError(f"limits of {name!r}: {low:g} to {high:g}; {expected}")
+    if low < least or high > most:
+        raise ArgumentError(f"limits of {name!r}: {low:g} to {high:g}; expected a part of its own, {least:g} to {most:g}")
+    if endless and high - low > TURN * (1.0 + 1e-12):
+        raise ArgumentError(f"limits of {name!r}: {low:g} to {high:g} rad; expected no more than one turn")
+    return low, high, endless and math.isclose(high - low, TURN, rel_tol=1e-12)
+
+
+def _counts(points: Any) -> tuple[int, int]:
+    both = (points, points) if isinstance(points, int | np.integer) else tuple(points)
+    if len(both) != 2 or any(not isinstance(n, int | np.integer) or n < 2 for n in both):
+        raise ArgumentError(f"points: {shown(points)}; expected one or two whole numbers of at least 2")
+    return int(both[0]), int(both[1])

@@ -1,0 +1,178 @@
+"""From a planar mechanism and a configuration to numbers by a compiled kernel, or to symbols by the same function."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.kernel import Kernel, trace
+from linkwise.model.symbolic import expression_of
+from linkwise.planar import transforms as over_scalars
+from linkwise.spatial.numbers import numbers, real
+from linkwise.spatial.scalar import Array, array
+
+if TYPE_CHECKING:
+    from linkwise.planar.mechanism import Mechanism
+
+_making = threading.RLock()
+
+_FUNCTIONS = {
+    "transforms": over_scalars.transforms,
+    "poses": over_scalars.poses,
+    "gaps": over_scalars.gaps,
+    "place": over_scalars.place,
+}
+
+FEW = 200
+"""Up to so many points of polygons, placing them is one kernel; the time to compile it is in proportion."""
+
+
+def evaluated(mechanism: Mechanism, name: str, configuration: npt.ArrayLike) -> Array:
+    """One of the functions of `linkwise.planar.transforms` at configurations (..., nq).
+
+    Raises
+    ------
+    ArgumentError
+        Where the shape is wrong, or there are symbols in a batch.
+    """
+    q = _given(mechanism, configuration)
+    if name == "gaps" and not mechanism.loops:
+        return np.zeros((*q.shape[:-1], 0, 3))
+    if q.dtype != object and not mechanism.symbols:
+        return np.asarray(_kernel(mechanism, name)(q))
+    if q.ndim != 1:
+        raise ArgumentError(f"configuration has the shape {q.shape}; expected ({mechanism.nq},) where there are symbols")
+    return array(_FUNCTIONS[name](mechanism, q))
+
+
+def placed(mechanism: Mechanism, configuration: npt.ArrayLike) -> tuple[tuple[Array, ...], ...]:
+    """Every polygon in the world; see `Mechanism.place`.
+
+    Mechanisms of few points have one kernel for all of them, which folds their coordinates in; where there are many, a
+    kernel for one point is broadcast over each polygon.
+    """
+    if 0 < sum(len(shape) for link in mechanism.links for shape in link.polygons) <= FEW:
+        return _shared_out(mechanism, evaluated(mechanism, "place", configuration))
+    poses = evaluated(mechanism, "poses", configuration)
+    if poses.dtype == object:
+        return _shared_out(mechanism, over_scalars.placed(mechanism, poses))
+    put = over_scalars.placing()
+    return tuple(
+        tuple(put(poses[..., k, None, :, :], shape) for shape in link.polygons) for k, link in enumerate(mechanism.links)
+    )
+
+
+def _shared_out(mechanism: Mechanism, points: Array) -> tuple[tuple[Array, ...], ...]:
+    """All points (..., V, 2) as they belong to links and polygons."""
+    spans: list[list[slice]] | None = mechanism.__dict__.get("_spans")
+    if spans is None:
+        spans = mechanism.__dict__.setdefault("_spans", _spans(mechanism))
+    return tuple(tuple([points[..., span, :] for span in several]) for several in spans)
+
+
+def _spans(mechanism: Mechanism) -> list[list[slice]]:
+    """Which points belong to which polygon of which link."""
+    ends = iter(accumulate(len(shape) for link in mechanism.links for shape in link.polygons))
+    return [[slice((end := next(ends)) - len(shape), end) for shape in link.polygons] for link in mechanism.links]
+
+
+def substitute(mechanism: Mechanism, values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Links and loops with numbers, or other expressions, for symbols by their names, or by the symbols themselves.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the symbols there are.
+    """
+    given = {getattr(key, "name", getattr(key, "value", key)): value for key, value in values.items()}
+    unknown = [name for name in given if name not in mechanism.symbols]
+    if unknown:
+        there = members(mechanism.symbols) if mechanism.symbols else "none"
+        raise ArgumentError(f"{mechanism.name!r} has no symbol {choices(unknown)}; there is {there}")
+    put = {node: _scalar(str(node.value), given[node.value]) for node in mechanism.parameters_used if node.value in given}
+    return {
+        "links": [link.substituted(put) for link in mechanism.links],
+        "loops": [loop.substituted(put) for loop in mechanism.loops],
+    }
+
+
+def _given(mechanism: Mechanism, configuration: npt.ArrayLike) -> Array:
+    """The configuration as float64 (..., nq), or as objects where it has symbols."""
+    if (
+        type(configuration) is np.ndarray
+        and configuration.dtype == np.float64
+        and configuration.shape[-1:] == (mechanism.nq,)
+    ):
+        return configuration
+    made: Array = np.asarray(configuration) if _is_regular(configuration) else np.empty(0, dtype=object)
+    if made.dtype != object or not _symbols_in(made):
+        try:
+            made = real(configuration)
+        except TypeError as error:
+            found = shown(configuration)
+            raise ArgumentError(f"configuration is {found}; expected real numbers (..., {mechanism.nq})") from error
+    elif mechanism.symbols and not all(map(_ours, made.flat)):
+        raise ArgumentError(
+            f"{mechanism.name!r} has symbols of linkwise.symbols, {members(mechanism.symbols)}; expected a configuration of"
+            f" numbers and such symbols, not {shown(configuration)}"
+        )
+    if made.shape[-1:] != (mechanism.nq,):
+        named = f" for {members(mechanism.coordinate_names)}" if mechanism.nq else ""
+        raise ArgumentError(f"configuration has the shape {made.shape}; expected (..., {mechanism.nq}){named}")
+    return made
+
+
+def _is_regular(value: Any) -> bool:
+    """Whether NumPy makes an array of it."""
+    try:
+        np.asarray(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _symbols_in(made: Array) -> bool:
+    return any(bool(getattr(value, "free_symbols", None)) or _ours(value, number=False) for value in made.flat)
+
+
+def _ours(value: Any, number: bool = True) -> bool:
+    """Whether a value is an expression of `linkwise.expr`, or a number, which counts as one or does not."""
+    if hasattr(value, "op") and hasattr(value, "apply"):
+        return True
+    return number and isinstance(value, (int, float, np.floating, np.integer))
+
+
+def _scalar(name: str, value: Any) -> Any:
+    """A number or an expression to put in for a symbol."""
+    found = expression_of(value)
+    if found is not None:
+        return found
+    made = numbers(f"symbol {name!r}", value, "a finite number, or an expression")
+    if made.shape:
+        raise ArgumentError(f"symbol {name!r} is {shown(value)}; expected one number, or an expression")
+    return float(made)
+
+
+def _kernel(mechanism: Mechanism, name: str) -> Kernel:
+    """The compiled function, kept with the mechanism."""
+    kernels: dict[str, Kernel] = mechanism.__dict__.setdefault("_kernels", {})
+    if name not in kernels:
+        with _making:
+            if name not in kernels:
+                kernels[name] = _made(mechanism, name)
+    return kernels[name]
+
+
+def _made(mechanism: Mechanism, name: str) -> Kernel:
+    links, points = len(mechanism.links), sum(len(shape) for link in mechanism.links for shape in link.polygons)
+    shapes = {"gaps": (len(mechanism.loops), 3), "place": (points, 2)}
+    function = _FUNCTIONS[name]
+    outputs = {name: shapes.get(name, (links, 3, 3))}
+    tape = trace(lambda q: function(mechanism, q), name, {"configuration": (mechanism.nq,)}, outputs)
+    return Kernel(tape, doc=function.__doc__ or "")

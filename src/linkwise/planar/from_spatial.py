@@ -1,0 +1,251 @@
+"""A mechanism in space as a planar one, where all of it moves in parallel planes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, ModelError, Problem, choices
+from linkwise.model.loop import Loop as SpatialLoop
+from linkwise.planar.bars import bars
+from linkwise.planar.link import WORLD, Link
+from linkwise.planar.loop import Loop
+from linkwise.planar.plane import FLAT, angle_of, flattened, plane_of
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import inverse, transform
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism as SpatialMechanism
+    from linkwise.planar.mechanism import Mechanism
+
+DUST = 4e-15
+"""Lengths below this part of the mechanism's size, and angles, are 0: a few dozen roundings, for frames are brought from the
+world into the body frames and back."""
+
+
+def from_spatial(mechanism: SpatialMechanism, polygons: Mapping[str, npt.ArrayLike] | str | None = None) -> Mechanism:
+    """Make the planar mechanism of a spatial one whose links all move in parallel planes.
+
+    Axes of revolute joints must be parallel and of one sense; they are the normal of the plane. Prismatic joints lie in it.
+    x and y of a plane across the world's z are the world's; else x is the world's x, or its y where that is the normal, seen
+    in the plane. Coordinates keep their names, order, limits and zero. Body frames are where the text has them, with the
+    origin at the joint: where a link's own frame is elsewhere (standard DH rows) the body frame is another, and mass, centre
+    of mass and moment of inertia are brought there. Gravity, motors and the tool have no place in a planar mechanism and are
+    left out.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Spatial, of revolute, prismatic and fixed links, with loops or without.
+    polygons : mapping of str to polygon or sequence of polygons, or "bars", optional
+        Shapes by link, in the planar body frames; ``"bars"`` makes thin bars from each joint to the next ones. None by
+        default: no shape is guessed.
+
+    Returns
+    -------
+    Mechanism
+        Planar; `Mechanism.spatial` leads back.
+
+    Raises
+    ------
+    ModelError
+        Where it is not planar: each link or loop, and why.
+    ArgumentError
+        Where polygons name a link that is not there.
+
+    Examples
+    --------
+    >>> from linkwise import planar, robots
+    >>> arm = planar.from_spatial(robots.planar_2r())
+    >>> arm.links[1].a, arm.poses([0.3, 0.4])[1, :2, 2].round(3).tolist()
+    (1.0, [0.955, 0.296])
+    """
+    from linkwise.planar.mechanism import Mechanism
+
+    mechanism.require_numbers("planar.from_spatial")
+    _check_kinds(mechanism)
+    made = _Flattening(mechanism)
+    links = [made.link(k) for k in range(len(mechanism.links))]
+    loops = [made.loop(loop) for loop in mechanism.loops]
+    if made.problems:
+        raise ModelError(made.problems)
+    whole = Mechanism(_freed(links), loops, mechanism.name)
+    found = _shapes(whole, polygons)
+    return whole.replace(links=[link.replace(polygons=found.get(str(link.name), ())) for link in whole.links])
+
+
+class _Flattening:
+    """Every frame of a mechanism, its coordinates 0, as seen in the plane; links and loops made from that."""
+
+    def __init__(self, mechanism: SpatialMechanism) -> None:
+        self.mechanism = mechanism
+        self.problems: list[Problem] = []
+        joints, frames = _at_zero(mechanism)
+        turn = inverse(plane_of(mechanism, joints))
+        self.ground = turn @ mechanism.base
+        self.joints = [turn @ pose for pose in joints]
+        self.frames = [turn @ pose for pose in frames]
+        self.dust = DUST * max(float(np.abs(pose[:3, 3]).max()) for pose in (*self.frames, self.ground))
+        self.bodies = [self._body(k) for k in range(len(frames))]
+
+    def _body(self, k: int) -> FloatArray:
+        """The pose (4, 4), in the plane's frame, of the planar body frame of a link."""
+        if self.mechanism.links[k].joint == "revolute":
+            turned = self.joints[k] @ self.mechanism.links[k].motion(0.0)
+            return flattened(turned)
+        return flattened(self.frames[k])
+
+    def link(self, k: int) -> Link:
+        """The planar link."""
+        link, parent = self.mechanism.links[k], self.mechanism.parents[k]
+        carrier = self.bodies[parent] if parent >= 0 else np.eye(4)
+        to_body = inverse(self.bodies[k]) @ self.frames[k]
+        com = to_body[:3, :3] @ link.body.com + to_body[:3, 3]
+        rest: dict[str, Any] = {
+            "name": link.name,
+            "parent": WORLD if parent < 0 else self.mechanism.links[parent].name,
+            "joint_name": link.joint_name,
+            "limits": link.limits,
+            "mass": link.body.mass,
+            "com": com[:2] if link.body.mass else (0.0, 0.0),
+            "inertia": float((to_body[:3, :3] @ link.body.tensor @ to_body[:3, :3].T)[2, 2]),
+        }
+        return Link(joint=link.joint, **self._placed(k, inverse(carrier)), **rest)
+
+    def _placed(self, k: int, from_plane: FloatArray) -> dict[str, Any]:
+        """The fields a, theta and at of a link, on the carrier that `from_plane` leads to."""
+        link = self.mechanism.links[k]
+        body = from_plane @ self.bodies[k]
+        if link.joint == "prismatic":
+            along = from_plane[:3, :3] @ self.joints[k][:3, :3] @ link.axis
+            phi = float(np.arctan2(along[1], along[0]))
+            start = body[:2, 3] - link.offset * along[:2]
+            theta = _swept(angle_of(body) - phi, DUST)
+            return {**self._simplest(start, phi, link.offset), "theta": theta}
+        if link.joint == "fixed":
+            return {**self._simplest(body[:2, 3], 0.0, 0.0), "theta": _swept(angle_of(body), DUST)}
+        start = from_plane @ flattened(self.joints[k])
+        return {**self._simplest(start[:2, 3], angle_of(start), 0.0), "theta": link.offset}
+
+    def _simplest(self, at: FloatArray, phi: float, a: float) -> dict[str, Any]:
+        """The text's own form where the joint is on the parent's x axis; else where it stands in general."""
+        x, y = self._point(at)
+        phi = _swept(phi, DUST)
+        return {"a": x + a} if y == 0.0 and phi == 0.0 else {"a": a, "at": (x, y, phi)}
+
+    def _point(self, at: FloatArray) -> tuple[float, float]:
+        """Coordinates x and y without dust."""
+        return _swept(float(at[0]), self.dust), _swept(float(at[1]), self.dust)
+
+    def loop(self, loop: SpatialLoop) -> Loop:
+        """The planar loop; notes a problem where it cannot close in the plane."""
+        one, two = (self._end(name, frame) for name, frame in _ends(loop))
+        item = f"loop {loop.name!r}" if loop.name else "loop"
+        scale = max(1.0, *(float(np.abs(end[:3, 3]).max()) for end in (one[0], two[0])))
+        apart = float(two[1] - one[1])
+        if abs(apart) > FLAT * scale:
+            self.problems.append(Problem(item, "second_frame", apart, "both ends in one plane; they are this far apart, m"))
+        turned = one[0][:3, :3] @ two[0][:3, :3].T
+        axes = [turned[:, 2]] if loop.kind == "full" else [end[0][:3, 2] * one[0][2, 2] for end in (one, two)]
+        if loop.kind != "point" and max(float(np.linalg.norm(axis - np.eye(3)[2])) for axis in axes) > FLAT:
+            expected = "axes along the normal of the plane, of one sense" if loop.kind == "hinge" else "a turn in the plane"
+            self.problems.append(Problem(item, "second_frame", loop.second_frame.round(6).tolist(), expected))
+        first, second = (WORLD if name == "base" else name for name in (loop.first, loop.second))
+        rigid: dict[str, Any] = {}
+        if loop.kind == "full":
+            rigid = {"joint": "fixed", "angle": _swept(angle_of(transform(turned)), DUST)}
+        return Loop(first, self._point(one[0][:2, 3]), second, self._point(two[0][:2, 3]), name=loop.name, **rigid)
+
+    def _end(self, name: str, frame: FloatArray) -> tuple[FloatArray, float]:
+        """A loop's frame in the planar body frame, and its height over the plane."""
+        if name == "base":
+            pose = self.ground @ frame
+            return pose, float(pose[2, 3])
+        k = self.mechanism.link_index(name)
+        pose = self.frames[k] @ frame
+        return inverse(self.bodies[k]) @ pose, float(pose[2, 3])
+
+
+def _at_zero(mechanism: SpatialMechanism) -> tuple[list[FloatArray], list[FloatArray]]:
+    """In the world, all coordinates 0: the frame of each joint (before it moves), and that of each link."""
+    joints: dict[int, FloatArray] = {}
+    frames: dict[int, FloatArray] = {-1: mechanism.base}
+    for k in mechanism.order:
+        link = mechanism.links[k]
+        joints[k] = frames[mechanism.parents[k]] @ link.before
+        frames[k] = joints[k] @ link.motion(0.0) @ link.after
+    every = range(len(mechanism.links))
+    return [joints[k] for k in every], [frames[k] for k in every]
+
+
+def _swept(value: float, dust: float) -> float:
+    """The value, or 0 where it is only rounding."""
+    return 0.0 if abs(value) <= dust else value
+
+
+def _ends(loop: SpatialLoop) -> list[tuple[str, FloatArray]]:
+    return [(loop.first, loop.first_frame), (loop.second, loop.second_frame)]
+
+
+def _check_kinds(mechanism: SpatialMechanism) -> None:
+    """Refuse what a planar mechanism has no word for."""
+    problems = []
+    for link in mechanism.links:
+        if link.joint == "screw":
+            problems.append(Problem(f"link {link.name!r}", "joint", link.joint, "'revolute', 'prismatic' or 'fixed'"))
+        if link.mimic is not None:
+            problems.append(Problem(f"link {link.name!r}", "mimic", link.mimic, "None: each joint has its own coordinate"))
+    if mechanism.floating:
+        expected = "False; in the plane two sliding joints and a turning one free a link"
+        problems.append(Problem(f"mechanism {mechanism.name!r}", "floating", True, expected))
+    if not mechanism.payload.is_zero:
+        expected = "nothing carried; with_payload() takes it off"
+        problems.append(Problem(f"mechanism {mechanism.name!r}", "payload", mechanism.payload.mass, expected))
+    if problems:
+        raise ModelError(problems)
+
+
+def _freed(links: list[Link]) -> list[Link]:
+    """The links, each three that `spatial` makes of a free one as one again."""
+    made: list[Link] = []
+    k = 0
+    while k < len(links):
+        three = links[k : k + 3]
+        free = _is_free(three) and all(sum(one.parent == slide.name for one in links) == 1 for slide in three[:2])
+        made.append(_free(three) if free else links[k])
+        k += 3 if free else 1
+    return made
+
+
+def _is_free(three: list[Link]) -> bool:
+    """Whether three links slide along x, along y and turn, by the names that `spatial` gives, without mass in between."""
+    if len(three) < 3 or [link.joint for link in three] != ["prismatic", "prismatic", "revolute"]:
+        return False
+    x, y, body = three
+    named = [x.name, y.name] == [f"{body.name}.x", f"{body.name}.y"] and [y.parent, body.parent] == [x.name, y.name]
+    plain = x.parent == WORLD and not any(link.mass or link.inertia for link in (x, y))
+    right = y.at[2] == np.pi / 2 and y.at[:2] == (0.0, 0.0) and y.theta == -np.pi / 2
+    return named and plain and right and not any((x.a, x.theta, *x.at, y.a, body.a, body.theta, *body.at))
+
+
+def _free(three: list[Link]) -> Link:
+    body = three[2]
+    bounds = np.concatenate([link.bounds for link in three])
+    return body.replace(joint="free", joint_name=None, parent=WORLD, limits=bounds if np.isfinite(bounds).any() else None)
+
+
+def _shapes(mechanism: Mechanism, polygons: Any) -> dict[str, Any]:
+    """Polygons by link."""
+    if polygons is None:
+        return {}
+    if isinstance(polygons, str) and polygons == "bars":
+        return dict(bars(mechanism))
+    if not isinstance(polygons, Mapping):
+        raise ArgumentError(f"polygons is {polygons!r}; expected a mapping by link, 'bars' or None")
+    unknown = [name for name in polygons if name not in mechanism.link_names]
+    if unknown:
+        raise ArgumentError(f"polygons has {choices(unknown)}, no link; there is {choices(mechanism.link_names)}")
+    return dict(polygons)

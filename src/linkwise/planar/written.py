@@ -1,0 +1,154 @@
+"""The transforms T_i written out in the text's symbols: as plain text, and as SymPy matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError
+from linkwise.expr.node import Expr
+from linkwise.kernel import trace
+from linkwise.model.naming import symbols
+from linkwise.model.symbolic import any_nonzero
+from linkwise.planar.link import Link
+from linkwise.planar.transforms import transforms
+from linkwise.spatial.scalar import Array
+
+if TYPE_CHECKING:
+    from linkwise.planar.mechanism import Mechanism
+
+
+def transform_text(mechanism: Mechanism, constants: bool = False) -> str:
+    """Write every T_i as the text has it (S. M. LaValle, *Planning Algorithms*, 2006, section 3.3).
+
+    Links are numbered by their place in the list. What varies is theta_i of a revolute joint and a_{i-1} of a prismatic one,
+    x_t, y_t and theta_i of a free link; where links share a parent, the i is added: a_1_3 is that of link 3 on link 1. A
+    constant of `Link` that is added to the coordinate stands beside it: theta_2 + theta0_2.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Planar.
+    constants : bool
+        Whether the constants of the joints are symbols too, where they are not zero; else their numbers stand there.
+
+    Examples
+    --------
+    >>> from linkwise import planar
+    >>> chain = planar.Mechanism([planar.Link(joint="free"), planar.Link(a=1.0)])
+    >>> print(transform_text(chain, constants=True))
+    T_1 = [ cos(theta_1)  -sin(theta_1)  x_t ]   link1 in the world
+          [ sin(theta_1)  cos(theta_1)   y_t ]
+          [ 0             0              1   ]
+    <BLANKLINE>
+    T_2 = [ cos(theta_2)  -sin(theta_2)  a_1 ]   link2 on link1
+          [ sin(theta_2)  cos(theta_2)   0   ]
+          [ 0             0              1   ]
+    """
+    blocks = []
+    q, named = _written_in(mechanism, constants)
+    for k, made in enumerate(transforms(named, q)):
+        rows = [[_plain(value) for value in row] for row in made.tolist()]
+        widths = [max(len(row[j]) for row in rows) for j in range(3)]
+        head = f"T_{k + 1} = "
+        parent = mechanism.parents[k]
+        where = "in the world" if parent < 0 else f"on {mechanism.links[parent].name}"
+        lines = [f"[ {'  '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))} ]" for row in rows]
+        lines[0] = f"{head}{lines[0]}   {mechanism.links[k].name} {where}"
+        blocks.append("\n".join([lines[0], *(" " * len(head) + line for line in lines[1:])]))
+    return "\n\n".join(blocks)
+
+
+def symbolic_transforms(mechanism: Mechanism, constants: bool = False) -> tuple[Any, ...]:
+    """Return every T_i as a SymPy matrix (3, 3), in the symbols of `transform_text`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Planar.
+    constants : bool
+        Whether the constants of the joints are symbols too, where they are not zero.
+
+    Raises
+    ------
+    MissingExtraError
+        Where SymPy is not installed.
+
+    Examples
+    --------
+    >>> from linkwise import planar
+    >>> chain = planar.Mechanism([planar.Link(joint="fixed"), planar.Link(a=1.0), planar.Link(a=1.0)])
+    >>> T1, T2, T3 = symbolic_transforms(chain, constants=True)
+    >>> print((T2 * T3)[0, 2])
+    a_1 + a_2*cos(theta_2)
+    """
+    from linkwise.equations.graph import to_sympy
+    from linkwise.equations.symbols import sympy_module
+
+    sympy = sympy_module()
+    q, named = _written_in(mechanism, constants)
+    outputs = {f"T{k}": (3, 3) for k in range(1, len(named.links) + 1)}
+    tape = trace(
+        lambda _: tuple(transforms(named, q)), "T", {"q": (0,)}, outputs, parameters=(*q.tolist(), *named.parameters_used)
+    )
+    given = [sympy.Symbol(name, real=True) for name in (*map(str, q), *named.symbols)]
+    return tuple(to_sympy(tape, given, evaluate=True).values())
+
+
+def _written_in(mechanism: Mechanism, constants: bool) -> tuple[Array, Mechanism]:
+    """The text's symbols for the coordinates (nq,), and the mechanism with symbols for its constants where asked for.
+
+    Raises
+    ------
+    ArgumentError
+        Where the mechanism has a symbol of its own with one of these names.
+    """
+    named = mechanism.replace(links=_with_symbols(mechanism)) if constants else mechanism
+    words = _variables(mechanism)
+    both = [word for word in words if word in named.symbols]
+    if both:
+        problem = f"{mechanism.name!r} has a symbol {both[0]!r}, which is the name of a coordinate here"
+        raise ArgumentError(f"{problem}; substitute() puts another in its place")
+    return np.array(symbols(words), dtype=object), named
+
+
+def _variables(mechanism: Mechanism) -> list[str]:
+    """Names of the coordinates in the text: theta_i, a_{i-1}, or x_t, y_t, theta_i."""
+    lone = sum(link.joint == "free" for link in mechanism.links) == 1
+    words = []
+    for k, link in enumerate(mechanism.links):
+        if link.joint == "free":
+            words += [*(["x_t", "y_t"] if lone else [f"x_{k + 1}", f"y_{k + 1}"]), f"theta_{k + 1}"]
+        elif link.joint == "revolute":
+            words.append(f"theta_{k + 1}")
+        elif link.joint == "prismatic":
+            words.append(_distance("a", mechanism, k))
+    return words
+
+
+def _with_symbols(mechanism: Mechanism) -> list[Link]:
+    """The links with symbols for the constants that are not zero."""
+    made = []
+    for k, link in enumerate(mechanism.links):
+        a = "a0" if link.joint == "prismatic" else "a"  # (a constant that is added to a coordinate of the same name)
+        theta = "theta0" if link.joint == "revolute" else "theta"
+        names = {"a": _distance(a, mechanism, k), "theta": f"{theta}_{k + 1}"}
+        changes: dict[str, Any] = {
+            field: symbols([name])[0] for field, name in names.items() if any_nonzero(getattr(link, field))
+        }
+        words = (f"x0_{k + 1}", f"y0_{k + 1}", f"phi_{k + 1}")
+        at = [symbols([word])[0] if any_nonzero(value) else value for word, value in zip(words, link.at, strict=True)]
+        made.append(link.replace(**changes, at=at))
+    return made
+
+
+def _distance(letter: str, mechanism: Mechanism, k: int) -> str:
+    """The name of a_{i-1}: by the parent's number, and the link's where the parent has several children."""
+    parent = mechanism.parents[k]
+    alone = mechanism.parents.count(parent) == 1
+    return f"{letter}_{parent + 1}" if alone else f"{letter}_{parent + 1}_{k + 1}"
+
+
+def _plain(value: Any) -> str:
+    return str(value) if isinstance(value, Expr) else f"{float(value) + 0.0:.6g}"

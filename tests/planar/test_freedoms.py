@@ -1,0 +1,119 @@
+"""The count of degrees of freedom, its words, and the rank where loops are closed."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import linkwise as lw
+from linkwise import planar, robots
+from linkwise.errors import ArgumentError
+from linkwise.planar import Link, Loop, Mechanism
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
+
+def four_bar(*, extra: bool = False) -> Mechanism:
+    """A parallelogram of cranks 1 m and a coupler 2 m long; with an extra crank half way along, if asked for."""
+    links = [
+        Link(name="crank"),
+        Link(name="coupler", a=1.0),
+        Link(name="rocker", parent="world", a=2.0),
+    ]
+    loops = [Loop("coupler", (2.0, 0.0), "rocker", (1.0, 0.0), name="pin")]
+    if extra:
+        links.append(Link(name="middle", parent="world", a=1.0))
+        loops.append(Loop("coupler", (1.0, 0.0), "middle", (1.0, 0.0), name="middle pin"))
+    return Mechanism(links, loops, name="parallelogram")
+
+
+def chain(count: int, first: str) -> Mechanism:
+    return Mechanism([Link(joint=first), *(Link(a=1.0) for _ in range(count - 1))])
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_chains_have_the_texts_counts(m: int) -> None:
+    """3 + (m - 1) with a free first link, m - 1 with one that does not move, m where it turns on the ground too."""
+    assert chain(m, "free").freedoms().count == 3 + (m - 1)
+    assert chain(m, "fixed").freedoms().count == m - 1
+    assert chain(m, "revolute").freedoms().count == m
+    assert all(int(chain(m, first).freedoms()) == chain(m, first).nq for first in ("free", "fixed", "revolute"))
+
+
+def test_two_free_bodies_have_six_and_a_joint_of_either_kind_removes_two() -> None:
+    apart = Mechanism([Link(joint="free"), Link(joint="free", parent="world")])
+    assert apart.freedoms().count == 6
+    for joint in ("revolute", "prismatic"):
+        assert Mechanism([Link(joint="free"), Link(joint=joint)]).freedoms().count == 4
+
+
+def test_the_words_of_a_four_bar() -> None:
+    found = four_bar().freedoms()
+    assert (found.count, found.by_rank, int(found), f"{found!r}") == (1, 1, 1, "<Freedoms: 1>")
+    assert str(found).splitlines() == [
+        "parallelogram: 3 bodies in the plane, 3 degrees of freedom each: 9",
+        "  crank on the world, revolute joint: removes 2 (the place of one point; the angle stays free)",
+        "  coupler on crank, revolute joint: removes 2 (the place of one point; the angle stays free)",
+        "  rocker on the world, revolute joint: removes 2 (the place of one point; the angle stays free)",
+        "  loop pin, coupler with rocker, revolute joint: removes 2 (the place of one point; the angle stays free)",
+        "9 - 2 - 2 - 2 - 2 = 1 degree of freedom",
+        "By rank of the loop equations at a closed configuration: 1 degree of freedom too.",
+    ]
+
+
+def test_an_extra_parallel_crank_makes_the_count_wrong_and_the_rank_tells() -> None:
+    upright = [math.pi / 2, -math.pi / 2, math.pi / 2, math.pi / 2]
+    found = four_bar(extra=True).freedoms(upright)
+    assert (found.count, found.by_rank, int(found)) == (0, 1, 1)
+    assert repr(found) == "<Freedoms: 0, 1 by rank>"
+    last = str(found).splitlines()[-1]
+    assert "1 degree of freedom. The lengths are such that 1 of the loop equations repeats others" in last
+    anywhere = four_bar(extra=True).freedoms()  # (crossed, it is stuck where the extra crank happens to fit)
+    assert anywhere.by_rank == 0
+    assert str(anywhere).endswith("At others there are up to 1: give the one that matters.")
+
+
+def test_a_flat_parallelogram_is_singular() -> None:
+    found = four_bar().freedoms([0.0, 0.0, 0.0])
+    assert (found.count, found.by_rank) == (1, 2)
+    assert str(found).endswith("2 degrees of freedom at this configuration, which is singular; 1 at closed ones around it.")
+
+
+def test_a_parallelogram_upright_has_one() -> None:
+    assert four_bar().freedoms([math.pi / 2, -math.pi / 2, math.pi / 2]).by_rank == 1
+
+
+@pytest.mark.parametrize(("name", "count"), [("slider_crank", 1), ("five_bar", 2), ("jansen", 1)])
+def test_bundled_linkages(name: str, count: int) -> None:
+    found = planar.from_spatial(getattr(robots, name)()).freedoms()
+    assert (found.count, found.by_rank) == (count, count)
+
+
+def test_a_six_bar_has_one() -> None:
+    """A four-bar whose coupler carries two more links: 3 * 5 - 2 * 7 = 1."""
+    base = four_bar()
+    links = [
+        *base.links,
+        Link(name="rod", parent="coupler", a=1.0, at=(0.0, 0.0, 0.5)),
+        Link(name="lever", parent="world", at=(3.0, 0.5, 0.0)),
+    ]
+    made = base.replace(links=links, loops=[*base.loops, Loop("rod", (2.0, 0.0), "lever", (1.5, 0.0))])
+    found = made.freedoms()
+    assert (found.count, found.by_rank) == (1, 1)
+
+
+def test_a_rigid_connection_removes_three() -> None:
+    made = Mechanism(four_bar().links, [Loop("coupler", (2.0, 0.0), "rocker", (1.0, 0.0), "fixed", 1.0)])
+    assert made.freedoms().count == 0
+
+
+def test_where_no_rank_is_known_it_says_why() -> None:
+    short = Mechanism([Link(name="a")], [Loop("a", (1.0, 0.0), "world", (5.0, 0.0))], name="short")
+    assert short.freedoms().by_rank is None
+    assert int(short.freedoms()) == -1
+    assert "no configuration was found at which the loops are closed" in str(short.freedoms())
+    symbolic = Mechanism([Link(name="a")], [Loop("a", (lw.symbols("l"), 0.0), "world", (5.0, 0.0))])
+    assert "the mechanism has symbols" in str(symbolic.freedoms())
+    with pytest.raises(ArgumentError, match="are open at q"):
+        four_bar().freedoms([0.3, 0.3, 0.3])
