@@ -174,7 +174,7 @@ def test_labels_stay_within_the_axes(side: float, floating: bool) -> None:
     axes = draw(mechanism).axes[0]
     low, high = np.array([axes.get_xlim3d(), axes.get_ylim3d(), axes.get_zlim3d()]).T
     ends = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
-    outline = ConvexHull(labels._shown(axes, ends)).equations
+    outline = ConvexHull(labels.shown(axes, ends)).equations
     for text in axes.texts:
         beyond = (labels.corners(axes, text) @ outline[:, :2].T + outline[:, 2]).max()
         print(f"{text.get_text()}: {beyond:.1f} pixels from the outline")

@@ -7,7 +7,7 @@ import linkwise as lw
 from linkwise.errors import ArgumentError, MissingExtraError
 from linkwise.kinematics.reachable import Workspace, workspace
 from linkwise.view.figure import rendered
-from linkwise.view.workspace import draw
+from linkwise.view.workspace_picture import draw
 
 FEW = {"samples": 5_000, "cells": 32}
 PNG = b"\x89PNG\r\n"

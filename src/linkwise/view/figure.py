@@ -17,14 +17,17 @@ DPI = 120
 
 
 def figure(width: float, height: float) -> Any:
-    """Make an empty figure, width and height in inches, known to no global state.
+    """Make an empty figure, width and height in inches, known to no global state; a notebook shows it by itself.
 
     Raises
     ------
     MissingExtraError
         Where matplotlib is not installed.
     """
-    return _matplotlib().Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+    _matplotlib()
+    from linkwise.view.shown_figure import ShownFigure
+
+    return ShownFigure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
 def rendered(made: Any, suffix: str) -> bytes:

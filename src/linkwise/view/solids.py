@@ -1,10 +1,8 @@
-"""Solids for the picture of a mechanism: rods, cylinders, boxes and helices as shaded polygons in space."""
+"""Solids for the picture of a mechanism: rods, cylinders, boxes, balls and helices as shaded polygons in space."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
@@ -17,60 +15,85 @@ SIDES = 20
 LIGHT = np.array([0.35, -0.55, 0.76])
 """Where the light comes from."""
 
+SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
-@dataclass
+
 class Solids:
-    """Polygons with their colours, gathered so that all of them are drawn together, the far ones first."""
+    """Polygons with their colours, gathered so that all of them are drawn together, the far ones first.
 
-    faces: list[FloatArray] = field(default_factory=list)
-    colours: list[FloatArray] = field(default_factory=list)
+    Parameters
+    ----------
+    sides : int
+        Sides of what is drawn for a circle, an even number.
 
-    def face(self, corners: FloatArray, colour: FloatArray) -> None:
-        """Add one polygon (4, 3), lit by the way it faces."""
-        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
-        length = float(np.linalg.norm(normal))
-        lit = 0.0 if length == 0 else float(normal @ LIGHT) / (length * float(np.linalg.norm(LIGHT)))
-        self.faces.append(corners)
-        self.colours.append(np.clip(colour * (0.78 + 0.3 * lit), 0.0, 1.0))
+    Attributes
+    ----------
+    strength : float
+        What is added next has its colour at 1, is white at 0.
+    """
+
+    def __init__(self, sides: int = SIDES) -> None:
+        self.sides = sides
+        self.strength = 1.0
+        self._faces: list[FloatArray] = []
+        self._colours: list[FloatArray] = []
+
+    @property
+    def faces(self) -> FloatArray:
+        """Corners of all polygons (m, 4, 3)."""
+        return np.concatenate(self._faces) if self._faces else np.empty((0, 4, 3))
+
+    @property
+    def colours(self) -> FloatArray:
+        """Their colours (m, 3), lit by the way they face."""
+        return np.concatenate(self._colours) if self._colours else np.empty((0, 3))
+
+    def add(self, faces: FloatArray, colour: FloatArray) -> None:
+        """Add polygons (m, 4, 3) of one colour (3,)."""
+        normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
+        lengths = np.linalg.norm(normals, axis=1) * float(np.linalg.norm(LIGHT))
+        lit = np.divide(normals @ LIGHT, lengths, out=np.zeros(len(faces)), where=lengths > 0)
+        self._faces.append(faces)
+        shaded = np.clip(colour * (0.78 + 0.3 * lit)[:, None], 0.0, 1.0)
+        self._colours.append(1.0 - self.strength * (1.0 - shaded))
 
     def cylinder(self, start: FloatArray, end: FloatArray, radius: float, colour: FloatArray) -> None:
         """Add a closed cylinder between the centres of its ends, cut into short pieces so that depth sorts well."""
         length = float(np.linalg.norm(end - start))
         if length == 0:
             return
-        circle = _circle(radius) @ rotation_between((0.0, 0.0, 1.0), (end - start) / length).T
+        circle = _circle(radius, self.sides) @ rotation_between((0.0, 0.0, 1.0), (end - start) / length).T
         cuts = np.linspace(start, end, 1 + max(1, math.ceil(length / (2.5 * radius))))
         rings = cuts[:, None, :] + circle
-        for low, high in pairwise(rings):
-            for k in range(SIDES):
-                j = (k + 1) % SIDES
-                self.face(np.array([low[k], low[j], high[j], high[k]]), colour)
+        self._side(rings, colour)
         self._disc(cuts[0], rings[0][::-1], colour)
         self._disc(cuts[-1], rings[-1], colour)
 
     def ball(self, centre: FloatArray, radius: float, colour: FloatArray) -> None:
         """Add a ball, cut along circles of latitude."""
-        heights = np.linspace(-0.5 * np.pi, 0.5 * np.pi, SIDES // 2 + 1)
-        rings = [centre + _circle(radius * math.cos(h)) + np.array([0.0, 0.0, radius * math.sin(h)]) for h in heights]
-        for low, high in pairwise(rings):
-            for k in range(SIDES):
-                j = (k + 1) % SIDES
-                self.face(np.array([low[k], low[j], high[j], high[k]]), colour)
-
-    def _disc(self, centre: FloatArray, ring: FloatArray, colour: FloatArray) -> None:
-        """Add a disc as sectors: every face has four corners, so that all fit in one array."""
-        for k in range(0, SIDES, 2):
-            self.face(np.array([centre, ring[k], ring[k + 1], ring[(k + 2) % SIDES]]), colour)
+        height = np.linspace(-0.5 * np.pi, 0.5 * np.pi, self.sides // 2 + 1)[:, None, None]
+        rings = np.cos(height) * _circle(radius, self.sides) + np.sin(height) * np.array([0.0, 0.0, radius])
+        self._side(centre + rings, colour)
 
     def box(self, frame: FloatArray, half: FloatArray, colour: FloatArray) -> None:
         """Add a box with its centre and axes in a frame (4, 4), from its half sides (3,)."""
-        signs = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+        made = np.empty((6, 4, 3))
         for axis in range(3):
-            for side in (-1.0, 1.0):
-                corners = np.empty((4, 3))
-                corners[:, axis] = side
-                corners[:, [(axis + 1) % 3, (axis + 2) % 3]] = signs if side > 0 else signs[::-1]
-                self.face((corners * half) @ frame[:3, :3].T + frame[:3, 3], colour)
+            for k, side in enumerate((-1.0, 1.0)):
+                made[2 * axis + k, :, axis] = side
+                made[2 * axis + k][:, [(axis + 1) % 3, (axis + 2) % 3]] = SQUARE if side > 0 else SQUARE[::-1]
+        self.add((made * half) @ frame[:3, :3].T + frame[:3, 3], colour)
+
+    def _side(self, rings: FloatArray, colour: FloatArray) -> None:
+        """Add what lies between rings (k, sides, 3), each above the one before."""
+        turned = np.roll(rings, -1, axis=1)
+        faces = np.stack([rings[:-1], turned[:-1], turned[1:], rings[1:]], axis=2)
+        self.add(faces.reshape(-1, 4, 3), colour)
+
+    def _disc(self, centre: FloatArray, ring: FloatArray, colour: FloatArray) -> None:
+        """Add a disc as sectors: every face has four corners, so that all fit in one array."""
+        corners = (np.broadcast_to(centre, ring[::2].shape), ring[::2], ring[1::2], np.roll(ring, -2, axis=0)[::2])
+        self.add(np.stack(corners, axis=1), colour)
 
 
 def helix(start: FloatArray, end: FloatArray, radius: float, turns: float = 3.0) -> FloatArray:
@@ -83,6 +106,6 @@ def helix(start: FloatArray, end: FloatArray, radius: float, turns: float = 3.0)
     return np.asarray(local @ turned.T + start)
 
 
-def _circle(radius: float) -> FloatArray:
-    angle = np.linspace(0.0, 2 * math.pi, SIDES, endpoint=False)
-    return radius * np.stack((np.cos(angle), np.sin(angle), np.zeros(SIDES)), axis=1)
+def _circle(radius: float, sides: int) -> FloatArray:
+    angle = np.linspace(0.0, 2 * math.pi, sides, endpoint=False)
+    return radius * np.stack((np.cos(angle), np.sin(angle), np.zeros(sides)), axis=1)

@@ -27,6 +27,8 @@ class Thinned:
     ----------
     columns : int
         How many curves.
+    stretches : int
+        How many stretches of time are kept at most.
 
     Attributes
     ----------
@@ -41,8 +43,9 @@ class Thinned:
     (8, True)
     """
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, columns: int, stretches: int = STRETCHES) -> None:
         self.columns = columns
+        self.stretches = stretches
         self.stretch = 1
         self.rows = 0
         self._kept = _Stretches.empty(columns)
@@ -61,7 +64,7 @@ class Thinned:
             new = joint.joined(_Stretches(*(part[1:] for part in new.parts)))
         self._kept = _Stretches(*(part[:first] for part in self._kept.parts)).joined(new)
         self.rows += len(t)
-        while len(self._kept.first) > STRETCHES:
+        while len(self._kept.first) > self.stretches:
             self._kept = self._kept.merged(np.arange(0, len(self._kept.first), 2))
             self.stretch *= 2
 

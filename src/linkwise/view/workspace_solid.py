@@ -11,7 +11,7 @@ from linkwise.kinematics.workspace_grid import Grid
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view import frames
+from linkwise.view import frames, strokes
 from linkwise.view.figure import figure, literal
 from linkwise.view.skeleton import Skeleton
 
@@ -26,7 +26,7 @@ CUT = (-100.0, 0.0)
 
 
 def solid(mechanism: Tree, found: Workspace, laid: Skeleton, *, coloured: bool) -> Any:
-    """Draw the body with the mechanism in it; see `linkwise.view.workspace.draw`."""
+    """Draw the body with the mechanism in it; see `linkwise.view.workspace_picture.draw`."""
     made = figure(8.5, 7.0)
     made.set_layout_engine("none")
     import mpl_toolkits.mplot3d  # noqa: F401  (makes the projection known)
@@ -116,7 +116,7 @@ def _mechanism(axes: Any, laid: Skeleton, carrier: int) -> None:
         for corners in lines:
             axes.plot(*np.array(corners).T, color=shade, linewidth=width, solid_capstyle="round", zorder=order)
     axes.plot(*laid.tool[:3, 3, None], marker="o", markersize=6.0, color="#d55e00", markeredgecolor="0.15", zorder=3.2)
-    frames.triad(axes, laid.base, laid.size * frames.TRIAD)
+    strokes.plot(axes, frames.triad(laid.base, laid.size * frames.TRIAD))
 
 
 def _view(axes: Any, points: FloatArray) -> None:

@@ -16,6 +16,14 @@ def test_the_newest_word_counts_and_stands_last() -> None:
     assert inbox.take(0.0) == {}
 
 
+def test_what_is_offered_gives_way_to_what_is_asked_for() -> None:
+    inbox = Inbox()
+    inbox.offer("drag", 1)
+    inbox.put("drag", 2)
+    inbox.offer("drag", 3)
+    assert inbox.take(0.0) == {"drag": 2}
+
+
 def test_a_waiting_reader_wakes_at_once() -> None:
     inbox, found = Inbox(), {}
     reader = threading.Thread(target=lambda: found.update(inbox.take(30.0)))

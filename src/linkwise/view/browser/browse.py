@@ -66,7 +66,9 @@ def browse(
     if not isinstance(mechanism, str | os.PathLike):
         raise ArgumentError(f"mechanism is {mechanism!r}; expected a Mechanism or the path of a description")
     from linkwise.files import read
+    from linkwise.view.motion import Motion
 
     path = Path(mechanism)
     found = read(path)
-    return Viewer(found.mechanism, motion, q=q, shapes=found.shapes, folder=path.resolve().parent, host=host, port=port)
+    played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
+    return Viewer(found.mechanism, played, q=q, shapes=found.shapes, folder=path.resolve().parent, host=host, port=port)

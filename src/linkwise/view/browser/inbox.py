@@ -34,6 +34,13 @@ class Inbox:
             self._asked[key] = value
             self._filled.notify()
 
+    def offer(self, key: Any, value: Any) -> None:
+        """Ask for something unless something newer has been asked for under the same key."""
+        with self._filled:
+            if key not in self._asked:
+                self._asked[key] = value
+                self._filled.notify()
+
     def take(self, timeout: float) -> dict[Any, Any]:
         """Return what was asked for since the last time, waiting for it up to timeout (s); empty where nothing was."""
         until = time.monotonic() + timeout

@@ -175,7 +175,8 @@ class Panel:
 def table(tree: Tree) -> str:
     """Return the table of a mechanism as HTML that is scrolled where it is too wide."""
     style = "font-size:0.8em;overflow-x:auto;padding:4px 14px"
-    return f'<div style="{style}">{tree._repr_html_()}</div>'
+    cells = ".mechanism td,.mechanism th{white-space:nowrap;padding:1px 6px}"
+    return f'<style>{cells}</style><div class="mechanism" style="{style}">{tree._repr_html_()}</div>'
 
 
 def _remarks(remarks: Sequence[str]) -> str:

@@ -84,10 +84,18 @@ def scales(tree: Tree, size: float, moved: FloatArray | None = None) -> tuple[Sc
         if values is not None and values.size:
             least, most = min(least, float(values[:, k].min()) / factor), max(most, float(values[:, k].max()) / factor)
         unit, endless = ("m", False) if slides else ("deg", free)
-        told = "no limits" if free else f"from {least:g} to {most:g} {unit}"
+        told = "no limits" if free else f"from {least:.6g} to {most:.6g} {unit}"
         label, hint = f"{plain(name)} [{unit}]", f"{unit}; {told}"
-        found.append(Scale(label, least, most, _step(most - least), factor, endless, hint))
+        step = _step(most - least)
+        found.append(Scale(label, *_within(least, most, step), step, factor, endless, hint))
     return tuple(found)
+
+
+def _within(least: float, most: float, step: float) -> tuple[float, float]:
+    """Return the first and the last whole step between two ends: round numbers, and none beyond a limit."""
+    digits = max(0, -math.floor(math.log10(step)))
+    low, high = math.ceil(least / step - 1e-6) * step, math.floor(most / step + 1e-6) * step
+    return (round(low, digits), round(high, digits)) if low <= high else (least, most)
 
 
 def _step(extent: float) -> float:

@@ -209,7 +209,7 @@ class Viewer:
         k, shown = asked
         self._halt()
         value = self._scales[k].value(shown, float(self._joints[k]))
-        self._take(self._following().move(k, value, self._q))
+        self._take(self._following().move(self._mechanism.nq - self._mechanism.n + k, value, self._q))
         self._move_target()
 
     def _on_show(self, q: FloatArray) -> None:
@@ -224,7 +224,9 @@ class Viewer:
 
     # ── a target ──────────────────────────────────────────────────────────────────────────────────
 
-    def _following(self, link: int = TOOL) -> Follower:
+    def _following(self, link: int | None = None) -> Follower:
+        """Return what follows a target with a link; where none is named, the one there is, else that of the tool."""
+        link = self._followed if link is None else link
         if self._follower is None or self._followed != link:
             self._follower, self._followed = Follower(self._mechanism, link=link), link
         return self._follower
@@ -260,8 +262,11 @@ class Viewer:
         if follower is not self._follower or self._target is None:
             return
         self._halt()
-        self._take(follower.follow(pose, self._q))
-        if phase == "end":
+        found = follower.follow(pose, self._q)
+        self._take(found)
+        if not found.settled:
+            self._inbox.offer("drag", asked)
+        elif phase == "end":
             self._move_target()
 
     def _move_target(self) -> None:

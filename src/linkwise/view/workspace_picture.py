@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.reachable import Workspace
@@ -33,9 +34,19 @@ Projection = Callable[[FloatArray], FloatArray]
 """From points (k, 3), world frame, to places (k, 2) in a picture."""
 
 
+def everywhere(points: FloatArray) -> npt.NDArray[np.bool_]:
+    """All points (k, 3) count: (k,)."""
+    return np.ones(len(points), dtype=bool)
+
+
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One map in a plane: corners (a+1, b+1) of its cells, their values (a, b), and how points of space are drawn in it."""
+    """One map in a plane: corners (a+1, b+1) of its cells, their values (a, b), and how points of space are drawn in it.
+
+    ``project`` is that of the mechanism in its posture; ``places`` says where points (k, 3) belong in the map, ``rows``
+    along which two directions (2, 3) the map goes at a point (3,), ``near`` which points (k, 3) it shows. ``centre`` (2,) is
+    where the first axis is seen from its end: the postures there may be turned about it.
+    """
 
     title: str
     x: FloatArray
@@ -43,6 +54,10 @@ class Panel:
     values: FloatArray
     labels: tuple[str, str]
     project: Projection
+    places: Projection
+    rows: Projection
+    near: Callable[[FloatArray], npt.NDArray[np.bool_]] = everywhere
+    centre: FloatArray | None = None
 
 
 def draw(mechanism: Tree, found: Workspace, *, plane: str = "auto", measure: str = "manipulability") -> Any:
@@ -77,9 +92,19 @@ def draw(mechanism: Tree, found: Workspace, *, plane: str = "auto", measure: str
         raise ArgumentError(f"plane is {plane!r}; expected {choices(PLANES)}")
     if measure not in MEASURES:
         raise ArgumentError(f"measure is {measure!r}; expected {choices(MEASURES)}")
-    laid, coloured = skeleton(mechanism, found.best_q), measure == "manipulability"
+    coloured = measure == "manipulability"
     if plane == "3d":
-        return solid(mechanism, found, laid, coloured=coloured)
+        return solid(mechanism, found, skeleton(mechanism, found.best_q), coloured=coloured)
+    return draw_panels(mechanism, found, plane=plane, coloured=coloured)[0]
+
+
+def draw_panels(
+    mechanism: Tree, found: Workspace, *, plane: str = "auto", coloured: bool = True
+) -> tuple[Any, list[tuple[Any, Panel]]]:
+    """Draw the maps of a workspace; return the figure, and the axes of each panel with the panel."""
+    if plane not in PLANES or plane == "3d":
+        raise ArgumentError(f"plane is {plane!r}; expected {choices(PLANES[:-1])}")
+    laid = skeleton(mechanism, found.best_q)
     panels = _panels(found, plane)
     spans = [_span(panel, laid) for panel in panels]
     shapes = [float(high[0] - low[0]) / float(high[1] - low[1]) for low, high in spans]
@@ -95,7 +120,7 @@ def draw(mechanism: Tree, found: Workspace, *, plane: str = "auto", measure: str
         bar = made.colorbar(mesh, ax=list(grid), fraction=0.05, pad=0.02)
         bar.set_label(f"manipulability, share of the greatest, {found.best:.3g}")
     literal(made.suptitle(" ", fontsize=11), title(mechanism, found))
-    return made
+    return made, list(zip(grid, panels, strict=True))
 
 
 # ── maps ──────────────────────────────────────────────────────────────────────────────────────────
@@ -123,7 +148,18 @@ def _beside(found: Workspace) -> Panel:
     x, y = np.meshgrid(grid.edges[0], grid.edges[1] + _offset(found)[2], indexing="ij")
     project = _turned_in(found, 0.0)
     labels = ("distance from the first axis [m]", f"{_name(grid.frame[:3, 2], 'height along the first axis')} [m]")
-    return Panel("in a plane through the first axis", x, y, _most(grid.best, 2), labels, project)
+    height = _offset(found)[2]
+
+    def places(p: FloatArray) -> FloatArray:
+        local = grid.local(p)
+        return np.column_stack([np.hypot(local[:, 0], local[:, 1]), local[:, 2] + height])
+
+    def rows(p: FloatArray) -> FloatArray:
+        x, y, _ = grid.local(p[None])[0]
+        away = np.hypot(x, y) or 1.0
+        return np.stack([(grid.frame[:3, 0] * x + grid.frame[:3, 1] * y) / away, grid.frame[:3, 2]])
+
+    return Panel("in a plane through the first axis", x, y, _most(grid.best, 2), labels, project, places, rows)
 
 
 def _along(found: Workspace) -> Panel:
@@ -140,7 +176,9 @@ def _along(found: Workspace) -> Panel:
         return np.asarray(grid.local(p)[:, :2] + [across, up])
 
     title = "" if grid.thin[1] else "seen along the first axis"
-    return Panel(title, r * np.cos(a) + across, r * np.sin(a) + up, values, labels, project)
+    directions = grid.frame[:3, :2].T
+    x, y = r * np.cos(a) + across, r * np.sin(a) + up
+    return Panel(title, x, y, values, labels, project, project, lambda _: directions, everywhere, np.array([across, up]))
 
 
 def _section(found: Workspace, plane: str) -> Panel:
@@ -154,9 +192,20 @@ def _section(found: Workspace, plane: str) -> Panel:
     x, y = np.meshgrid(
         np.concatenate([-grid.edges[0][::-1], grid.edges[0]]) + offset[k], grid.edges[1] + offset[2], indexing="ij"
     )
-    project = _turned_in(found, offset[k])
+    values, labels = np.concatenate([sides[0][::-1], gap, sides[1]]), (f"{plane[0]} [m]", "z [m]")
     title = f"section through the first axis, {'yx'[k]} = {offset[1 - k]:g} m"
-    return Panel(title, x, y, np.concatenate([sides[0][::-1], gap, sides[1]]), (f"{plane[0]} [m]", "z [m]"), project)
+    beside = _beside(found)
+
+    def near(p: FloatArray) -> npt.NDArray[np.bool_]:
+        local = grid.local(p)
+        places = (np.hypot(local[:, 0], local[:, 1]), local[:, 2])
+        cells = [np.searchsorted(edges[1:-1], at, side="right") for edges, at in zip(grid.edges, places, strict=False)]
+        return ~np.isnan(sides[1][cells[0], cells[1]])
+
+    def places(p: FloatArray) -> FloatArray:
+        return np.asarray(beside.places(p) + np.array([offset[k], 0.0]))
+
+    return Panel(title, x, y, values, labels, _turned_in(found, offset[k]), places, beside.rows, near)
 
 
 def _turned_in(found: Workspace, across: float) -> Projection:
@@ -180,7 +229,8 @@ def _shadow(found: Workspace, plane: str) -> Panel:
 
     third = 3 - first - second
     title = "" if grid.thin[third] else f"seen along {'xyz'[third]}"
-    return Panel(title, x, y, _most(grid.best, third), (f"{plane[0]} [m]", f"{plane[1]} [m]"), project)
+    labels, values = (f"{plane[0]} [m]", f"{plane[1]} [m]"), _most(grid.best, third)
+    return Panel(title, x, y, values, labels, project, project, lambda _: np.eye(3)[[first, second]])
 
 
 def _most(values: FloatArray, axis: int) -> FloatArray:

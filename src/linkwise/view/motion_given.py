@@ -1,0 +1,91 @@
+"""A motion in any of the shapes in which one is given, as a trajectory of the mechanism."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.files import open_motion
+from linkwise.kinematics.closing import NEARLY, closing
+from linkwise.spatial.numbers import numbers
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+DERIVED = "speeds and accelerations are taken from the positions, by parabolas through three instants each"
+
+
+def given_motion(mechanism: Mechanism, motion: Any) -> tuple[Trajectory, tuple[str, ...]]:
+    """The trajectory, named as the mechanism is, and what is to be said of how it came about."""
+    notes: tuple[str, ...] = ()
+    if isinstance(motion, Trajectory):
+        made = motion
+    elif isinstance(motion, (str, Path)):
+        made = _of_file(mechanism, Path(motion))
+    elif isinstance(motion, (tuple, list)) and len(motion) in {2, 4}:
+        made, notes = _of_arrays(mechanism, *motion)
+    else:
+        raise ArgumentError(
+            f"motion is {shown(motion)}; expected a Trajectory, the path of a .mot, .csv or .npz, (t, q) or (t, q, qd, qdd)"
+        )
+    if made.batch:
+        raise ArgumentError(f"motion is a batch of shape {made.batch}; expected one motion, such as trajectory.member(0)")
+    made = made.of(mechanism)
+    wrong = ~(np.isfinite(made.q).all(axis=1) & np.isfinite(made.qd).all(axis=1) & np.isfinite(made.qdd).all(axis=1))
+    if wrong.any():
+        at = float(made.t[int(np.argmax(wrong))])
+        raise ArgumentError(f"motion holds what is no finite number at t = {at:g} s; until(...) cuts it before")
+    return made, notes
+
+
+def _of_file(mechanism: Mechanism, path: Path) -> Trajectory:
+    if path.suffix.lower() == ".npz":
+        return Trajectory.load(path)
+    return Trajectory(*open_motion(path, mechanism.n, mechanism.names, floating=mechanism.floating).read())
+
+
+def _of_arrays(mechanism: Mechanism, t: Any, q: Any, qd: Any = None, qdd: Any = None) -> tuple[Trajectory, tuple[str, ...]]:
+    times, at = numbers("motion: t", t, "times (T,)"), numbers("motion: q", q, f"real numbers (T, {mechanism.nq})")
+    if times.ndim != 1 or at.shape != (len(times), mechanism.nq) or not len(times):
+        raise ArgumentError(
+            f"motion: t and q have the shapes {times.shape} and {at.shape}; expected (T,) and (T, {mechanism.nq})"
+        )
+    if not (np.diff(times) > 0.0).all():
+        raise ArgumentError("motion: the times t do not ascend")
+    if qd is not None or qdd is not None:
+        return Trajectory(times, at, qd, qdd), ()
+    rates, rises = _derived(mechanism, times, at)
+    return Trajectory(times, at, rates, rises), (DERIVED,)
+
+
+def _derived(mechanism: Mechanism, t: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Speeds and accelerations (T, nv) of the parabola through each instant and its neighbours."""
+    if len(t) == 1:
+        return np.zeros((1, mechanism.nv)), np.zeros((1, mechanism.nv))
+    steps = np.diff(t)[:, None]
+    between = mechanism.difference(q[:-1], q[1:]) / steps
+    if len(t) == 2:
+        return np.repeat(between, 2, axis=0), np.zeros((2, mechanism.nv))
+    before, after = steps[:-1], steps[1:]
+    rises = 2.0 * np.diff(between, axis=0) / (before + after)
+    inner = (after * between[:-1] + before * between[1:]) / (before + after)
+    first = between[:1] - 0.5 * steps[:1] * rises[:1]
+    last = between[-1:] + 0.5 * steps[-1:] * rises[-1:]
+    rates, rises = np.concatenate([first, inner, last]), np.concatenate([rises[:1], rises, rises[-1:]])
+    return _kept_closed(mechanism, q, rates, rises) if mechanism.loops else (rates, rises)
+
+
+def _kept_closed(mechanism: Mechanism, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The nearest speeds and accelerations that keep closed loops closed: J qd = 0, J qdd + bias = 0."""
+    task = closing(mechanism)
+    units = np.concatenate([np.ones(mechanism.nv - mechanism.n), task.columns])
+    jac = mechanism.kernel("closure_jacobian")(q) * task.rows[:, None] * units
+    back = np.linalg.pinv(jac, rcond=NEARLY) * units[:, None]
+    speeds = qd - np.einsum("tvk,tk->tv", back, np.einsum("tkv,tv->tk", jac, qd / units))
+    bias = mechanism.kernel("closure_bias")(q, speeds) * task.rows
+    return speeds, qdd - np.einsum("tvk,tk->tv", back, np.einsum("tkv,tv->tk", jac, qdd / units) + bias)
