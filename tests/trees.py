@@ -1,32 +1,46 @@
-"""A tree of many joints, like a person: a trunk, two legs, two arms with hands, and a head."""
+"""A walking machine of 30 joints, as large as a person: a tree for pictures and for what must be quick with many joints."""
 
-from functools import cache
+import numpy as np
 
 import linkwise as lw
 
-QUARTER = 1.5707963267948966
 
-BRANCHES = {"left_leg": ("trunk2", 5), "right_leg": ("trunk2", 5), "left_arm": ("trunk3", 7), "right_arm": ("trunk3", 7)}
-
-
-@cache
-def person() -> lw.Mechanism:
-    """Thirty revolute joints: three in the trunk, three in the neck, five in a leg, seven in an arm."""
-    links = [_link(f"trunk{k}", None if k == 1 else f"trunk{k - 1}", 0.15, k) for k in (1, 2, 3)]
-    links += [_link(f"neck{k}", "trunk3" if k == 1 else f"neck{k - 1}", 0.06, k) for k in (1, 2, 3)]
-    for number, (name, (root, count)) in enumerate(BRANCHES.items()):
-        for k in range(1, count + 1):
-            side = (0.18 if number % 2 else -0.18) if k == 1 else 0.0
-            links.append(_link(f"{name}{k}", root if k == 1 else f"{name}{k - 1}", 0.12, k, side))
-    return lw.Mechanism(links, name="person", tool_link="right_arm7")
+def at(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+    place = np.eye(4)
+    place[:3, 3] = x, y, z
+    return place
 
 
-def _link(name: str, parent: str | None, length: float, k: int, side: float = 0.0) -> lw.Link:
-    from linkwise.spatial.rotation import rotation_x
-    from linkwise.spatial.transform import transform
-
-    turned = rotation_x(QUARTER if k % 2 else -QUARTER)
-    limits = (-2.5, 2.5)
-    return lw.Link(
-        before=transform(turned, (0.0, side, length)), name=name, parent=parent, limits=limits, mass=1.0, inertia=0.01
-    )
+def person(*, floating: bool = False) -> lw.Mechanism:
+    turn = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+    rows = [
+        ("pelvis", "base", "y", at(z=0.9)),
+        ("waist", "pelvis", "z", at(z=0.05)),
+        ("spine", "waist", "y", at(z=0.1)),
+        ("chest", "spine", "x", at(z=0.2)),
+        ("neck", "chest", "z", at(z=0.2)),
+        ("nod", "neck", "y", at(z=0.05)),
+        ("head", "nod", None, at(z=0.15)),
+    ]
+    for side, y in (("left", 1.0), ("right", -1.0)):
+        arm = (
+            ("shoulder", "y", at(y=0.18 * y, z=0.15)),
+            ("lift", "x", at()),
+            ("turn", "z", at()),
+            ("elbow", "y", at(z=-0.28)),
+        )
+        arm += (("twist", "z", at(z=-0.25)), ("wrist", "y", at()), ("hand", None, at(z=-0.1)))
+        leg = (("hip", "z", at(y=0.1 * y)), ("spread", "x", at()), ("swing", "y", at()), ("knee", "y", at(z=-0.42)))
+        leg += (("ankle", "y", at(z=-0.42)), ("roll", "x", at()), ("foot", None, at(x=0.15, z=-0.05)))
+        for first, chain in (("chest", arm), ("pelvis", leg)):
+            before = first
+            for name, axis, place in chain:
+                rows.append((f"{side} {name}", before, axis, place))
+                before = f"{side} {name}"
+    links = [
+        lw.Link(name=name, parent=parent, joint="revolute", axis=turn[axis], before=place)
+        if axis
+        else lw.Link(name=name, parent=parent, joint="fixed", before=place)
+        for name, parent, axis, place in rows
+    ]
+    return lw.Mechanism(links, name="person", floating=floating)

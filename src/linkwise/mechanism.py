@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
+import linkwise.view
 from linkwise.compiling import kernel_of
 from linkwise.dynamics.base_bodies import BaseBodies
 from linkwise.dynamics.base_forms import BaseForms
@@ -23,12 +24,17 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import linkwise.solve  # (imported when it is first used)
     from linkwise.equations.derivation import Derivation
     from linkwise.solve.closed_form import Solutions
     from linkwise.solve.constraints import Constraint
     from linkwise.solve.solution import Solution
     from linkwise.solve.velocity import RateSolution
+    from linkwise.trajectory import Trajectory
+    from linkwise.view.browser.viewer import Viewer
+    from linkwise.view.films.animation import Animation
 
 
 class Mechanism(Tree):
@@ -634,3 +640,40 @@ class Mechanism(Tree):
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
         """Speeds (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
         return linkwise.kinematics.difference(self, q0, q1)
+
+    # ── looking ───────────────────────────────────────────────────────────────────────────────────
+
+    def draw(self, q: npt.ArrayLike | None = None, **options: Any) -> Any:
+        """A picture of the mechanism at q, a matplotlib figure: see `linkwise.view.draw`.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> robots.planar_2r().draw([0.3, -0.8]).axes[0].get_xlabel()
+        'x [m]'
+        """
+        return linkwise.view.draw(self, q, **options)
+
+    def animate(self, trajectory: Trajectory, path: str | Path | None = None, **options: Any) -> Animation:
+        """Moving pictures of a motion, written to a .gif or .mp4 if a path is given: see `linkwise.view.animate`.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> arm = lw.robots.planar_2r()
+        >>> arm.animate(lw.trajectory.quintic([0, 0], [1, 1], 0.5), width=200)
+        <Animation...>
+        """
+        return linkwise.view.animate(self, trajectory, path, **options)
+
+    def browse(self, motion: Any = None, **options: Any) -> Viewer:
+        """Open the mechanism in a page of the browser, and a motion if there is one: see `linkwise.view.browse`.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> with robots.planar_2r().browse(port=0) as viewer:
+        ...     print(viewer.q.tolist())
+        [0.0, 0.0]
+        """
+        return linkwise.view.browse(self, motion, **options)

@@ -19,7 +19,7 @@ from linkwise.solve.linkage.linkage import Linkage
 from linkwise.solve.planar_loops import AssemblyModes
 from linkwise.spatial.rotation import rotation_z
 from linkwise.view import draw
-from linkwise.view.skeleton import skeleton
+from linkwise.view.drawing.skeleton import skeleton
 from looped import bundled
 
 pytestmark = pytest.mark.usefixtures("uncompiled")

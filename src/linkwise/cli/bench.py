@@ -186,7 +186,7 @@ def _table(measured: list[Measured]) -> Table:
     from linkwise.cli.layout import new_table, time_text
 
     columns = ("first call", "one call", "in a batch, each", "operations each")
-    table = new_table("function", *columns)
+    table = new_table("function", *columns, left=(0, len(columns)))
     for row in measured:
         if row.operations is None:
             table.add_row(row.name, *["-"] * len(columns))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli.as_json import json_option
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
+from linkwise.cli.words import say
 
 if TYPE_CHECKING:
     from linkwise.cli.ik_answers import Answer
@@ -61,8 +62,6 @@ def ik(mechanism: str, targets: str | None, output: str | None, as_json: bool, *
       linkwise ik planar_3r --position 1,1,0 --rpy 0,0,90deg --only xyc
       linkwise ik panda poses.csv --follow -o joints.csv
     """  # noqa: D301  (\b keeps click from filling the lines)
-    import json
-
     from linkwise.cli import ik_answers, ik_targets, state
 
     found = description(mechanism).mechanism
@@ -82,7 +81,7 @@ def ik(mechanism: str, targets: str | None, output: str | None, as_json: bool, *
         answers = ik_answers.solved(found, asked, link, how, options["follow"])
     missed = len(asked.poses) - len({one.target for one in answers if one.success})
     if as_json:
-        click.echo(json.dumps(ik_answers.facts(found, answers, asked), indent=2))
+        print_json(ik_answers.facts(found, answers, asked))
     else:
         _tell(found, asked, answers, family)
     if path is not None:
@@ -130,7 +129,7 @@ def _write(path: Path, mechanism: Mechanism, answers: list[Answer], asked: Targe
 
     write_bytes(path, "".join(csv_text(mechanism, answers, asked)).encode("utf-8", "backslashreplace"))
     if not quiet:
-        click.echo(f"wrote {plain(str(path))}")
+        say(f"wrote {plain(str(path))}")
 
 
 def _tell(mechanism: Mechanism, asked: Targets, answers: list[Answer], family: str) -> None:
@@ -147,4 +146,4 @@ def _tell(mechanism: Mechanism, asked: Targets, answers: list[Answer], family: s
     for title, table in made.tables:
         put(screen, title, table)
     for line in made.lines:
-        click.echo(line)
+        say(line)

@@ -12,7 +12,7 @@ import numpy as np
 from linkwise.cli.columns import names, units
 from linkwise.cli.ik_answers import Answer
 from linkwise.cli.ik_targets import LETTERS, WORDS, Targets
-from linkwise.cli.layout import fixed, new_table
+from linkwise.cli.layout import fixed, flagged, new_table
 from linkwise.model.table import plain
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
@@ -42,7 +42,7 @@ def of_one(mechanism: Mechanism, asked: Targets, one: Answer) -> Made:
         degrees = f"{_deg(value)}°" if unit == "rad" else ""
         bounds = [_limit(bound) for bound in mechanism.limits[k - first]] if k >= first else ["", ""]
         at = _at_limit(value, mechanism.limits[k - first]) if k >= first else ""
-        joints.add_row(plain(name), _six_digits(value), unit, degrees, *bounds, at)
+        joints.add_row(plain(name), _six_digits(value), unit, degrees, *bounds, flagged(at, "yellow"))
     head = "joint values" if one.success else "not reached; the joint values of the nearest pose found"
     frames = new_table("", "wanted", "reached", "")
     rows = zip((*"xyz", "roll", "pitch", "yaw"), _six(asked.poses[0]), _six(one.reached), "xyzabc", strict=True)
@@ -79,7 +79,7 @@ def of_many(mechanism: Mechanism, asked: Targets, answers: list[Answer]) -> Made
     table = new_table("target", *_joints(mechanism), "off by [m]", "[rad]", "", left=(0, 3 + mechanism.nq))
     for one in answers[:MOST]:
         word = "" if one.success else f"not reached: {one.reason}"
-        table.add_row(plain(asked.names[one.target]), *_values(mechanism, one), *_errors(one), word)
+        table.add_row(plain(asked.names[one.target]), *_values(mechanism, one), *_errors(one), flagged(word, "red"))
     missed = [one for one in answers if not one.success]
     lines = [] if len(answers) <= MOST else [f"the first {MOST} of {len(answers):,}; -o FILE.csv writes all"]
     lines += [f"{len(answers) - len(missed):,} of {len(answers):,} poses reached"]

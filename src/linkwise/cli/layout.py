@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
+
+from linkwise.cli import words
+from linkwise.model.alignment import aligned
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from linkwise.cli.summary import Extremes
 
 WIDEST = 1000
 """No table needs as many columns."""
+
+UNITS = ("", "unit")
+"""Heads of columns that hold the units of the columns before them."""
 
 PIPED_WIDTH = 120
 """Columns where the output is no terminal and COLUMNS is not set."""
@@ -24,31 +33,110 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else PIPED_WIDTH
-    return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+    width = words.columns(stream) or (None if os.environ.get("COLUMNS", "").isdigit() else PIPED_WIDTH)
+    style = words.coloured(stream)
+    return Console(
+        stderr=stderr,
+        width=width,
+        force_terminal=stream.isatty() or style,
+        color_system=("auto" if os.name == "nt" else "standard") if style else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
 
 
 def put(screen: Console, title: str, table: Table) -> None:
-    """Print a table under its title, as wide as it needs: digits are never cut off, cells never broken over lines."""
-    from rich.measure import Measurement
+    """Print a table under its title; digits are never cut off, cells never broken over lines.
 
+    What is wider than the terminal is printed as several tables, one below the other, each with the first columns;
+    where there is no terminal it stays one.
+    """
     screen.print(title, style="bold")
     given = screen.width
-    needed = Measurement.get(screen, screen.options.update(max_width=WIDEST), table).maximum
-    screen.width = max(given, needed)
-    screen.print(table)
+    room = given if words.columns(sys.stdout) else WIDEST
+    for piece in pieces(screen, table, room):
+        screen.width = max(given, _needed(screen, piece))
+        screen.print(piece)
     screen.width = given
 
 
+def pieces(screen: Console, table: Table, room: int) -> list[Table]:
+    """Cut a table into tables that each fit into so many columns; numbers get their points beneath each other."""
+    whole = _part(table, range(len(table.columns)))
+    if _needed(screen, whole) <= room:
+        return [whole]
+    keys = next((k for k, column in enumerate(table.columns) if column.justify != "left"), 1)
+    made: list[list[int]] = []
+    for group in _groups(table, keys, lambda shown: _needed(screen, _part(table, shown)) <= room):
+        if made and _needed(screen, _part(table, [*range(keys), *made[-1], *group])) <= room:
+            made[-1] += group
+        else:
+            made.append(group)
+    return [_part(table, [*range(keys), *group]) for group in made]
+
+
+def _groups(table: Table, keys: int, fits: Callable[[list[int]], bool]) -> list[list[int]]:
+    """Columns that belong together: numbers and the unit behind them, a column and one that goes on with it."""
+    found: list[list[int]] = []
+    begun = 0
+    for k, column in list(enumerate(table.columns))[keys:]:
+        name = str(column.header)
+        if name.startswith("[") and found:
+            found[-1].append(k)
+        elif name in UNITS and found:
+            together = [*chain(*found[begun:]), k]
+            if fits([*range(keys), *together]):
+                found[begun:] = [together]
+            else:
+                found[-1].append(k)
+            begun = len(found)
+        else:
+            found.append([k])
+    return found
+
+
+def _part(table: Table, shown: Sequence[int]) -> Table:
+    """Some columns of a table."""
+    made = new_table()
+    columns = [table.columns[k] for k in shown]
+    cells = []
+    for column in columns:
+        head, body, justify = str(column.header), list(column.cells), column.justify
+        if justify == "right" and all(isinstance(cell, str) for cell in body):
+            body = aligned(body)
+            size = max(map(len, [head, *body]))
+            head, body, justify = head.rjust(size), [cell.rjust(size) for cell in body], "left"  # (rich would strip blanks)
+        made.add_column(head, justify=justify, style=column.style)
+        cells.append(body)
+    for values, row in zip(zip(*cells, strict=True), table.rows, strict=True):
+        made.add_row(*values, end_section=row.end_section)
+    return made
+
+
+def _needed(screen: Console, table: Table) -> int:
+    from rich.measure import Measurement
+
+    return Measurement.get(screen, screen.options.update(max_width=WIDEST), table).maximum
+
+
 def new_table(*columns: str, left: tuple[int, ...] = (0,)) -> Table:
-    """Make an empty table; columns are flush right but those named in ``left``."""
+    """Make an empty table; columns are flush right but those named in ``left``; units are dim, and so is the head."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", border_style="dim")
     for k, name in enumerate(columns):
-        table.add_column(name, justify="left" if k in left else "right")
+        style = "dim" if k and name in UNITS else None
+        table.add_column(name, justify="left" if k in left else "right", style=style)
     return table
+
+
+def flagged(text: str, colour: str) -> Text:
+    """A cell that stands out among units."""
+    from rich.text import Text
+
+    return Text(text, style=f"not dim {colour}")
 
 
 def peak(extremes: Extremes, k: int) -> str:

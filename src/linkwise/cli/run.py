@@ -13,7 +13,7 @@ import click
 from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
-from linkwise.cli.words import remark
+from linkwise.cli.words import remark, say
 
 if TYPE_CHECKING:
     from linkwise.cli.job import Report
@@ -153,7 +153,7 @@ def _tell(found: Description, report: Report) -> None:
 
     mechanism = found.mechanism
     if found.external.any():
-        click.echo(f"on the tool: {action(found.external)} (from the file)")
+        say(f"on the tool: {action(found.external)} (from the file)")
     screen = console()
     few = report.few
     for title, table in tables.of_instants(mechanism, few) if few else tables.of_motion(mechanism, report.summary):
@@ -163,6 +163,6 @@ def _tell(found: Description, report: Report) -> None:
             remark(f"joint {plain(name)!r} is outside its limits at {count:,} of {report.summary.count:,} instants")
     if not report.summary.finite:
         remark("some efforts are not finite numbers")
-    click.echo("wrote " + ", ".join(plain(str(path)) for path in report.files))
+    say("wrote " + ", ".join(plain(str(path)) for path in report.files))
     for note in report.notes:
-        click.echo(note)
+        say(note)

@@ -17,7 +17,7 @@ from linkwise.cli.reading import description, reading_options
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
 
-FORMATS = ("png", "svg", "pdf")
+FORMATS, FILMS = ("png", "svg", "pdf"), ("gif", "mp4")
 
 
 @click.command(short_help="The table of a mechanism and its picture.")
@@ -30,8 +30,14 @@ FORMATS = ("png", "svg", "pdf")
 )
 @click.option("--qd", "qd", metavar="V1,V2,...", help="Speeds for --dynamics, rad/s or m/s, or 90deg; zero unless given.")
 @click.option(
-    "--save", type=click.Path(dir_okay=False), help="File of the picture: .png, .svg or .pdf. Default: NAME.png here."
+    "--save",
+    type=click.Path(dir_okay=False),
+    help="File of the picture: .png, .svg or .pdf, or with --animate .gif or .mp4. Default: NAME.png or NAME.gif here.",
 )
+@click.option(
+    "--animate", "motion", metavar="MOTION", type=click.Path(), help="Draw this motion, a .csv or .MOT, not one posture."
+)
+@click.option("--speed", type=float, default=1.0, show_default=True, help="How many times faster --animate plays it.")
 @click.option("--picture/--no-picture", default=True, help="Whether to draw at all.")
 @click.option("--masses", is_flag=True, help="Print masses, centres of mass and inertias too.")
 @click.option("--motors", is_flag=True, help="Print rotor inertias, gear ratios and friction too.")
@@ -46,6 +52,8 @@ def show(
     q: str | None,
     qd: str | None,
     save: str | None,
+    motion: str | None,
+    speed: float,
     picture: bool,
     masses: bool,
     motors: bool,
@@ -64,6 +72,7 @@ def show(
     Examples:
       linkwise show puma560
       linkwise show puma560 --q 0,45deg,-90deg,0,30deg,0 --save bent.svg
+      linkwise show puma560 --animate motion.csv --save arm.gif
       linkwise show my_robot.toml --masses --motors --no-picture
       linkwise show puma560 --dynamics --q 0,45deg,-90deg,0,0,0 --no-picture
     """  # noqa: D301  (\b keeps click from filling the lines)
@@ -74,7 +83,7 @@ def show(
     values, speeds = state.coordinates(q, found.mechanism), state.speeds(qd, found.mechanism)
     if speeds is not None and not dynamics:
         raise click.UsageError("--qd is for --dynamics, which is not asked for")
-    path = _picture_path(save, found.mechanism.name)
+    path = _picture_path(save, found.mechanism.name, FORMATS if motion is None else FILMS)
     click.echo(table.text(found.mechanism))
     driven = len({drive.joint for drive in found.mechanism.drives})
     if driven and not motors:
@@ -97,26 +106,42 @@ def show(
         click.echo(f"\non the tool, in its axes: {table.action(found.external)}")
     for line in found.source if sources else ():
         click.echo("\n" + textwrap.fill(table.plain(line), 100, subsequent_indent="  "))
-    if window:
+    if motion is not None:
+        _write_film(found.mechanism, motion, path, speed)
+    elif window:
         _open_window(found.mechanism, values)
     elif picture:
         _write_picture(found.mechanism, values, path, asked=save is not None)
 
 
-def _picture_path(save: str | None, name: str) -> Path:
+def _picture_path(save: str | None, name: str, formats: tuple[str, ...]) -> Path:
     """Say where the picture goes; a suffix that no picture has is refused."""
-    path = Path(save) if save else Path(f"{file_name(name)}.png")
-    if path.suffix.lower().removeprefix(".") not in FORMATS:
-        raise click.BadParameter(f"a picture ends in .png, .svg or .pdf, not {path.suffix!r}", param_hint="--save")
+    path = Path(save) if save else Path(f"{file_name(name)}.{formats[0]}")
+    if path.suffix.lower().removeprefix(".") not in formats:
+        what, endings = ("an animation", ".gif or .mp4") if formats == FILMS else ("a picture", ".png, .svg or .pdf")
+        raise click.BadParameter(f"{what} ends in {endings}, not {path.suffix!r}", param_hint="--save")
     return path
+
+
+def _write_film(mechanism: Mechanism, motion: str, path: Path, speed: float) -> None:
+    """Animate a motion file; as it is asked for by name, a missing library is an error."""
+    from linkwise.files import open_motion
+    from linkwise.model.table import plain
+    from linkwise.trajectory import Trajectory
+    from linkwise.view.films.animation import animate
+
+    opened = open_motion(motion, mechanism.n, mechanism.names, floating=mechanism.floating)
+    made = animate(mechanism, Trajectory(*opened.read()).of(mechanism), path, speed=speed)
+    seconds, count = made.times[-1] - made.times[0], len(made.times)
+    click.echo(f"\nanimation: {plain(str(path))}, {seconds:.4g} s of motion in {count} pictures")
 
 
 def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, asked: bool) -> None:
     from linkwise.cli.output import write_bytes
     from linkwise.errors import MissingExtraError
     from linkwise.model.table import plain
+    from linkwise.view.drawing.picture import draw
     from linkwise.view.figure import rendered
-    from linkwise.view.picture import draw
 
     suffix = path.suffix.lower().removeprefix(".")
     try:
@@ -131,7 +156,7 @@ def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, a
 
 def _open_window(mechanism: Mechanism, q: list[float] | None) -> None:
     from linkwise.errors import MissingExtraError
-    from linkwise.view.picture import draw
+    from linkwise.view.drawing.picture import draw
 
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise click.ClickException("there is no display for a window; leave out --window to write a file")

@@ -12,7 +12,7 @@ from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.integration import LAWS, METHODS, STEPPED, integrated, moved
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
-from linkwise.cli.words import remark
+from linkwise.cli.words import remark, say
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -97,11 +97,11 @@ def simulate(mechanism: str, output: str | None, quiet: bool, as_json: bool, **o
         print_json(_facts(found, made, balanced, options) | {"external": read.external, "files": written, "notes": notes})
     elif not quiet:
         if read.external.any():
-            click.echo(f"on the tool: {action(read.external)} (from the file)")
+            say(f"on the tool: {action(read.external)} (from the file)")
         _tell(found, made, balanced, options)
-        click.echo("wrote " + ", ".join(written))
+        say("wrote " + ", ".join(written))
         for note in notes:
-            click.echo(note)
+            say(note)
 
 
 # ── what is written and told ──────────────────────────────────────────────────────────────────────
@@ -172,11 +172,11 @@ def _tell(mechanism: Mechanism, made: Simulated, balanced: Balance, options: dic
 
     screen = console()
     motion, steps = made.motion, made.steps
-    screen.print(_headline(mechanism, made, options))
+    say(_headline(mechanism, made, options))
     for title, table in tables(mechanism, motion, balanced):
         put(screen, title, table)
     rate = f", {steps / made.took:,.0f} steps per second" if options["method"] in STEPPED else ""
-    click.echo(f"took {time_text(made.took)}{rate}; before it {time_text(made.compiled)} to compile or load")
+    say(f"took {time_text(made.took)}{rate}; before it {time_text(made.compiled)} to compile or load")
     if said := unexplained(mechanism, balanced):
         remark(said)
     for name, count in zip(mechanism.names, _outside(mechanism, motion), strict=True):

@@ -15,7 +15,7 @@ from linkwise.cli.words import remark
 
 if TYPE_CHECKING:
     from linkwise.files import Description
-    from linkwise.view.motion import Motion
+    from linkwise.view.motions.motion import Motion
 
 
 @click.command(short_help="A page of the browser: sliders, a target to drag, motions played.")
@@ -59,13 +59,13 @@ def view(
       linkwise view puma560 motion.csv --export puma560.html
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise.cli import state
-    from linkwise.view.motion import Motion
+    from linkwise.view.motions.motion import Motion
 
     found = description(mechanism)
     values = state.coordinates(q, found.mechanism)
     if values is not None and motion is not None:
         raise click.UsageError("--q and a MOTION both say where to begin; give one of them")
-    played = None if motion is None else Motion.of(found.mechanism, motion)
+    played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
     folder = Path(mechanism).resolve().parent if Path(mechanism).is_file() else None
     if exported is not None:
         _export(found, played, values, Path(exported), folder, as_json=as_json)

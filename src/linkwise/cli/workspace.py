@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
+from linkwise.cli.words import say
 
 if TYPE_CHECKING:
     from linkwise.kinematics.reachable import Workspace
@@ -49,7 +51,7 @@ WAYS = {"up": [0.0, 0.0, 1.0], "down": [0.0, 0.0, -1.0]}
 @click.option("--samples", type=click.IntRange(1000), default=500_000, show_default=True, help="Random postures to try.")
 @click.option("--cells", type=click.IntRange(16, 400), default=160, show_default=True, help="Cells along the longer side.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same.")
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON; draw only where -o is given.")
+@json_option
 @reading_options
 def workspace(mechanism: str, output: str | None, picture: bool, as_json: bool, **options: Any) -> None:
     """Find what a MECHANISM reaches: how far, how much room, where it moves well and where badly.
@@ -80,9 +82,7 @@ def workspace(mechanism: str, output: str | None, picture: bool, as_json: bool, 
         hint = " (--range JOINT=LEAST,GREATEST)" if ENDLESS in str(error) else ""
         raise click.ClickException(f"{error}{hint}") from error
     if as_json:
-        import json
-
-        click.echo(json.dumps(_facts(found, made), indent=2))
+        print_json(_facts(found, made))
     else:
         _tell(found, made, options)
     if picture and (output or not as_json):
@@ -157,7 +157,7 @@ def _tell(mechanism: Mechanism, made: Workspace, options: dict[str, Any]) -> Non
         table.add_row(name, _metres(low), _metres(high), "m")
     tried = f"{made.samples:,} random postures, and better ones sought from them"
     put(screen, f"{plain(mechanism.name)}: what {plain(made.frame)} reaches ({tried})", table)
-    click.echo(_room(made))
+    say(_room(made))
     marks, slides = new_table("", "best", "worst", ""), mechanism.slides
     worst = made.worst if made.worst > NOTHING * made.best else 0.0
     marks.add_row("manipulability", f"{made.best:.4g}", f"{worst:.4g}", "")
@@ -168,7 +168,7 @@ def _tell(mechanism: Mechanism, made: Workspace, options: dict[str, Any]) -> Non
     put(screen, f"\nmanipulability of {_motion(made)}", marks)
     if math.isfinite(made.near_singular):
         share = f"{100 * made.near_singular:.2g} %" if made.near_singular else "none"
-        click.echo(f"{share} of all postures have less than a hundredth of the best, near singular ones")
+        say(f"{share} of all postures have less than a hundredth of the best, near singular ones")
 
 
 def _metres(value: float) -> str:
@@ -196,23 +196,20 @@ def _room(made: Workspace) -> str:
 
 
 def _facts(mechanism: Mechanism, made: Workspace) -> dict[str, Any]:
-    def number(value: float) -> float | None:
-        return value if math.isfinite(value) else None
-
     return {
         "name": mechanism.name,
         "frame": made.frame,
         "dimension": made.dimension,
-        "size": number(made.size),
-        "size_error": number(made.size_error),
+        "size": made.size,
+        "size_error": made.size_error,
         "bounds": made.bounds.tolist(),
-        "distance": list(made.distance),
-        "radius": [number(value) for value in made.radius],
+        "distance": made.distance,
+        "radius": made.radius,
         "axes": made.axes,
         "freedoms": made.freedoms,
         "best": {"value": made.best, "q": made.best_q.tolist(), "position": made.best_position.tolist()},
         "worst": {"value": made.worst, "q": made.worst_q.tolist(), "position": made.worst_position.tolist()},
-        "near_singular": number(made.near_singular),
+        "near_singular": made.near_singular,
         "cells": len(made.q),
         "samples": made.samples,
     }
@@ -223,15 +220,15 @@ def _draw(mechanism: Mechanism, made: Workspace, path: Path, options: dict[str, 
     from linkwise.errors import MissingExtraError
     from linkwise.model.table import plain
     from linkwise.view.figure import rendered
-    from linkwise.view.workspace import draw
+    from linkwise.view.maps.workspace_picture import draw
 
     try:
         drawn = draw(mechanism, made, plane=options["plane"], measure=options["measure"])
     except MissingExtraError as error:
         if asked:
             raise
-        click.echo(f"\nno picture: {error}", err=True)
+        say(f"\nno picture: {error}", err=True)
         return
     write_bytes(path, rendered(drawn, path.suffix.lower().removeprefix(".")))
     if not quiet:
-        click.echo(f"\npicture: {plain(str(path))}")
+        say(f"\npicture: {plain(str(path))}")

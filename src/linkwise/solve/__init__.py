@@ -13,6 +13,8 @@ from linkwise.solve.constraints import LookAt as LookAt
 from linkwise.solve.constraints import Orientation as Orientation
 from linkwise.solve.constraints import Pose as Pose
 from linkwise.solve.constraints import Position as Position
+from linkwise.solve.dragging import Dragged as Dragged
+from linkwise.solve.dragging import Follower as Follower
 from linkwise.solve.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from linkwise.solve.linkage import Linkage as Linkage
 from linkwise.solve.linkage import LoopSolution as LoopSolution

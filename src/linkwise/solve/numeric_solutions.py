@@ -108,7 +108,13 @@ def numeric_solutions(
 
 
 def all_solutions(method: str) -> Callable[..., FloatArray | Solutions]:
-    """The function that gives all solutions by a method, "closed_form" or "numeric"."""
+    """The function that gives all solutions by a method, "closed_form" or "numeric".
+
+    Examples
+    --------
+    >>> all_solutions("numeric").__name__, all_solutions("closed_form").__name__
+    ('numeric_solutions', 'all_inverse_kinematics')
+    """
     ways: dict[str, Callable[..., FloatArray | Solutions]] = {
         "closed_form": all_inverse_kinematics,
         "numeric": numeric_solutions,

@@ -9,23 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linkwise.view.animation import Animation as Animation
-    from linkwise.view.animation import animate as animate
     from linkwise.view.browser.browse import browse as browse
-    from linkwise.view.ellipsoids import ellipsoid as ellipsoid
-    from linkwise.view.manipulability import manipulability_map as manipulability_map
+    from linkwise.view.drawing.picture import draw as draw
+    from linkwise.view.films.animation import Animation as Animation
+    from linkwise.view.films.animation import animate as animate
+    from linkwise.view.maps.ellipsoids import ellipsoid as ellipsoid
+    from linkwise.view.maps.manipulability import manipulability_map as manipulability_map
     from linkwise.view.one_call import tool_path as tool_path
     from linkwise.view.one_call import trajectory as trajectory
     from linkwise.view.one_call import workspace as workspace
-    from linkwise.view.picture import draw as draw
 
 _HOMES = {
-    "Animation": "linkwise.view.animation",
-    "animate": "linkwise.view.animation",
+    "Animation": "linkwise.view.films.animation",
+    "animate": "linkwise.view.films.animation",
     "browse": "linkwise.view.browser.browse",
-    "draw": "linkwise.view.picture",
-    "ellipsoid": "linkwise.view.ellipsoids",
-    "manipulability_map": "linkwise.view.manipulability",
+    "draw": "linkwise.view.drawing.picture",
+    "ellipsoid": "linkwise.view.maps.ellipsoids",
+    "manipulability_map": "linkwise.view.maps.manipulability",
     "tool_path": "linkwise.view.one_call",
     "trajectory": "linkwise.view.one_call",
     "workspace": "linkwise.view.one_call",

@@ -9,10 +9,10 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.model.table import plain
 from linkwise.spatial.scalar import FloatArray
+from linkwise.view.drawing.picture import draw
+from linkwise.view.drawing.traces import FINEST, configurations, positions
 from linkwise.view.figure import literal
-from linkwise.view.picture import draw
-from linkwise.view.traces import FINEST, configurations, positions
-from linkwise.view.workspace_solid import COLOURS
+from linkwise.view.maps.workspace_solid import COLOURS
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
@@ -90,7 +90,7 @@ def workspace(
     >>> made.get_suptitle()
     'planar_2r: what the tool reaches'
     """
-    from linkwise.view.workspace_picture import draw as drawn
+    from linkwise.view.maps.workspace_picture import draw as drawn
 
     mechanism.require_numbers("a picture")
     return drawn(mechanism, mechanism.workspace(samples=samples, **options), plane=plane, measure=measure)

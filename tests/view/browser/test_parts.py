@@ -9,7 +9,7 @@ import linkwise as lw
 from linkwise.spatial.transform import translation
 from linkwise.view.browser.parts import ROD, parts, rgb
 from linkwise.view.browser.surfaces import SIDES, Surface, ball, box, capsule, cylinder, helix, merged
-from linkwise.view.skeleton import Skeleton, skeleton
+from linkwise.view.drawing.skeleton import Skeleton, skeleton
 
 POLYGON = 0.5 * SIDES * np.sin(2 * np.pi / SIDES)
 """Area of the polygon drawn for the unit circle."""

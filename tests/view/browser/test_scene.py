@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.spatial.quaternion import quaternion_rotation
-from linkwise.view.skeleton import skeleton
+from linkwise.view.drawing.skeleton import skeleton
 
 pytest.importorskip("viser")
 

@@ -20,7 +20,19 @@ if TYPE_CHECKING:
 
 
 class NoClosedFormError(ArgumentError):
-    """A closed form was asked for where none is known."""
+    """A closed form was asked for where none is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Link, Mechanism
+    >>> links = [Link.dh(a=0.1 * k, alpha=0.3 + k, d=0.1, convention="standard") for k in range(1, 7)]
+    >>> try:
+    ...     Mechanism(links, name="odd").all_inverse_kinematics(np.eye(4))
+    ... except NoClosedFormError as error:
+    ...     print(str(error).partition(":")[0])
+    'odd' has no closed form for this frame
+    """
 
 
 _FREE = np.zeros(())

@@ -213,6 +213,14 @@ class Orientation(Pose):
         1 for what counts of the turns about x, y, z.
     frame : {"base", "body"}
         In whose axes the mask is meant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Orientation, robots
+    >>> found = robots.planar_2r().solve(Orientation(-1, np.eye(3)), q0=[0.3, 0.2])
+    >>> found.success, bool(abs(found.q.sum()) < 1e-9)
+    (True, True)
     """
 
     def __init__(self, link: int | str, R: npt.ArrayLike, mask: npt.ArrayLike | None = None, frame: str = "base") -> None:

@@ -52,6 +52,14 @@ class Singularities:
     output : float or None
         The smallest singular value, over the greatest, of the velocity of the link that was asked for per driven speed (m
         over longest offset, rad): zero where it lacks a motion that it has elsewhere. None where no link was asked for.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> crank = robots.slider_crank().linkage(["crank"])
+    >>> found = crank.singularities(crank.position([0.5]).q)
+    >>> found.driving > 0.1, found.still
+    (True, ())
     """
 
     driving: float

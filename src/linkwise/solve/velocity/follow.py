@@ -58,6 +58,16 @@ class Followed:
     reason : str
         ``"followed"``; ``"left"`` where the errors were at some instant above the tolerance: the path is out of reach, or
         too fast near a singular position; ``"stopped"`` where a joint at its limit ended the motion before the path did.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.trajectory import cartesian
+    >>> arm, q = robots.puma560(), [0.2, 0.9, -2.6, 0.3, 1.0, 0.2]
+    >>> start = arm.forward_kinematics(q)
+    >>> made = follow(arm, cartesian(start, start, 0.1), q, dt=0.01)
+    >>> made.reason, made.q.shape
+    ('followed', (11, 6))
     """
 
     t: FloatArray

@@ -29,7 +29,7 @@ def browse(
     mechanism : Mechanism or path
         A mechanism, or a description file, whose meshes and shapes are shown too.
     motion : Trajectory, path or (t, q), optional
-        What can be played; see `linkwise.view.motion.Motion.of`.
+        What can be played; see `linkwise.view.motions.motion.Motion.of`.
     q : (nq,) array_like, optional
         Coordinates to begin with, rad or m; by default those of the motion, else a posture with closed loops.
     host : str
@@ -66,7 +66,7 @@ def browse(
     if not isinstance(mechanism, str | os.PathLike):
         raise ArgumentError(f"mechanism is {mechanism!r}; expected a Mechanism or the path of a description")
     from linkwise.files import read
-    from linkwise.view.motion import Motion
+    from linkwise.view.motions.motion import Motion
 
     path = Path(mechanism)
     found = read(path)

@@ -14,7 +14,7 @@ from linkwise.view.figure import colour, shortened, style
 if TYPE_CHECKING:
     from viser import GuiApi
 
-    from linkwise.view.motion import Motion
+    from linkwise.view.motions.motion import Motion
 
 KINDS = {"position": "Positions", "speed": "Speeds", "effort": "Efforts"}
 

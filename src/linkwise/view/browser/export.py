@@ -18,8 +18,8 @@ from linkwise.model.table import html as table_html
 from linkwise.model.table import number, plain
 from linkwise.view.browser.export_plots import plot
 from linkwise.view.browser.export_recording import Recording, record
-from linkwise.view.motion import Motion, motion_of
-from linkwise.view.skeleton import coordinates
+from linkwise.view.drawing.skeleton import coordinates
+from linkwise.view.motions.motion import Motion, motion_of
 
 SHOWN = {"position": "Positions", "speed": "Speeds", "effort": "Efforts"}
 
@@ -53,7 +53,7 @@ def export(
     mechanism : Mechanism
         What is shown.
     motion : Motion, Trajectory, path, (t, q) or None
-        What is played, see `linkwise.view.motion.Motion.of`; None for a mechanism at rest.
+        What is played, see `linkwise.view.motions.motion.Motion.of`; None for a mechanism at rest.
     path : str or Path
         The file, written whole or not at all.
     q : (nq,) array_like, optional
@@ -103,7 +103,8 @@ def export(
 
 
 STYLE = """
-#linkwise{position:fixed;top:0;left:0;z-index:10000;max-height:calc(100vh - 4em);max-width:min(46em,92vw);overflow:auto;
+#linkwise{position:fixed;top:0;left:0;z-index:10000;overflow:auto;
+box-sizing:border-box;max-height:calc(100vh - 5.5em);max-width:min(46em,92vw);
 margin:.6em;padding:.5em .8em;background:rgba(255,255,255,.93);color:#222;border:1px solid #ddd;border-radius:6px;
 font:13px/1.4 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
 #linkwise h1{font-size:15px;margin:0}

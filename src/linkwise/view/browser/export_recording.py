@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from linkwise.view.browser.scene import Scene
 from linkwise.view.browser.server import make_server, stop
 
 if TYPE_CHECKING:
-    from linkwise.view.motion import Motion
+    from linkwise.view.motions.motion import Motion
 
 MOST_MESSAGES = 600_000
 """Placements in one recording, about 14 MB in the page: a longer motion is recorded with fewer pictures a second."""
@@ -44,7 +44,7 @@ class Recording:
         What of the mechanism's shapes could not be shown, and why.
     """
 
-    page: str
+    page: str = field(repr=False)
     frames: int
     rate: float
     remarks: tuple[str, ...]

@@ -9,8 +9,8 @@ import numpy as np
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.labels import MANY
-from linkwise.view.skeleton import Skeleton, skeleton
+from linkwise.view.drawing.labels import MANY
+from linkwise.view.drawing.skeleton import Skeleton, skeleton
 
 TRIED = 2
 """How many positions beside the given one are looked at to see which names stay together."""

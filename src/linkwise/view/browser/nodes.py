@@ -19,8 +19,8 @@ from linkwise.view.browser.movement import Movers
 from linkwise.view.browser.names import Label, named
 from linkwise.view.browser.parts import Gap, Part, Slide, parts, rgb
 from linkwise.view.browser.surfaces import Surface, cylinder
-from linkwise.view.frames import TRIAD
-from linkwise.view.skeleton import Skeleton
+from linkwise.view.drawing.frames import TRIAD
+from linkwise.view.drawing.skeleton import Skeleton
 
 if TYPE_CHECKING:
     import viser

@@ -15,7 +15,7 @@ from linkwise.view.browser.sliders import Scale
 if TYPE_CHECKING:
     import viser
 
-    from linkwise.view.motion import Motion
+    from linkwise.view.motions.motion import Motion
 
 Ask = Callable[[Any, Any], None]
 """Takes what is asked for and its value; see `Inbox.put`."""

@@ -13,10 +13,10 @@ from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.view.browser.surfaces import Surface, ball, box, cylinder, helix, merged
+from linkwise.view.drawing.frames import GROUND
+from linkwise.view.drawing.labels import rotor
+from linkwise.view.drawing.skeleton import Closure, Place, Skeleton
 from linkwise.view.figure import colour
-from linkwise.view.frames import GROUND
-from linkwise.view.labels import rotor
-from linkwise.view.skeleton import Closure, Place, Skeleton
 
 ROD, JOINT = 0.014, 0.030
 """Radii of rods and joints, as shares of the mechanism's size, as in its picture."""

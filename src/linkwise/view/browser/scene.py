@@ -19,8 +19,8 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.movement import Track, poses
 from linkwise.view.browser.nodes import add_nodes
 from linkwise.view.browser.stage import set_stage
-from linkwise.view.labels import MANY
-from linkwise.view.skeleton import coordinates, skeleton
+from linkwise.view.drawing.labels import MANY
+from linkwise.view.drawing.skeleton import coordinates, skeleton
 
 if TYPE_CHECKING:
     import viser

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.frames import GROUND
-from linkwise.view.skeleton import Skeleton
+from linkwise.view.drawing.frames import GROUND
+from linkwise.view.drawing.skeleton import Skeleton
 
 if TYPE_CHECKING:
     import viser
@@ -83,7 +83,7 @@ def set_stage(server: viser.ViserServer, laid: Skeleton, floating: bool, reached
     server.scene.set_up_direction("+z")
     # Light from all sides: viser's default, an image of a city, takes seconds to prepare where there is no graphics card.
     server.scene.configure_environment_map(None)
-    server.scene.add_light_hemisphere("/sky", sky_color=(255, 255, 255), ground_color=(200, 200, 205), intensity=1.6)
+    server.scene.add_light_hemisphere("/sky", sky_color=(255, 255, 255), ground_color=(200, 200, 205), intensity=2.0)
     first = server.initial_camera
     first.fov, first.near, first.far = FIELD, seen.near, seen.far
     first.position, first.look_at = seen.position, seen.target

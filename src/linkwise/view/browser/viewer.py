@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from linkwise.errors import LinkwiseError
+from linkwise.solve.dragging.follower import Dragged, Follower
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
@@ -21,10 +22,9 @@ from linkwise.view.browser.panel import Panel
 from linkwise.view.browser.scene import Scene
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
 from linkwise.view.browser.sliders import scales
-from linkwise.view.following import Followed, Follower
-from linkwise.view.motion import Motion
-from linkwise.view.playback import Playback
-from linkwise.view.skeleton import coordinates, skeleton
+from linkwise.view.drawing.skeleton import coordinates, skeleton
+from linkwise.view.motions.motion import Motion
+from linkwise.view.motions.playback import Playback
 
 if TYPE_CHECKING:
     from linkwise.files.shape import Shape
@@ -277,7 +277,7 @@ class Viewer:
                 self._target.position = pose[:3, 3]
                 self._target.wxyz = rotation_quaternion(pose[:3, :3])
 
-    def _take(self, found: Followed) -> None:
+    def _take(self, found: Dragged) -> None:
         self._q = np.array(found.q, dtype=float)
         self._show(sliders=True)
         self._say_where("" if found.reached else found.reason)

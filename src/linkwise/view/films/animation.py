@@ -1,0 +1,216 @@
+"""A motion as moving pictures, in a file or in a notebook, in the time that the motion takes."""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.files.atomic import write_bytes
+from linkwise.model.table import plain
+from linkwise.spatial.scalar import FloatArray
+from linkwise.view.drawing.traces import configurations, positions
+from linkwise.view.films import encoding
+from linkwise.view.films.moving import Moving, Pixels
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+    from linkwise.trajectory.trajectory import Trajectory
+
+FORMATS = (".gif", ".mp4")
+
+MOST_PICTURES, MOST_PIXELS = 2_000, 400_000_000
+"""What is drawn at most: beyond, it takes minutes, and the file is too large to be looked at."""
+
+WIDTHS = (120, 1920)
+"""Least and greatest width of a picture, pixels."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Animation:
+    """Moving pictures; a notebook plays them.
+
+    Attributes
+    ----------
+    data : bytes
+        The file.
+    suffix : str
+        Its format, ``".gif"`` or ``".mp4"``.
+    times : ndarray (k,)
+        The instant of the motion that each picture shows, s.
+    rate : float
+        Pictures a second.
+    size : tuple of int
+        Width and height, pixels.
+    """
+
+    data: bytes
+    suffix: str
+    times: FloatArray
+    rate: float
+    size: tuple[int, int]
+    name: str = ""
+
+    def save(self, path: str | Path) -> None:
+        """Write the file, whole or not at all.
+
+        Raises
+        ------
+        ArgumentError
+            Where the suffix is that of another format.
+        FileError
+            Where the file cannot be written.
+        """
+        if Path(path).suffix.lower() != self.suffix:
+            raise ArgumentError(f"path is {str(path)!r}; expected one that ends in {self.suffix}, as these pictures do")
+        write_bytes(path, [self.data])
+
+    def __repr__(self) -> str:
+        width, height = self.size
+        shape = f"{len(self.times)} pictures of {width} x {height} pixels, {self.rate:g} a second"
+        return f"<Animation {self.suffix[1:].upper()}: {shape}, {len(self.data) / 1e3:,.0f} kB>"
+
+    def _repr_html_(self) -> str:
+        data, (width, height) = base64.b64encode(self.data).decode(), self.size
+        name, place = html.escape(self.name, quote=True), f'width="{width}" height="{height}"'
+        if self.suffix == ".gif":
+            return f'<img {place} alt="{name} in motion" src="data:image/gif;base64,{data}">'
+        return f'<video {place} controls loop src="data:video/mp4;base64,{data}">{name} in motion</video>'
+
+
+def animate(
+    mechanism: Mechanism,
+    trajectory: Trajectory,
+    path: str | Path | None = None,
+    *,
+    rate: float = 20.0,
+    speed: float = 1.0,
+    trace: bool = True,
+    frames: bool | None = None,
+    width: int = 480,
+) -> Animation:
+    """Make moving pictures of a motion.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What moves.
+    trajectory : Trajectory
+        How; between its instants it is interpolated, see `Trajectory.at`.
+    path : str or Path, optional
+        The file to write, .gif or .mp4, whole or not at all; an .mp4 needs the extra ``mp4`` or ffmpeg.
+    rate : float
+        Pictures a second; at most 50 in a GIF.
+    speed : float
+        How many times faster than the motion it is played: 1 is the time it takes, 0.1 ten times slower.
+    trace : bool
+        Whether the path of the tool is drawn as it goes.
+    frames : bool, optional
+        Whether each link has the axes of its frame; by default up to 12 links have.
+    width : int
+        Of the pictures, pixels, 120 to 1920, rounded to an even number; the height follows from what is seen. Those of less
+        than about 350 have no numbers on their axes.
+
+    Returns
+    -------
+    Animation
+        With ``save(path)``; a notebook plays it.
+
+    Raises
+    ------
+    ArgumentError
+        For a motion of another mechanism, or more pictures than can be looked at: the message says how to have fewer.
+    MissingExtraError
+        Where matplotlib, or for an .mp4 ffmpeg, is not installed.
+    FileError
+        Where the file cannot be written.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> arm = lw.robots.planar_2r()
+    >>> motion = lw.trajectory.quintic([0.0, 0.0], [1.0, -0.5], 0.2)
+    >>> animate(arm, motion, rate=10, width=160).times.tolist()
+    [0.0, 0.1, 0.2]
+    """
+    mechanism.require_numbers("a picture")
+    suffix = ".gif" if path is None else Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise ArgumentError(f"path is {str(path)!r}; expected a name that ends in {choices(FORMATS)}")
+    width = _checked(suffix, rate, speed, width)
+    times = instants(mechanism, trajectory, rate, speed)
+    if suffix == ".mp4":
+        encoding.ffmpeg()
+    q = np.asarray(trajectory.at(times)[0])
+    moving = Moving(mechanism, q, positions(mechanism, q) if trace else None, width=width, frames=frames)
+    data, size = _encoded(moving, times, rate, suffix)
+    made = Animation(data, suffix, times, float(rate), size, plain(mechanism.name))
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def instants(mechanism: Mechanism, trajectory: Trajectory, rate: float, speed: float) -> FloatArray:
+    """The instants (k,) of a motion that are drawn, s: its first, its last, and between them one a picture.
+
+    Raises
+    ------
+    ArgumentError
+        Where the motion does not fit the mechanism, or the instants are too many.
+    """
+    configurations(mechanism, trajectory)
+    start, end = float(trajectory.t[0]), float(trajectory.t[-1])
+    count = 1 + math.ceil((end - start) * rate / speed - 1e-9)
+    if count > MOST_PICTURES:
+        share = count / MOST_PICTURES
+        raise ArgumentError(
+            f"the motion of {end - start:g} s makes {count:,} pictures; expected at most {MOST_PICTURES:,}: "
+            f"play it faster, speed={_rounded_up(speed * share)}, at fewer pictures a second, rate={rate / share:.2g}, "
+            "or animate a part of it, trajectory.until(time)"
+        )
+    return np.asarray(np.minimum(start + np.arange(count) * (speed / rate), end))
+
+
+def _rounded_up(value: float) -> str:
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"{math.ceil(value / step) * step:.6g}"
+
+
+def _checked(suffix: str, rate: float, speed: float, width: int) -> int:
+    """Check the numbers; return the even width."""
+    most = encoding.QUICKEST if suffix == ".gif" else 240.0
+    if not 0.01 <= rate <= most:
+        raise ArgumentError(f"rate is {shown(rate)}; expected 0.01 to {most:g} pictures a second in a {suffix}")
+    if not (math.isfinite(speed) and speed > 0):
+        raise ArgumentError(f"speed is {shown(speed)}; expected a number above 0")
+    if not WIDTHS[0] <= width <= WIDTHS[1]:
+        raise ArgumentError(f"width is {shown(width)}; expected {WIDTHS[0]} to {WIDTHS[1]} pixels")
+    return 2 * round(width / 2)
+
+
+def _encoded(moving: Moving, times: FloatArray, rate: float, suffix: str) -> tuple[bytes, tuple[int, int]]:
+    def picture(k: int) -> Pixels:
+        moving.show(k, f"t = {times[k]:.2f} s")
+        return moving.pixels()
+
+    def pictures() -> Iterator[Pixels]:
+        for k in range(len(times)):
+            yield picture(k)
+
+    samples = [picture(k) for k in sorted({0, len(times) // 2, len(times) - 1})]
+    height, width = samples[0].shape[:2]
+    if height * width * len(times) > MOST_PIXELS:
+        fitting = MOST_PIXELS / (height * width * len(times))
+        raise ArgumentError(
+            f"{len(times):,} pictures of {width} x {height} pixels are too much to look at; "
+            f"expected width={int(width * math.sqrt(fitting))} or less, or fewer pictures"
+        )
+    data = encoding.gif(pictures(), samples, rate) if suffix == ".gif" else encoding.mp4(pictures(), rate)
+    return data, (width, height)
