@@ -10,7 +10,21 @@ from types import ModuleType
 from typing import Any
 
 import linkwise as lw
-from linkwise import control, errors, export, files, identification, robo, robots, rtss, solve, spacelib, trajectory
+from linkwise import (
+    control,
+    errors,
+    export,
+    files,
+    identification,
+    planar,
+    robo,
+    robots,
+    rtss,
+    solve,
+    spacelib,
+    trajectory,
+    view,
+)
 from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
 from linkwise.dynamics import BaseBodies, BaseForms, BaseParameters, SpatialOperators
@@ -24,8 +38,8 @@ HEAD = """# Reference
 
 <!-- Written by docs/make_reference.py from the code; a test compares the two. Do not edit. -->
 
-Every public name in a line. The whole text, with parameters, errors and sources, is in the docstrings:
-`help(lw.Mechanism.jacobian)`.
+Every public name in a line. The whole text, with parameters, errors, sources and an example, is in the docstrings,
+`help(lw.Mechanism.jacobian)`, and on the pages of the documentation site, which `python3 dev.py docs` builds.
 What is not on this page is not public and may change. Shapes: nq coordinates and nv speeds (both n on a
 fixed base), n joints, L links, P inertial parameters, `...` any batch axes.
 """
@@ -66,6 +80,16 @@ CLASSES = (
     solve.Singularities,
     solve.AssemblyModes,
     solve.RateSolution,
+    solve.Followed,
+    solve.Follower,
+    solve.Dragged,
+    trajectory.Event,
+    identification.Identification,
+    identification.ExcitingTrajectory,
+    files.Description,
+    files.Motion,
+    files.Shape,
+    export.Sources,
     Mobility,
     Workspace,
     control.Chain,
@@ -83,6 +107,12 @@ CLASSES = (
     control.Recorder,
     control.Recording,
     control.State,
+    planar.Mechanism,
+    planar.Link,
+    planar.Loop,
+    planar.Freedoms,
+    planar.ConfigurationSpace,
+    view.Animation,
     robo.Robot,
     robo.Link,
     robo.Motor,
@@ -91,6 +121,10 @@ CLASSES = (
     rtss.rt_quaternion,
 )
 """In the order of the page."""
+
+
+MODULES = {"control", "export", "files", "identification", "planar", "robo", "rtss", "solve", "view"}
+"""Modules by whose names their classes are called on the page; others are called by their own alone."""
 
 
 def first_line(thing: Any) -> str:
@@ -143,7 +177,7 @@ def functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
     for name, thing in [(n, getattr(module, n)) for n in module.__all__] if lazy else vars(module).items():
         if name.startswith("_") or isinstance(thing, ModuleType):
             continue
-        if inspect.isfunction(thing) and thing.__module__.startswith(module.__name__):
+        if inspect.isfunction(inspect.unwrap(thing)) and thing.__module__.startswith(module.__name__):
             yield name, thing
 
 
@@ -156,7 +190,7 @@ def page() -> str:
         lines.append(f"| `{name}` | {kind}{first_line(thing)} |")
     for kind in CLASSES:
         home = kind.__module__.split(".")[1]
-        name = f"{home}.{kind.__name__}" if home in {"control", "robo", "rtss", "solve"} else kind.__name__
+        name = f"{home}.{kind.__name__}" if home in MODULES else kind.__name__
         lines += ["", f"## `{name}`", "", first_line(kind), "", called(name, kind), "", *rows(members(kind))]
     lines += ["", "## Algorithms", "", "What `Mechanism.kernel(name, **options)` makes.", ""]
     lines += ["| name | inputs | outputs | options | |", "|---|---|---|---|---|"]
@@ -167,7 +201,7 @@ def page() -> str:
         ]
         options = ", ".join(f"`{option}`" for option in algorithm.options)
         lines.append(f"| `{algorithm.name}` | {shapes[0]} | {shapes[1]} | {options} | {first_line(algorithm.function)} |")
-    for module in (trajectory, identification, solve, control, export, spacelib, rtss, robo):
+    for module in (trajectory, identification, solve, control, planar, view, export, spacelib, rtss, robo):
         lines += ["", f"## `{module.__name__}`", "", first_line(module), "", *rows(functions(module))]
     lines += ["", "## `linkwise.files`", "", first_line(files), "", *rows(functions(files))]
     lines += ["", "## `linkwise.robots`", "", first_line(robots), "", *rows(functions(robots))]

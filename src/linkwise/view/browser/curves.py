@@ -1,4 +1,4 @@
-"""The curves of a motion beside the picture: position, speed and effort, drawn as far as it has been played."""
+"""The curves beside the picture: of a motion as far as it has been played, or of what the hand has done last."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import numpy as np
 
 from linkwise.model.table import plain
 from linkwise.spatial.scalar import FloatArray
+from linkwise.view.browser.history import SECONDS
 from linkwise.view.figure import colour, shortened, style
 
 if TYPE_CHECKING:
     from viser import GuiApi
 
-    from linkwise.view.motions.motion import Motion
+    from linkwise.view.motions import Motion
 
 KINDS = {"position": "Positions", "speed": "Speeds", "effort": "Efforts"}
+HELD = {**KINDS, "effort": "Efforts that hold it still"}
 
 MOST_CURVES, MOST_POINTS, HEIGHT = 12, 300, 190
 """Curves in one plot, points of each, and the height of a plot in pixels."""
@@ -24,8 +26,8 @@ MOST_CURVES, MOST_POINTS, HEIGHT = 12, 300, 190
 DASHES = {"-": (), "--": (6, 4), ":": (2, 3), "-.": (6, 3, 2, 3)}
 
 
-class Curves:
-    """Three plots, in which the past is drawn and the future is pale.
+class PlayedCurves:
+    """The curves of a motion: the past is drawn, the future is not.
 
     Parameters
     ----------
@@ -36,42 +38,76 @@ class Curves:
     """
 
     def __init__(self, gui: GuiApi, motion: Motion) -> None:
-        self._plots: list[tuple[Any, FloatArray, FloatArray]] = []
-        self._shown = -1
-        for kind, title in KINDS.items():
-            if kind == "effort" and motion.efforts is None:
-                why = html.escape(motion.why_no_efforts or "")
-                gui.add_html(f'<div style="padding:2px 14px;font-size:0.85em">No efforts: {why}</div>')
-                continue
-            for unit, t, columns, names in _grouped(motion, kind):
-                plot = gui.add_uplot(
-                    (t, *columns.T),
-                    ({"label": "t [s]"}, *(_series(k, name) for k, name in enumerate(names))),
-                    title=f"{title} [{unit}]",
-                    scales={"x": {"time": False, "range": (float(t[0]), float(t[-1]))}, "y": {"range": _range(columns)}},
-                    axes=({"label": "t [s]", "size": 34, "labelSize": 16}, {"size": 52}),
-                    legend={"show": len(names) <= MOST_CURVES, "live": False},
-                    height=HEIGHT,
-                )
-                self._plots.append((plot, t, columns))
+        self._curves = [found for kind in KINDS for found in _grouped(motion, kind)]
+        self._plots = [
+            _plot(gui, f"{KINDS[kind]} [{unit}]", t, columns, names, y=_range(columns))
+            for kind, unit, t, columns, names in self._curves
+        ]
+        _say_why(gui, motion)
 
     def show(self, time: float) -> None:
         """Draw every curve up to a time, s."""
-        for plot, t, columns in self._plots:
-            past = t <= time
-            shown = np.where(past[:, None], columns, np.nan)
-            plot.data = (t, *np.ascontiguousarray(shown.T))
+        for plot, (_, _, t, columns, _) in zip(self._plots, self._curves, strict=True):
+            plot.data = (t, *np.ascontiguousarray(np.where((t <= time)[:, None], columns, np.nan).T))
 
 
-def _grouped(motion: Motion, kind: str) -> list[tuple[str, FloatArray, FloatArray, list[str]]]:
-    """Return the curves of one kind, those of one unit together."""
+class LiveCurves:
+    """The curves of what the hand did in the last seconds.
+
+    Parameters
+    ----------
+    gui : viser.GuiApi
+        Where to put them.
+    past : Motion
+        The first of it, see `History.motion`.
+    """
+
+    def __init__(self, gui: GuiApi, past: Motion) -> None:
+        self._plots = [
+            _plot(gui, f"{HELD[kind]} [{unit}]", t - SECONDS, columns, names, y=None)
+            for kind in HELD
+            for _, unit, t, columns, names in _grouped(past, kind)
+        ]
+        _say_why(gui, past)
+
+    def show(self, past: Motion, ended: float) -> None:
+        """Draw the past, which ended some seconds ago."""
+        curves = [found for kind in HELD for found in _grouped(past, kind)]
+        for plot, (_, _, t, columns, _) in zip(self._plots, curves, strict=True):
+            plot.data = (t - past.duration - ended, *np.ascontiguousarray(columns.T))
+
+
+def _grouped(motion: Motion, kind: str) -> list[tuple[str, str, FloatArray, FloatArray, list[str]]]:
+    """Return the curves of one kind, those of one unit together; none where it is not known."""
+    if kind == "effort" and motion.efforts is None:
+        return []
     t, columns, names, units = motion.series(kind, MOST_POINTS)
-    each = [units] * len(names) if isinstance(units, str) else list(units)
     made = []
-    for unit in dict.fromkeys(each):
-        chosen = [k for k, other in enumerate(each) if other == unit][:MOST_CURVES]
-        made.append((unit, t, np.asarray(columns)[:, chosen], [names[k] for k in chosen]))
+    for unit in dict.fromkeys(units):
+        chosen = [k for k, other in enumerate(units) if other == unit][:MOST_CURVES]
+        made.append((kind, unit, t, np.asarray(columns)[:, chosen], [names[k] for k in chosen]))
     return made
+
+
+def _plot(gui: GuiApi, title: str, t: FloatArray, columns: FloatArray, names: list[str], y: Any) -> Any:
+    """Add a plot; without a range for y it follows what is drawn, and time runs up to now."""
+    span = (float(t[0]), float(t[-1])) if y else (-SECONDS, 0.0)
+    label = "t [s]" if y else "s before now"
+    return gui.add_uplot(
+        (t, *np.ascontiguousarray(columns.T)),
+        ({"label": label}, *(_series(k, name) for k, name in enumerate(names))),
+        title=title,
+        scales={"x": {"time": False, "range": span}, "y": {"range": y} if y else {}},
+        axes=({"label": label, "size": 34, "labelSize": 16}, {"size": 52}),
+        legend={"show": True, "live": False},
+        height=HEIGHT,
+    )
+
+
+def _say_why(gui: GuiApi, motion: Motion) -> None:
+    if motion.efforts is None:
+        why = html.escape(motion.why_no_efforts)
+        gui.add_html(f'<div style="padding:2px 14px;font-size:0.85em">No efforts: {why}</div>')
 
 
 def _series(k: int, name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.browser.curves import Curves
+from linkwise.view.browser.curves import LiveCurves, PlayedCurves
 from linkwise.view.browser.sliders import Scale
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Panel:
         Told of everything that is pressed and slid, with these keys: ``("joint", k)`` a place of the slider, ``"reset"``,
         ``"target"`` the index of a link or None, ``"play"``, ``"seek"`` a time, ``"speed"``, ``"repeat"``, ``"frames"``,
         ``"names"``, ``"meshes"``.
+    past : Motion
+        What the hand did last, whose curves are drawn where there is no motion.
     motion : Motion, optional
         What can be played.
     meshes : bool
@@ -64,6 +66,7 @@ class Panel:
         held: Mapping[str, int],
         ask: Ask,
         *,
+        past: Motion,
         motion: Motion | None = None,
         meshes: bool = False,
         names: bool = False,
@@ -76,14 +79,19 @@ class Panel:
             self._make_target(held)
             self._sliders = self._make_sliders()
         beside = self._gui.add_panel()
-        self._curves: Curves | None = None
         if motion is not None:
             with tabs.add_tab("Motion"):
                 self._make_player(motion)
-            with beside.add_tab("Curves"):
-                self._curves = Curves(self._gui, motion)
-        with beside.add_tab("Table"):
-            self._gui.add_html(_remarks(remarks) + table(tree))
+        self._live: LiveCurves | None = None
+        self._played: PlayedCurves | None = None
+        for title in ("Table", "Curves") if motion is None else ("Curves", "Table"):
+            with beside.add_tab(title):
+                if title == "Table":
+                    self._gui.add_html(_remarks(remarks) + table(tree))
+                elif motion is None:
+                    self._live = LiveCurves(self._gui, past)
+                else:
+                    self._played = PlayedCurves(self._gui, motion)
         with tabs.add_tab("View"):
             self._make_switches(meshes, names)
         self._gui.set_panel_label(plain(tree.name))
@@ -115,9 +123,14 @@ class Panel:
             self._button.label = label
 
     def show_curves(self, time: float) -> None:
-        """Draw the curves up to a time, s."""
-        if self._curves is not None:
-            self._curves.show(time)
+        """Draw the curves of the motion up to a time, s."""
+        if self._played is not None:
+            self._played.show(time)
+
+    def show_past(self, past: Motion, ended: float) -> None:
+        """Draw what the hand did, until some seconds ago."""
+        if self._live is not None:
+            self._live.show(past, ended)
 
     def choose(self, link: int) -> None:
         """Set the choice of what is dragged to a link, -1 for the tool."""

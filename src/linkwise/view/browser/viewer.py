@@ -17,6 +17,7 @@ from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.fitted import keep_fitted
+from linkwise.view.browser.history import SECONDS, History
 from linkwise.view.browser.inbox import Inbox
 from linkwise.view.browser.panel import Panel
 from linkwise.view.browser.scene import Scene
@@ -71,6 +72,7 @@ class Viewer:
         self._first = self._beginning(q)
         self._q = self._first.copy()
         self._inbox = Inbox()
+        self._history = History(mechanism, self._q, time.monotonic())
         self._closed = threading.Event()
         self._target: Any = None
         self._playback = None if self._motion is None else Playback(self._motion.duration, repeat=True)
@@ -148,7 +150,7 @@ class Viewer:
         tree, motion = self._mechanism, self._motion
         self._size = skeleton(tree, self._first).extent
         self._scales = scales(tree, self._size, None if motion is None else motion.q[:, tree.nq - tree.n :])
-        self._scene = Scene(self._server, tree, shapes, folder, q=self._first)
+        self._scene = Scene(self._server, tree, shapes, folder, q=self._first, along=None if motion is None else motion.q)
         keep_fitted(self._server)
         self._scene.on_pick(lambda link: self._inbox.put("pick", link))
         self._panel = Panel(
@@ -157,6 +159,7 @@ class Viewer:
             self._scales,
             self._scene.pick_frames(),
             self._inbox.put,
+            past=self._history.motion(),
             motion=motion,
             meshes=self._scene.has_meshes,
             names=self._scene.names,
@@ -165,6 +168,8 @@ class Viewer:
         self._show(sliders=True)
 
     def _show(self, *, sliders: bool) -> None:
+        if self._motion is None:
+            self._history.add(self._q, time.monotonic())
         with self._server.atomic():
             self._scene.show(self._q)
             if sliders:
@@ -195,6 +200,8 @@ class Viewer:
                 if self._playback is not None and self._playback.playing:
                     self._show_motion()
                     time.sleep(max(0.0, FRAME - (time.monotonic() - begun)))
+                elif self._motion is None:
+                    self._show_past()
         except Exception as error:  # told by wait(), and on the page; a thread that dies in silence would look like a hang
             self._failed = error
             with contextlib.suppress(Exception):
@@ -343,6 +350,13 @@ class Viewer:
             self._next["curves"] = now + CURVES
         if ended:
             self._move_target()
+
+    def _show_past(self) -> None:
+        """Draw what the hand did last, while that is on the plots."""
+        now = time.monotonic()
+        if now >= self._next["curves"] and now - self._history.last < SECONDS:
+            self._panel.show_past(self._history.motion(), now - self._history.last)
+            self._next["curves"] = now + CURVES
 
     # ── the looks ─────────────────────────────────────────────────────────────────────────────────
 

@@ -49,6 +49,14 @@ class Animation:
         Pictures a second.
     size : tuple of int
         Width and height, pixels.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> motion = lw.trajectory.quintic([0.0, 0.0], [1.0, -0.5], 0.2)
+    >>> made = animate(lw.robots.planar_2r(), motion, rate=10, width=160)
+    >>> made.suffix, made.rate, len(made.times), made.size[0]
+    ('.gif', 10.0, 3, 160)
     """
 
     data: bytes

@@ -1,0 +1,73 @@
+"""What the hand did in the last seconds: where the mechanism was, how fast it went, and what would hold it there."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory import Trajectory
+from linkwise.view.motions import Motion
+from linkwise.view.motions.efforts import efforts_of
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+
+SECONDS, APART = 10.0, 0.05
+"""How long it is remembered, and the least time between two instants, s."""
+
+
+class History:
+    """The last ten seconds, an instant every 50 ms at most.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What is moved.
+    q : (nq,) ndarray
+        Where it stands at first.
+    now : float
+        The time, s, of any clock that does not go back.
+    """
+
+    def __init__(self, mechanism: Mechanism, q: FloatArray, now: float) -> None:
+        self._mechanism = mechanism
+        self._past: deque[tuple[float, FloatArray, FloatArray | None]] = deque()
+        self.why_no_efforts = ""
+        self._past.append((now - APART, q, self._holding(q)))
+        self._past.append((now, q, self._past[0][2]))
+
+    @property
+    def last(self) -> float:
+        """When it moved last, s."""
+        return self._past[-1][0]
+
+    def add(self, q: FloatArray, now: float) -> None:
+        """Note where it is; one that comes too soon after the last takes its place."""
+        if now - self._past[-2][0] < 2 * APART:
+            self._past.pop()
+        elif now - self.last > 2 * APART:
+            self._past.append((now - APART, *self._past[-1][1:]))  # it rested until just now
+        self._past.append((max(now, self._past[-1][0] + 1e-6), q, self._holding(q)))
+        while len(self._past) > 2 and self._past[0][0] < now - SECONDS:
+            self._past.popleft()
+
+    def motion(self) -> Motion:
+        """Return the past as a motion; its speeds are those between the instants, its efforts those that hold it still."""
+        t = np.array([time for time, _, _ in self._past])
+        q = np.array([at for _, at, _ in self._past])
+        steps = self._mechanism.difference(q[:-1], q[1:]) / np.diff(t)[:, None]
+        qd = np.concatenate((steps[:1], steps))
+        held = [tau for _, _, tau in self._past]
+        tau = None if any(one is None for one in held) else np.array(held)
+        made = Trajectory(t, q, qd, np.zeros_like(qd))
+        return Motion(self._mechanism, made, tau, self.why_no_efforts, ())
+
+    def _holding(self, q: FloatArray) -> FloatArray | None:
+        """Return the efforts (nv,) that hold the mechanism still at q, None where they are not known."""
+        rest = np.zeros((1, self._mechanism.nv))
+        found = efforts_of(self._mechanism, Trajectory(np.zeros(1), q[None], rest, rest), None, None)
+        self.why_no_efforts = found.why_not
+        return None if found.efforts is None else np.asarray(found.efforts)[0]
