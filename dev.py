@@ -1,7 +1,7 @@
-"""Use a checkout with nothing but Python: ``python3 dev.py run``, ``python3 dev.py test``, ``python3 dev.py check``.
+"""Use a checkout with nothing but Python: ``python3 dev.py run``, ``test``, ``check`` and ``docs``.
 
-All three make a virtual environment in ``.venv`` if there is none, install Linkwise and what the command needs into it, and
-leave the rest of the machine alone. Where that is done already it takes no time. Further words are passed on:
+All of them make a virtual environment in ``.venv`` if there is none, install Linkwise and what the command needs into it,
+and leave the rest of the machine alone. Where that is done already it takes no time. Further words are passed on:
 ``python3 dev.py test -k kernel`` is pytest's, ``python3 dev.py run MECHANISM MOTION`` is that of ``linkwise run``.
 """
 
@@ -199,7 +199,13 @@ def check_import(python: str, folder: Path) -> None:
         sys.exit("dev.py: importing Linkwise takes too long")
 
 
-COMMANDS = {"run": run, "test": test, "check": check}
+def docs(words: list[str]) -> None:
+    """Build the documentation site into out/site, warnings as errors, and check every link of it."""
+    set_up({"plot", "dev", "docs"})
+    need(program(VENV, "python"), "docs/make_site.py", *words)
+
+
+COMMANDS = {"run": run, "test": test, "check": check, "docs": docs}
 
 
 def main() -> None:

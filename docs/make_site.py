@@ -29,7 +29,8 @@ def main() -> None:
     options = ["-b", "html", "-q", "-W", "--keep-going", "-n", "-j", "2", "-c", str(ROOT / "docs"), "-d", str(MADE)]
     command = [sys.executable, "-m", "sphinx", *options, *sys.argv[1:], str(SOURCE), str(SITE)]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
-    print(*(line for line in done.stderr.splitlines() if line and not NOISE.search(line)), sep="\n", file=sys.stderr)
+    told = [line for line in done.stderr.splitlines() if line and not NOISE.search(line)]
+    print(*told, sep="\n", end="\n" if told else "", file=sys.stderr)
     remove_left_over()
     wrong = [*(f"{name} is promised and not there: {error}" for name, error in MISSING.items()), *problems(SITE)]
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)

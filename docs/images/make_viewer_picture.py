@@ -1,4 +1,4 @@
-"""Draw viewer.png: the PUMA 560 in the viewer, its motion half played. Needs the extras ``view`` and ``dev``, and Chromium."""
+"""Draw viewer.png: the PUMA 560 in the viewer, its motion half played. Needs the extra ``dev`` and Chromium."""
 
 import io
 import shutil

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from linkwise import files as files
     from linkwise import identification as identification
     from linkwise import kinematics as kinematics
+    from linkwise import planar as planar
     from linkwise import robo as robo
     from linkwise import robots as robots
     from linkwise import rtss as rtss
     from linkwise import solve as solve
     from linkwise import spacelib as spacelib
     from linkwise import trajectory as trajectory
+    from linkwise import view as view
     from linkwise.comparison import compare as compare
     from linkwise.files import load as load
     from linkwise.files import save as save
@@ -73,6 +75,7 @@ __all__ = [
     "identification",
     "kinematics",
     "load",
+    "planar",
     "robo",
     "robots",
     "rtss",
@@ -82,6 +85,7 @@ __all__ = [
     "spacelib",
     "symbols",
     "trajectory",
+    "view",
 ]
 
 _HOMES = {
@@ -113,6 +117,7 @@ _HOMES = {
     "identification": "",
     "kinematics": "",
     "load": "linkwise.files",
+    "planar": "",
     "robo": "",
     "robots": "",
     "rtss": "",
@@ -122,6 +127,7 @@ _HOMES = {
     "spacelib": "",
     "symbols": "linkwise.model.naming",
     "trajectory": "",
+    "view": "",
 }
 """Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing
 Linkwise, and the help of its command line, cost next to nothing."""

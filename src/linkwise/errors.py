@@ -8,7 +8,17 @@ from pathlib import Path
 
 
 class LinkwiseError(Exception):
-    """Base of every error that Linkwise raises on purpose."""
+    """Base of every error that Linkwise raises on purpose.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> try:
+    ...     robots.load("nobody")
+    ... except LinkwiseError as error:
+    ...     print(type(error).__name__)
+    ArgumentError
+    """
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,11 @@ class Problem:
         The value found.
     expected : str
         What would have been accepted.
+
+    Examples
+    --------
+    >>> print(Problem("link 'elbow'", "mass", -1.0, "a mass of 0 kg or more"))
+    link 'elbow': mass is -1.0; expected a mass of 0 kg or more
     """
 
     item: str
@@ -37,7 +52,17 @@ class Problem:
 
 
 class ModelError(LinkwiseError, ValueError):
-    """A link, a motor or a mechanism that cannot be: every problem found is in ``problems``."""
+    """A link, a motor or a mechanism that cannot be: every problem found is in ``problems``.
+
+    Examples
+    --------
+    >>> from linkwise import Link, Mechanism
+    >>> try:
+    ...     Mechanism([Link(name="elbow", mass=-1.0)])
+    ... except ModelError as error:
+    ...     print(error.problems[0].item, error.problems[0].field, error.problems[0].value)
+    link 'elbow' mass -1.0
+    """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
@@ -48,20 +73,53 @@ class ModelError(LinkwiseError, ValueError):
 
 
 class ArgumentError(LinkwiseError, ValueError):
-    """An argument of a call that cannot be used: a wrong shape, an unknown link or frame name."""
+    """An argument of a call that cannot be used: a wrong shape, an unknown link or frame name.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> try:
+    ...     robots.planar_2r().kernel("jacobian", frame="sideways")
+    ... except ArgumentError as error:
+    ...     print(error)
+    frame is 'sideways'; expected 'base' or 'body'
+    """
 
 
 class KernelError(LinkwiseError):
-    """A graph that cannot be lowered, or a lowering that this machine cannot run."""
+    """A graph that cannot be lowered, or a lowering that this machine cannot run.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> try:
+    ...     robots.planar_2r().kernel("jacobian", backend="abacus")
+    ... except KernelError as error:
+    ...     print(error)
+    backend is 'abacus'; expected 'llvm' or 'numpy'
+    """
 
 
 class MissingExtraError(LinkwiseError, ImportError):
-    """An optional library is needed; the message names the extra that brings it."""
+    """An optional library is needed; the message names the extra that brings it.
+
+    Examples
+    --------
+    >>> raised = MissingExtraError("pictures need matplotlib: pip install 'linkwise[plot]'")
+    >>> isinstance(raised, ImportError)
+    True
+    """
 
 
 @dataclass(frozen=True)
 class FileProblem:
-    """One thing wrong at one place of a file; ``line`` counts from 1, 0 where no line can be named."""
+    """One thing wrong at one place of a file; ``line`` counts from 1, 0 where no line can be named.
+
+    Examples
+    --------
+    >>> print(FileProblem(12, "mass is -1.0; expected 0 or more"))
+    line 12: mass is -1.0; expected 0 or more
+    """
 
     line: int
     message: str
@@ -71,7 +129,17 @@ class FileProblem:
 
 
 class FileError(LinkwiseError, ValueError):
-    """A file that cannot be read or written: its path, every problem with its line, and advice for all of them if any."""
+    """A file that cannot be read or written: its path, every problem with its line, and advice for all of them if any.
+
+    Examples
+    --------
+    >>> from linkwise import load
+    >>> try:
+    ...     load("/no/such/arm.toml")
+    ... except FileError as error:
+    ...     print(error.problems)
+    (FileProblem(line=0, message='there is no such file'),)
+    """
 
     def __init__(self, path: str | Path, problems: Sequence[FileProblem], advice: str = "") -> None:
         self.path = Path(path)
@@ -115,6 +183,12 @@ class SimulationError(LinkwiseError):
         Index into the batch, () where there is only one.
     time : float
         The first instant with a state that is not finite, or that was not reached, s.
+
+    Examples
+    --------
+    >>> error = SimulationError((3,), 0.25, "rollout 3: not finite after 0.25 s")
+    >>> error.rollout, error.time
+    ((3,), 0.25)
     """
 
     def __init__(self, rollout: tuple[int, ...], time: float, message: str) -> None:

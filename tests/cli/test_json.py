@@ -65,7 +65,7 @@ def test_simulate(linkwise: Callable[..., Told], tmp_path: Any) -> None:
 
 def test_show(linkwise: Callable[..., Told]) -> None:
     told = facts(linkwise("show", "puma560", "--dynamics", "--no-picture", "--json"))
-    assert [link["name"] for link in told["description"]["links"]] == [f"link{k}" for k in range(1, 7)]
+    assert [link["name"] for link in told["description"]["link"]] == [f"link{k}" for k in range(1, 7)]
     M = np.array(told["dynamics"]["mass_matrix"])
     assert M.shape == (6, 6)
     np.testing.assert_array_equal(M, M.T)

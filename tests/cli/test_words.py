@@ -17,7 +17,8 @@ def on_a_terminal(patch: pytest.MonkeyPatch, **environment: str) -> Terminal:
     """Give the output to a terminal, with these variables; in the test itself, for pytest changes it between its phases."""
     made = Terminal()
     patch.setattr("sys.stdout", made)
-    patch.delenv("NO_COLOR", raising=False)
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS"):
+        patch.delenv(name, raising=False)
     for name, value in {"TERM": "xterm-256color", **environment}.items():
         patch.setenv(name, value)
     return made
@@ -27,9 +28,30 @@ def test_a_remark_is_yellow_on_a_terminal() -> None:
     with pytest.MonkeyPatch.context() as patch:
         terminal = on_a_terminal(patch)
         words.remark("odd")
-        warned = words.warned("fine\nremark: odd")
+        marked = words.marked("fine\nremark: odd")
     assert terminal.getvalue() == "\x1b[33mremark:\x1b[0m odd\n"
-    assert warned == "fine\n\x1b[33mremark:\x1b[0m odd"
+    assert marked == "fine\n\x1b[33mremark:\x1b[0m odd"
+
+
+@pytest.mark.parametrize("name", ["FORCE_COLOR", "CLICOLOR_FORCE"])
+def test_colours_that_are_forced_go_into_a_pipe_too(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv(name, "1")
+    assert words.marked("remark: odd") == "\x1b[33mremark:\x1b[0m odd"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert words.marked("remark: odd") == "remark: odd"
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv(name, "0")
+    assert words.marked("remark: odd") == "remark: odd"
+
+
+def test_long_lines_are_broken_between_words_on_a_terminal() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        terminal = on_a_terminal(patch, COLUMNS="24", NO_COLOR="1")
+        words.say("  one two three four five six\na-long-path/that-is-not-to-be-broken")
+    assert terminal.getvalue() == "  one two three four\n    five six\na-long-path/that-is-not-to-be-broken\n"
 
 
 @pytest.mark.parametrize("unwanted", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])

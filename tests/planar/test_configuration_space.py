@@ -174,6 +174,8 @@ def test_slides_without_ends_and_loops_are_refused(arm: Any, gantry: Any) -> Non
         planar.configuration_space(planar.Mechanism(links), [BOX])
     with pytest.raises(ArgumentError, match="'tool': 0 to 4; expected a part of its own, -1 to 3"):
         planar.configuration_space(gantry, [BOX], limits=[(0, 1), (0, 4)])
+    with pytest.raises(ArgumentError, match="'mechanism' has 1 coordinates; expected two or more"):
+        planar.configuration_space(planar.Mechanism([planar.Link(name="turn")]), [BOX])
     closed = arm.replace(loops=[planar.Loop("lower", (0.8, 0.0), "world", (1.0, 0.0))])
     with pytest.raises(ArgumentError, match="has loops"):
         planar.configuration_space(closed, [BOX])

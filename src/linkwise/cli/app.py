@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from linkwise.cli.words import painted
+from linkwise.cli.words import forced, painted, say
 from linkwise.errors import LinkwiseError
 
 COMMANDS = (
@@ -97,6 +97,8 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def app() -> None:
     """Hold the subcommands."""
+    if forced():
+        click.get_current_context().color = True
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -107,16 +109,28 @@ def main(args: Sequence[str] | None = None) -> None:
         click.echo("Stopped.", err=True)
         status = STOPPED
     except click.ClickException as error:
-        error.show()
+        show(error)
         status = FAILED
     except LinkwiseError as error:
-        head, colon, rest = told(error).partition(":")
-        click.echo(f"{painted(head + colon, 'red', err=True)}{rest}", err=True)
+        say(told(error), err=True)
         status = FAILED
     except BrokenPipeError:
         _silence()
         status = 1
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def show(error: click.ClickException) -> None:
+    """Tell what is wrong with what was typed: how the command is called, where help is, then the error."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        help_option = context.help_option_names[-1]
+        lines = f"{context.get_usage()}\nTry '{context.command_path} {help_option}' for help.\n"
+        click.echo(painted(lines, dim=True, err=True), err=True)
+    say(f"Error: {error.format_message()}", err=True)
 
 
 def told(error: LinkwiseError) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli.as_json import json_option
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.check_chain import chain_facts, chain_problems, is_chain, print_chain
 from linkwise.cli.reading import description, is_table, reading_options, spoken, table_reading
-from linkwise.cli.words import painted
+from linkwise.cli.words import ok, painted, say
 
 if TYPE_CHECKING:
     from linkwise.comparison import Comparison
@@ -52,7 +51,8 @@ def check(
     Examples:
       linkwise check my_robot.toml
       linkwise check SCARA.DAT SCARA.MOT
-      linkwise check my_robot.urdf --against table.csv --dialect matlab --convention standard
+      linkwise check my_robot.urdf --against table.csv
+                     --dialect matlab --convention standard
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import robots
     from linkwise.errors import ArgumentError
@@ -79,15 +79,14 @@ def check(
         raise click.ClickException(f"{error} (--link and --link-against name where the chains end)") from error
     if as_json:
         read = {} if motion is None else {"motion": _motion_text(motion, mechanism, as_json)}
-        click.echo(
-            json.dumps(told | _facts(mechanism) | read | ({"against": _comparison(found)} if found else {}), indent=2)
-        )
+        print_json(told | _facts(mechanism) | read | ({"against": _comparison(found)} if found else {}))
     else:
         _print_good(file, mechanism, told["remarks"])
         if motion is not None:
-            click.echo(f"{_plain(motion)}: ok\n  motion: {_motion_text(motion, mechanism, as_json)}")
+            text = _motion_text(motion, mechanism, as_json)
+            say(f"{_plain(motion)}: {ok()}\n  motion: {text}")
         if found is not None:
-            click.echo(f"\n{found}")
+            say(f"\n{found}")
     if found is not None and not found.same:
         raise SystemExit(1)
 
@@ -102,7 +101,7 @@ def _check_chain(file: str, as_json: bool, alone: bool) -> None:
         raise SystemExit(1)
     facts = chain_facts(file)
     if as_json:
-        click.echo(json.dumps(told | {"ok": True} | facts, indent=2))
+        print_json(told | {"ok": True} | facts)
     else:
         print_chain(file, facts)
 
@@ -185,16 +184,17 @@ def _print_problems(file: str, told: dict[str, Any], as_json: bool) -> None:
     from linkwise.model.table import plain
 
     if as_json:
-        click.echo(json.dumps(told, indent=2))
+        print_json(told)
         return
     count = len(told["problems"])
-    click.echo(f"{plain(file)}: {count} problem{'s' if count > 1 else ''}")
+    said = painted(f"{count} problem{'s' if count > 1 else ''}", "red")
+    say(f"{plain(file)}: {said}")
     for problem in told["problems"]:
-        click.echo(f"  {_text(problem)}")
+        say(f"  {_text(problem)}")
     if told["possible"]:
-        click.echo("what bodies allow:")
+        say("what bodies allow:")
     for line in told["possible"]:
-        click.echo(f"  {plain(line)}")
+        say(f"  {plain(line)}")
 
 
 def _print_good(file: str, mechanism: Mechanism, remarks: Sequence[dict[str, Any]]) -> None:
@@ -205,9 +205,9 @@ def _print_good(file: str, mechanism: Mechanism, remarks: Sequence[dict[str, Any
     links = f"{len(mechanism.links)} link{'s' if len(mechanism.links) > 1 else ''}"
     base = ", floating" if mechanism.floating else ""
     mass = f"{number(total_mass(mechanism))} kg"
-    click.echo(f"{plain(file)}: ok, {plain(mechanism.name)} with {joints}, {links}, {mass}{base}")
+    say(f"{plain(file)}: {ok()}, {plain(mechanism.name)} with {joints}, {links}, {mass}{base}")
     for remark in remarks:
-        click.echo(f"  {painted('remark:', 'yellow')} {_text(remark)}")
+        say(f"  remark: {_text(remark)}")
 
 
 def _facts(mechanism: Mechanism) -> dict[str, Any]:

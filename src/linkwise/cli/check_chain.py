@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
+from linkwise.cli.words import ok, say
 
 if TYPE_CHECKING:
     from linkwise.errors import FileProblem
@@ -54,11 +54,11 @@ def print_chain(file: str, facts: dict[str, Any]) -> None:
     from linkwise.model.table import plain
 
     rows = facts["constraints"]
-    click.echo(f"{plain(file)}: ok")
-    click.echo(f"  chain {plain(facts['chain'])}: {facts['joints']} joints, mechanism {plain(facts['mechanism'])}")
+    say(f"{plain(file)}: {ok()}")
+    say(f"  chain {plain(facts['chain'])}: {facts['joints']} joints, mechanism {plain(facts['mechanism'])}")
     for row in rows:
-        click.echo(f"  {plain(row['name'])}: {row['kind']}, on {plain(row['link'])}")
+        say(f"  {plain(row['name'])}: {row['kind']}, on {plain(row['link'])}")
     if not rows:
-        click.echo("  no constraints")
+        say("  no constraints")
     if facts["period"]:
-        click.echo(f"  a cycle each {1e3 * facts['period']:g} ms")
+        say(f"  a cycle each {1e3 * facts['period']:g} ms")

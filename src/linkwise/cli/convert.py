@@ -9,6 +9,7 @@ import click
 from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, is_table, reading_options, spoken
+from linkwise.cli.words import say
 
 if TYPE_CHECKING:
     from linkwise.files import Description
@@ -30,9 +31,10 @@ def convert(mechanism: str, out: str, allow_loss: bool, out_dialect: str | None,
     Examples:
       linkwise convert SCARA.DAT scara.toml
       linkwise convert my_robot.toml my_robot.DAT --allow-loss
-      linkwise convert puma560 puma560.toml       a copy of a bundled robot, to edit
+      linkwise convert puma560 puma560.toml     a bundled robot, to be edited
       linkwise convert my_robot.urdf my_robot.toml
-      linkwise convert table.csv my_robot.urdf --dialect matlab --convention standard
+      linkwise convert table.csv my_robot.urdf
+                       --dialect matlab --convention standard
     """  # noqa: D301  (\b keeps click from filling the lines)
     from linkwise import files
     from linkwise.files.loss import advice
@@ -57,9 +59,9 @@ def convert(mechanism: str, out: str, allow_loss: bool, out_dialect: str | None,
     if as_json:
         print_json({"file": out, "lost": lost})
         return
-    click.echo(f"wrote {plain(out)}")
+    say(f"wrote {plain(out)}")
     for what in lost:
-        click.echo(f"  lost: {plain(what)}")
+        say(f"  lost: {plain(what)}")
 
 
 def _left_out(found: Description, out: str, dialect: str | None) -> tuple[list[str], list[str]]:

@@ -12,6 +12,7 @@ import click
 from linkwise.cli.as_json import json_option
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
+from linkwise.cli.words import say
 
 if TYPE_CHECKING:
     from linkwise.equations.derivation import Derivation
@@ -87,7 +88,7 @@ def derive(mechanism: str, what: tuple[str, ...], **options: Any) -> None:
     text = _written(found, way, options)
     if options["output"]:
         write_bytes(Path(options["output"]), (text.rstrip("\n") + "\n").encode())
-        click.echo(f"wrote {plain(options['output'])}", err=True)
+        say(f"wrote {plain(options['output'])}", err=True)
     elif sys.stdout.isatty() and text.count("\n") > shutil.get_terminal_size().lines:
         click.echo_via_pager(text)
     else:
@@ -130,7 +131,7 @@ def _derived(model: Mechanism, values: dict[str, float], name: str, options: dic
         chosen["values"] = values
     found = made(model, what, form, base=options["base"], significance=options["significance"], **chosen)
     bound = f", off by {found.bound:.2g} at most" if found.bound else ""
-    click.echo(f"{what}, {form}: {found.seconds:.2f} s; {found.terms:,} terms, {counted(found.operations)}{bound}", err=True)
+    say(f"{what}, {form}: {found.seconds:.2f} s; {found.terms:,} terms, {counted(found.operations)}{bound}", err=True)
     return found
 
 

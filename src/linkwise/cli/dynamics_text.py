@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwise.cli import columns
-from linkwise.model.table import Table, as_rows, laid_out, number, plain
+from linkwise.model.table import Table, as_rows, number, plain
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -18,13 +18,15 @@ ROUNDING = 1e-13
 """What is smaller than this share of the largest number beside it is printed as zero."""
 
 
-def at(mechanism: Mechanism, q: Sequence[float] | None, qd: Sequence[float] | None) -> str:
-    """Write the mass matrix, and the efforts that speed, gravity and friction take, at q (nq,) and qd (nv,).
-
-    Where they are not given all joints stand at zero and rest.
-    """
+def state(mechanism: Mechanism, q: Sequence[float] | None, qd: Sequence[float] | None) -> tuple[FloatArray, FloatArray]:
+    """Return coordinates (nq,) and speeds (nv,); where they are not given all joints stand at zero and rest."""
     there = mechanism.neutral if q is None else np.asarray(q, dtype=float)
-    speeds = np.zeros(mechanism.nv) if qd is None else np.asarray(qd, dtype=float)
+    return there, np.zeros(mechanism.nv) if qd is None else np.asarray(qd, dtype=float)
+
+
+def at(mechanism: Mechanism, q: Sequence[float] | None, qd: Sequence[float] | None) -> tuple[Table, Table]:
+    """Make a table of the mass matrix, and one of the efforts of speed, gravity and friction, at q (nq,) and qd (nv,)."""
+    there, speeds = state(mechanism, q, qd)
     M, C = mechanism.mass_matrix(there), mechanism.coriolis_matrix(there, speeds)
     names = [plain(name) for name in columns.names(mechanism, "qd")]
     cells = {"M": names} | {name: _cells(M[:, k]) for k, name in enumerate(names)}
@@ -34,21 +36,39 @@ def at(mechanism: Mechanism, q: Sequence[float] | None, qd: Sequence[float] | No
     parts |= {"C qd": _cells(C @ speeds), "gravity": _cells(mechanism.gravity_torque(there))}
     parts |= {"friction": _cells(mechanism.friction_torque(speeds)), "unit": columns.units(mechanism, "tau")}
     efforts = Table((f"tau = M qdd + C qd + gravity + friction; qd {_listed(speeds)}",), *as_rows(parts))
-    return f"{laid_out(matrix)}\n\n{laid_out(efforts)}"
+    return matrix, efforts
 
 
-def base_parameters(mechanism: Mechanism) -> str:
-    """Write the base parameters, with what each one is on this mechanism."""
+def facts(mechanism: Mechanism, q: Sequence[float] | None, qd: Sequence[float] | None) -> dict[str, Any]:
+    """Say the same for programs, with all digits."""
+    there, speeds = state(mechanism, q, qd)
+    return {
+        "q": there,
+        "qd": speeds,
+        "units": columns.units(mechanism, "tau"),
+        "mass_matrix": mechanism.mass_matrix(there),
+        "coriolis": mechanism.coriolis_matrix(there, speeds) @ speeds,
+        "gravity": mechanism.gravity_torque(there),
+        "friction": mechanism.friction_torque(speeds),
+    }
+
+
+def base_facts(mechanism: Mechanism) -> dict[str, Any]:
+    """Say for programs what the base parameters are."""
+    found = mechanism.base_parameters()
+    return {"names": found.names, "values": found.values, "of": found.matrix.shape[1], "absent": found.absent}
+
+
+def base_parameters(mechanism: Mechanism) -> Table:
+    """Make a table of the base parameters, with what each one is on this mechanism."""
     found = mechanism.base_parameters()
     lines = [f"{len(found)} base parameters of {found.matrix.shape[1]}: the fewest combinations that give all efforts"]
     lines.append("numbered as the links: inertia XX .. XZ about the origin, mass times centre of mass MX .. MZ, mass M;")
     lines.append("of motors Jm, viscous B, Coulomb Tc+ and Tc-; SI units")
     if found.absent:
         lines.append(f"without any effect: {', '.join(map(plain, found.absent))}")
-    if not len(found):
-        return "\n".join(lines)
     cells = {"value": _cells(found.values), "base parameter": [plain(name) for name in found.names]}
-    return laid_out(Table(tuple(lines), *as_rows(cells)))
+    return Table(tuple(lines), *as_rows(cells))
 
 
 def _matrix_units(mechanism: Mechanism) -> str:

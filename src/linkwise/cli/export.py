@@ -16,6 +16,7 @@ from linkwise.cli.bench import complete_algorithm
 from linkwise.cli.derive import SHORT
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
+from linkwise.cli.words import say
 
 if TYPE_CHECKING:
     from linkwise.export import Sources
@@ -49,7 +50,7 @@ def export(mechanism: str, kernels: tuple[str, ...], **options: Any) -> None:
     \b
     Examples:
       linkwise export puma560 fk id -o controller
-      linkwise export puma560 J --option frame=body --precision single -o controller
+      linkwise export puma560 J --option frame=body --precision single
       linkwise export my_robot.toml fd --language jax
       linkwise export puma560 id --symbols inertial --no-motors -o identified
     """  # noqa: D301  (\b keeps click from filling the lines)
@@ -81,9 +82,9 @@ def export(mechanism: str, kernels: tuple[str, ...], **options: Any) -> None:
         print_json({"files": written, "operations": made.operations, "test": made.command or None})
         return
     for path in written:
-        click.echo(f"wrote {plain(str(path))}")
+        say(f"wrote {plain(str(path))}")
     for line in _operations(made.operations):
-        click.echo(line)
+        say(line)
     if made.command:
         there = options["output"]
         click.echo(f"to try it: {'' if there == '.' else f'cd {shlex.quote(plain(there))} && '}{made.command}")

@@ -55,7 +55,7 @@ def of_one(mechanism: Mechanism, asked: Targets, one: Answer) -> Made:
 
 def of_all(mechanism: Mechanism, asked: Targets, answers: list[Answer], family: str) -> Made:
     """A row a solution."""
-    table = new_table("target", "solution", *_joints(mechanism), "off by [m]", "[rad]", left=(0,))
+    table = new_table("target", "solution", *_joints(mechanism), "off by [m]", "[rad]", left=(0, 1))
     counts: Counter[int] = Counter()
     for place, one in enumerate(answers):
         counts[one.target] += 1

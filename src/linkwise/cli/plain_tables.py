@@ -1,4 +1,4 @@
-"""Tables of the model on the screen: as plain text in a pipe; on a terminal cut to its width, the title bold, the head dim."""
+"""Tables of the model on the screen: plain text in a pipe; on a terminal cut to its width, title bold, head dim."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def put_table(table: Table, *, space: bool = True) -> None:
             words.say(line)
         else:
             click.echo("\n".join(map(words.title, words.fitted(line).split("\n"))))
-    for columns in cut(padded_columns(table), words.columns(sys.stdout)):
+    for columns in cut(padded_columns(table), words.columns(sys.stdout)) if table.rows else ():
         click.echo()
         head, *rows = (GAP.join(row).rstrip() for row in zip(*columns, strict=True))
         click.echo(words.painted(head, dim=True))

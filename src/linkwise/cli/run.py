@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from linkwise.files import Description, Motion
 
 
-@click.command(short_help="Motion in: positions, forces and efforts out, as tables, files, figures.")
+@click.command(short_help="Motion in; forces and efforts out, as tables, files, figures.")
 @mechanism_argument()
 @click.argument("motion", type=click.Path())
 @click.option(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 import sys
 import tempfile
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli.as_json import json_option
+from linkwise.cli.as_json import json_option, print_json
+from linkwise.cli.words import remark, say
 
 if TYPE_CHECKING:
     from linkwise.control import Chain
@@ -76,17 +76,18 @@ def serve(chain: str | None, add_user: str | None, **options: Any) -> None:
     Examples:
       linkwise serve crane.toml --rate 1000
       linkwise serve crane.toml --time 0 --list
-      linkwise serve crane.toml --host 0.0.0.0 --certificates keys --users users.txt
+      linkwise serve crane.toml --host 0.0.0.0
+                     --certificates keys --users users.txt
     """  # noqa: D301  (\b keeps click from filling the lines)
     if add_user is not None:
-        _add_user(add_user, options["users"], options["role"])
+        _add_user(add_user, options["users"], options["role"], options["as_json"])
         return
     if chain is None:
         raise click.UsageError("Missing argument 'CHAIN.toml'.")
     _run(_loaded(chain), options)
 
 
-def _add_user(name: str, path: str | None, role: str) -> None:
+def _add_user(name: str, path: str | None, role: str, as_json: bool) -> None:
     from linkwise.control.serve.users import add_user, new_user
     from linkwise.model.table import plain
 
@@ -97,7 +98,10 @@ def _add_user(name: str, path: str | None, role: str) -> None:
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     add_user(path, new_user(name, password, role))
-    click.echo(f"{plain(name)} ({role}) is in {plain(path)}")
+    if as_json:
+        print_json({"user": name, "role": role, "file": path})
+    else:
+        say(f"{plain(name)} ({role}) is in {plain(path)}")
 
 
 def _loaded(path: str) -> Chain:
@@ -123,9 +127,12 @@ def _run(chain: Chain, options: dict[str, Any]) -> None:
 
     period, duration = _period(chain, options["rate"]), options["duration"]
     cycles = None if duration is None else round(duration / period)
-    if options["listed"]:
-        click.echo(chain.ports.table())
-    if options["listed"] and cycles == 0:
+    told = _ports(chain) if options["listed"] else {}
+    if told and not options["as_json"]:
+        say(chain.ports.table())
+    if told and cycles == 0:
+        if options["as_json"]:
+            print_json(told)
         return
     _warm(chain, period)
     recorder = _recorder(chain, options["record"], cycles)
@@ -154,7 +161,21 @@ def _run(chain: Chain, options: dict[str, Any]) -> None:
                 priority=options["priority"],
                 counts=counts,
             )
-        _summary(timing, status, server, options["as_json"])
+        if options["as_json"]:
+            print_json(told | _facts(timing, status, server))
+        else:
+            _summary(timing, status, server)
+
+
+def _ports(chain: Chain) -> dict[str, Any]:
+    """Say for programs what ports there are, with their values now."""
+    sources, told = chain.ports.routes, []
+    for name in chain.ports:
+        port = chain.ports[name]
+        unit = "" if port.unit == "1" else port.unit
+        facts = {"name": name, "way": port.direction, "kind": port.kind, "unit": unit, "value": chain.ports.read(name)}
+        told.append(facts | {"from": sources.get(name)})
+    return {"ports": told}
 
 
 def _warm(chain: Chain, period: float) -> None:
@@ -243,31 +264,30 @@ def _say_where(server: Server | None, options: dict[str, Any]) -> None:
     if server.fingerprint:
         said.append(f"certificate in {options['certificates']}, SHA-256 {server.fingerprint}")
     for line in said:
-        click.echo(line, err=options["as_json"])
+        say(line, err=options["as_json"])
 
 
-def _summary(timing: Timing, status: Status, server: Server | None, as_json: bool) -> None:
+def _facts(timing: Timing, status: Status, server: Server | None) -> dict[str, Any]:
+    told: dict[str, Any] = {**timing.as_dict(), "unsolved": status.unsolved}
+    if server is not None:
+        told["server"] = {"address": server.address, "state": server.state, **server.counts}
+    return told
+
+
+def _summary(timing: Timing, status: Status, server: Server | None) -> None:
     from linkwise.cli.layout import time_text
 
-    if as_json:
-        told: dict[str, Any] = {**timing.as_dict(), "unsolved": status.unsolved}
-        if server is not None:
-            told["server"] = {"address": server.address, "state": server.state, **server.counts}
-        click.echo(json.dumps(told, indent=2))
-        return
-    click.echo(
+    say(
         f"{timing.cycles:,} cycles, one each {time_text(timing.period)}; {timing.late:,} late, {timing.overruns:,} deadlines"
         f" missed, {status.unsolved:,} unsolved"
     )
     if timing.overruns > TOO_FAST * (timing.cycles + timing.overruns):
         reached = timing.cycles / (timing.cycles + timing.overruns) / timing.period
-        click.echo(f"the rate is too high for this machine: {reached:,.6g} Hz of {1 / timing.period:,.6g} Hz were reached")
+        remark(f"the rate is too high for this machine: {reached:,.6g} Hz of {1 / timing.period:,.6g} Hz were reached")
     for what, spread in (("began after the deadline", timing.lateness), ("step", timing.step)):
-        click.echo(
-            f"{what}: median {time_text(spread.median)}, 99.9 % {time_text(spread.p999)}, worst {time_text(spread.worst)}"
-        )
+        say(f"{what}: median {time_text(spread.median)}, 99.9 % {time_text(spread.p999)}, worst {time_text(spread.worst)}")
     if server is not None:
-        click.echo(_writes(server))
+        say(_writes(server))
 
 
 def _writes(server: Server) -> str:

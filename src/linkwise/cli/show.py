@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
+from linkwise.cli.words import say
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
@@ -46,6 +47,7 @@ FORMATS, FILMS = ("png", "svg", "pdf"), ("gif", "mp4")
 @click.option("--base-parameters", is_flag=True, help="Print the combinations of parameters that the efforts tell.")
 @click.option("--sources", is_flag=True, help="Print where the numbers come from.")
 @click.option("--window", is_flag=True, help="Show the picture in a window that can be turned, instead of writing a file.")
+@json_option
 @reading_options
 def show(
     mechanism: str,
@@ -55,13 +57,9 @@ def show(
     motion: str | None,
     speed: float,
     picture: bool,
-    masses: bool,
-    motors: bool,
-    limits: bool,
-    dynamics: bool,
-    base_parameters: bool,
-    sources: bool,
     window: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Print the table of a MECHANISM as people draw it by hand, and draw its picture.
 
@@ -76,42 +74,29 @@ def show(
       linkwise show my_robot.toml --masses --motors --no-picture
       linkwise show puma560 --dynamics --q 0,45deg,-90deg,0,0,0 --no-picture
     """  # noqa: D301  (\b keeps click from filling the lines)
-    from linkwise.cli import state
-    from linkwise.model import part_tables, table
+    from linkwise.cli import shown, state
 
     found = description(mechanism)
     values, speeds = state.coordinates(q, found.mechanism), state.speeds(qd, found.mechanism)
-    if speeds is not None and not dynamics:
+    if speeds is not None and not options["dynamics"]:
         raise click.UsageError("--qd is for --dynamics, which is not asked for")
     path = _picture_path(save, found.mechanism.name, FORMATS if motion is None else FILMS)
-    click.echo(table.text(found.mechanism))
-    driven = len({drive.joint for drive in found.mechanism.drives})
-    if driven and not motors:
-        click.echo("\n--motors prints the motors")
-    if masses:
-        click.echo("\n" + part_tables.masses(found.mechanism))
-    if motors:
-        click.echo("\n" + (part_tables.motors(found.mechanism) if driven else "no joint has a motor"))
-    if limits:
-        click.echo("\n" + part_tables.limits(found.mechanism))
-    if dynamics:
-        from linkwise.cli.dynamics_text import at
-
-        click.echo("\n" + at(found.mechanism, values, speeds))
-    if base_parameters:
-        from linkwise.cli.dynamics_text import base_parameters as told
-
-        click.echo("\n" + told(found.mechanism))
-    if found.external.any():
-        click.echo(f"\non the tool, in its axes: {table.action(found.external)}")
-    for line in found.source if sources else ():
-        click.echo("\n" + textwrap.fill(table.plain(line), 100, subsequent_indent="  "))
+    facts: dict[str, Any] = {}
+    if as_json:
+        facts = shown.facts(found, values, speeds, options)
+    else:
+        shown.tell(found, values, speeds, options)
+    line = ""
     if motion is not None:
-        _write_film(found.mechanism, motion, path, speed)
+        line = _write_film(found.mechanism, motion, path, speed)
     elif window:
         _open_window(found.mechanism, values)
-    elif picture:
-        _write_picture(found.mechanism, values, path, asked=save is not None)
+    elif picture and (save is not None or not as_json):
+        line = _write_picture(found.mechanism, values, path, asked=save is not None)
+    if as_json:
+        print_json(facts | {"picture": path if line else None})
+    elif line:
+        say(f"\n{line}")
 
 
 def _picture_path(save: str | None, name: str, formats: tuple[str, ...]) -> Path:
@@ -123,8 +108,8 @@ def _picture_path(save: str | None, name: str, formats: tuple[str, ...]) -> Path
     return path
 
 
-def _write_film(mechanism: Mechanism, motion: str, path: Path, speed: float) -> None:
-    """Animate a motion file; as it is asked for by name, a missing library is an error."""
+def _write_film(mechanism: Mechanism, motion: str, path: Path, speed: float) -> str:
+    """Animate a motion file and tell that; as it is asked for by name, a missing library is an error."""
     from linkwise.files import open_motion
     from linkwise.model.table import plain
     from linkwise.trajectory import Trajectory
@@ -133,10 +118,11 @@ def _write_film(mechanism: Mechanism, motion: str, path: Path, speed: float) -> 
     opened = open_motion(motion, mechanism.n, mechanism.names, floating=mechanism.floating)
     made = animate(mechanism, Trajectory(*opened.read()).of(mechanism), path, speed=speed)
     seconds, count = made.times[-1] - made.times[0], len(made.times)
-    click.echo(f"\nanimation: {plain(str(path))}, {seconds:.4g} s of motion in {count} pictures")
+    return f"animation: {plain(str(path))}, {seconds:.4g} s of motion in {count} pictures"
 
 
-def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, asked: bool) -> None:
+def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, asked: bool) -> str:
+    """Draw, and tell that; where a library is missing, say so unless the picture was asked for by name."""
     from linkwise.cli.output import write_bytes
     from linkwise.errors import MissingExtraError
     from linkwise.model.table import plain
@@ -149,9 +135,9 @@ def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, a
     except MissingExtraError as error:
         if asked:
             raise
-        click.echo(f"\nno picture: {error}", err=True)
-    else:
-        click.echo(f"\npicture: {plain(str(path))}")
+        say(f"\nno picture: {error}", err=True)
+        return ""
+    return f"picture: {plain(str(path))}"
 
 
 def _open_window(mechanism: Mechanism, q: list[float] | None) -> None:

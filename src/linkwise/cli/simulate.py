@@ -79,7 +79,7 @@ def simulate(mechanism: str, output: str | None, quiet: bool, as_json: bool, **o
     \b
     Examples:
       linkwise simulate planar_2r --q 30deg,0 --time 2
-      linkwise simulate puma560 --q 0,45deg,-90deg,0,0,0 --torque hold --no-friction
+      linkwise simulate puma560 --q 0,45deg,-90deg,0,0,0 --torque hold
       linkwise simulate puma560 --q -60deg,30deg,-120deg,0,30deg,0
                         --torque out/reach/joints.csv --record 10 -o again
     """  # noqa: D301  (\b keeps click from filling the lines)

@@ -33,7 +33,7 @@ def _direct(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@click.command("elb-d-dh", short_help="Gripper of the elbow robot from its joints, frames of D-H (7.6.5).")
+@click.command("elb-d-dh", short_help="Gripper of the elbow robot from its joints, D-H frames (7.6.5).")
 @_direct
 def elb_d_dh(data: str, motion: str, out: str | None, **options: Any) -> None:
     """Find the motion of the elbow robot's gripper: link lengths from DATA, joints as MOTION says; write it to OUT.

@@ -43,7 +43,7 @@ def _floating(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@click.command("test", short_help="Two links that float, from the motion of the motor between them (7.2).")
+@click.command("test", short_help="Two floating links, from the motion of the motor (7.2).")
 @_floating
 def test(data: str, motion: str, out: str | None, **options: Any) -> None:
     """Predict where two links go that float: DATA describes them, MOTION moves the motor between them.

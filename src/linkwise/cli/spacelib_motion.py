@@ -33,7 +33,7 @@ def joint_mot(out: str, dt: float | None, first: float | None, digits: str, as_j
     _put_motion(out, made, "joint" if digits == "manual" else digits, as_json=as_json)
 
 
-@click.command("test-mot", short_help="Write TEST.MOT, the motion of the motor of two floating links (7.2.5).")
+@click.command("test-mot", short_help="Write TEST.MOT, how a motor turns between two links (7.2.5).")
 @click.argument("out", type=click.Path())
 @click.option("--dt", type=float, help="Time step, s. Default: 0.002, the manual's.")
 @digits_option

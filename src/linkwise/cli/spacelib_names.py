@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from linkwise.cli.words import say
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -79,7 +81,7 @@ def file_of(name: str) -> Path:
 
     path, bundled = found(name)
     if bundled:
-        click.echo(f"{path.name}: the bundled file is used, there is none here", err=True)
+        say(f"{path.name}: the bundled file is used, there is none here", err=True)
     return path
 
 

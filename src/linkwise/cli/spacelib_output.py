@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from linkwise.cli.spacelib_names import file_of, is_screen
+from linkwise.cli.words import say
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.motions import Motion
@@ -61,7 +62,7 @@ def motion_of(name: str, joints: int) -> Motion:
     made = {"TEST.MOT": laws.motor_motion, "JOINT.MOT": laws.joint_motion}.get(name.upper())
     if made is None or Path(name).exists():
         return read_motion(file_of(name), joints)
-    click.echo(f"{name.upper()}: made by the manual's law of motion, there is no such file here", err=True)
+    say(f"{name.upper()}: made by the manual's law of motion, there is no such file here", err=True)
     return made()
 
 
@@ -76,4 +77,4 @@ def wrote(path: str, what: str = "", quiet: bool = False) -> None:
     from linkwise.model.table import plain
 
     if not quiet:
-        click.echo(f"wrote {plain(path)}" + (f": {what}" if what else ""))
+        say(f"wrote {plain(path)}" + (f": {what}" if what else ""))

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import click
 
-MARKS = {"remark:": "yellow", "Error:": "red", "not solved": "red", "solved": "green"}
+MARKS = {"remark:": "yellow", "Error:": "red", "not solved": "red", "solved": "green", "lost:": "yellow"}
 """Words at the head of a line, and their colours; what they say stands there without a colour too."""
 
 
@@ -53,6 +53,11 @@ def painted(text: str, colour: str = "", *, err: bool = False, **style: bool) ->
 def title(text: str) -> str:
     """Return a title, which is bold on a terminal."""
     return painted(text, bold=True)
+
+
+def ok() -> str:
+    """Return the word for what is right, which is green on a terminal."""
+    return painted("ok", "green")
 
 
 def say(text: str, *, err: bool = False) -> None:

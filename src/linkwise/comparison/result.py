@@ -42,6 +42,14 @@ class Comparison:
         Limits that differ. They do not count for `same`.
     tol : float
         The tolerance, m and rad.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> arm = lw.robots.planar_2r()
+    >>> found = lw.compare(arm, arm.replace(base=arm.forward_kinematics([0.0, 0.0])))
+    >>> found.same, found.signs.tolist()
+    (True, [1.0, 1.0])
     """
 
     same: bool

@@ -30,6 +30,16 @@ def load(path: str | Path) -> Chain:
     ------
     FileError
         With everything that is wrong in it, each with its line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise import control, robots
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "chain.toml"
+    >>> arm = control.Chain(robots.planar_2r(), control.FixedPosition("hold", "tool", [1.0, 1.0, 0.0]), q0=[0.1, 1.4])
+    >>> arm.write(path)
+    >>> load(path).step(0.01)
+    True
     """
     return chain_of(chain_file.read(path))
 

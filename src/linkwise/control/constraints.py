@@ -114,6 +114,13 @@ class FixedRotation(ChainConstraint):
         See `ChainConstraint`.
     angles : (3,) array_like
         About x, y and z of the world, rad, in the convention of the chain; the port ``name.angles`` changes them.
+
+    Examples
+    --------
+    >>> from linkwise import control, robots
+    >>> arm = control.Chain(robots.planar_3r(), FixedRotation("level", "tool", [0.0, 0.0, 0.6]), q0=[0.1, 0.2, 0.2])
+    >>> arm.step(0.01), arm["tool.solved_rotation"].round(9).tolist()
+    (True, [[0.825335615, -0.564642473, 0.0], [0.564642473, 0.825335615, 0.0], [0.0, 0.0, 1.0]])
     """
 
     kind = "fixed rotation"
@@ -139,6 +146,12 @@ class MovingPosition(ChainConstraint):
     velocity, angular_velocity : (3,) array_like
         Of the place, m/s, and of the angles' frame, rad/s about the axes of the world: the prediction and the velocities
         take them into account. The latter only with angles.
+
+    Examples
+    --------
+    >>> target = MovingPosition("target", "tool", [0.5, 0.2, 0.3], velocity=[0.1, 0.0, 0.0])
+    >>> {name: value.tolist() for name, value in target.vectors.items()}
+    {'position': [0.5, 0.2, 0.3], 'velocity': [0.1, 0.0, 0.0]}
     """
 
     kind = "moving position"
@@ -185,6 +198,12 @@ class Velocity(ChainConstraint):
         m/s, along the axes of the world.
     angular_velocity : (3,) array_like, optional
         rad/s, about the axes of the world. One of the two must be given.
+
+    Examples
+    --------
+    >>> jog = Velocity("jog", "tool", velocity=[0.1, 0.0, 0.0])
+    >>> jog.place, jog.vectors["velocity"].tolist()
+    (True, [0.1, 0.0, 0.0])
     """
 
     kind = "velocity"
@@ -232,6 +251,12 @@ class Loop(ChainConstraint):
         The other link; ``"start"`` for the start of the chain.
     rotation : bool
         Whether the two ends are turned alike, too.
+
+    Examples
+    --------
+    >>> closing = Loop("pin", "coupler", "rocker")
+    >>> closing.name, closing.link, closing.to
+    ('pin', 'coupler', 'rocker')
     """
 
     kind = "loop"

@@ -48,6 +48,16 @@ class Recording:
     ------
     ArgumentError
         Where the shapes do not fit each other, or the cycles are not evenly spaced.
+
+    Examples
+    --------
+    >>> from linkwise import control, robots
+    >>> arm = control.Chain(robots.planar_2r(), control.FixedPosition("hold", "tool", [1.0, 1.0, 0.0]), q0=[0.1, 1.4])
+    >>> recorder = arm.record(100)
+    >>> arm.step(0.01)
+    True
+    >>> recorder.recording().times
+    array([0.01])
     """
 
     channels: tuple[Channel, ...]

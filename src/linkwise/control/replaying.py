@@ -53,6 +53,16 @@ def replay(chain: Cyclic, recording: Recording | Recorder, *, from_state: State 
     ArgumentError
         Where the recording lacks an input, has a port that the chain has not or has otherwise, leaves out cycles, or
         lost its first ones and no state is given.
+
+    Examples
+    --------
+    >>> from linkwise import control, robots
+    >>> arm = control.Chain(robots.planar_2r(), control.FixedPosition("hold", "tool", [1.0, 1.0, 0.0]), q0=[0.1, 1.4])
+    >>> recorder = arm.record(100)
+    >>> [arm.step(0.01) for _ in range(3)]
+    [True, True, True]
+    >>> recorder.recording().differing(replay(arm, recorder))
+    {}
     """
     if isinstance(recording, Recorder):
         before, recording.paused = recording.paused, True

@@ -42,6 +42,19 @@ class State:
         The routed inputs, each with the port that feeds it.
     settings : mapping
         What else makes the chain what it is; a chain with others refuses the state.
+
+    Examples
+    --------
+    >>> from linkwise import control, robots
+    >>> arm = control.Chain(robots.planar_2r(), control.FixedPosition("hold", "tool", [1.0, 1.0, 0.0]), q0=[0.1, 1.4])
+    >>> before = arm.save()
+    >>> arm.step(0.01)
+    True
+    >>> arm.save() == before
+    False
+    >>> arm.restore(before)
+    >>> arm.save() == before
+    True
     """
 
     channels: tuple[Channel, ...]

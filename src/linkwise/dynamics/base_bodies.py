@@ -57,6 +57,13 @@ class BaseBodies:
         What each joint feels of its rotors (nv,), kg m2: the sum of G^2 Jm in base parameters, 0.0 where it is grouped.
     tree : Tree
         The mechanism.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> made = base_bodies(robots.planar_2r())
+    >>> made.names
+    ('MXR1', 'ZZR1', 'MXR2', 'ZZR2')
     """
 
     bodies: Bodies

@@ -55,6 +55,13 @@ class BaseForms:
     minimal : bool
         Whether there are no fewer. False where joints follow others: these are then the combinations of the mechanism whose
         joints all move by themselves; they determine all efforts, but some may not be told apart.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> made = base_forms(robots.planar_2r())
+    >>> made.matrix.shape, made.names[0]
+    ((6, 20), 'MX1 + M1 + M2')
     """
 
     matrix: Array

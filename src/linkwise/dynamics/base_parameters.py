@@ -46,6 +46,13 @@ class BaseParameters:
         How they come from all parameters: ``values = matrix @ parameters``.
     absent : tuple of str
         The parameters that have no effect at all.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> made = base_parameters(robots.planar_2r())
+    >>> made.matrix.shape, made.columns
+    ((6, 20), array([ 1,  2,  6, 11, 12, 16]))
     """
 
     names: tuple[str, ...]

@@ -20,7 +20,15 @@ from linkwise.spatial.scalar import Array, FloatArray, blank
 
 @algorithm(inputs={"q": "nq"}, outputs={"c": "3"})
 def center_of_mass(tree: Tree, q: Array) -> Array:
-    """Centre of mass (3,) of all links, rotors and the payload, world frame: the first moment over the mass."""
+    """Centre of mass (3,) of all links, rotors and the payload, world frame: the first moment over the mass.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.center_of_mass([0.0, 0.0]).round(3)
+    array([1., 0., 0.])
+    """
     made = moving_bodies(tree)
     total = first_moment(tree, made, joint_transforms(made, q))
     return np.asarray(total[:3] * (1.0 / some_mass(tree, total[3])))
@@ -33,6 +41,15 @@ def center_of_mass_jacobian(tree: Tree, q: Array) -> Array:
     Joint i moves the mass that it carries as one body: column i is (m_i s + w x h_i) / m, with m_i and h_i the mass and the
     first moment beyond it (T. Sugihara, Y. Nakamura, H. Inoue, "Realtime humanoid motion generation through ZMP
     manipulation based on inverted pendulum control", ICRA 2002).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.center_of_mass_jacobian([0.0, 0.0]).round(3) + 0.0
+    array([[0.  , 0.  ],
+           [1.  , 0.25],
+           [0.  , 0.  ]])
     """
     made = moving_bodies(tree)
     joints, poses = joint_transforms(made, q), body_poses(made, q)

@@ -19,6 +19,14 @@ def coriolis_matrix(tree: Tree, q: Array, qd: Array) -> Array:
     For joints it is the matrix of Christoffel symbols. S. Echeandia, P. M. Wensing, "Numerical methods to compute the
     Coriolis matrix and Christoffel symbols for rigid-body systems", J. Computational and Nonlinear Dynamics 16(9), 2021,
     algorithm 1, with the momentum matrix W J of the composite bodies in the place of their 6x6 matrices.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.coriolis_matrix([0.0, 0.5], [1.0, 2.0]).round(3)
+    array([[-0.479, -0.719],
+           [ 0.24 ,  0.   ]])
     """
     made, joints = carried_axes(moving_bodies(tree).regrouped(), q)
     velocity = velocities(made, joints, qd)

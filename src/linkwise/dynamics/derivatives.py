@@ -42,6 +42,17 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
     algebra", IEEE Robotics and Automation Letters 7(2), 2022, in body axes, with the momentum matrix W J in
     the place of the 6x6 Coriolis matrix. With a floating base dq is a small motion in the base's own axes. Coulomb
     friction, which jumps, adds nothing.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> dq, dqd, dqdd = arm.inverse_dynamics_derivatives([0.0, 0.5], [1.0, 2.0], [0.0, 0.0])
+    >>> dqd.round(3)
+    array([[-0.959, -1.438],
+           [ 0.479,  0.   ]])
+    >>> bool(abs(dqdd - arm.mass_matrix([0.0, 0.5])).max() < 1e-12)
+    True
     """
     made = moving_bodies(tree).regrouped()
     return effort_derivatives(tree, *carried_axes(made, q), qd, qdd)

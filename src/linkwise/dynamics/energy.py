@@ -22,6 +22,16 @@ def kinetic_energy(tree: Tree, q: Array, qd: Array) -> Any:
     """T (J) of links, payload and rotors: the sum of v' I v / 2 over the bodies.
 
     H. Goldstein, *Classical Mechanics* (1980), section 5.3.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> qd = [1.0, 2.0]
+    >>> float(round(arm.kinetic_energy([0.0, 0.5], qd), 4))
+    3.483
+    >>> float(round(qd @ arm.mass_matrix([0.0, 0.5]) @ qd / 2, 4))
+    3.483
     """
     made = moving_bodies(tree).regrouped()
     velocity = velocities(made, joint_transforms(made, q), qd)
@@ -37,6 +47,14 @@ def kinetic_energy(tree: Tree, q: Array, qd: Array) -> Any:
 
 @algorithm(inputs={"q": "nq"}, outputs={"U": ""})
 def potential_energy(tree: Tree, q: Array) -> Any:
-    """U (J) in the field of gravity, zero with all mass at the world origin: -m g'c."""
+    """U (J) in the field of gravity, zero with all mass at the world origin: -m g'c.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> [float(round(arm.potential_energy([angle, 0.0]), 3)) for angle in (0.0, 1.5707963)]
+    [0.0, 19.62]
+    """
     made = moving_bodies(tree)
     return np.asarray(-(np.asarray(tree.gravity) @ first_moment(tree, made, joint_transforms(made, q))[:3]))

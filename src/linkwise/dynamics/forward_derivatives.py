@@ -20,6 +20,15 @@ def forward_dynamics_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) ->
 
     M d(qdd) = d(tau) - d(tau of the inverse dynamics) at the acceleration there is (J. Carpentier, N. Mansard, "Analytical
     derivatives of rigid body dynamics algorithms", RSS 2018), with M = L' D L.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> dq, dqd, dtau = arm.forward_dynamics_derivatives([0.0, 0.5], [1.0, 2.0], [0.0, 0.0])
+    >>> (dtau @ arm.mass_matrix([0.0, 0.5])).round(9) + 0.0
+    array([[1., 0.],
+           [0., 1.]])
     """
     check_inertia(tree)
     solver = factor(mass_matrix(tree, q))

@@ -29,6 +29,14 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     1982; R. Featherstone, 2005). Long ones: articulated bodies (R. Featherstone, 1983). Which takes fewer operations on this
     mechanism is counted. Closed loops: M and the closure equations together (see
     `linkwise.dynamics.closed_loops.forward.closed_motion`).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> tau = arm.inverse_dynamics([0.0, 0.5], [1.0, 2.0], [0.3, 0.4])
+    >>> arm.forward_dynamics([0.0, 0.5], [1.0, 2.0], tau).round(9)
+    array([0.3, 0.4])
     """
     return cheapest(tree, q, qd, tau)
 

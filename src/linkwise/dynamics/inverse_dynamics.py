@@ -29,6 +29,15 @@ def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "On-line computational scheme for mechanical manipulators", 1980, in
     body frames, with the pseudo-inertia of the 4x4 matrix method and regrouped inertial parameters (see
     `Bodies.regrouped`).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(3)
+    array([19.62 ,  4.905])
+    >>> arm.inverse_dynamics([0.0, 0.5], [1.0, 2.0], [0.3, 0.4], external=[0, 10, 0, 0, 0, 0]).round(3)
+    array([-0.602, -5.091])
     """
     made = moving_bodies(tree).regrouped()
     return recursion(tree, made, q, qd, qdd) + motor_effort(tree, qd, qdd)

@@ -24,6 +24,14 @@ def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     Sum over the links that a joint carries of (H - Hg) J - its transpose, J in the world frame (G. Legnani et al., "A
     homogeneous matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 2). A carried rotor
     loads its carrier; what a motor without a carrier does, and friction, act between link and parent and do not show.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.joint_actions([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(3) + 0.0
+    array([[ 0.   , 19.62 ,  0.   ,  0.   ,  0.   , 19.62 ],
+           [ 0.   ,  9.81 ,  0.   ,  0.   ,  0.   , 14.715]])
     """
     return actions(tree, q, qd, qdd, np.zeros(6))
 

@@ -36,6 +36,14 @@ def lagrangian(tree: Tree, q: Array, qd: Array) -> Array:
     matrices", 1965; R. P. Paul, *Robot Manipulators*, 1981, chapter 6). A rotor that spins at s = G qd about an axis a of
     its carrier, which turns at w, adds Jm s (a'w) + Jm s^2 / 2. Of a floating base T is worked out in its own axes, for it
     does not depend on where the base is.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> found = arm.kernel("lagrangian")([0.0, 0.5], [1.0, 2.0])
+    >>> bool(abs(found - arm.kinetic_energy([0.0, 0.5], [1.0, 2.0]) + arm.potential_energy([0.0, 0.5])) < 1e-12)
+    True
     """
     x, speed = _as_symbols(q, qd)
     found = _at([_lagrangian(tree, x, speed)], dict(zip([*x, *speed], [*q, *qd], strict=True)))
@@ -50,6 +58,14 @@ def lagrange_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     floating base are no derivatives of coordinates; for them H. Poincaré, "Sur une forme nouvelle des équations de la
     mécanique", C. R. Acad. Sci. 132, 1901: with v, w the velocity of the base in its own axes and p, h the derivatives of L
     by them, tau = dp/dt + w x p - dL/dx is the force, and dh/dt + w x h + v x p - dL/dturn the moment.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> lagrange = arm.kernel("lagrange_dynamics")([0.0, 0.5], [1.0, 2.0], [0.3, 0.4])
+    >>> (lagrange - arm.inverse_dynamics([0.0, 0.5], [1.0, 2.0], [0.3, 0.4])).round(9) + 0.0
+    array([0., 0.])
     """
     x, speed, rise = _as_symbols(q, qd, qdd)
     made = _lagrangian(tree, x, speed)

@@ -22,6 +22,14 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
 
     Column j is the force on the composite body beyond joint j that unit acceleration there takes, passed inward (M. W.
     Walker, D. E. Orin, "Efficient dynamic computer simulation of robotic mechanisms", 1982, method 3).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.mass_matrix([0.0, 0.0]).round(3)
+    array([[2.667, 0.833],
+           [0.833, 0.333]])
     """
     made = moving_bodies(tree).regrouped()
     return composite_mass_matrix(tree, *carried_axes(made, q, tips=False))

@@ -25,6 +25,13 @@ def momentum(tree: Tree, q: Array, qd: Array, *, about: str = "origin") -> Array
     The angular momentum is about the world origin, or about the centre of mass (D. E. Orin, A. Goswami, S.-H. Lee,
     "Centroidal dynamics of a humanoid robot", Autonomous Robots 35, 2013). Rotors count with the spin that their carrier
     feels; a motor without a carrier has no known axis and adds nothing.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.momentum([0.0, 0.0], [1.0, 0.0]).round(3) + 0.0
+    array([0.   , 2.   , 0.   , 0.   , 0.   , 2.667])
     """
     if about not in POINTS:
         raise ArgumentError(f"about is {about!r}; expected {choices(POINTS)}")

@@ -28,6 +28,14 @@ def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str =
     The inverse of the operational-space inertia of O. Khatib, "A unified approach for motion and force control of robot
     manipulators: the operational space formulation", IEEE J. Robotics and Automation 3(1), 1987; it exists at singular
     positions too. From M = L' D L, as Y' inverse(D) Y with L' Y = J'.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.kernel("inverse_operational_space_inertia")([0.0, 1.0])[:2, :2].round(3)
+    array([[ 2.542, -1.02 ],
+           [-1.02 ,  1.159]])
     """
     check_inertia(tree)
     jac = jacobian(tree, q, link=link, frame=frame)

@@ -57,6 +57,15 @@ class SpatialOperators:
         Phi with all joints free.
     R : ndarray (nv, nv)
         G^2 Jm, on the diagonal.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> made = arm.spatial_operators([0.0, 0.5])
+    >>> made.H.shape, made.phi.shape, made.D.round(3)
+    ((2, 12), (12, 12), array([[0.756, 0.   ],
+           [0.   , 0.333]]))
     """
 
     H: FloatArray

@@ -25,6 +25,15 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
 
     C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J.
     Robotics Research 5(3), 1986. The columns stand in the order of `linkwise.model.parameters`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> q, qd, qdd = [0.0, 0.5], [1.0, 2.0], [0.3, 0.4]
+    >>> left = arm.regressor(q, qd, qdd) @ arm.parameters - arm.inverse_dynamics(q, qd, qdd)
+    >>> left.round(9) + 0.0
+    array([0., 0.])
     """
     made = moving_bodies(tree)
     joints = joint_transforms(made, q)

@@ -81,6 +81,13 @@ class Derivation:
         How far an element may be off at most because terms were dropped; 0 where none were.
     seconds : float
         How long it took.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = derive(robots.planar_2r(), "gravity_torque", form="explicit")
+    >>> found.what, found.form, found.bound
+    ('gravity_torque', 'explicit', 0.0)
     """
 
     what: str

@@ -66,6 +66,15 @@ class CSource(str):
         In order; of a tape with parameters there are three.
     tapes : tuple of Tape
         What was exported.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> code = robots.planar_2r().kernel("gravity_torque").to_c()
+    >>> code.signature
+    'void gravity_torque(const double q[2], double tau[2])'
+    >>> code.name, code.precision, len(code.functions)
+    ('gravity_torque', 'double', 1)
     """
 
     name: str

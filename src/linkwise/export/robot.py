@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from linkwise.spatial.scalar import FloatArray
 
 LANGUAGES = ("c", "python", "jax", "cuda", "rust")
+"""What `export` writes."""
 
 CLOSED = {
     "forward_dynamics",

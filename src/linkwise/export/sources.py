@@ -24,6 +24,14 @@ class Sources:
         For each function how many operations one call takes, by kind.
     command : str
         What compiles and tries them, to be typed in their folder.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.export import export
+    >>> made = export(robots.planar_2r(), ["gravity_torque"], "c")
+    >>> list(made.files)
+    ['planar_2r.h', 'planar_2r.c', 'planar_2r_test.c']
     """
 
     files: Mapping[str, str]

@@ -32,6 +32,13 @@ class Description:
         Where the numbers come from, a line each.
     shapes : tuple of Shape
         What the links look like and collide with, where the file says so; nothing is computed from it.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = robots.describe("planar_2r")
+    >>> found.mechanism.name, found.external.tolist()
+    ('planar_2r', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     """
 
     mechanism: Mechanism

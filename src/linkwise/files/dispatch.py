@@ -90,6 +90,15 @@ def load(path: str | Path, *, physical: bool = True) -> Mechanism:
     ------
     FileError
         With everything that is wrong, each with its line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise import robots
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "arm.toml"
+    >>> save(robots.planar_2r(), path)
+    >>> load(path).names
+    ('link1', 'link2')
     """
     return read(path, physical=physical).mechanism
 
@@ -118,6 +127,15 @@ def remarks(path: str | Path, *, physical: bool = True) -> list[FileProblem]:
     ------
     FileError
         Where the file cannot be read at all.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "arm.urdf"
+    >>> _ = path.write_text('<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
+    ...                     '<parent link="a"/><child link="b"/></joint></robot>')
+    >>> [remark.message for remark in remarks(path)]
+    ['no link has a mass: this is a description of kinematics alone']
     """
     reading = _parse(path, physical)
     if reading.description is None:
@@ -161,6 +179,15 @@ def save(
     ------
     FileError
         Where the format cannot hold the mechanism, naming everything that would be lost, or nothing can be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise import robots
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "arm.toml"
+    >>> save(robots.planar_2r(), path, source=["a sketch"])
+    >>> path.read_text().splitlines()[:2]
+    ['format = "linkwise 1"', 'name = "planar_2r"']
     """
     mechanism.require_numbers("a file")
     suffix = Path(path).suffix.lower()

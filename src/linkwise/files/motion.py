@@ -48,6 +48,15 @@ class Motion:
         Length of the file, bytes.
     consumed : int
         How much of it has been read so far, bytes: the share of the work done is ``consumed / size``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.csv"
+    >>> save_motion(path, [0.0, 0.5], [[0.0], [0.1]], [[0.2], [0.2]], [[0.0], [0.0]])
+    >>> motion = Motion(path, 1)
+    >>> [(t.tolist(), q.tolist()) for t, q, qd, qdd in motion]
+    [([0.0, 0.5], [[0.0], [0.1]])]
     """
 
     def __init__(self, path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> None:
@@ -134,7 +143,16 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating
 
 
 def check_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> list[FileProblem]:
-    """The first thing that is wrong with a motion file, with its line; empty when it can be read to its end."""
+    """The first thing that is wrong with a motion file, with its line; empty when it can be read to its end.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.csv"
+    >>> save_motion(path, [0.0, 0.5], [[0.0], [0.1]], [[0.2], [0.2]], [[0.0], [0.0]])
+    >>> check_motion(path, 1), len(check_motion(path, 2))
+    ([], 1)
+    """
     try:
         for _ in open_motion(path, n, names, floating=floating):
             pass
@@ -165,6 +183,14 @@ def save_motion(
     ------
     FileError
         Where the suffix is another, a .MOT cannot hold the times, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.csv"
+    >>> save_motion(path, [0.0, 0.5], [[0.0], [0.1]], [[0.2], [0.2]], [[0.0], [0.0]])
+    >>> path.read_text().splitlines()[0]
+    't,q1,qd1,qdd1'
     """
     columns = [np.asarray(values, dtype=np.float64) for values in (q, qd, qdd)]
     at, rate, acceleration = columns

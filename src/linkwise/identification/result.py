@@ -47,6 +47,16 @@ class Identification:
     succession : ndarray (nv,)
         Correlation of each joint's residual with the next in time: near 0 if they are independent, as the deviations
         suppose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import identification, robots
+    >>> arm = robots.planar_2r()
+    >>> q, qd, qdd = np.random.default_rng(0).normal(size=(3, 200, 2))
+    >>> found = identification.identify(arm, q, qd, qdd, arm.inverse_dynamics(q, qd, qdd))
+    >>> bool((found.residual < 1e-9).all()), found.counts.tolist()
+    (True, [200, 200])
     """
 
     mechanism: Mechanism

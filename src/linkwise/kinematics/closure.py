@@ -33,6 +33,13 @@ def closure(tree: Tree, q: Array) -> Array:
     rotation R1'R2 (twice the vector part of its unit quaternion, by S. W. Shepperd, 1978). For a hinge two more, (-zy, zx)
     with z = R1' z2: the sine of the angle between the axes. These two are zero for axes of opposite sense too: see
     `closure_facing`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> bars = robots.four_bar()
+    >>> bars.kernel("closure")([0.1, 0.0, 0.0]).round(4) + 0.0
+    array([-0.0031, -0.0151,  0.    ,  0.    ,  0.    ])
     """
     return _residual(tree, q, half_sine)
 
@@ -44,7 +51,15 @@ def closure_sine(tree: Tree, q: Array) -> Array:
 
 @algorithm(inputs={"q": "nq"}, outputs={"facing": "loops"}, spread=False, needs_loops=True)
 def closure_facing(tree: Tree, q: Array) -> Array:
-    """Return z1'z2 of every hinge, 1 where its axes have one sense, -1 where they are opposed; 1 for other loops."""
+    """Return z1'z2 of every hinge, 1 where its axes have one sense, -1 where they are opposed; 1 for other loops.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> bars = robots.four_bar()
+    >>> bars.kernel("closure_facing")(bars.neutral).round(9)
+    array([1.])
+    """
     made, q = _bodies(tree, q)
     found = blank(len(tree.loops))
     for k, loop in enumerate(tree.loops):
@@ -59,6 +74,14 @@ def closure_jacobian(tree: Tree, q: Array) -> Array:
     Rows R1'(v2 - v1 - w1 x (p2 - p1)), then R1'(w2 - w1): all of the latter for a full closure, the first two for a hinge.
     Where the loops are closed it is the derivative of `closure`; the position rows are so everywhere. The joints of both
     sides are in it like those of one chain from F1 to F2.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> bars = robots.four_bar()
+    >>> qd = bars.linkage(["crank"]).velocity(bars.neutral, [1.0])
+    >>> (bars.kernel("closure_jacobian")(bars.neutral) @ qd).round(9) + 0.0
+    array([0., 0., 0., 0., 0.])
     """
     return np.concatenate([loop_seen(tree, loop, q)[2][: CLOSURE_ROWS[loop.kind]] for loop in tree.loops])
 
@@ -93,6 +116,17 @@ def closure_bias(tree: Tree, q: Array, qd: Array) -> Array:
 
     What F2 accelerates as seen from F1, in F1's axes, where no joint accelerates: a2 - a1 - alpha1 x d - 2 w1 x d' +
     w1 x (w1 x d), with d = p2 - p1 and d' = v2 - v1, and alpha2 - alpha1 - w1 x w2 (Coriolis' theorem).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> bars = robots.four_bar()
+    >>> linkage = bars.linkage(["crank"])
+    >>> qd = linkage.velocity(bars.neutral, [1.0])
+    >>> qdd = linkage.acceleration(bars.neutral, qd, [0.0])
+    >>> left = bars.kernel("closure_jacobian")(bars.neutral) @ qdd + bars.kernel("closure_bias")(bars.neutral, qd)
+    >>> left.round(9) + 0.0
+    array([0., 0., 0., 0., 0.])
     """
     made, q = _bodies(tree, q)
     qd = coupling(tree).speeds(qd) if tree.coupled else qd

@@ -30,6 +30,13 @@ def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
 
     The floating base turns and moves along one screw: the exponential of its twist (R. M. Murray, Z. Li, S. S. Sastry, *A
     Mathematical Introduction to Robotic Manipulation*, 1994, eq. 2.36).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.integrate([0.0, 0.5], [1.0, -1.0], 0.1)
+    array([0.1, 0.4])
     """
     step = np.asarray(qd) * np.asarray(dt)
     if not tree.floating:
@@ -51,6 +58,13 @@ def configuration_rate(tree: Tree, q: Array, qd: Array) -> Array:
     """dq/dt (nq,) at the speeds qd: R v, half the quaternion times the angular velocity, and the joint speeds.
 
     J. B. Kuipers, *Quaternions and Rotation Sequences* (1999), chapter 11.
+
+    Examples
+    --------
+    >>> from linkwise import Link, Mechanism
+    >>> ship = Mechanism([Link(joint="fixed", mass=1.0, inertia=(1, 1, 1))], floating=True)
+    >>> ship.kernel("configuration_rate")(ship.neutral, [1.0, 0, 0, 0, 0, 0.2]) + 0.0
+    array([1. , 0. , 0. , 0. , 0. , 0. , 0.1])
     """
     if not tree.floating:
         return np.asarray(qd)
@@ -67,6 +81,13 @@ def difference(tree: Tree, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
     ------
     ArgumentError
         Where the shapes do not fit the mechanism or each other, or what is given is no real number.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.difference([0.0, 0.5], [0.1, 0.4]).round(9)
+    array([ 0.1, -0.1])
     """
     start, end = (_configuration(tree, name, value) for name, value in (("q0", q0), ("q1", q1)))
     try:

@@ -26,6 +26,18 @@ def forward_kinematics(tree: Tree, q: Array, *, link: int | str = -1) -> Array:
 
     Multiplied from whichever end takes fewer operations, with the sum of the angles of parallel axes; the third axis of the
     frame may be the cross product of the other two.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.forward_kinematics([0.0, 0.0]) + 0.0
+    array([[1., 0., 0., 2.],
+           [0., 1., 0., 0.],
+           [0., 0., 1., 0.],
+           [0., 0., 0., 1.]])
+    >>> arm.forward_kinematics([0.0, 0.0], link=0)[:3, 3]
+    array([1., 0., 0.])
     """
     made = moving_bodies(tree)
     body, t = frame_of(tree, made, link)
@@ -63,7 +75,16 @@ CROSS = 9
 
 @algorithm(inputs={"q": "nq"}, outputs={"T": "L 4 4"})
 def link_poses(tree: Tree, q: Array) -> Array:
-    """T_world_link (L, 4, 4) of every link."""
+    """T_world_link (L, 4, 4) of every link.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.link_poses([0.0, 0.0])[:, :3, 3]
+    array([[1., 0., 0.],
+           [2., 0., 0.]])
+    """
     made = moving_bodies(tree)
     poses = body_poses(made, q)
     return np.array([poses[body] @ t for body, t in made.frames])

@@ -26,6 +26,22 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base")
 
     Column i is [z_i x (p - o_i); z_i] for a revolute joint and [z_i; 0] for a prismatic one (D. E. Whitney, "The mathematics
     of coordinated control of prosthetic arms and manipulators", 1972).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.jacobian([0.0, 0.0]) + 0.0
+    array([[0., 0.],
+           [2., 1.],
+           [0., 0.],
+           [0., 0.],
+           [0., 0.],
+           [1., 1.]])
+    >>> arm.jacobian([0.0, 0.0], frame="body", link=0)[:3] + 0.0
+    array([[0., 0.],
+           [1., 0.],
+           [0., 0.]])
     """
     check_frame(frame)
     made = moving_bodies(tree)

@@ -19,6 +19,15 @@ def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = -1, frame
 
     Each column is differentiated as it stands, with dz_i/dt = w_i x z_i, and w_i, v_i the velocities of body i:
     [(w_i x z_i) x (p - o_i) + z_i x (v - v_i); w_i x z_i]. In body axes, d(R'J)/dt = R'(Jd - w~ J).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.jacobian_dot([0.0, 0.0], [1.0, 0.0])[:3] + 0.0
+    array([[-2., -1.],
+           [ 0.,  0.],
+           [ 0.,  0.]])
     """
     check_frame(frame)
     made = moving_bodies(tree)

@@ -45,7 +45,13 @@ def manipulability(jacobian: npt.ArrayLike, axes: str = "all") -> FloatArray:
 
 
 def rows_of(axes: str) -> slice:
-    """The rows of a Jacobian that are asked for."""
+    """The rows of a Jacobian that are asked for.
+
+    Examples
+    --------
+    >>> rows_of("translation"), rows_of("rotation"), rows_of("all")
+    (slice(0, 3, None), slice(3, 6, None), slice(0, 6, None))
+    """
     if not isinstance(axes, str) or axes not in AXES:
         raise ArgumentError(f"axes is {axes!r}; expected {choices(AXES)}")
     return AXES[axes]

@@ -21,6 +21,16 @@ def motion(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, A
     A point p = (x, y, z, 1) of link k, in world coordinates, has velocity W[k] p and acceleration H[k] p. The joint
     adds W = L qd and H = L qdd + L^2 qd^2 to its carrier's by Coriolis' theorem (G. Legnani et al., "A homogeneous
     matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 1).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> T, W, H = arm.motion([0.0, 0.0], [1.0, 0.0], [0.0, 0.0])
+    >>> (W[1] @ T[1] @ [0, 0, 0, 1]).round(9) + 0.0
+    array([0., 2., 0., 0.])
+    >>> (H[1] @ T[1] @ [0, 0, 0, 1]).round(9) + 0.0
+    array([-2.,  0.,  0.,  0.])
     """
     made = moving_bodies(tree)
     poses = body_poses(made, q)

@@ -72,6 +72,13 @@ class Workspace:
         NaN where none of many random ones points as asked.
     samples : int
         Random postures that were tried, before the cells were improved.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = robots.planar_2r().workspace(samples=2000)
+    >>> found.dimension, found.q.shape[1]
+    (2, 2)
     """
 
     q: FloatArray

@@ -29,7 +29,15 @@ PAIRS = tuple(TENSOR.values())
 
 
 def parameter_names(tree: Tree) -> tuple[str, ...]:
-    """Names (P,): ``"XX2"`` is of the second link of the list; a prime marks another motor of the same joint."""
+    """Names (P,): ``"XX2"`` is of the second link of the list; a prime marks another motor of the same joint.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> parameter_names(arm)[:5]
+    ('M1', 'MX1', 'MY1', 'MZ1', 'XX1')
+    """
     names = [f"{symbol}{k + 1}" for k in range(len(tree.links)) for symbol in LINK]
     driven = {link.coordinate_name: k for k, link in enumerate(tree.links) if link.moves}
     for drive in tree.drives:
@@ -49,6 +57,13 @@ def parameter_values(tree: Tree) -> FloatArray:
     ------
     ModelError
         Where a floating base carries a rotor with a mass, and no link is fixed to it.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> dict(zip(parameter_names(arm), parameter_values(arm).round(3).tolist()))["M2"]
+    1.0
     """
     carried = [_pseudo(link.body) for link in tree.links]
     held = tree.tool_index

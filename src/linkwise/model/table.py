@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.model.alignment import aligned
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import DHRow, Link
 from linkwise.model.symbolic import any_nonzero, has_symbols, parameters_in, same
@@ -346,16 +347,19 @@ def width(cell: str) -> int:
 
 
 def laid_out(table: Table) -> str:
-    """Lay the table out in plain text, columns two blanks apart, numbers flush right."""
-    shown = [table.header, *table.rows]
-    columns = list(zip(*shown, strict=True))
-    widths = [max(map(width, column)) for column in columns]
-    right = [_is_numeric(column[1:]) for column in columns]
-    lines = [
-        "  ".join(_padded(cell, size, flush) for cell, size, flush in zip(row, widths, right, strict=True)).rstrip()
-        for row in shown
-    ]
+    """Lay the table out in plain text, columns two blanks apart, numbers flush right, their points beneath each other."""
+    lines = ("  ".join(row).rstrip() for row in zip(*padded_columns(table), strict=True))
     return "\n".join([*table.lines, "", *lines])
+
+
+def padded_columns(table: Table) -> list[list[str]]:
+    """Return the columns of a table, each with its header, the cells of a column equally wide."""
+    made = []
+    for name, *cells in zip(table.header, *table.rows, strict=True):
+        shown = [name, *aligned(cells)]
+        size, flush = max(map(width, shown)), _is_numeric(cells)
+        made.append([_padded(cell, size, flush) for cell in shown])
+    return made
 
 
 def _padded(cell: str, size: int, right: bool) -> str:

@@ -269,6 +269,13 @@ class Tree:
         """The same mechanism with other values for some fields.
 
         They are links, loops, motors, base, tool, tool_link, gravity, payload, floating and name.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> arm.replace(gravity=(0, 0, -1.62), name="on the moon").gravity
+        array([ 0.  ,  0.  , -1.62])
         """
         known = self._fields()
         unknown = sorted(changes.keys() - known.keys())
@@ -277,12 +284,30 @@ class Tree:
         return type(self)(**{**known, **changes})
 
     def replace_link(self, link: int | str, **changes: Any) -> Self:
-        """The same mechanism with other values for some fields of one link (any argument of `Link`)."""
+        """The same mechanism with other values for some fields of one link (any argument of `Link`).
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> heavier = arm.replace_link("link2", mass=2.0)
+        >>> [link.body.mass for link in heavier.links]
+        [1.0, 2.0]
+        """
         k = self.link_index(link)
         return self.replace(links=[*self.links[:k], self.links[k].replace(**changes), *self.links[k + 1 :]])
 
     def with_tool(self, tool: Any, link: str | None = None) -> Self:
-        """The same mechanism with another tool, T_link_tool (4, 4), on the link of that name, or on that which had one."""
+        """The same mechanism with another tool, T_link_tool (4, 4), on the link of that name, or on that which had one.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> longer = arm.with_tool([[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+        >>> longer.forward_kinematics([0.0, 0.0])[:3, 3]
+        array([2.5, 0. , 0. ])
+        """
         return self.replace(tool=tool, **({} if link is None else {"tool_link": link}))
 
     def with_payload(self, mass: Any = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = 0.0) -> Self:
@@ -298,11 +323,26 @@ class Tree:
             Centre of mass in the tool's frame, m.
         inertia : float, (3,), (6,) or (3, 3) array_like
             About the centre of mass, tool axes, kg m2.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> arm.with_payload(3.0).gravity_torque([0.0, 0.0]).round(2)
+        array([78.48, 34.34])
         """
         return self.replace(payload=Inertia(mass, com, inertia, item="payload"))
 
     def nofriction(self, *, coulomb: bool = True, viscous: bool = True) -> Self:
-        """The same mechanism without Coulomb friction, viscous friction, or both."""
+        """The same mechanism without Coulomb friction, viscous friction, or both.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.puma560()
+        >>> arm.nofriction().friction_torque([1.0] * 6)
+        array([0., 0., 0., 0., 0., 0.])
+        """
         return self._with_motors(lambda motor: motor.without_friction(coulomb=coulomb, viscous=viscous))
 
     def with_friction_rule(self, rule: str) -> Self:

@@ -15,4 +15,4 @@ from linkwise.planar.link import Link as Link
 from linkwise.planar.loop import Loop as Loop
 from linkwise.planar.mechanism import Mechanism as Mechanism
 from linkwise.planar.polygon import bar as bar
-from linkwise.planar.rounded_bar import rounded_bar as rounded_bar
+from linkwise.planar.polygon import rounded_bar as rounded_bar

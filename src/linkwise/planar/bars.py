@@ -45,10 +45,20 @@ def bars(mechanism: Mechanism) -> dict[str, tuple[FloatArray, ...]]:
         for name, point in ((loop.first, loop.first_point), (loop.second, loop.second_point)):
             if name in ends:
                 ends[name].append(point)
-    reaches = [float(np.hypot(*end)) for several in ends.values() for end in several]
-    long = [reach for reach in reaches if reach > 0.0]
-    width = PART * float(np.mean(long)) if long else 0.0
-    return {name: tuple(_bar_to(end, width) for end in several if np.hypot(*end) > 0.0) for name, several in ends.items()}
+    apart = {name: _apart(several) for name, several in ends.items()}
+    reaches = [float(np.hypot(*end)) for several in apart.values() for end in several]
+    width = PART * float(np.mean(reaches)) if reaches else 0.0
+    return {name: tuple(_bar_to(end, width) for end in several) for name, several in apart.items()}
+
+
+def _apart(ends: list[FloatArray]) -> list[FloatArray]:
+    """The points that are neither the origin nor, but for rounding, one before: several joints may be on one pin."""
+    kept = [np.zeros(2)]
+    for end in ends:
+        near = 1e-12 * float(np.hypot(*end))
+        if all(np.hypot(*(end - other)) > near for other in kept):
+            kept.append(end)
+    return kept[1:]
 
 
 def _bar_to(end: FloatArray, width: float) -> FloatArray:

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, members
+from linkwise.planar.evaluation import finite
 from linkwise.planar.spatial import spatial
 from linkwise.solve.linkage import Linkage, assemble
-from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def close(mechanism: Mechanism, configuration: npt.ArrayLike, driven: str | Sequ
     >>> close(parallelogram, [np.pi / 2, -1.5, 1.5], driven="crank").round(4).tolist()
     [1.5708, -1.5708, 1.5708]
     """
-    q = numbers("configuration", configuration, f"finite real numbers (..., {mechanism.nq})")
-    if q.shape[-1:] != (mechanism.nq,):
-        raise ArgumentError(f"configuration has the shape {q.shape}; expected (..., {mechanism.nq})")
+    q = finite(mechanism, configuration).copy()
     if not mechanism.loops:
         return q
     if driven is None:

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, members, shown
+from linkwise.errors import ArgumentError, shown
 from linkwise.planar.collision_pairs import IndexPair, chosen_pairs, default_pairs, things
-from linkwise.planar.collision_shapes import BoolArray, Shape, nearer, obstacle_polygons, within
+from linkwise.planar.collision_shapes import BoolArray, Shape, nearer, within
+from linkwise.planar.evaluation import finite, require_numbers
+from linkwise.planar.polygon import obstacle_polygons
+from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -122,7 +125,8 @@ def pairs_in_collision(
     check = Check.of(mechanism, obstacles, pairs)
     q = check.read(configuration)
     if q.batch:
-        raise ArgumentError(f"configuration: shape {(*q.batch, mechanism.nq)}; expected ({mechanism.nq},)")
+        shape = (*q.batch, mechanism.nq)
+        raise ArgumentError(f"configuration has the shape {shape}; expected ({mechanism.nq},): one configuration")
     found = check.each(q.flat, np.full(len(check.pairs), read_margin(margin)))[0]
     return [name for name, hit in zip(check.pair_names, found, strict=True) if hit]
 
@@ -187,10 +191,7 @@ class Check:
     @classmethod
     def of(cls, mechanism: Mechanism, obstacles: Obstacles, pairs: Iterable[Any] | None) -> Check:
         """Read what the user gave."""
-        if mechanism.symbols:
-            raise ArgumentError(
-                f"{mechanism.name!r} has symbols, {members(mechanism.symbols)}; expected numbers: substitute them"
-            )
+        require_numbers(mechanism)
         polygons = obstacle_polygons(obstacles)
         names = things(mechanism, polygons)
         chosen = default_pairs(mechanism, len(polygons)) if pairs is None else chosen_pairs(mechanism, names, pairs)
@@ -203,16 +204,8 @@ class Check:
 
     def read(self, configurations: Any) -> Configurations:
         """Read coordinates (..., nq), rad or m."""
-        nq = self.mechanism.nq
-        try:
-            q = np.array(configurations, dtype=float)
-        except (TypeError, ValueError):
-            raise ArgumentError(f"configurations: {shown(configurations)}; expected (..., {nq}) numbers") from None
-        if q.ndim == 0 or q.shape[-1] != nq:
-            raise ArgumentError(f"configurations: shape {q.shape}; expected (..., {nq})")
-        if not np.isfinite(q).all():
-            raise ArgumentError(f"configurations: {float(q[~np.isfinite(q)][0])} among them; expected finite numbers")
-        return Configurations(q.reshape(math.prod(q.shape[:-1]), nq), q.shape[:-1])
+        q = finite(self.mechanism, configurations)
+        return Configurations(q.reshape(math.prod(q.shape[:-1]), self.mechanism.nq), q.shape[:-1])
 
     def placed(self, q: FloatArray) -> Iterator[tuple[slice, list[list[Shape]]]]:
         """The shapes of all links, then of the obstacles, for one part of the configurations (N, nq) after another."""
@@ -220,6 +213,8 @@ class Check:
         for start in range(0, len(q), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             moving = [[Shape(np.asarray(polygon)) for polygon in link] for link in self.mechanism.place(q[part])]
+            if not all(np.isfinite(end).all() for link in moving for shape in link for end in (shape.low, shape.high)):
+                raise ArgumentError(f"configuration: some put a link of {self.mechanism.name!r} beyond all numbers")
             yield part, moving + still
 
     def meet(self, placed: list[list[Shape]], pair: IndexPair, margin: float, asked: BoolArray) -> BoolArray:
@@ -242,6 +237,10 @@ class Check:
 
 def read_margin(margin: float) -> float:
     """Read the distance up to which polygons are in collision, m."""
-    if not (math.isfinite(margin) and margin >= 0.0):
+    try:
+        made = real(margin)
+    except TypeError:
+        made = np.empty(0)
+    if made.ndim or not (np.isfinite(made) and made >= 0.0):
         raise ArgumentError(f"margin: {shown(margin)}; expected a finite length of at least 0, m")
-    return float(margin)
+    return float(made)

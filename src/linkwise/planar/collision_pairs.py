@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.planar.link import WORLD
 
 if TYPE_CHECKING:
     from linkwise.planar.mechanism import Mechanism
@@ -34,14 +36,17 @@ def things(mechanism: Mechanism, obstacles: Iterable[str]) -> list[str]:
 def default_pairs(mechanism: Mechanism, obstacles: int) -> list[IndexPair]:
     """All pairs that can both come together and come apart.
 
-    Left out are links joined by a joint or a loop, links that are fixed to each other, links that turn about the same
-    point (they always meet there), and obstacles with what does not move.
+    Left out are links joined by a joint or a loop, links that are fixed to each other, links of one pin (they always meet
+    there), and obstacles with what does not move.
     """
     count = len(mechanism.links)
-    drawn = [k for k, link in enumerate(mechanism.links) if link.polygons]
+    own: list[IndexPair] | None = mechanism.__dict__.get("_own_pairs")
     bodies = _bodies(mechanism)
-    apart = _joined(mechanism) | _meeting(mechanism)
-    own = [(i, j) for i in drawn for j in drawn if i < j and bodies[i] != bodies[j] and frozenset((i, j)) not in apart]
+    drawn = [k for k, link in enumerate(mechanism.links) if link.polygons]
+    if own is None:
+        apart = _joined(mechanism) | _meeting(mechanism)
+        own = [(i, j) for i in drawn for j in drawn if i < j and bodies[i] != bodies[j] and frozenset((i, j)) not in apart]
+        mechanism.__dict__["_own_pairs"] = own
     moving = [i for i in drawn if bodies[i] >= 0]
     return own + [(i, count + k) for i in moving for k in range(obstacles)]
 
@@ -54,6 +59,8 @@ def chosen_pairs(mechanism: Mechanism, names: Sequence[str], pairs: Iterable[Any
     ArgumentError
         Where a pair is not of two different things, at least one of them a link.
     """
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise ArgumentError(f"pairs: {shown(pairs)}; expected a list of pairs of names, such as {names[:2]}")
     return [_pair(mechanism, names, given) for given in pairs]
 
 
@@ -92,14 +99,29 @@ def _joined(mechanism: Mechanism) -> set[frozenset[int]]:
 
 
 def _meeting(mechanism: Mechanism) -> set[frozenset[int]]:
-    """Pairs of links whose body frames have one origin wherever the joints are: at two configurations drawn at random."""
+    """Pairs of links that hang on one pin: that have a point in common wherever the joints are, with the loops closed.
+
+    Points of joints that are one in two configurations drawn at random are one in all; those that a loop pins together
+    are one where it is closed.
+    """
     drawn = np.random.default_rng(0).uniform(0.3, 2.9, (2, mechanism.nq))
-    origins = np.asarray(mechanism.poses(drawn))[..., :2, 2]
-    size = 1.0 + np.abs(origins).max(initial=0.0)
-    count = len(mechanism.links)
-    return {
-        frozenset((i, j))
-        for i in range(count)
-        for j in range(i)
-        if np.abs(origins[:, i] - origins[:, j]).max(initial=0.0) <= 1e-12 * size
-    }
+    poses = np.asarray(mechanism.poses(drawn))
+    carriers, points = [], []
+    for k, parent in enumerate(mechanism.parents):
+        on_parent = parent >= 0 and mechanism.links[k].joint != "prismatic"
+        carriers.append({k, parent} if on_parent else {k})
+        points.append(poses[:, k, :2, 2])
+    for loop in mechanism.loops:
+        for name, point in ((loop.first, loop.first_point), (loop.second, loop.second_point)):
+            k = -1 if name == WORLD else mechanism.link_index(name)
+            carriers.append({k} if k >= 0 else set())
+            points.append(np.tile(point, (2, 1)) if k < 0 else poses[:, k, :2, :2] @ point + poses[:, k, :2, 2])
+    places = np.array(points)
+    one = np.abs(places[:, None] - places).max(axis=(-1, -2)) <= 1e-12 * np.abs(places).max()
+    first = len(mechanism.links)
+    one[range(first, len(places), 2), range(first + 1, len(places), 2)] = True
+    pins = np.arange(len(places))
+    for i, j in np.argwhere(one):
+        pins[pins == pins[j]] = pins[i]
+    links = [set().union(*(carriers[k] for k in np.flatnonzero(pins == pin))) for pin in np.unique(pins)]
+    return {frozenset(both) for together in links for both in combinations(together, 2)}

@@ -1,14 +1,13 @@
-"""Polygons of many configurations and obstacles as shapes of the geometry library, made only where they may meet."""
+"""Polygons in many configurations as shapes of the geometry library, made only where they may meet."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.errors import ArgumentError, MissingExtraError, shown
+from linkwise.errors import MissingExtraError
 from linkwise.spatial.scalar import FloatArray
 
 BoolArray = NDArray[np.bool_]
@@ -96,43 +95,3 @@ def nearer(one: Shape, other: Shape, best: FloatArray) -> FloatArray:
     if chosen.size:
         answer[chosen] = np.minimum(best[chosen], shapely.distance(one.at(chosen), other.at(chosen)))
     return answer
-
-
-# ── obstacles ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def obstacle_polygons(obstacles: Mapping[str, Any] | Sequence[Any]) -> dict[str, FloatArray]:
-    """Read obstacles: polygons (m, 2) in world axes with their names, by default ``"obstacle 1"`` and so on.
-
-    Raises
-    ------
-    ArgumentError
-        Where one is no polygon of at least three finite points that does not cross itself.
-
-    Examples
-    --------
-    >>> list(obstacle_polygons([[(0, 0), (1, 0), (0, 1)]]))
-    ['obstacle 1']
-    """
-    if isinstance(obstacles, Mapping):
-        named = {str(name): polygon for name, polygon in obstacles.items()}
-    else:
-        named = {f"obstacle {k}": polygon for k, polygon in enumerate(obstacles, start=1)}
-    return {name: _polygon(name, polygon) for name, polygon in named.items()}
-
-
-def _polygon(name: str, given: Any) -> FloatArray:
-    wanted = "expected a polygon: (m, 2) finite numbers, m at least 3, in m; obstacles are a list or a dict of such"
-    try:
-        vertices = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"{name}: {shown(given)}; {wanted}") from None
-    if vertices.ndim != 2 or vertices.shape[0] < 3 or vertices.shape[1] != 2 or not np.isfinite(vertices).all():
-        raise ArgumentError(f"{name}: {shown(given)}; {wanted}")
-    shapely = library()
-    made = shapely.polygons(vertices)
-    if not shapely.is_valid(made):
-        raise ArgumentError(
-            f"{name}: {shapely.is_valid_reason(made)}; expected a polygon with area that does not cross itself"
-        )
-    return vertices

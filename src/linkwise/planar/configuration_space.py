@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TURN = 2.0 * math.pi
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConfigurationSpace:
     """Configurations of two joints on a grid, the others held; made by `configuration_space`.
 
@@ -47,6 +47,15 @@ class ConfigurationSpace:
         How far two polygons that are checked can at most approach each other within half a step of the grid, m.
     margin : float
         Polygons no farther apart than this are in collision, m.
+
+    Examples
+    --------
+    >>> from linkwise import planar
+    >>> bar = [(0, -0.05), (1, -0.05), (1, 0.05), (0, 0.05)]
+    >>> arm = planar.Mechanism([planar.Link(bar, name="upper"), planar.Link(bar, a=1.0, name="lower")])
+    >>> space = planar.configuration_space(arm, {"wall": [(1.5, -1), (1.7, -1), (1.7, 1), (1.5, 1)]}, points=13)
+    >>> space.wraps, space.occupied.shape, bool(space.occupied[6, 6])
+    ((True, True), (13, 13), True)
     """
 
     check: Check
@@ -193,7 +202,7 @@ def configuration_space(
     grid = first, second
     q = _configurations(held, chosen, grid).reshape(-1, mechanism.nq)
     steps = [0.5 * (high - low) / (count - 1) for (low, high, _), count in zip(ranges, counts, strict=True)]
-    moved = movements(mechanism, check.pairs, dict(zip(chosen, steps, strict=True)), q[[0, -1]])
+    moved = movements(check, dict(zip(chosen, steps, strict=True)), q[[0, -1]])
     near, by_pair = _look(check, q, read_margin(margin), moved)
     return ConfigurationSpace(
         check,
@@ -225,7 +234,7 @@ def _held(check: Check, joints: tuple[int, int], at: Any) -> FloatArray:
     found = check.read(at)
     if found.batch:
         raise ArgumentError(f"at: shape {(*found.batch, mechanism.nq)}; expected ({mechanism.nq},)")
-    q = found.flat[0]
+    q: FloatArray = found.flat[0]
     for k in set(range(mechanism.nq)) - set(joints):
         if not least[k] <= q[k] <= most[k]:
             name = mechanism.coordinate_names[k]
@@ -243,8 +252,10 @@ def _configurations(at: FloatArray, joints: tuple[int, int], grid: tuple[FloatAr
 
 def _joints(mechanism: Mechanism, joints: Any) -> tuple[int, int]:
     names = list(mechanism.coordinate_names)
+    if len(names) < 2:
+        raise ArgumentError(f"configuration_space: {mechanism.name!r} has {len(names)} coordinates; expected two or more")
     wanted = f"expected two different coordinates of {choices(names)}, or indices 0 to {len(names) - 1}"
-    if isinstance(joints, str) or len(joints) != 2:
+    if isinstance(joints, str) or not isinstance(joints, Iterable) or len(joints := tuple(joints)) != 2:
         raise ArgumentError(f"joints: {shown(joints)}; {wanted}")
     found = []
     for joint in joints:
@@ -286,7 +297,7 @@ def _range(mechanism: Mechanism, k: int, given: FloatArray | None) -> tuple[floa
 
 
 def _counts(points: Any) -> tuple[int, int]:
-    both = (points, points) if isinstance(points, int | np.integer) else tuple(points)
-    if len(both) != 2 or any(not isinstance(n, int | np.integer) or n < 2 for n in both):
+    both = tuple(points) if isinstance(points, Iterable) else (points, points)
+    if len(both) != 2 or any(not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 2 for n in both):
         raise ArgumentError(f"points: {shown(points)}; expected one or two whole numbers of at least 2")
     return int(both[0]), int(both[1])

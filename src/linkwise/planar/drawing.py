@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, members, shown
+from linkwise.errors import ArgumentError
 from linkwise.model.table import plain
 from linkwise.planar import drawing_symbols as symbols
+from linkwise.planar.evaluation import finite, require_numbers
+from linkwise.planar.polygon import obstacle_polygons
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.figure import colour, figure, literal, shortened
 
@@ -75,7 +77,7 @@ def draw(
     'x [m]'
     """
     q = one(mechanism, configuration)
-    polygons = _obstacles(obstacles)
+    polygons = obstacle_polygons(obstacles)
     low, high = bounds(mechanism, q[None], polygons)
     width, height = LONGEST * (high - low) / (high - low).max()
     made = figure(max(width, 2.4) + (2.2 if names else 0.8), max(height, 2.0) + 0.8) if into is None else into
@@ -99,16 +101,10 @@ def settled(made: Any, into: Any) -> Any:
 
 def one(mechanism: Mechanism, configuration: Any) -> FloatArray:
     """Read one configuration (nq,)."""
-    if mechanism.symbols:
-        raise ArgumentError(
-            f"{mechanism.name!r} has symbols, {members(mechanism.symbols)}; expected numbers: substitute them"
-        )
-    try:
-        q = np.array(configuration, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"configuration: {shown(configuration)}; expected ({mechanism.nq},) numbers") from None
-    if q.shape != (mechanism.nq,) or not np.isfinite(q).all():
-        raise ArgumentError(f"configuration: {shown(configuration)}; expected ({mechanism.nq},) finite numbers")
+    require_numbers(mechanism)
+    q = finite(mechanism, configuration)
+    if q.ndim != 1:
+        raise ArgumentError(f"configuration has the shape {q.shape}; expected ({mechanism.nq},), for one picture")
     return q
 
 
@@ -229,11 +225,3 @@ def legend(made: Any, axes: Any, mechanism: Mechanism, obstacles: Mapping[str, F
         shown = made.legend(handles, [" "] * len(handles), loc="outside right upper", frameon=False, fontsize=9)
         for words, name in zip(shown.get_texts(), found, strict=True):
             literal(words, shortened(plain(name)))
-
-
-def _obstacles(obstacles: Any) -> dict[str, FloatArray]:
-    if not len(obstacles):
-        return {}
-    from linkwise.planar.collision_shapes import obstacle_polygons
-
-    return obstacle_polygons(obstacles)

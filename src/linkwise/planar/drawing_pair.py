@@ -12,7 +12,7 @@ from linkwise.errors import ArgumentError
 from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.drawing import joint as draw_joint
 from linkwise.planar.drawing import one, settled
-from linkwise.planar.rounded_bar import rounded_bar
+from linkwise.planar.polygon import rounded_bar
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.figure import colour, figure
 
@@ -29,7 +29,7 @@ def draw_pair(
 ) -> Any:
     """Draw a link on its parent, both in the parent's body frame, with the frames and the dimensions between them.
 
-    The dimensions are those of the transform that takes the link to its parent's frame (S. LaValle, *Planning
+    The dimensions are those of the transform that takes the link to its parent's frame (S. M. LaValle, *Planning
     Algorithms*, 2006, section 3.3.1): the distance a of the joints along the parent's x axis, and the angle theta from
     that axis to the link's. What varies is marked by its joint: a circle turns, a slot slides.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.planar import drawing_symbols as symbols
-from linkwise.planar.drawing import one, settled
+from linkwise.planar.drawing import joint, one, settled
 from linkwise.planar.drawing_pair import FRAME, PIN
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.figure import colour, figure
@@ -25,7 +25,8 @@ def draw_steps(mechanism: Mechanism, configuration: Any, link: int | str = -1, *
 
     The first panel shows the last link's model in its own body frame. Each T_i then takes what is there to the frame of the
     parent, where the parent's model waits in its initial place; the first transform, T_1, takes the chain to the world
-    (S. LaValle, *Planning Algorithms*, 2006, section 3.3.1).
+    (S. M. LaValle, *Planning Algorithms*, 2006, section 3.3.1). Below each panel stands what its transform does: the turn,
+    and the shift that follows it, along x where there is one number.
 
     Parameters
     ----------
@@ -59,9 +60,10 @@ def draw_steps(mechanism: Mechanism, configuration: Any, link: int | str = -1, *
     """
     q = one(mechanism, configuration)
     chain = list(mechanism.path(link))
-    steps = _steps(np.asarray(mechanism.transforms(q)), chain)
+    transforms = np.asarray(mechanism.transforms(q))
+    steps = _steps(transforms, chain)
     rows, across = math.ceil(len(steps) / ROW), min(len(steps), ROW)
-    made = figure(3.0 * across, 3.3 * rows) if into is None else into
+    made = figure(3.0 * across, 3.8 * rows) if into is None else into
     grid = made.subplots(rows, across, squeeze=False).ravel()
     views = [_view(mechanism, placed) for placed in steps]
     half = max(float(np.max(high - low)) for low, high in views) * 0.5
@@ -70,6 +72,8 @@ def draw_steps(mechanism: Mechanism, configuration: Any, link: int | str = -1, *
         middle = 0.5 * (low + high)
         axes.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half))
         axes.set_title(_title(chain, number), fontsize=11)
+        if number:
+            axes.set_xlabel(_motion(transforms[chain[-number]]), fontsize=9)
     for axes in grid[len(steps) :]:
         axes.set_axis_off()
     return settled(made, into)
@@ -95,6 +99,19 @@ def _title(chain: list[int], number: int) -> str:
     return rf"$T_{{{moved + 1}}}$ takes it to" + "\n" + frame
 
 
+def _motion(T_parent_link: FloatArray) -> str:
+    """What a transform does, in the order in which it does it."""
+    angle = _rounded(math.degrees(math.atan2(T_parent_link[1, 0], T_parent_link[0, 0])), 1)
+    x, y = (_rounded(value, 3) for value in T_parent_link[:2, 2])
+    shift = f"shift by ({x:g}, {y:g}) m" if y else f"shift by {x:g} m"
+    turn = f"turn by {angle:g}°" if angle else "no turn"
+    return f"{turn}, then {shift}" if x or y else f"{turn}, no shift"
+
+
+def _rounded(value: float, digits: int) -> float:
+    return round(float(value), digits) + 0.0
+
+
 def _view(mechanism: Mechanism, placed: dict[int, FloatArray]) -> tuple[FloatArray, FloatArray]:
     """Corners of what a panel shows."""
     points = [np.zeros((1, 2))]
@@ -111,7 +128,9 @@ def _panel(axes: Any, mechanism: Mechanism, placed: dict[int, FloatArray], half:
     for k, pose in placed.items():
         polygons = [polygon @ pose[:2, :2].T + pose[:2, 2] for polygon in mechanism.links[k].polygons]
         symbols.body(axes, polygons, colour(k))
-        symbols.pin(axes, pose[:2, 2], PIN * half)
+        link = mechanism.links[k]
+        slides = math.atan2(pose[1, 0], pose[0, 0]) - float(link.theta)  # (of a prismatic joint: the direction)
+        joint(axes, link, pose[:2, 2], slides, PIN * half)
         if polygons:
             points = np.concatenate(polygons)
             middle = 0.5 * (points.min(axis=0) + points.max(axis=0))

@@ -15,7 +15,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.model.symbolic import expression_of
 from linkwise.planar import transforms as over_scalars
 from linkwise.spatial.numbers import numbers, real
-from linkwise.spatial.scalar import Array, array
+from linkwise.spatial.scalar import Array, FloatArray, array
 
 if TYPE_CHECKING:
     from linkwise.planar.mechanism import Mechanism
@@ -80,6 +80,34 @@ def _spans(mechanism: Mechanism) -> list[list[slice]]:
     """Which points belong to which polygon of which link."""
     ends = iter(accumulate(len(shape) for link in mechanism.links for shape in link.polygons))
     return [[slice((end := next(ends)) - len(shape), end) for shape in link.polygons] for link in mechanism.links]
+
+
+def require_numbers(mechanism: Mechanism) -> None:
+    """Refuse a mechanism with symbols.
+
+    Raises
+    ------
+    ArgumentError
+        Naming them.
+    """
+    if mechanism.symbols:
+        raise ArgumentError(
+            f"{mechanism.name!r} has symbols, {members(mechanism.symbols)}; expected numbers: substitute them"
+        )
+
+
+def finite(mechanism: Mechanism, configuration: Any) -> FloatArray:
+    """Configurations (..., nq) of finite numbers, rad or m; the caller's own array where it is such.
+
+    Raises
+    ------
+    ArgumentError
+        Where they are something else, or of another shape.
+    """
+    q = numbers("configuration", configuration, f"finite real numbers (..., {mechanism.nq})", copy=False)
+    if q.shape[-1:] != (mechanism.nq,):
+        raise ArgumentError(f"configuration has the shape {q.shape}; expected (..., {mechanism.nq})")
+    return q
 
 
 def substitute(mechanism: Mechanism, values: Mapping[Any, Any]) -> dict[str, Any]:

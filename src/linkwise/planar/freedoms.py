@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise.kinematics.closing import Closing, closed_samples, closing
 from linkwise.kinematics.mobility import generic_positions
 from linkwise.kinematics.pivots import rank_of
+from linkwise.planar.evaluation import finite
 from linkwise.planar.link import REMOVED, WORLD
 from linkwise.planar.loop import CLOSURES
 from linkwise.planar.structure import parent_name
@@ -92,8 +93,10 @@ def freedoms(mechanism: Mechanism, configuration: npt.ArrayLike | None = None) -
     Raises
     ------
     ArgumentError
-        Where loops are open at the configuration given.
+        Where the configuration is not nq finite numbers, or the loops are open there.
     """
+    if configuration is not None:
+        finite(mechanism, configuration)
     bodies = len(mechanism.links)
     removed = [REMOVED[link.joint] for link in mechanism.links] + [CLOSURES[loop.joint] for loop in mechanism.loops]
     count = 3 * bodies - sum(removed)

@@ -246,7 +246,8 @@ def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
         made = real(limits)
     except TypeError:
         made = np.empty(0)
-    if made.shape != shape or not (made[..., 0] <= made[..., 1]).all():
+    least, most = (made[..., 0], made[..., 1]) if made.shape == shape else (np.inf, -np.inf)
+    if not np.all((least <= most) & (least < np.inf) & (most > -np.inf)):
         check.report("limits", limits, f"{expected}, the least first, neither NaN, or None")
         return None
-    return None if np.isinf(made).all() else frozen(made.copy())
+    return None if np.isinf(made).all() else frozen(made + 0.0)

@@ -22,6 +22,7 @@ from linkwise.spatial.scalar import Array, FloatArray
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as SpatialMechanism
+    from linkwise.planar.collision_shapes import BoolArray
     from linkwise.solve.linkage import Linkage
 
 
@@ -81,6 +82,8 @@ class Mechanism:
         if not given or not all(isinstance(link, Link) for link in given):
             check.report("links", links, "one planar.Link or more")
             check.finish()
+        if name is not None and not isinstance(name, str):
+            check.report("name", name, "a word, or None")
         named = with_names(given)
         check_names(check, named)
         parents = parents_of(check, named)
@@ -257,6 +260,35 @@ class Mechanism:
 
         return linkage_of(self, driven)
 
+    # ── among obstacles ───────────────────────────────────────────────────────────────────────────
+
+    def collides(self, configurations: npt.ArrayLike, **options: Any) -> BoolArray:
+        """Whether links run into each other or into obstacles (...,): see `linkwise.planar.collides`.
+
+        Parameters
+        ----------
+        configurations : (..., nq) array_like
+            Coordinates, rad or m.
+        **options
+            ``obstacles`` (polygons in world axes, m), ``pairs`` that are checked, ``margin`` (m).
+
+        Raises
+        ------
+        ArgumentError, MissingExtraError
+            As for `linkwise.planar.collides`.
+
+        Examples
+        --------
+        >>> from linkwise import planar
+        >>> rod = planar.bar(1.0, 0.1)
+        >>> arm = planar.Mechanism([planar.Link(rod, name="upper"), planar.Link(rod, a=1.0, name="lower")])
+        >>> arm.collides([[0.0, 0.0], [1.57, 0.0]], obstacles={"wall": [(1.5, -1), (1.7, -1), (1.7, 1), (1.5, 1)]})
+        array([ True, False])
+        """
+        from linkwise.planar.collision import collides
+
+        return collides(self, configurations, **options)
+
     # ── in space, on paper ────────────────────────────────────────────────────────────────────────
 
     def spatial(self, gravity: npt.ArrayLike | None = None) -> SpatialMechanism:
@@ -276,6 +308,36 @@ class Mechanism:
         from linkwise.planar.written import transform_text
 
         return transform_text(self, constants)
+
+    def draw(self, configuration: npt.ArrayLike, **options: Any) -> Any:
+        """A picture of the mechanism in one configuration, a matplotlib figure: see `linkwise.planar.draw`.
+
+        Parameters
+        ----------
+        configuration : (nq,) array_like
+            Coordinates, rad or m.
+        **options
+            ``obstacles`` (polygons in world axes, m), ``frames``, ``names``, ``into``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        ArgumentError, MissingExtraError
+            As for `linkwise.planar.draw`.
+
+        Examples
+        --------
+        >>> from linkwise import planar
+        >>> rod = planar.bar(1.0, 0.1)
+        >>> planar.Mechanism([planar.Link(rod), planar.Link(rod, a=1.0)]).draw([0.5, -1.0]).axes[0].get_ylabel()
+        'y [m]'
+        """
+        from linkwise.planar.drawing import draw
+
+        return draw(self, configuration, **options)
 
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
 

@@ -1,8 +1,9 @@
-"""Polygons: a link's shape in its body frame, checked, and the bar that drawings of mechanisms are made of."""
+"""Polygons: those of links and of obstacles, checked, and the two bars that drawings of mechanisms are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 
 EXPECTED = "a polygon (m, 2) of at least 3 points x, y (m), or a sequence of such"
+
+AT_ONCE = 200_000
+"""Pairs of edges that are looked at together."""
 
 
 def bar(length: float, width: float) -> FloatArray:
@@ -43,15 +47,59 @@ def bar(length: float, width: float) -> FloatArray:
     >>> planar.bar(1.0, 0.25).tolist()
     [[-0.125, -0.125], [1.125, -0.125], [1.125, 0.125], [-0.125, 0.125]]
     """
-    check = Checker("bar")
+    along, half = _size(Checker("bar"), length, width)
+    return np.array([[-half, -half], [along + half, -half], [along + half, half], [-half, half]])
+
+
+def rounded_bar(length: float, width: float, corners: int = 9) -> FloatArray:
+    """A bar along the x axis with round ends about its two joints, the origin and (length, 0).
+
+    Parameters
+    ----------
+    length : float
+        Between the two joints, m.
+    width : float
+        Across, m.
+    corners : int
+        Points on each half circle, at least 2.
+
+    Returns
+    -------
+    ndarray (2 corners, 2)
+        Counterclockwise, m; the points lie on the circles, so the polygon is within the round shape.
+
+    Raises
+    ------
+    ArgumentError
+        Unless length and width are > 0 and finite, and corners is a whole number of at least 2.
+
+    Examples
+    --------
+    >>> from linkwise import planar
+    >>> planar.rounded_bar(1.0, 0.2).shape
+    (18, 2)
+    """
+    check = Checker("rounded_bar")
+    if not isinstance(corners, (int, np.integer)) or isinstance(corners, bool) or corners < 2:
+        check.report("corners", corners, "a whole number of at least 2")
+    along, half = _size(check, length, width, positive=True)
+    turn = np.linspace(-0.5 * math.pi, 0.5 * math.pi, corners)
+    cap = half * np.stack((np.cos(turn), np.sin(turn)), axis=1)
+    return np.concatenate([cap + np.array([along, 0.0]), -cap])
+
+
+def _size(check: Checker, length: Any, width: Any, positive: bool = False) -> tuple[float, float]:
+    """The length of a bar, which may have to be positive, and half its width, which has to."""
     along, half = check.number("length", length, least=0.0, known=True), 0.5 * check.number("width", width, known=True)
-    if not check.problems and not half > 0.0:
-        check.report("width", width, "a finite number > 0")
+    wrong = {problem.field for problem in check.problems}
+    for field, given, made in (("length", length, along), ("width", width, half)):
+        if field not in wrong and not made > 0.0 and (positive or field == "width"):
+            check.report(field, given, "a finite number > 0")
     try:
         check.finish()
     except ModelError as error:
         raise ArgumentError(str(error)) from None
-    return np.array([[-half, -half], [along + half, -half], [along + half, half], [-half, half]])
+    return along, half
 
 
 def given_polygons(check: Checker, field: str, given: Any) -> tuple[FloatArray, ...]:
@@ -78,17 +126,53 @@ def _points(given: Any) -> FloatArray | None:
         return None
 
 
+def obstacle_polygons(obstacles: Any) -> dict[str, FloatArray]:
+    """Obstacles by their names: simple polygons (m, 2) in world axes, by default ``"obstacle 1"`` and so on.
+
+    Raises
+    ------
+    ArgumentError
+        Where one is no polygon, or its name no word.
+
+    Examples
+    --------
+    >>> list(obstacle_polygons([[(0, 0), (1, 0), (0, 1)]]))
+    ['obstacle 1']
+    """
+    if isinstance(obstacles, Mapping):
+        for name in obstacles:
+            if not isinstance(name, str) or not name.strip():
+                raise ArgumentError(f"obstacles: an obstacle is called {shown(name)}; expected a word")
+        named = dict(obstacles)
+    elif isinstance(obstacles, Iterable) and not isinstance(obstacles, (str, bytes)):
+        named = {f"obstacle {k}": polygon for k, polygon in enumerate(obstacles, start=1)}
+    else:
+        raise ArgumentError(f"obstacles: {shown(obstacles)}; expected a list or a dict of polygons (m, 2), m")
+    return {name: _obstacle(name, polygon) for name, polygon in named.items()}
+
+
+def _obstacle(name: str, given: Any) -> FloatArray:
+    made, wrong = _read(given, "a polygon (m, 2) of at least 3 points x, y (m); obstacles are a list or a dict of such")
+    if wrong:
+        raise ArgumentError(f"{name}: {shown(given)}; expected {wrong}")
+    return made
+
+
 def _checked(check: Checker, field: str, given: Any) -> FloatArray | None:
     """One polygon, or None after a report of what is wrong with it."""
-    made = _points(given)
-    if made is None or made.ndim != 2 or made.shape[1] != 2:
-        check.report(field, given, EXPECTED)
-        return None
-    wrong = _fault(made)
+    made, wrong = _read(given, EXPECTED)
     if wrong:
         check.report(field, given, wrong)
         return None
-    return frozen(made.copy())
+    return frozen(made)
+
+
+def _read(given: Any, expected: str) -> tuple[FloatArray, str]:
+    """A polygon, as a copy whose zeros have no sign, and what it should be and is not."""
+    made = _points(given)
+    if made is None or made.ndim != 2 or made.shape[1] != 2:
+        return np.empty((0, 2)), expected
+    return made + 0.0, _fault(made)
 
 
 def _fault(points: FloatArray) -> str:
@@ -104,34 +188,35 @@ def _fault(points: FloatArray) -> str:
         k = int(same[0])
         hint = " (the last point joins the first by itself)" if k == len(points) - 1 else ""
         return f"neighbouring points that differ; points {k} and {(k + 1) % len(points)} are one{hint}"
-    crossed = _first_crossing(points, ahead)
+    scale = -int(np.frexp(np.abs(points).max())[1])  # to the size 1, by a power of two: products stay within numbers
+    crossed = _crossing(np.ldexp(points, scale), np.ldexp(ahead, scale))
     if crossed is not None:
         i, j = crossed
         return f"an outline that does not meet itself; the edges from points {i} and {j} meet"
     return ""
 
 
-def _first_crossing(start: FloatArray, end: FloatArray) -> tuple[int, int] | None:
-    """The first two edges, from point i and from point j, that share more than the corner of neighbours."""
+def _crossing(start: FloatArray, end: FloatArray) -> tuple[int, int] | None:
+    """Two edges, from point i and from point j, that share more than the corner of neighbours; none in most polygons."""
     count = len(start)
-    for i in range(count - 1):
-        others = np.arange(i + 2, count - (i == 0))
-        if i + 1 < count and _folds(start, end, i):
-            return i, i + 1
-        hit = others[_meet(start[i], end[i], start[others], end[others])]
-        if hit.size:
-            return i, int(hit[0])
-    return (count - 1, 0) if _folds(start, end, count - 1) else None
-
-
-def _folds(start: FloatArray, end: FloatArray, i: int) -> bool:
-    """Whether the edge after edge i runs straight back over it."""
-    one, other = end[i] - start[i], end[(i + 1) % len(end)] - end[i]
-    return bool(one[0] * other[1] == one[1] * other[0] and one @ other < 0)
+    one, other = end - start, np.roll(end - start, -1, axis=0)
+    folds = (one[:, 0] * other[:, 1] == one[:, 1] * other[:, 0]) & ((one * other).sum(axis=1) < 0)
+    if folds.any():  # an edge that runs straight back over the one before
+        i = int(np.argmax(folds))
+        return i, (i + 1) % count
+    rows, edges = max(1, AT_ONCE // count), np.arange(count)
+    for first in range(0, count - 2, rows):
+        i = edges[first : first + rows, None]
+        apart = (edges >= i + 2) & (edges - i < count - 1)
+        hit = apart & _meet(start[i], end[i], start, end)
+        if hit.any():
+            row, j = (int(place) for place in np.argwhere(hit)[0])
+            return first + row, j
+    return None
 
 
 def _meet(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> Any:
-    """Whether the segment a b has a point in common with each segment c d (k, 2): by the sides of its ends (k,)."""
+    """Whether segments a b have a point in common with segments c d, by the sides of their ends."""
     c_side, d_side = _side(a, b, c), _side(a, b, d)
     a_side, b_side = _side(c, d, a), _side(c, d, b)
     proper = (c_side * d_side < 0) & (a_side * b_side < 0)

@@ -48,6 +48,12 @@ class Robot:
         ``"link3"``.
     numbers : tuple of int
         Of the link whose joint each coordinate belongs to: N, N - 1, ..., 1.
+
+    Examples
+    --------
+    >>> made = robot([[1, "Translationalx", 0, 0, 1.0, 0, (0, 0, 0), (0, 0, 0), 0.5, []]])
+    >>> made, made.numbers, made.mechanism.names
+    (<Robot: 1 links, 0 motors>, (1,), ('link1',))
     """
 
     links: tuple[Link, ...]

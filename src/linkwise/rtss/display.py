@@ -81,6 +81,30 @@ def rt_showlink(thing: rt_link | rt_robot) -> None:
     ------
     ArgumentError
         Where it is neither.
+
+    Examples
+    --------
+    >>> from linkwise import rtss
+    >>> rt_showlink(rtss.rt_twolink().links[0])
+    alpha  = 0
+    A      = 1
+    theta  = 0
+    D      = 0
+    sigma  = 0
+    mdh    = 0
+    offset = 0
+    m      = 1
+    r      = 1
+             0
+             0
+    I      = 0  0  0
+             0  0  0
+             0  0  0
+    Jm     = 0
+    G      = 1
+    B      = 0
+    Tc     = 0  0
+    qlim   =
     """
     print(showlink_text(thing))
 

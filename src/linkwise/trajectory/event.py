@@ -20,6 +20,12 @@ class Event(NamedTuple):
         The state at that instant.
     member : tuple of int
         In which motion of a batch; () where there is only one.
+
+    Examples
+    --------
+    >>> event = Event("landed", 0.5, [0.0], [-1.0])
+    >>> event.name, event.time, event.member
+    ('landed', 0.5, ())
     """
 
     name: str

@@ -20,7 +20,16 @@ STATE = {"q": "nq", "qd": "nv", "tau": "nv"}
 
 @algorithm(inputs=STATE, outputs={"qdd": "nv", "forces": "K"}, spread=False, needs_loops=True)
 def closed_forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> tuple[Array, Array]:
-    """Return `forward_dynamics` (nv,) and `constraint_forces` (K,), which are found together."""
+    """Return `forward_dynamics` (nv,) and `constraint_forces` (K,), which are found together.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> bars = robots.four_bar()
+    >>> qdd, forces = bars.kernel("closed_forward_dynamics")(bars.neutral, [0.0] * 3, [0.0] * 3)
+    >>> bool(abs(bars.kernel("closure_jacobian")(bars.neutral) @ qdd).max() < 1e-9), forces.shape
+    (True, (5,))
+    """
     return closed_motion(tree, q, qd, tau)
 
 
@@ -33,6 +42,13 @@ def constraint_forces(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     those about x and y. Where equations depend on others, not all of these are determined by the laws of rigid bodies: of
     those that are possible it is the least, a force counted as the moment that it has at the longest offset; so nothing
     acts across the plane of a planar linkage. NaN where `forward_dynamics` is.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> bars = robots.four_bar()
+    >>> bars.constraint_forces(bars.neutral, [0.0] * 3, [0.0] * 3).shape
+    (5,)
     """
     return closed_motion(tree, q, qd, tau)[1]
 

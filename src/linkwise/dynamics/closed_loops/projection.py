@@ -28,6 +28,14 @@ def project_to_loops(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
     the loops allow gains or loses momentum (E. Hairer, Ch. Lubich, G. Wanner, *Geometric Numerical Integration*, 2006,
     section IV.4, the standard projection method). NaN where the loops do not come closed to 1e-11 in a few steps, those of
     equations left out as dependent too, or at a singular position.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> bars = robots.four_bar()
+    >>> q, qd = bars.kernel("project_to_loops")(bars.neutral + [1e-3, 0.0, 0.0], [1.0, 0.0, 0.0])
+    >>> bool(abs(bars.kernel("closure")(q)).max() < 1e-11)
+    True
     """
     system = closed_system(tree, q)
     rows = list(system.closing.rows)

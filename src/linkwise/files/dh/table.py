@@ -93,6 +93,15 @@ def save_dh(mechanism: Mechanism, path: str | Path, dialect: str, *, allow_loss:
         Naming everything that the dialect cannot hold.
     ArgumentError
         Where there is no such dialect.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise import Mechanism
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "arm.dh"
+    >>> save_dh(Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard"), path, "linkwise")
+    >>> read_dh(path, dialect="linkwise").n
+    2
     """
     mechanism.require_numbers("a file")
     write_text(path, [rendered(path, mechanism, dialect_of(dialect), allow_loss)])

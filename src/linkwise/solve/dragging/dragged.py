@@ -31,6 +31,13 @@ class Dragged:
         Steps that it took.
     settled : bool
         Whether it has come to rest; False where the target is so far that another call, from this `q`, leads on.
+
+    Examples
+    --------
+    >>> from linkwise import robots, solve
+    >>> found = solve.Follower(robots.planar_2r()).move("link1", 0.5, [0.0, 1.0])
+    >>> found.reached, found.q.tolist()
+    (True, [0.5, 1.0])
     """
 
     q: FloatArray

@@ -1,0 +1,67 @@
+"""What ``linkwise show`` tells of a mechanism: its tables for people, and the same for programs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwise.cli import dynamics_text
+from linkwise.cli.plain_tables import put_table
+from linkwise.cli.words import say
+from linkwise.model import part_tables, table
+
+if TYPE_CHECKING:
+    from linkwise.files import Description
+
+WIDEST = 100
+"""Columns of running text."""
+
+
+def tell(found: Description, q: Sequence[float] | None, qd: Sequence[float] | None, options: dict[str, Any]) -> None:
+    """Print the table of the geometry, and the tables that were asked for."""
+    mechanism = found.mechanism
+    driven = bool(mechanism.drives)
+    put_table(table.described(mechanism), space=False)
+    if driven and not options["motors"]:
+        say("\n--motors prints the motors")
+    for made in _tables(found, q, qd, options):
+        put_table(made)
+    if options["motors"] and not driven:
+        say("\nno joint has a motor")
+    if found.external.any():
+        say(f"\non the tool, in its axes: {table.action(found.external)}")
+    for line in found.source if options["sources"] else ():
+        say("\n" + textwrap.fill(table.plain(line), WIDEST, subsequent_indent="  "))
+
+
+def _tables(
+    found: Description, q: Sequence[float] | None, qd: Sequence[float] | None, options: dict[str, Any]
+) -> Iterator[table.Table]:
+    mechanism = found.mechanism
+    if options["masses"]:
+        yield part_tables.mass_table(mechanism)
+    if options["motors"] and mechanism.drives:
+        yield part_tables.motor_table(mechanism)
+    if options["limits"]:
+        yield part_tables.limit_table(mechanism)
+    if options["dynamics"]:
+        yield from dynamics_text.at(mechanism, q, qd)
+    if options["base_parameters"]:
+        yield dynamics_text.base_parameters(mechanism)
+
+
+def facts(
+    found: Description, q: Sequence[float] | None, qd: Sequence[float] | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Say it for programs: the keys and numbers of the .toml file, which holds everything, and what was asked for beside."""
+    import tomllib
+
+    from linkwise.files import toml_write
+
+    told: dict[str, Any] = {"description": tomllib.loads("".join(toml_write.render(found)))}
+    if options["dynamics"]:
+        told["dynamics"] = dynamics_text.facts(found.mechanism, q, qd)
+    if options["base_parameters"]:
+        told["base_parameters"] = dynamics_text.base_facts(found.mechanism)
+    return told
