@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -95,3 +96,10 @@ def test_a_rigid_connection_closes_its_angle_too() -> None:
 def test_the_linkage_is_kept(four_bar: Mechanism) -> None:
     assert four_bar.linkage("crank") is four_bar.linkage(["crank"])
     assert four_bar.linkage("crank").passive == ("coupler", "rocker")
+
+
+def test_what_the_solver_calls_closed_is_looked_at_again(four_bar: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    claimed = SimpleNamespace(success=np.array(True), q=four_bar.close([0.8, 0.1, 1.6]) + np.array([0.0, 1e-9, 0.0]))
+    monkeypatch.setattr("linkwise.planar.closing.assemble", lambda *_: claimed)
+    with pytest.raises(ArgumentError, match=r"the loops of 'four-bar', 'pin', are still open by .*e-1?\d+ of its size"):
+        four_bar.close([0.8, 0.1, 1.6])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from linkwise import planar
+from linkwise import planar, robots
 from linkwise.errors import ArgumentError, MissingExtraError
 
 SQUARE = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)]
@@ -163,6 +164,39 @@ def test_links_fixed_to_each_other_are_one_body() -> None:
     assert Check.of(planar.Mechanism(links), {}, None).pair_names == [("tooth0", "other"), ("tooth1", "other")]
 
 
+def test_links_that_hang_on_one_pin_are_left_out() -> None:
+    from linkwise.planar.collision import Check
+
+    rod = planar.bar(1.0, 0.1)
+    links = [planar.Link(rod, a=a, name=name) for a, name in ((0.0, "a"), (1.0, "b"), (0.0, "c"), (1.0, "d"))]
+    assert Check.of(planar.Mechanism(links), {}, None).pair_names == [("a", "d"), ("b", "d")]  # a, b and c: one pin
+    slides = [*links[:2], planar.Link(rod, "prismatic", name="c")]
+    assert Check.of(planar.Mechanism(slides), {}, None).pair_names == [("a", "c")]
+
+
+def test_links_that_loops_put_on_one_pin_are_left_out() -> None:
+    from linkwise.planar.collision import Check
+
+    rod = planar.bar(1.0, 0.1)
+    links = [planar.Link(rod, parent="world", at=(k, 0.0, 0.0), name=f"leg{k}") for k in range(3)]
+    hung = planar.Link(rod, a=1.0, parent="leg0", name="hung")
+    at_the_top = [planar.Loop("leg0", (1, 0), f"leg{k}", (1, 0)) for k in (1, 2)]
+    made = planar.Mechanism([*links, hung], at_the_top)
+    assert Check.of(made, {}, None).pair_names == []
+    elsewhere = planar.Mechanism([*links, hung], [planar.Loop("leg0", (1, 0), "leg1", (1, 0))])
+    assert Check.of(elsewhere, {}, None).pair_names == [("leg0", "leg2"), ("leg1", "leg2"), ("leg2", "hung")]
+    sliding = [*links[:2], planar.Link((), "prismatic", parent="leg1", name="block")]
+    on_the_block = planar.Mechanism(sliding, [planar.Loop("leg0", (1, 0), "block", (0, 0))])
+    assert Check.of(on_the_block, {}, None).pair_names == [("leg0", "leg1")]  # the block moves along leg1: no pin of it
+    on_the_ground = planar.Mechanism([*links, hung], [planar.Loop("hung", (1, 0), "world", (2, 0))])
+    assert ("leg2", "hung") not in Check.of(on_the_ground, {}, None).pair_names
+
+
+def test_a_leg_of_pins_with_three_links_walks_without_collision() -> None:
+    leg = planar.from_spatial(robots.jansen(), polygons="bars")
+    assert not leg.collides(leg.close(np.full(7, 0.3)))
+
+
 def test_links_that_a_loop_pins_together_are_left_out() -> None:
     rod = planar.bar(1.0, 0.1)
     links = [planar.Link(rod, a=a, name=name) for a, name in ((0.0, "a"), (1.0, "b"), (1.0, "c"))]
@@ -213,24 +247,90 @@ def test_moving_everything_alike_changes_no_distance() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda m: planar.collides(m, [np.nan]), "nan among them"),
+        (lambda m: planar.collides(m, [np.nan]), r"configuration is nan at \(0,\)"),
         (lambda m: planar.collides(m, [0.0, 1.0]), r"shape \(2,\); expected \(..., 1\)"),
-        (lambda m: planar.collides(m, "here"), "'here'; expected"),
+        (lambda m: planar.collides(m, "here"), "configuration holds <U4; expected finite real numbers"),
         (lambda m: planar.collides(m, [0.0], obstacles=[SQUARE[:2]]), "obstacle 1: .*at least 3"),
         (lambda m: planar.collides(m, [0.0], obstacles=SQUARE), "obstacle 1: .*a list or a dict"),
-        (lambda m: planar.collides(m, [0.0], obstacles={"bow": [(0, 0), (1, 1), (1, 0), (0, 1)]}), "bow: Self-intersection"),
+        (
+            lambda m: planar.collides(m, [0.0], obstacles={"bow": [(0, 0), (1, 1), (1, 0), (0, 1)]}),
+            "points 0 and 2 meet",
+        ),
         (lambda m: planar.collides(m, [0.0], obstacles={"slider": SQUARE}), "'slider': a link has this name"),
         (lambda m: planar.collides(m, [0.0], pairs=[("slider", "wal")]), "no 'wal'; expected 'slider'"),
         (lambda m: planar.collides(m, [0.0], pairs=[(0, 0)]), "two different links"),
         (lambda m: planar.collides(m, [0.0], pairs=["slider"]), "expected two names"),
         (lambda m: planar.collides(m, [0.0], pairs=[(0, 3)]), "no 3; expected"),
         (lambda m: planar.collides(m, [0.0], margin=-0.1), "margin: -0.1; expected"),
+        (lambda m: planar.collides(m, [0.0], margin="wide"), "margin: 'wide'; expected"),
+        (lambda m: planar.collides(m, [1j]), "configuration holds complex128"),
+        (lambda m: planar.collides(m, [0.0], pairs=3), "pairs: 3; expected a list of pairs"),
+        (lambda m: planar.collides(m, [0.0], obstacles=None), "obstacles: None; expected a list or a dict"),
+        (
+            lambda m: planar.collides(m, [0.0], obstacles={1: SQUARE, "1": SQUARE}),
+            "is called 1; expected a word",
+        ),
+        (lambda m: planar.collides(m, [0.0], obstacles=[[*SQUARE, SQUARE[0]]]), "the last point joins the first by itself"),
         (lambda m: planar.pairs_in_collision(m, [[0.0]]), r"shape \(1, 1\); expected \(1,\)"),
     ],
 )
 def test_what_cannot_be_checked_is_refused(call: Any, said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         call(slider())
+
+
+def test_places_beyond_all_numbers_are_refused() -> None:
+    made = planar.Mechanism([planar.Link((), "prismatic"), planar.Link(SQUARE, "prismatic")])
+    for wrong in (planar.collides, planar.distance):
+        with np.errstate(all="ignore"), pytest.raises(ArgumentError, match="beyond all numbers"):
+            wrong(made, [[0.0, 0.0], [1.7e308, 1.7e308]], obstacles=[SQUARE])
+
+
+def side(a: Any, b: Any, p: Any) -> int:
+    """On which side of the line a b the point p is, exactly."""
+    area = (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
+    return (area > 0) - (area < 0)
+
+
+def meet_exactly(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two polygons have a point in common: edges that cross or touch, or one within the other, in fractions."""
+    p, q = ([(Fraction(x), Fraction(y)) for x, y in polygon.tolist()] for polygon in (one, other))
+
+    def edges(polygon: Any) -> Any:
+        return zip(polygon, [*polygon[1:], polygon[0]], strict=True)
+
+    def holds(a: Any, b: Any, c: Any) -> bool:
+        return all(min(a[k], b[k]) <= c[k] <= max(a[k], b[k]) for k in (0, 1)) and side(a, b, c) == 0
+
+    def within(polygon: Any, c: Any) -> bool:
+        crossed = [(a, b) for a, b in edges(polygon) if (a[1] > c[1]) != (b[1] > c[1])]
+        return sum((side(a, b, c) > 0) == (b[1] > a[1]) for a, b in crossed) % 2 == 1
+
+    for a, b in edges(p):
+        for c, d in edges(q):
+            if side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0:
+                return True
+            if holds(a, b, c) or holds(a, b, d) or holds(c, d, a) or holds(c, d, b):
+                return True
+    return within(p, q[0]) or within(q, p[0])
+
+
+def test_polygons_thin_and_hollow_are_decided_exactly(uncompiled: None) -> None:
+    rng = np.random.default_rng(11)
+
+    def star() -> np.ndarray:
+        turn, far = 2.0 * np.pi / 7 * (np.arange(7) + rng.uniform(0.0, 0.9, 7)), rng.uniform(0.2, 1.0, 7)
+        return np.stack([far * np.cos(turn), far * np.sin(turn) * rng.choice([1.0, 1e-3, 1e-12])], axis=1)
+
+    hits = 0
+    for _ in range(25):
+        pair = [planar.Link(star(), "free", name="one"), planar.Link(star(), "free", parent="world", name="other")]
+        made, q = planar.Mechanism(pair), rng.choice([0.0, 0.25, 0.5, 1.1], (6, 6))  # (so that some corners touch)
+        placed = made.place(q)
+        wanted = [meet_exactly(placed[0][0][k], placed[1][0][k]) for k in range(6)]
+        assert made.collides(q).tolist() == wanted
+        hits += sum(wanted)
+    assert 30 < hits < 120
 
 
 def test_symbols_are_refused() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from linkwise import planar
 from linkwise.errors import ArgumentError
+from linkwise.planar.configuration_space_bound import ROUNDING
 from linkwise.planar.configuration_space_picture import _of_pi
 from linkwise.view.figure import rendered
 
@@ -93,6 +94,43 @@ def test_a_needle_that_slips_through_the_grid_is_not_proved_free(arm: Any) -> No
     assert found.near[i, j]
 
 
+def test_a_margin_is_kept_at_the_points_and_in_the_proof(arm: Any) -> None:
+    options: dict[str, Any] = {"obstacles": {"wall": WALL, "box": BOX}, "margin": 0.3}
+    found = planar.configuration_space(arm, points=41, **options)
+    q = found.configurations()
+    assert np.array_equal(found.occupied, arm.collides(q, **options))
+    assert found.occupied.sum() > 1.2 * arm.collides(q, obstacles=options["obstacles"]).sum()
+    off = np.pi / 40 * np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)])
+    assert not arm.collides(q[found.clear][:, None] + off, **options).any()
+    assert found.clear.any()
+
+
+def far_away() -> tuple[Any, dict[str, Any], Any]:
+    """A turned square that slides by 10 nm, 4000 km from the origin, where numbers are 0.5 nm apart; a wall beside it."""
+    far = 4e6
+    rail = planar.Link((), "prismatic", a=far, limits=(0.0, 1e-8), name="rail")
+    tool = planar.Link(SQUARE, "prismatic", at=(0.0, 0.0, 0.7), limits=(0.0, 1e-8), name="tool")
+    wall = {"wall": SQUARE + np.array([far + 0.5 + 0.5 * (np.cos(0.7) + np.sin(0.7)) + 6e-9, 0.1])}
+    off = np.random.default_rng(0).uniform(-2.5e-10, 2.5e-10, (20, 2))
+    return planar.Mechanism([rail, tool]), wall, off
+
+
+def test_rounding_of_the_places_is_part_of_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, wall, off = far_away()
+    hits = []
+    for rounding in (ROUNDING, 0.0):
+        monkeypatch.setattr("linkwise.planar.configuration_space_bound.ROUNDING", rounding)
+        found = planar.configuration_space(mechanism, wall, points=21)
+        hits.append(planar.collides(mechanism, found.configurations()[found.clear][:, None] + off, obstacles=wall).sum())
+    assert hits[0] == 0
+    assert hits[1] > 0  # without it the proof would be wrong
+
+
+def test_spaces_are_told_apart(space: planar.ConfigurationSpace) -> None:
+    assert space in {space}
+    assert space != planar.configuration_space(space.check.mechanism, points=2)
+
+
 def test_movement_is_the_longest_reach_times_half_a_step(arm: Any) -> None:
     found = planar.configuration_space(arm, [BOX], points=(41, 81))
     lower = 0.8 + 0.06  # to the end of the rounded bar
@@ -153,6 +191,8 @@ def test_in_words(space: planar.ConfigurationSpace) -> None:
         ({"joints": (0, "elbow")}, "'elbow'; expected two different"),
         ({"joints": "upper"}, "'upper'; expected two different"),
         ({"points": 1}, "points: 1; expected"),
+        ({"points": None}, "points: None; expected"),
+        ({"joints": 1}, "joints: 1; expected two different"),
         ({"points": (3, 4, 5)}, "expected one or two whole numbers"),
         ({"limits": [(0, 7), (0, 1)]}, "'upper': 0 to 7 rad; expected no more than one turn"),
         ({"limits": [(1, 0), (0, 1)]}, "the lesser first"),
@@ -216,6 +256,22 @@ def test_path_is_wrapped_and_checked(arm: Any, space: planar.ConfigurationSpace)
     assert planar.collides(arm, marked, obstacles={"wall": WALL, "box": BOX}).all()
     free = space.draw([[0.9, 2.0], [1.2, 2.5]])
     assert "path in collision" not in [words.get_text() for words in free.legends[0].get_texts()]
+
+
+def test_two_columns_of_a_path_are_the_joints_in_their_order(arm: Any) -> None:
+    turned = planar.configuration_space(arm, [BOX], joints=("lower", "upper"), points=5)
+    made = turned.draw([[0.1, 0.5], [0.2, 0.6]])
+    (line,) = [line for line in made.axes[1].lines if line.get_color() == "black" and line.get_marker() == "None"]
+    off = np.abs(line.get_xydata() - [[0.1, 0.5], [0.2, 0.6]]).max()
+    assert off <= 4 * np.finfo(float).eps * np.pi  # (taken into the turn from -pi on, and back)
+    assert drawn_first(made, arm, [0.5, 0.1])
+
+
+def drawn_first(made: Any, arm: Any, q: Any) -> bool:
+    """Whether the workspace shows the upper link at q."""
+    placed = arm.place(q)[0][0]
+    outlines = [patch.get_xy()[:-1] for patch in made.axes[0].patches if hasattr(patch, "get_closed")]
+    return any(one.shape == placed.shape and np.abs(one - placed).max() < 1e-13 for one in outlines)  # (a few roundings)
 
 
 @pytest.mark.parametrize("path", [[[0.0, 1.0, 2.0]], [0.0, 1.0], [[0.0, np.nan]], "there"])

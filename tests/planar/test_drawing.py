@@ -152,9 +152,25 @@ def test_steps_follow_the_text(chain: Any) -> None:
     assert_nothing_is_cut_off(made)
 
 
+def test_steps_say_what_the_transforms_do(chain: Any) -> None:
+    said = [axes.get_xlabel() for axes in planar.draw_steps(chain, [0.0, -np.pi / 4, 0.0]).axes]
+    assert said == ["", "no turn, then shift by 1.2 m", "turn by -45°, then shift by 1 m", "no turn, no shift"]
+
+
 def test_steps_of_a_tree_are_those_of_one_chain() -> None:
     made = planar.draw_steps(mixed(), [0.4, 0.3, -0.5, 1.2, 1.0, 0.4], "other hand")
     assert [len(outlines(axes)) for axes in made.axes] == [1, 2, 3, 3]
+    assert [len(pins(axes)) for axes in made.axes] == [1, 1, 1, 1]  # of the hand; the slider has a slot
+    for axes, direction in zip(made.axes[1:], (np.pi / 2, 0.0, 0.0), strict=True):  # (in its own frame it is turned back)
+        (slot,) = [patch for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
+        wide, high = np.ptp(slot.get_window_extent().get_points(), axis=0)
+        assert (wide < high) == (direction > 0.0)
+
+
+def test_obstacles_are_drawn_without_the_library_of_collisions(chain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "shapely", None)
+    axes = chain.draw(STEPS, obstacles=[SQUARE], names=False).axes[0]
+    assert drawn(axes, np.array(SQUARE))
 
 
 def test_pair_is_drawn_in_the_frame_of_the_parent(chain: Any) -> None:
@@ -201,7 +217,7 @@ def test_pictures_go_into_a_figure_of_the_user(chain: Any) -> None:
 @pytest.mark.parametrize("draw", [planar.draw, planar.draw_pair, planar.draw_steps])
 @pytest.mark.parametrize("q", [[0.0], [0.0, np.nan, 0.0], "here", np.zeros((2, 3))])
 def test_what_is_no_configuration_is_refused(chain: Any, draw: Any, q: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"configuration: .*; expected \(3,\) finite numbers|expected \(3,\) numbers"):
+    with pytest.raises(ArgumentError, match=r"configuration (is|holds|has the shape) .*; expected .*\((\.\.\., )?3"):
         draw(chain, q)
 
 
@@ -228,9 +244,9 @@ def test_without_matplotlib_an_error_names_the_extra(chain: Any, monkeypatch: py
         planar.draw(chain, STEPS)
 
 
-@pytest.mark.parametrize("given", [(0.0, 0.1), (1.0, -0.1), (np.nan, 0.1), (1.0, 0.1, 1)])
+@pytest.mark.parametrize("given", [(0.0, 0.1), (1.0, -0.1), (np.nan, 0.1), ("a", 0.1), (1.0, 0.1, 1), (1.0, 0.1, 2.5)])
 def test_a_bar_has_a_size(given: tuple[float, ...]) -> None:
-    with pytest.raises(ArgumentError, match=r"(length|width|corners): .*; expected"):
+    with pytest.raises(ArgumentError, match=r"rounded_bar: (length|width|corners) is .*; expected"):
         planar.rounded_bar(*given)
 
 

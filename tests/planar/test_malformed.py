@@ -60,6 +60,8 @@ CASES: list[tuple[Callable[..., object], dict[str, Any], str, str]] = [
     (link, {"limits": (1, 0)}, "limits is (1, 0)", "the least first"),
     (link, {"limits": (NAN, 0)}, "limits is (nan, 0)", "neither NaN"),
     (link, {"limits": 3}, "limits is 3", "two numbers"),
+    (link, {"limits": (INF, INF)}, "limits is (inf, inf)", "two numbers"),
+    (link, {"limits": (-INF, -INF)}, "limits is (-inf, -inf)", "two numbers"),
     (link, {"joint": "free", "limits": (0, 1)}, "limits is (0, 1)", "for each of x, y and theta"),
     (link, {"joint": "fixed", "limits": (0, 1)}, "limits is (0, 1)", "a fixed link has no coordinate"),
     (link, {"joint": "fixed", "joint_name": "j"}, "joint_name is 'j'", "None"),
@@ -79,6 +81,7 @@ CASES: list[tuple[Callable[..., object], dict[str, Any], str, str]] = [
     # Mechanism
     (lambda: Mechanism([]), {}, "links is []", "one planar.Link or more"),
     (lambda: Mechanism(3), {}, "links is 3", "one planar.Link or more"),
+    (lambda: Mechanism([Link()], name=3), {}, "name is 3", "a word, or None"),
     (lambda: mechanism(Link(name="a"), Link(name="a")), {}, "links is 'a'", "names that differ"),
     (lambda: mechanism(Link(name="a", joint_name="j"), Link(name="j")), {}, "links is 'j'", "joint names that differ"),
     (lambda: mechanism(Link(name="a", joint="free"), Link(name="a.x")), {}, "links is 'a.x'", "another name"),
@@ -149,3 +152,26 @@ def test_outlines_in_either_sense_and_not_convex_are_fine() -> None:
     assert (made.polygons[0] == ell).all()
     assert (made.polygons[1] == ell[::-1]).all()
     assert issubclass(ModelError, LinkwiseError)
+
+
+def test_outlines_of_any_size_and_of_many_corners_are_looked_at() -> None:
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    for size in (1e-200, 1e200):
+        assert len(Link(size * square).polygons) == 1
+        with pytest.raises(ModelError, match="the edges from points 0 and 2 meet"):
+            Link(size * square[[0, 2, 1, 3]])
+    turn = np.linspace(0.0, 2.0 * np.pi, 600, endpoint=False)
+    disc = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    assert len(Link(disc).polygons) == 1
+    disc[500] = 1.5 * disc[200]  # the edges to it cut the outline there
+    with pytest.raises(ModelError, match=r"the edges from points \d+ and \d+ meet"):
+        Link(disc)
+
+
+def test_zeros_of_either_sign_are_equal() -> None:
+    for one, other in (
+        ({"limits": (0.0, 1.0)}, {"limits": (-0.0, 1.0)}),
+        ({"polygons": [(0, 0), (1, 0), (0, 1)]}, {"polygons": [(-0.0, 0), (1, -0.0), (0, 1)]}),
+    ):
+        assert Link(**one) == Link(**other)
+        assert hash(Link(**one)) == hash(Link(**other))

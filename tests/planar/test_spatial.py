@@ -233,3 +233,8 @@ def test_bars_reach_from_joint_to_joint() -> None:
         planar.from_spatial(robots.four_bar(), polygons={"wheel": planar.bar(1, 1)})
     with pytest.raises(ArgumentError, match="expected a mapping by link, 'bars' or None"):
         planar.from_spatial(robots.four_bar(), polygons="boxes")
+
+
+def test_several_joints_on_one_pin_make_one_bar() -> None:
+    made = planar.from_spatial(robots.jansen(), polygons="bars")
+    assert [len(link.polygons) for link in made.links] == [1, 1, 1, 2, 1, 1, 1]  # (of the triangle two sides are bars)

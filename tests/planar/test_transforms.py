@@ -253,3 +253,13 @@ def test_the_table_says_what_varies() -> None:
     assert lines[3].split() == ["A1", "world", "free", "q1,", "q2", "q3", "0", "0", "0", "1"]
     assert lines[7].split() == ["A5", "A2", "revolute", "1.1", "q7", "0", "0", "0.7", "1"]
     assert lines[9] == "loop loop1: revolute joint of A4 at (0.5, 0) and world at (1, 2)"
+
+
+def test_names_that_steer_a_terminal_are_written_out() -> None:
+    made = planar.Mechanism([planar.Link(name="a\x1b[31m\nb"), planar.Link(name="\u8155", a=1.0)], name="two\nlines")
+    space = planar.configuration_space(made, points=3)
+    for said in (repr(made), str(made.freedoms()), made.transform_text(), str(space)):
+        assert "\x1b" not in said
+        assert "a\\x1b[31m\\nb" in said
+    assert len(repr(made).splitlines()) == 5
+    assert "two\\nlines" in repr(made)

@@ -51,7 +51,7 @@ def collides(
     pairs : iterable of pairs, optional
         What to check: two links, or a link and an obstacle, by name (a link also by its index). By default all links
         with all others and with all obstacles, but for links joined by a joint or a loop, links fixed to each other,
-        links that turn about one point, and what does not move with obstacles.
+        links that hang on one pin (they always meet there), and what does not move with obstacles.
     margin : float
         Polygons no farther apart than this are in collision too, m.
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.model.table import plain
 from linkwise.planar.collision import Check, Obstacles, read_margin
 from linkwise.planar.collision_shapes import BoolArray
 from linkwise.planar.configuration_space_bound import movements
+from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -84,7 +86,15 @@ class ConfigurationSpace:
         return ~self.near
 
     def configurations(self) -> FloatArray:
-        """Return the configurations (n, m, nq) of the grid, rad or m."""
+        """Return the configurations (n, m, nq) of the grid, rad or m.
+
+        Examples
+        --------
+        >>> from linkwise import planar
+        >>> arm = planar.Mechanism([planar.Link(), planar.Link(a=1.0), planar.Link(a=1.0)])
+        >>> planar.configuration_space(arm, joints=(0, 2), points=(3, 5), at=[0, 0.7, 0]).configurations().shape
+        (3, 5, 3)
+        """
         return _configurations(self.at, self.joints, self.grid)
 
     def draw(self, path: Any = None, *, into: Any = None) -> Any:
@@ -93,8 +103,8 @@ class ConfigurationSpace:
         Parameters
         ----------
         path : (k, 2) or (k, nq) array_like, optional
-            A path to draw into both, rad or m. Where it is in collision, checked at points half a step of the grid apart,
-            it is marked.
+            A path to draw into both, rad or m; two columns are those of the two joints, in their order. Where it is in
+            collision, checked at points half a step of the grid apart, it is marked.
         into : matplotlib.figure.Figure, optional
             An empty figure; a new one by default.
 
@@ -108,13 +118,22 @@ class ConfigurationSpace:
             Where the path is no (k, 2) or (k, nq) finite numbers.
         MissingExtraError
             Where matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from linkwise import planar
+        >>> rod = planar.bar(1.0, 0.1)
+        >>> arm = planar.Mechanism([planar.Link(rod, name="upper"), planar.Link(rod, a=1.0, name="lower")])
+        >>> space = planar.configuration_space(arm, [[(1.5, -1), (1.7, -1), (1.7, 1), (1.5, 1)]], points=25)
+        >>> space.draw([[1.0, 1.0], [2.0, 1.0]]).axes[1].get_xlabel()
+        'upper [rad]'
         """
         from linkwise.planar.configuration_space_picture import draw
 
         return draw(self, path, into=into)
 
     def __str__(self) -> str:
-        names = " and ".join(self.check.mechanism.coordinate_names[k] for k in self.joints)
+        names = " and ".join(plain(self.check.mechanism.coordinate_names[k]) for k in self.joints)
         n, m = self.occupied.shape
         shares = [100.0 * float(part.mean()) for part in (self.occupied, self.clear, self.near & ~self.occupied)]
         return (
@@ -145,6 +164,7 @@ def configuration_space(
     A grid sees only its own points. Within half a step h/2 of one, a point at the distance r from a turning joint moves by
     at most r h/2, one on a sliding joint by h/2; the sum over both joints bounds how much nearer two polygons can come.
     Where they are farther apart than that, all that lies about the point of the grid is free: `ConfigurationSpace.clear`.
+    What rounding does to the places of the corners is added to the bound.
     (The bound is that of F. Schwarzer, M. Saha and J.-C. Latombe, *Adaptive dynamic collision checking for single and
     multiple articulated robots in complex environments*, 2005, for paths.) Elsewhere a thin obstacle, or a corner of one,
     can slip through; ask for more points.
@@ -272,8 +292,8 @@ def _joints(mechanism: Mechanism, joints: Any) -> tuple[int, int]:
 
 def _given(limits: Any) -> FloatArray:
     try:
-        made = np.array(limits, dtype=float)
-    except (TypeError, ValueError):
+        made = real(limits)
+    except TypeError:
         made = np.empty(0)
     if made.shape != (2, 2) or not np.isfinite(made).all() or not (made[:, 0] < made[:, 1]).all():
         raise ArgumentError(f"limits: {shown(limits)}; expected two rows of two finite numbers, the lesser first")

@@ -12,6 +12,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.collision_shapes import BoolArray
 from linkwise.planar.drawing import bounds, on, settled, workspace
+from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.figure import colour, figure, literal, shortened
 
@@ -221,13 +222,13 @@ def _path(space: ConfigurationSpace, path: Any) -> FloatArray:
     """Read a path as configurations (k, nq), with points between, half a step of the grid apart at most."""
     nq = space.check.mechanism.nq
     try:
-        given = np.array(path, dtype=float)
-    except (TypeError, ValueError):
+        given = real(path)
+    except TypeError:
         given = np.empty(0)
     if given.ndim != 2 or not len(given) or given.shape[1] not in (2, nq) or not np.isfinite(given).all():
         raise ArgumentError(f"path: {shown(path)}; expected (k, 2) or (k, {nq}) finite numbers, rad or m")
     way = given
-    if given.shape[1] != nq:
+    if given.shape[1] == 2:
         way = np.tile(space.at, (len(given), 1))
         way[:, list(space.joints)] = given
     _held(space, way)

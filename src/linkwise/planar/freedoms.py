@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise.kinematics.closing import Closing, closed_samples, closing
 from linkwise.kinematics.mobility import generic_positions
 from linkwise.kinematics.pivots import rank_of
+from linkwise.model.table import plain
 from linkwise.planar.evaluation import finite
 from linkwise.planar.link import REMOVED, WORLD
 from linkwise.planar.loop import CLOSURES
@@ -101,13 +102,13 @@ def freedoms(mechanism: Mechanism, configuration: npt.ArrayLike | None = None) -
     removed = [REMOVED[link.joint] for link in mechanism.links] + [CLOSURES[loop.joint] for loop in mechanism.loops]
     count = 3 * bodies - sum(removed)
     each = "3 degrees of freedom" + (" each" if bodies > 1 else "")
-    said = [f"{mechanism.name}: {bodies} bod{'ies' if bodies > 1 else 'y'} in the plane, {each}: {3 * bodies}"]
+    said = [f"{plain(mechanism.name)}: {bodies} bod{'ies' if bodies > 1 else 'y'} in the plane, {each}: {3 * bodies}"]
     for k, link in enumerate(mechanism.links):
         on = "is free" if link.joint == "free" else f"on {_named(parent_name(mechanism, k))}, {link.joint} joint"
-        said.append(f"  {link.name} {on}: {_LEAVES[link.joint]}")
+        said.append(f"  {plain(link.name)} {on}: {_LEAVES[link.joint]}")
     for loop in mechanism.loops:
         joined = f"{_named(loop.first)} with {_named(loop.second)}, {loop.joint} joint"
-        said.append(f"  loop {loop.name}, {joined}: {_LEAVES[loop.joint]}")
+        said.append(f"  loop {plain(loop.name)}, {joined}: {_LEAVES[loop.joint]}")
     taken = "".join(f" - {number}" for number in removed if number)
     said.append(f"{3 * bodies}{taken} = {_degrees(count)}" if taken else _degrees(count))
     if not mechanism.loops:
@@ -172,4 +173,4 @@ def _degrees(count: int) -> str:
 
 
 def _named(name: str) -> str:
-    return "the world" if name == WORLD else name
+    return "the world" if name == WORLD else plain(name)

@@ -202,16 +202,16 @@ def _crossing(start: FloatArray, end: FloatArray) -> tuple[int, int] | None:
     one, other = end - start, np.roll(end - start, -1, axis=0)
     folds = (one[:, 0] * other[:, 1] == one[:, 1] * other[:, 0]) & ((one * other).sum(axis=1) < 0)
     if folds.any():  # an edge that runs straight back over the one before
-        i = int(np.argmax(folds))
-        return i, (i + 1) % count
+        place = int(np.argmax(folds))
+        return place, (place + 1) % count
     rows, edges = max(1, AT_ONCE // count), np.arange(count)
     for first in range(0, count - 2, rows):
         i = edges[first : first + rows, None]
-        apart = (edges >= i + 2) & (edges - i < count - 1)
-        hit = apart & _meet(start[i], end[i], start, end)
+        j = edges[first + 2 :]
+        hit = (j >= i + 2) & (j - i < count - 1) & _meet(start[i], end[i], start[j], end[j])
         if hit.any():
-            row, j = (int(place) for place in np.argwhere(hit)[0])
-            return first + row, j
+            row, column = (int(k) for k in np.argwhere(hit)[0])
+            return first + row, first + 2 + column
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linkwise.model.symbolic import any_nonzero
+from linkwise.model.table import Table, laid_out, plain
 from linkwise.planar.link import Link
 from linkwise.planar.structure import parent_name
 
@@ -21,28 +22,27 @@ def text(mechanism: Mechanism) -> str:
     >>> print(text(planar.Mechanism([planar.Link(), planar.Link(a=0.5)], name="two")))
     two: 2 links in the plane, 2 coordinates; lengths in m, angles in rad
     <BLANKLINE>
-    link   on     joint     a    theta  polygons
+    link   on     joint       a  theta  polygons
     link1  world  revolute  0    q1            0
     link2  link1  revolute  0.5  q2            0
     """
     tilted = any(any_nonzero(link.at) for link in mechanism.links)
     header = ["link", "on", "joint", "a", "theta", *(["at x", "y", "phi"] if tilted else []), "polygons"]
-    rows = [header]
+    rows = []
     first = 1
     for k, link in enumerate(mechanism.links):
         at = [_plain(value) for value in link.at] if tilted else []
-        both = _constants(link, first)
-        rows.append([str(link.name), parent_name(mechanism, k), link.joint, *both, *at, str(len(link.polygons))])
+        names = plain(link.name), plain(parent_name(mechanism, k))
+        rows.append((*names, link.joint, *_constants(link, first), *at, str(len(link.polygons))))
         first += len(link.coordinate_names)
-    widths = [max(len(row[k]) for row in rows) for k in range(len(header))]
-    lines = ["  ".join(_cell(row[k], widths[k], k == len(header) - 1) for k in range(len(header))).rstrip() for row in rows]
     loops = [
-        f"loop {loop.name}: {loop.joint} joint of {loop.first} at {_point(loop.first_point)} and {loop.second} at"
-        f" {_point(loop.second_point)}"
+        f"loop {plain(loop.name)}: {loop.joint} joint of {plain(loop.first)} at {_point(loop.first_point)}"
+        f" and {plain(loop.second)} at {_point(loop.second_point)}"
         for loop in mechanism.loops
     ]
     said = f"{len(mechanism.links)} link{_s(len(mechanism.links))} in the plane, {mechanism.nq} coordinate{_s(mechanism.nq)}"
-    return "\n".join([f"{mechanism.name}: {said}; lengths in m, angles in rad", "", *lines, *loops])
+    headline = f"{plain(mechanism.name)}: {said}; lengths in m, angles in rad"
+    return "\n".join([laid_out(Table((headline,), tuple(header), tuple(rows))), *loops])
 
 
 def _constants(link: Link, first: int) -> list[str]:
@@ -68,10 +68,6 @@ def _plain(value: Any) -> str:
 
 def _point(point: Any) -> str:
     return f"({', '.join(map(_plain, point.tolist()))})"
-
-
-def _cell(value: str, width: int, right: bool) -> str:
-    return value.rjust(width) if right else value.ljust(width)
 
 
 def _s(count: int) -> str:

@@ -11,6 +11,7 @@ from linkwise.expr.node import Expr
 from linkwise.kernel import trace
 from linkwise.model.naming import symbols
 from linkwise.model.symbolic import any_nonzero
+from linkwise.model.table import plain
 from linkwise.planar.link import Link
 from linkwise.planar.transforms import transforms
 from linkwise.spatial.scalar import Array
@@ -53,9 +54,9 @@ def transform_text(mechanism: Mechanism, constants: bool = False) -> str:
         widths = [max(len(row[j]) for row in rows) for j in range(3)]
         head = f"T_{k + 1} = "
         parent = mechanism.parents[k]
-        where = "in the world" if parent < 0 else f"on {mechanism.links[parent].name}"
+        where = "in the world" if parent < 0 else f"on {plain(mechanism.links[parent].name)}"
         lines = [f"[ {'  '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))} ]" for row in rows]
-        lines[0] = f"{head}{lines[0]}   {mechanism.links[k].name} {where}"
+        lines[0] = f"{head}{lines[0]}   {plain(mechanism.links[k].name)} {where}"
         blocks.append("\n".join([lines[0], *(" " * len(head) + line for line in lines[1:])]))
     return "\n\n".join(blocks)
 
