@@ -30,6 +30,16 @@ def test_a_wide_table_is_cut_between_columns() -> None:
     assert " second       9       -10      rad" in lines
 
 
+def test_a_unit_comes_again_where_its_numbers_are_apart() -> None:
+    table = layout.new_table("way", "position", "peak speed", "unit", "other")
+    table.add_row("along x", "0.125", "12.5", "m", "1")
+    with pytest.MonkeyPatch.context() as patch:
+        terminal = on_a_terminal(patch, COLUMNS="29", NO_COLOR="1")
+        layout.put(layout.console(), "numbers", table)
+    lines = [line.split() for line in terminal.getvalue().splitlines()]
+    assert [line for line in lines if "unit" in line] == [["way", "position", "unit"], ["way", "peak", "speed", "unit"]]
+
+
 def test_in_a_pipe_it_is_whole(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "30")
     printed()

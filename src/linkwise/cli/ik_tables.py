@@ -36,7 +36,7 @@ class Made:
 
 def of_one(mechanism: Mechanism, asked: Targets, one: Answer) -> Made:
     """The joint values, then the pose wanted beside the one reached."""
-    joints = new_table("", "value", "", "", "least", "greatest", "")
+    joints = new_table("", "value", "", "", "least", "greatest", " ")
     first = mechanism.nq - mechanism.n
     for k, (name, unit, value) in enumerate(zip(names(mechanism, "q"), units(mechanism, "q"), one.q.tolist(), strict=True)):
         degrees = f"{_deg(value)}°" if unit == "rad" else ""
@@ -76,7 +76,7 @@ def of_all(mechanism: Mechanism, asked: Targets, answers: list[Answer], family: 
 
 def of_many(mechanism: Mechanism, asked: Targets, answers: list[Answer]) -> Made:
     """A row a pose, the first of many; those not reached are explained."""
-    table = new_table("target", *_joints(mechanism), "off by [m]", "[rad]", "", left=(0, 3 + mechanism.nq))
+    table = new_table("target", *_joints(mechanism), "off by [m]", "[rad]", " ", left=(0, 3 + mechanism.nq))
     for one in answers[:MOST]:
         word = "" if one.success else f"not reached: {one.reason}"
         table.add_row(plain(asked.names[one.target]), *_values(mechanism, one), *_errors(one), flagged(word, "red"))

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from linkwise.cli import words
 from linkwise.model.alignment import aligned
+from linkwise.model.table import width
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table
     from rich.text import Text
 
@@ -33,11 +34,11 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = words.columns(stream) or (None if os.environ.get("COLUMNS", "").isdigit() else PIPED_WIDTH)
+    size = words.columns(stream) or (None if os.environ.get("COLUMNS", "").isdigit() else PIPED_WIDTH)
     style = words.coloured(stream)
     return Console(
         stderr=stderr,
-        width=width,
+        width=size,
         force_terminal=stream.isatty() or style,
         color_system=("auto" if os.name == "nt" else "standard") if style else None,
         highlight=False,
@@ -70,14 +71,14 @@ def pieces(screen: Console, table: Table, room: int) -> list[Table]:
     made: list[list[int]] = []
     for group in _groups(table, keys, lambda shown: _needed(screen, _part(table, shown)) <= room):
         if made and _needed(screen, _part(table, [*range(keys), *made[-1], *group])) <= room:
-            made[-1] += group
+            made[-1] = [*(k for k in made[-1] if k not in group), *group]
         else:
             made.append(group)
     return [_part(table, [*range(keys), *group]) for group in made]
 
 
 def _groups(table: Table, keys: int, fits: Callable[[list[int]], bool]) -> list[list[int]]:
-    """Columns that belong together: numbers and the unit behind them, a column and one that goes on with it."""
+    """Columns that belong together: numbers and the unit behind them, which comes again where they are apart."""
     found: list[list[int]] = []
     begun = 0
     for k, column in list(enumerate(table.columns))[keys:]:
@@ -89,7 +90,7 @@ def _groups(table: Table, keys: int, fits: Callable[[list[int]], bool]) -> list[
             if fits([*range(keys), *together]):
                 found[begun:] = [together]
             else:
-                found[-1].append(k)
+                found[begun:] = [[*group, k] for group in found[begun:]]
             begun = len(found)
         else:
             found.append([k])
@@ -99,19 +100,32 @@ def _groups(table: Table, keys: int, fits: Callable[[list[int]], bool]) -> list[
 def _part(table: Table, shown: Sequence[int]) -> Table:
     """Some columns of a table."""
     made = new_table()
-    columns = [table.columns[k] for k in shown]
-    cells = []
-    for column in columns:
+    cells: list[Sequence[RenderableType]] = []
+    for column in (table.columns[k] for k in shown):
         head, body, justify = str(column.header), list(column.cells), column.justify
-        if justify == "right" and all(isinstance(cell, str) for cell in body):
-            body = aligned(body)
-            size = max(map(len, [head, *body]))
-            head, body, justify = head.rjust(size), [cell.rjust(size) for cell in body], "left"  # (rich would strip blanks)
-        made.add_column(head, justify=justify, style=column.style)
-        cells.append(body)
+        texts = [cell for cell in body if isinstance(cell, str)]
+        if justify == "right" and len(texts) == len(body):
+            head, *texts = flush_right([head, *aligned(texts)])
+            made.add_column(head, justify="left", style=column.style)  # (rich would strip blanks behind what is flush right)
+            cells.append(texts)
+        else:
+            made.add_column(head, justify=justify, style=column.style)
+            cells.append(body)
     for values, row in zip(zip(*cells, strict=True), table.rows, strict=True):
         made.add_row(*values, end_section=row.end_section)
     return made
+
+
+def flush_right(cells: Sequence[str]) -> list[str]:
+    """Put blanks before cells, so that all are equally wide.
+
+    Examples
+    --------
+    >>> flush_right(["speed", "0.5 "])
+    ['speed', ' 0.5 ']
+    """
+    size = max(map(width, cells))
+    return [" " * (size - width(cell)) + cell for cell in cells]
 
 
 def _needed(screen: Console, table: Table) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwise.cli import dynamics_text
 from linkwise.cli.plain_tables import put_table
-from linkwise.cli.words import say
+from linkwise.cli.words import columns, say
 from linkwise.model import part_tables, table
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def tell(found: Description, q: Sequence[float] | None, qd: Sequence[float] | No
     if found.external.any():
         say(f"\non the tool, in its axes: {table.action(found.external)}")
     for line in found.source if options["sources"] else ():
-        say("\n" + textwrap.fill(table.plain(line), WIDEST, subsequent_indent="  "))
+        size = min(WIDEST, columns(sys.stdout) or WIDEST)
+        say("\n" + textwrap.fill(table.plain(line), size, subsequent_indent="  "))
 
 
 def _tables(

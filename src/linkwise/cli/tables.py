@@ -62,11 +62,25 @@ def of_motion(tree: Mechanism, summary: Summary) -> Iterator[Titled]:
 
 
 def _joint_motion(tree: Tree, summary: Summary) -> Table:
-    table = new_table("joint", "position", "", "peak speed", "peak acceleration")
+    """Units stand in the head where all joints have the same ones, which saves room, else behind the numbers."""
+    alike = len(set(tree.slides)) == 1
+    heads = ("position", "peak speed", "peak acceleration")
+    units = _rates(tree.slides[0])
+    if alike:
+        table = new_table("joint", *(f"{head} [{unit}]" for head, unit in zip(heads, units, strict=True)))
+    else:
+        table = new_table("joint", *(part for head in heads for part in (head, "")))
     for name, slide, k, v in joint_columns(tree):
-        span = f"{short(summary.q.low[k])} .. {short(summary.q.high[k])}"
-        table.add_row(name, span, "m" if slide else "rad", peak(summary.qd, v), peak(summary.qdd, v))
+        cells = (f"{short(summary.q.low[k])} .. {short(summary.q.high[k])}", peak(summary.qd, v), peak(summary.qdd, v))
+        pairs = zip(cells, _rates(slide), strict=True)
+        table.add_row(name, *(cells if alike else (part for pair in pairs for part in pair)))
     return table
+
+
+def _rates(slide: bool) -> tuple[str, str, str]:
+    """Units of a joint's position, speed and acceleration."""
+    unit = "m" if slide else "rad"
+    return unit, f"{unit}/s", f"{unit}/s²"
 
 
 def _joint_efforts(tree: Tree, tau: Extremes) -> Table:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from linkwise.view.motions.motion import Motion
 
 
-@click.command(short_help="A page of the browser: sliders, a target to drag, motions played.")
+@click.command(short_help="In the browser: sliders, a target to drag, motions played.")
 @mechanism_argument()
 @click.argument("motion", type=click.Path(), required=False)
 @click.option("--q", "q", metavar="Q1,Q2,...", help="Coordinates to begin with, rad or m, or degrees as in 90deg.")

@@ -373,8 +373,8 @@ def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
     except (TypeError, ValueError):
         check.report("limits", limits, "two numbers, least and greatest, or None")
         return None
-    if not low <= high:
-        check.report("limits", limits, "the least value first, then the greatest, neither NaN")
+    if not low <= high or low == np.inf or high == -np.inf:
+        check.report("limits", limits, "the least value first, then the greatest, neither NaN, with room for a number")
         return None
     return None if (low, high) == (-np.inf, np.inf) else (low, high)
 
