@@ -32,12 +32,12 @@ try:
         ("postures", view.draw(puma, motion.at(np.linspace(0.0, 2.0, 5))[0])),
         ("path", view.tool_path(puma, motion)),
         ("curves", view.trajectory(motion)),
-        ("joints", view.manipulability_map(puma, ["link2", "link3"], q=motion.q[0])),
+        ("joints", view.manipulability_map(puma, ["link2", "link3"], q=motion.q[0], cells=80)),
         ("ellipsoid", view.ellipsoid(puma, motion.q[0])),
     ):
         figure.savefig(FOLDER / f"{name}.png")
     for name, mechanism, moves in (("puma", puma, motion), ("leg", leg, walk)):
-        print(f"{name}: {view.animate(mechanism, moves, FOLDER / f'{name}.gif', rate=10, width=320)}")
+        print(f"{name}: {view.animate(mechanism, moves, FOLDER / f'{name}.gif', rate=5, width=320)}")
     print(f"drawn: {FOLDER.as_posix()}")
 except MissingExtraError as error:
     print(f"no pictures: {error}")

@@ -18,12 +18,12 @@ HOME, AWAY = [0.0, -0.4, -0.6, 0.0, 0.3, 0.0], [1.8, -1.1, 0.5, 0.4, 0.8, 1.0]
 
 
 def write(made: Any, name: str, width: int) -> None:
-    """Write a figure, so many pixels wide, in 128 colours: small enough for a page."""
+    """Write a figure, so many pixels wide, in 256 colours: small enough for a page."""
     buffer = io.BytesIO()
     made.savefig(buffer, format="png", facecolor="white", dpi=2 * width / made.get_size_inches()[0])
     drawn = Image.open(buffer).convert("RGB")
     small = drawn.resize((width, round(drawn.height * width / drawn.width)), Image.Resampling.LANCZOS)
-    small.quantize(128, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
+    small.quantize(256, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
     print(f"drawn: {name}, {(HERE / name).stat().st_size / 1e3:.0f} kB")
 
 

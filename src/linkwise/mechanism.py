@@ -654,7 +654,7 @@ class Mechanism(Tree):
         """
         return linkwise.view.draw(self, q, **options)
 
-    def animate(self, trajectory: Trajectory, path: str | Path | None = None, **options: Any) -> Animation:
+    def animate(self, motion: Any, path: str | Path | None = None, **options: Any) -> Animation:
         """Moving pictures of a motion, written to a .gif or .mp4 if a path is given: see `linkwise.view.animate`.
 
         Examples
@@ -664,7 +664,7 @@ class Mechanism(Tree):
         >>> arm.animate(lw.trajectory.quintic([0, 0], [1, 1], 0.5), width=200)
         <Animation...>
         """
-        return linkwise.view.animate(self, trajectory, path, **options)
+        return linkwise.view.animate(self, motion, path, **options)
 
     def browse(self, motion: Any = None, **options: Any) -> Viewer:
         """Open the mechanism in a page of the browser, and a motion if there is one: see `linkwise.view.browse`.

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linkwise.view.browser.browse import browse as browse
+    from linkwise.view.browser.browse import export as export
+    from linkwise.view.curves import trajectory as trajectory
     from linkwise.view.drawing.picture import draw as draw
+    from linkwise.view.drawing.tool_path import tool_path as tool_path
     from linkwise.view.films.animation import Animation as Animation
     from linkwise.view.films.animation import animate as animate
     from linkwise.view.maps.ellipsoids import ellipsoid as ellipsoid
     from linkwise.view.maps.manipulability import manipulability_map as manipulability_map
-    from linkwise.view.one_call import tool_path as tool_path
-    from linkwise.view.one_call import trajectory as trajectory
-    from linkwise.view.one_call import workspace as workspace
+    from linkwise.view.maps.workspace import workspace as workspace
 
 _HOMES = {
     "Animation": "linkwise.view.films.animation",
@@ -25,10 +26,11 @@ _HOMES = {
     "browse": "linkwise.view.browser.browse",
     "draw": "linkwise.view.drawing.picture",
     "ellipsoid": "linkwise.view.maps.ellipsoids",
+    "export": "linkwise.view.browser.browse",
     "manipulability_map": "linkwise.view.maps.manipulability",
-    "tool_path": "linkwise.view.one_call",
-    "trajectory": "linkwise.view.one_call",
-    "workspace": "linkwise.view.one_call",
+    "tool_path": "linkwise.view.drawing.tool_path",
+    "trajectory": "linkwise.view.curves",
+    "workspace": "linkwise.view.maps.workspace",
 }
 """Where each public name stands; imported when first asked for."""
 
@@ -38,6 +40,7 @@ __all__ = [
     "browse",
     "draw",
     "ellipsoid",
+    "export",
     "manipulability_map",
     "tool_path",
     "trajectory",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from linkwise.model.table import plain
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view import legend
 from linkwise.view.figure import colour, figure, literal, style
+
+if TYPE_CHECKING:
+    from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
+    from linkwise.trajectory.trajectory import Trajectory
 
 UNITS = {
     "position": ("rad", "m"),
@@ -141,6 +145,36 @@ def plot(rows: Sequence[Sequence[Curves]], names: Sequence[str], title: str) -> 
     literal(made.suptitle(" ", fontsize=11), plain(title))
     _legends(made, drawn, names)
     return made
+
+
+def trajectory(motion: Trajectory | CartesianTrajectory, title: str = "") -> Any:
+    """Draw the curves of a motion against time: position, speed, acceleration, and effort and energy where recorded.
+
+    Parameters
+    ----------
+    motion : Trajectory or CartesianTrajectory
+        Of joints, or of a frame.
+    title : str
+        Stands above.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ArgumentError
+        For a batch: draw one `member`.
+    MissingExtraError
+        Where matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> len(trajectory(lw.trajectory.quintic([0.0], [1.0], 2.0)).axes)
+    3
+    """
+    return motion.plot(title)
 
 
 def _something(rows: Sequence[Sequence[Curves]]) -> Sequence[Sequence[Curves]]:

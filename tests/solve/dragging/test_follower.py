@@ -10,6 +10,8 @@ from scipy.optimize import minimize
 
 from linkwise import Link, Mechanism, Mimic, robots
 from linkwise.errors import ArgumentError
+from linkwise.solve.dragging.aims import PoseAim
+from linkwise.solve.dragging.descent import LONGEST, descend
 from linkwise.solve.dragging.follower import Follower, angle_between
 from linkwise.spatial.rotation import rotation_x, rotation_z
 from linkwise.spatial.transform import translation
@@ -78,6 +80,34 @@ def test_a_small_drag_is_followed_exactly_and_by_little():
         assert np.abs(found.q - q).max() < 0.1
         q = found.q
     assert q == pytest.approx(PUMA, abs=1e-8)  # (back on the branch on which it began)
+
+
+@pytest.mark.parametrize("drag", [1e-2, 1e-3, 1e-5])
+def test_joints_to_spare_move_no_more_than_the_drag_needs(drag):
+    """Three joints for two directions: what leaves the tool where it is rests. The least motion is the pseudo-inverse's."""
+    mech, rng = flat().mechanism, np.random.default_rng(4)
+    for _ in range(30):
+        q, way = rng.uniform(-1.5, 1.5, 3), rng.uniform(0.0, 2.0 * np.pi)
+        jac = mech.jacobian(q)[:2]
+        if np.linalg.svd(jac, compute_uv=False)[1] < 0.1:
+            continue
+        shift = drag * np.array([np.cos(way), np.sin(way), 0.0])
+        found = flat().follow(moved(mech.forward_kinematics(q), shift), q, rotation=False)
+        assert found.reached
+        # (to first order 1; the second is the drag times curvatures of some 1 m over squared singular values above 0.01 m2)
+        assert np.linalg.norm(found.q - q) < 1.6 * np.linalg.norm(np.linalg.pinv(jac) @ shift[:2])
+
+
+def test_no_step_is_long_and_each_leads_nearer():
+    follower, q = flat(), np.array([2.0, 1.0, -0.5])
+    aim = PoseAim(follower._pose, follower._rates, translation(2.9), 0.0, follower._allowed.size, 3)
+    for _ in range(12):
+        there, taken = descend(follower._allowed, aim, q, rounds=1, done=0.0)
+        assert taken == 1
+        assert 0.0 < np.linalg.norm(there - q) <= LONGEST + 1e-12
+        assert aim.value(there) < aim.value(q)
+        q = there
+    assert LONGEST == 0.3  # (as the class says)
 
 
 def test_the_same_call_gives_the_same_answer():
@@ -204,6 +234,8 @@ def test_a_floating_base_stays():
     assert follower.move(8, 0.5, q).q[8] == 0.5
     with pytest.raises(ArgumentError, match="7 to 12"):
         follower.move(3, 0.5, q)
+    with pytest.raises(ArgumentError, match="quaternion 0, 0, 0, 0"):
+        follower.follow(target, np.zeros(13))
 
 
 def test_an_open_joint_takes_what_it_is_given_within_its_limits():
@@ -250,6 +282,10 @@ def test_the_angle_between_rotations_is_exact_where_it_is_small():
         (lambda: puma().follow(2.0 * np.eye(4), PUMA), "T_target has no rotation"),
         (lambda: puma().follow(np.diag([1.0, 1.0, -1.0, 1.0]), PUMA), "T_target has no rotation"),
         (lambda: puma().follow(np.full((4, 4), np.nan), PUMA), "T_target"),
+        (
+            lambda: puma().follow([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0.5, 1]], PUMA),
+            "the last row of T_target",
+        ),
         (lambda: puma().follow(np.eye(4), PUMA[:5]), r"q has the shape \(5,\); expected \(6,\)"),
         (lambda: puma().move("elbow joint", 0.0, PUMA), "coordinate is 'elbow joint'"),
         (lambda: puma().move(6, 0.0, PUMA), "coordinate is 6; expected .* 0 to 5"),

@@ -16,7 +16,7 @@ from linkwise.spatial.transform import translation
 CLOSED = 1e-9
 """How far loops may be open, m."""
 
-NAMES = ("four_bar", "slider_crank", "five_bar", "jansen", "delta", "stewart")
+NAMES = ("four_bar", "slider_crank", "five_bar", "stewart")
 
 
 @cache

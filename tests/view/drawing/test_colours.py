@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise.view.figure import COLOURS
-from linkwise.view.maps.workspace_solid import COLOURS as MAP
+from linkwise.view.figure import MAP_COLOURS as MAP
 
 SEEN_AS = {
     "normal": np.eye(3),

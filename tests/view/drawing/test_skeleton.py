@@ -6,7 +6,7 @@ from linkwise.errors import ArgumentError
 from linkwise.view.drawing.skeleton import skeleton
 
 
-@pytest.mark.parametrize("name", lw.robots.names())
+@pytest.mark.parametrize("name", ["puma560", "panda", "scara_icomatic", "slider_crank"])
 def test_frames_are_those_of_the_kinematics(name: str) -> None:
     mechanism = lw.robots.load(name)
     q = np.linspace(-0.4, 0.6, mechanism.n)
@@ -42,3 +42,9 @@ def test_a_mechanism_of_no_extent_has_a_size() -> None:
 def test_q_must_be_n_numbers(q: object) -> None:
     with pytest.raises(ArgumentError, match="expected 2 finite numbers"):
         skeleton(lw.robots.load("planar_2r"), q)
+
+
+def test_a_base_without_orientation_is_refused() -> None:
+    craft = lw.Mechanism([lw.Link()], floating=True)
+    with pytest.raises(ArgumentError, match="quaternion 0, 0, 0, 0"):
+        skeleton(craft, np.zeros(8))

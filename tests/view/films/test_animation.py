@@ -17,7 +17,9 @@ from linkwise.solve.linkage import Linkage
 from linkwise.view import Animation, animate
 from linkwise.view.drawing.skeleton import skeleton
 from linkwise.view.films import encoding
+from linkwise.view.films.animation import instants
 from linkwise.view.films.moving import Moving
+from linkwise.view.motions import Motion, trajectory_of
 from trees import person
 
 
@@ -42,24 +44,42 @@ def shown(data: bytes) -> tuple[list[int], list[np.ndarray]]:
 
 
 def test_a_gif_lasts_as_long_as_the_motion(arm: lw.Mechanism, motion: lw.Trajectory, tmp_path: Path) -> None:
-    made = animate(arm, motion, tmp_path / "arm.gif", rate=20, width=200)
+    made = animate(arm, motion, tmp_path / "arm.gif", rate=20, width=160)
     durations, pictures = shown((tmp_path / "arm.gif").read_bytes())
     assert len(pictures) == len(made.times) == 11
     assert durations == [50] * 11
     assert np.allclose(made.times, np.linspace(0, 0.5, 11), rtol=1e-15)
     assert pictures[0].shape == (made.size[1], made.size[0], 3)
-    assert made.size[0] == 200
+    assert made.size[0] == 160
     assert all(np.any(one != other) for one, other in pairwise(pictures))
 
 
 @pytest.mark.parametrize(("rate", "speed", "count"), [(30.0, 1.0, 16), (20.0, 2.0, 6), (20.0, 0.5, 21), (7.0, 1.0, 5)])
-def test_rate_and_speed(arm: lw.Mechanism, motion: lw.Trajectory, rate: float, speed: float, count: int) -> None:
-    made = animate(arm, motion, rate=rate, speed=speed, width=120, trace=False)
-    durations, _ = shown(made.data)
-    assert len(made.times) == len(durations) == count
-    assert abs(sum(durations) - 1000 * count / rate) <= 5.0  # to the half of what a GIF counts in
-    assert made.times[-1] == 0.5
-    assert np.allclose(np.diff(made.times)[:-1], speed / rate, rtol=1e-12)
+def test_rate_and_speed(motion: lw.Trajectory, rate: float, speed: float, count: int) -> None:
+    times, stays = instants(motion, rate, speed), encoding.durations(count, rate)
+    assert len(times) == count
+    assert abs(sum(stays) - 1000 * count / rate) <= 5.0  # to the half of what a GIF counts in
+    assert times[-1] == 0.5
+    assert np.allclose(np.diff(times)[:-1], speed / rate, rtol=1e-12)
+
+
+def test_rate_and_speed_are_those_of_the_file(arm: lw.Mechanism, motion: lw.Trajectory) -> None:
+    made = animate(arm, motion, rate=7.0, speed=0.9, width=120, trace=False)
+    assert shown(made.data)[0] == encoding.durations(5, 7.0)
+    assert np.array_equal(made.times, instants(motion, 7.0, 0.9))
+
+
+def test_a_motion_may_be_given_in_any_shape(arm: lw.Mechanism, motion: lw.Trajectory, tmp_path: Path) -> None:
+    """A file, arrays, a motion with its efforts: the same movement."""
+    path = tmp_path / "moves.npz"
+    motion.save(path)
+    for given in (motion, str(path), path, (motion.t, motion.q, motion.qd, motion.qdd), Motion.of(arm, motion)):
+        moves = trajectory_of(arm, given)
+        assert all(np.array_equal(getattr(moves, name), getattr(motion, name)) for name in ("t", "q", "qd", "qdd"))
+    look = {"rate": 2, "width": 120}
+    assert arm.animate(path, **look).data == animate(arm, motion, **look).data
+    with pytest.raises(ArgumentError, match="motion is 3"):
+        animate(arm, 3)  # type: ignore[arg-type]
 
 
 def test_the_picture_is_nearly_that_without_a_palette(arm: lw.Mechanism, motion: lw.Trajectory) -> None:
@@ -163,7 +183,7 @@ def test_what_is_refused(arm: lw.Mechanism, motion: lw.Trajectory, options: dict
 
 
 def test_a_motion_of_another_mechanism_is_refused(motion: lw.Trajectory) -> None:
-    with pytest.raises(ArgumentError, match=r"expected finite numbers \(T, 6\)"):
+    with pytest.raises(ArgumentError, match="'puma560' has 6 joints; the trajectory has 2"):
         animate(lw.robots.load("puma560"), motion)
 
 

@@ -16,6 +16,9 @@ from linkwise.view.maps.workspace_picture import draw_panels
 BENT = np.array([0.3, -0.8, 0.4, 0.2, 0.5, 0.1])
 
 
+pytestmark = pytest.mark.usefixtures("coarse")
+
+
 @pytest.fixture(scope="module")
 def puma() -> lw.Mechanism:
     return lw.robots.load("puma560")
@@ -132,7 +135,7 @@ def test_ellipses_in_the_plane_are_shadows_of_the_ellipsoid(flat: lw.Mechanism) 
     rendered(made, "png")
 
 
-@pytest.mark.parametrize("plane", ["auto", "xz", "xy"])
+@pytest.mark.parametrize("plane", ["auto", "xy"])
 def test_the_map_over_a_plane(puma: lw.Mechanism, plane: str) -> None:
     made = manipulability_map(puma, plane=plane, samples=2000, cells=32)
     assert "longest half axis" in made.get_suptitle()
@@ -156,7 +159,7 @@ def test_the_path_of_the_tool_has_the_colours_of_its_speed(puma: lw.Mechanism) -
     assert np.abs(line.get_array() - by_difference).max() < 30 * (t[1] - t[0]) ** 2
     assert made.axes[1].get_ylabel() == "speed of the tool [m/s]"
     rendered(made, "png")
-    with pytest.raises(ArgumentError, match="1 or more"):
+    with pytest.raises(ArgumentError, match="postures is 0; expected a whole number of them, 1 to 60"):
         tool_path(puma, motion, postures=0)
 
 

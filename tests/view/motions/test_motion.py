@@ -252,3 +252,21 @@ def test_a_motion_is_taken_as_it_is():
     motion = Motion.of(arm(), planned())
     assert motion_of(arm(), motion) is motion
     assert motion_of(arm(), planned()).duration == 2.0
+
+
+def test_a_motion_of_another_mechanism_is_taken_anew_or_refused():
+    motion = Motion.of(arm(), planned())
+    assert motion_of(arm(), motion) is motion
+    heavy = arm().replace(name="heavy")
+    assert motion_of(heavy, motion).mechanism is heavy
+    with pytest.raises(ArgumentError, match="has 6 joints; the trajectory has 2"):
+        motion_of(robots.puma560(), motion)
+
+
+def test_what_is_no_time_and_no_orientation_is_refused():
+    with pytest.raises(ArgumentError, match="time is nan"):
+        Motion.of(arm(), planned()).at(np.nan)
+    q = np.zeros((2, craft().nq))
+    q[0, 3] = 1.0
+    with pytest.raises(ArgumentError, match=r"quaternion 0, 0, 0, 0 of its base at t = 1 s"):
+        Motion.of(craft(), ([0.0, 1.0], q))

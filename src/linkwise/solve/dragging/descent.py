@@ -4,7 +4,10 @@ Newton's method with a trust region along the motions that are allowed (J. Noced
 2006, section 4.1). The curvature is taken from differences of values on the closed loops themselves, so that it holds where
 what is aimed at is out of reach, and where a linkage turns back; a direction that curves downwards is gone down (Y. N.
 Dauphin and others, "Identifying and attacking the saddle point problem in high-dimensional non-convex optimization", 2014,
-for taking the absolute values). Every step lowers the value, so the way never jumps.
+for taking the absolute values). Small curvatures are raised to the slope (D.-H. Li, M. Fukushima, L. Qi, N. Yamashita,
+"Regularized Newton methods for convex minimization problems with singular solutions", 2004): where there are more
+joints than the target needs, the curvature along what leaves the frame where it is comes from the distance alone, and would
+drive the joints far for nothing. Every step lowers the value, so the way never jumps.
 """
 
 from __future__ import annotations
@@ -39,6 +42,12 @@ AT_LIMIT = 1e-12
 FLAT = 1e-9
 """Curvatures below this share of the greatest are rounding."""
 
+STIFF = 1.0
+"""Curvatures count as at least this times the slope: it ends as the slope does, so what is left is still squared."""
+
+IDLE = 0.1
+"""It is at a ridge where an ordinary step gains less than this share of the value."""
+
 
 def descend(allowed: Allowed, aim: Aim, q: FloatArray, *, rounds: int, done: float) -> tuple[FloatArray, int]:
     """Go down from an allowed position q (nq,); return where it ends, and how many steps it took.
@@ -65,7 +74,7 @@ def descend(allowed: Allowed, aim: Aim, q: FloatArray, *, rounds: int, done: flo
             break
         down = tangent.basis.T @ slope
         curve, ways = np.linalg.eigh(_curvature(allowed, aim, q, value, tangent))
-        step = _step(ways, curve, ways.T @ down, radius, *allowed.room(q, tangent))
+        step = _step(ways, curve, ways.T @ down, value, radius, *allowed.room(q, tangent))
         length = float(np.linalg.norm(step))
         if length <= SHORTEST:
             break
@@ -123,16 +132,22 @@ def _offsets(count: int) -> FloatArray:
 
 
 def _step(
-    ways: FloatArray, curve: FloatArray, down: FloatArray, radius: float, rows: FloatArray, room: FloatArray
+    ways: FloatArray,
+    curve: FloatArray,
+    down: FloatArray,
+    value: float,
+    radius: float,
+    rows: FloatArray,
+    room: FloatArray,
 ) -> FloatArray:
     """The step (m,) that lowers a model of the value most, curvatures taken absolute: rows @ step <= room, not too long.
 
     Slope and curvature are those along `ways`.
     """
     most = float(np.abs(curve).max())
-    bent = np.maximum(np.abs(curve), FLAT * most + 1e-30)
-    ridge = (curve < -1e-6 * most) & (np.abs(down) < PUSH * bent)
-    if ridge.any():
+    bent = np.maximum(np.abs(curve), max(FLAT * most + 1e-30, STIFF * float(np.linalg.norm(down))))
+    ridge = (curve < -1e-6 * most) & (np.abs(down) < PUSH * np.abs(curve))
+    if ridge.any() and 0.5 * float(down @ (down / bent)) < IDLE * value:
         signs = np.where(np.abs(down) > 1e-12 * most, -np.sign(down), _side(ways))
         down = np.where(ridge, -PUSH * signs * bent, down)
     step = _within(ways, bent, down, rows, room)

@@ -257,6 +257,8 @@ class Follower:
         made = numbers("q", q, f"real numbers ({self.mechanism.nq},)")
         if made.shape != (self.mechanism.nq,):
             raise ArgumentError(f"q has the shape {made.shape}; expected ({self.mechanism.nq},)")
+        if self.mechanism.floating and not made[3:7].any():
+            raise ArgumentError("q has the quaternion 0, 0, 0, 0 of its base; expected one of norm 1")
         made = self._allowed.settled(made)
         return made if self._loops is None else self._loops.regular(made)
 
@@ -291,5 +293,7 @@ def _pose_given(T_target: npt.ArrayLike) -> FloatArray:
     left, values, right = np.linalg.svd(made[:3, :3])
     if not (np.abs(values - 1.0) <= 1e-3).all() or np.linalg.det(left @ right) < 0.0:
         raise ArgumentError(f"T_target has no rotation in its first three rows and columns: {made[:3, :3].tolist()}")
+    if not np.array_equal(made[3], [0.0, 0.0, 0.0, 1.0]):
+        raise ArgumentError(f"the last row of T_target is {made[3].tolist()}; expected [0, 0, 0, 1]")
     made[:3, :3] = left @ right
     return made

@@ -115,7 +115,9 @@ def space(made: Any) -> Any:
     made.set_layout_engine("none")
     import mpl_toolkits.mplot3d  # noqa: F401  (makes the projection known)
 
-    return made.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
+    axes = made.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
+    axes.autoscale(enable=False)  # (limits are set at the end; looking for them at each line takes time)
+    return axes
 
 
 def faded(mechanism: Tree, laid: list[Skeleton]) -> Solids:

@@ -135,6 +135,8 @@ def coordinates(tree: Tree, q: Any) -> FloatArray:
     if made.shape != (tree.nq,) or not np.all(np.isfinite(made)):
         each = ", ".join(tree.coordinate_names) if tree.floating else "one for each joint"
         raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.nq} finite numbers, {each}")
+    if tree.floating and not made[3:7].any():
+        raise ArgumentError("q has the quaternion 0, 0, 0, 0 of its base; expected one of norm 1, such as 1, 0, 0, 0")
     return made
 
 

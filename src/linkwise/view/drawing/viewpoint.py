@@ -16,6 +16,10 @@ from linkwise.view.drawing.skeleton import Skeleton
 SIDE, FILLED, BORDER, HEAD = 7.0, 0.82, 1.6, 0.35
 """Side of the square into which space is projected and the share to be filled; room for edges and title; in inches."""
 
+LABEL, BEFORE, SLENDER = (10.0, 10.0, 8.0), 21.0, 0.7
+"""How far the names of the axes are from the numbers, points, beside what matplotlib adds; it scales both with the sides of
+the box across the axis, so below this share of the longest side the name is moved out, off the numbers."""
+
 THIN = 0.12
 """An axis shorter than this share of the longest has one number: more would run into each other."""
 
@@ -52,9 +56,12 @@ def _rotors(mechanism: Tree, laid: Skeleton) -> FloatArray:
 
 
 def _dress(axes: Any, low: FloatArray, high: FloatArray) -> None:
-    for name, start, end in zip("xyz", low, high, strict=True):
+    sides = high - low
+    across = np.sqrt((sides**2).sum() - sides**2) / sides.max()
+    pads = (np.array(LABEL) + BEFORE) * np.maximum(1.0, SLENDER / across) - BEFORE
+    for name, start, end, pad in zip("xyz", low, high, pads, strict=True):
         getattr(axes, f"set_{name}lim")(start, end)
-        getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=9, labelpad=8 if name == "z" else 10)
+        getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=9, labelpad=float(pad))
         axis = getattr(axes, f"{name}axis")
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
         axis._axinfo["grid"].update(color="0.9", linewidth=0.6)

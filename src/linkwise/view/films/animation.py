@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,15 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files.atomic import write_bytes
 from linkwise.model.table import plain
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.drawing.traces import configurations, positions
+from linkwise.view.drawing.traces import positions
 from linkwise.view.films import encoding
 from linkwise.view.films.moving import Moving, Pixels
+from linkwise.view.motions.motion import trajectory_of
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
     from linkwise.trajectory.trajectory import Trajectory
+    from linkwise.view.motions import Motion
 
 FORMATS = (".gif", ".mp4")
 
@@ -95,7 +97,7 @@ class Animation:
 
 def animate(
     mechanism: Mechanism,
-    trajectory: Trajectory,
+    motion: Motion | Trajectory | str | Path | tuple[Any, ...],
     path: str | Path | None = None,
     *,
     rate: float = 20.0,
@@ -110,8 +112,9 @@ def animate(
     ----------
     mechanism : Mechanism
         What moves.
-    trajectory : Trajectory
-        How; between its instants it is interpolated, see `Trajectory.at`.
+    motion : Trajectory, Motion, str, Path, or tuple
+        How: a trajectory, the path of a motion file (.mot, .csv, .npz), ``(t, q)`` or ``(t, q, qd, qdd)``, as
+        `linkwise.view.browse` takes it. Between its instants it is interpolated, see `Trajectory.at`.
     path : str or Path, optional
         The file to write, .gif or .mp4, whole or not at all; an .mp4 needs the extra ``mp4`` or ffmpeg.
     rate : float
@@ -134,11 +137,11 @@ def animate(
     Raises
     ------
     ArgumentError
-        For a motion of another mechanism, or more pictures than can be looked at: the message says how to have fewer.
+        For a motion that does not fit, or more pictures than can be looked at: the message says how to have fewer.
     MissingExtraError
         Where matplotlib, or for an .mp4 ffmpeg, is not installed.
     FileError
-        Where the file cannot be written.
+        Where a file cannot be read or written.
 
     Examples
     --------
@@ -153,10 +156,11 @@ def animate(
     if suffix not in FORMATS:
         raise ArgumentError(f"path is {str(path)!r}; expected a name that ends in {choices(FORMATS)}")
     width = _checked(suffix, rate, speed, width)
-    times = instants(mechanism, trajectory, rate, speed)
+    moves = trajectory_of(mechanism, motion)
+    times = instants(moves, rate, speed)
     if suffix == ".mp4":
         encoding.ffmpeg()
-    q = np.asarray(trajectory.at(times)[0])
+    q = np.asarray(moves.at(times)[0])
     moving = Moving(mechanism, q, positions(mechanism, q) if trace else None, width=width, frames=frames)
     data, size = _encoded(moving, times, rate, suffix)
     made = Animation(data, suffix, times, float(rate), size, plain(mechanism.name))
@@ -165,23 +169,22 @@ def animate(
     return made
 
 
-def instants(mechanism: Mechanism, trajectory: Trajectory, rate: float, speed: float) -> FloatArray:
+def instants(motion: Trajectory, rate: float, speed: float) -> FloatArray:
     """The instants (k,) of a motion that are drawn, s: its first, its last, and between them one a picture.
 
     Raises
     ------
     ArgumentError
-        Where the motion does not fit the mechanism, or the instants are too many.
+        Where they are too many.
     """
-    configurations(mechanism, trajectory)
-    start, end = float(trajectory.t[0]), float(trajectory.t[-1])
+    start, end = float(motion.t[0]), float(motion.t[-1])
     count = 1 + math.ceil((end - start) * rate / speed - 1e-9)
     if count > MOST_PICTURES:
         share = count / MOST_PICTURES
         raise ArgumentError(
             f"the motion of {end - start:g} s makes {count:,} pictures; expected at most {MOST_PICTURES:,}: "
             f"play it faster, speed={_rounded_up(speed * share)}, at fewer pictures a second, rate={rate / share:.2g}, "
-            "or animate a part of it, trajectory.until(time)"
+            "or animate a part of it, such as trajectory.until(time)"
         )
     return np.asarray(np.minimum(start + np.arange(count) * (speed / rate), end))
 

@@ -14,11 +14,10 @@ from linkwise.kinematics.manipulability import rows_of
 from linkwise.model.table import plain
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.drawing.skeleton import coordinates
-from linkwise.view.figure import figure, literal
+from linkwise.view.figure import MAP_COLOURS, figure, literal
 from linkwise.view.maps.ellipsoids import ones
 from linkwise.view.maps.velocity_ellipses import add_ellipses
 from linkwise.view.maps.workspace_picture import draw_panels
-from linkwise.view.maps.workspace_solid import COLOURS
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
@@ -148,7 +147,7 @@ def _over_joints(
     values, freedoms = joint_map(mechanism, chosen, q, middles, axes, link)
     made = figure(7.2, 5.6)
     axis = made.add_subplot()
-    mesh = axis.pcolormesh(edges[0], edges[1], values.T, cmap=COLOURS, vmin=0.0, rasterized=True)
+    mesh = axis.pcolormesh(edges[0], edges[1], values.T, cmap=MAP_COLOURS, vmin=0.0, rasterized=True)
     if values.min() < POOR * values.max():
         axis.contour(*middles, values.T, levels=[POOR * values.max()], colors="white", linewidths=1.0, linestyles="--")
     bar = made.colorbar(mesh, ax=axis, pad=0.02)

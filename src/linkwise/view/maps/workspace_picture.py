@@ -14,8 +14,8 @@ from linkwise.kinematics.reachable import Workspace
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.drawing.skeleton import Skeleton, skeleton
-from linkwise.view.figure import figure, literal
-from linkwise.view.maps.workspace_solid import COLOURS, PLAIN, solid, title
+from linkwise.view.figure import MAP_COLOURS, figure, literal
+from linkwise.view.maps.workspace_solid import PLAIN, solid, title
 
 PLANES = ("auto", "xz", "yz", "xy", "3d")
 """What `draw` can show."""
@@ -262,7 +262,7 @@ def _region(axis: Any, panel: Panel, greatest: float, *, coloured: bool) -> Any:
     from matplotlib.colors import ListedColormap
 
     shares = panel.values / greatest if greatest > 0 else panel.values
-    look = {"cmap": COLOURS, "vmin": 0.0, "vmax": 1.0} if coloured else {"cmap": ListedColormap([PLAIN])}
+    look = {"cmap": MAP_COLOURS, "vmin": 0.0, "vmax": 1.0} if coloured else {"cmap": ListedColormap([PLAIN])}
     return axis.pcolormesh(panel.x, panel.y, shares, shading="flat", rasterized=True, zorder=1, **look)
 
 

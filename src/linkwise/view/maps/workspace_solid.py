@@ -13,10 +13,10 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.drawing import frames, strokes
 from linkwise.view.drawing.skeleton import Skeleton
-from linkwise.view.figure import figure, literal
+from linkwise.view.figure import MAP_COLOURS, figure, literal
 
-COLOURS, PLAIN = "viridis", "#9ecae1"
-"""Colours of manipulability, distinct for every kind of colour vision, and of a region shown without it."""
+PLAIN = "#9ecae1"
+"""Colour of a region shown without manipulability."""
 
 AROUND, MOST = 60, 60
 """Cells about the axis, and along each other direction, that are drawn at most."""
@@ -37,13 +37,13 @@ def solid(mechanism: Tree, found: Workspace, laid: Skeleton, *, coloured: bool) 
 
     axes = made.add_axes((0.0, 0.02, 0.86, 0.92), projection="3d", computed_zorder=False)
     faces, shares, normals = _faces(found)
-    colours = colormaps[COLOURS](shares)[:, :3] if coloured else np.tile(to_rgb(PLAIN), (len(faces), 1))
+    colours = colormaps[MAP_COLOURS](shares)[:, :3] if coloured else np.tile(to_rgb(PLAIN), (len(faces), 1))
     lit = (0.78 + 0.22 * np.abs(normals @ (0.36, -0.48, 0.8)))[:, None] * colours
     axes.add_collection3d(Poly3DCollection(faces, facecolors=lit, edgecolors=lit, linewidths=0.2, zorder=1), autolim=False)
     _mechanism(axes, laid, mechanism.tool_index)
     _view(axes, np.concatenate([faces.reshape(-1, 3), laid.points]))
     if coloured:
-        bar = made.colorbar(ScalarMappable(cmap=COLOURS), cax=made.add_axes((0.88, 0.2, 0.02, 0.6)))
+        bar = made.colorbar(ScalarMappable(cmap=MAP_COLOURS), cax=made.add_axes((0.88, 0.2, 0.02, 0.6)))
         bar.set_label(f"manipulability, share of the greatest, {found.best:.3g}")
     literal(made.suptitle(" ", fontsize=11), title(mechanism, found))
     return made

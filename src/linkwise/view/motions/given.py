@@ -40,7 +40,16 @@ def given_motion(mechanism: Mechanism, motion: Any) -> tuple[Trajectory, tuple[s
     if wrong.any():
         at = float(made.t[int(np.argmax(wrong))])
         raise ArgumentError(f"motion holds what is no finite number at t = {at:g} s; until(...) cuts it before")
+    _oriented(mechanism, made.t, made.q)
     return made, notes
+
+
+def _oriented(mechanism: Mechanism, t: FloatArray, q: FloatArray) -> None:
+    """Refuse a base that floats without an orientation."""
+    turned = q[:, 3:7].any(axis=1)
+    if mechanism.floating and not turned.all():
+        at = float(t[int(np.argmin(turned))])
+        raise ArgumentError(f"motion has the quaternion 0, 0, 0, 0 of its base at t = {at:g} s; expected one of norm 1")
 
 
 def _of_file(mechanism: Mechanism, path: Path) -> Trajectory:
@@ -59,6 +68,7 @@ def _of_arrays(mechanism: Mechanism, t: Any, q: Any, qd: Any = None, qdd: Any = 
         raise ArgumentError("motion: the times t do not ascend")
     if qd is not None or qdd is not None:
         return Trajectory(times, at, qd, qdd), ()
+    _oriented(mechanism, times, at)
     rates, rises = _derived(mechanism, times, at)
     return Trajectory(times, at, rates, rises), (DERIVED,)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +125,11 @@ class Motion:
     def at(self, time: float) -> FloatArray:
         """Coordinates (nq,) at a time, s from the first instant; those of the end that is nearer, beyond the ends.
 
+        Raises
+        ------
+        ArgumentError
+            Where the time is no number.
+
         Examples
         --------
         >>> from linkwise import robots
@@ -132,7 +138,9 @@ class Motion:
         ([0.5, 0.25], [1.0, 0.5])
         """
         t = self.trajectory.t
-        if not time > 0.0:
+        if isnan(time):
+            raise ArgumentError("time is nan; expected a number, in s")
+        if time <= 0.0:
             return np.array(self.q[0])
         if time >= self.duration:
             return np.array(self.q[-1])
@@ -200,8 +208,23 @@ class Motion:
 
 
 def motion_of(mechanism: Mechanism, motion: Motion | Trajectory | str | Path | tuple[Any, ...], **options: Any) -> Motion:
-    """The motion itself where it is one already, else `Motion.of`."""
-    return motion if isinstance(motion, Motion) else Motion.of(mechanism, motion, **options)
+    """The motion itself where it is one of this mechanism already, else `Motion.of`."""
+    if isinstance(motion, Motion):
+        return motion if motion.mechanism is mechanism else Motion.of(mechanism, motion.trajectory, **options)
+    return Motion.of(mechanism, motion, **options)
+
+
+def trajectory_of(mechanism: Mechanism, motion: Motion | Trajectory | str | Path | tuple[Any, ...]) -> Trajectory:
+    """How a mechanism moves, from whatever holds a motion: what `Motion.of` takes, or a `Motion`.
+
+    Raises
+    ------
+    ArgumentError
+        Where it does not fit the mechanism, is a batch, or holds what is no finite number.
+    FileError
+        Where a file cannot be read.
+    """
+    return given_motion(mechanism, motion.trajectory if isinstance(motion, Motion) else motion)[0]
 
 
 def _thinned(t: FloatArray, values: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:

@@ -1,0 +1,88 @@
+"""The path of the tool through a motion, coloured by its speed, with the mechanism at some instants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.model.table import plain
+from linkwise.spatial.scalar import FloatArray
+from linkwise.view.drawing.picture import MOST, draw
+from linkwise.view.drawing.traces import FINEST, positions
+from linkwise.view.figure import MAP_COLOURS, literal
+from linkwise.view.motions.motion import trajectory_of
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+    from linkwise.trajectory.trajectory import Trajectory
+    from linkwise.view.motions import Motion
+
+ROOM = 1.1
+"""Width that a colour bar adds to a picture, inches."""
+
+
+def tool_path(mechanism: Mechanism, motion: Motion | Trajectory | str | Path | tuple[Any, ...], *, postures: int = 4) -> Any:
+    """Draw the path of the tool in space, coloured by its speed, and the mechanism at some instants, the last in full.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What moves.
+    motion : Trajectory, Motion, str, Path, or tuple
+        How: a trajectory, the path of a motion file (.mot, .csv, .npz), ``(t, q)`` or ``(t, q, qd, qdd)``.
+    postures : int
+        At how many instants the mechanism is drawn, 1 to 60, evenly spread in time; the last is the end of the motion.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingExtraError
+        Where matplotlib is not installed.
+    ArgumentError
+        Where the motion does not fit the mechanism, or for other numbers of postures.
+    FileError
+        Where a file cannot be read.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> made = tool_path(lw.robots.planar_2r(), lw.trajectory.quintic([0.0, 0.0], [1.0, 0.5], 2.0))
+    >>> made.axes[1].get_ylabel()
+    'speed of the tool [m/s]'
+    """
+    moves = trajectory_of(mechanism, motion)
+    if isinstance(postures, bool) or not isinstance(postures, (int, np.integer)) or not 1 <= postures <= MOST:
+        raise ArgumentError(f"postures is {shown(postures)}; expected a whole number of them, 1 to {MOST}")
+    start, end = moves.t[0], moves.t[-1]
+    q, qd, _ = moves.at(np.linspace(start, end, min(max(len(moves.t), 200), FINEST)))
+    at = moves.at(np.linspace(end, start, int(postures))[::-1])[0]
+    made = draw(mechanism, at, trace=q, frames=False)
+    speeds = np.linalg.norm((np.asarray(mechanism.jacobian(q))[:, :3] @ qd[..., None])[..., 0], axis=1)
+    _coloured(made, positions(mechanism, q), speeds)
+    literal(made.suptitle(" ", fontsize=11), f"{plain(mechanism.name)}: path of the tool in {moves.duration:g} s")
+    return made
+
+
+def _coloured(made: Any, path: FloatArray, values: FloatArray) -> None:
+    """Draw a path (m, 3) in the colours of values (m,), with a bar beside the picture."""
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+    axes = made.axes[0]
+    pieces = np.stack([path[:-1], path[1:]], axis=1)
+    line: Any = Line3DCollection(pieces, cmap=MAP_COLOURS, linewidths=3.2, zorder=3.65, capstyle="round")
+    line.set_array(0.5 * (values[1:] + values[:-1]))
+    line.set_clim(0.0, float(values.max()) or 1.0)
+    axes.add_collection3d(line, autolim=False)
+    width, height = made.get_size_inches()
+    left, low, across, up = axes.get_position().bounds
+    share = width / (width + ROOM)
+    made.set_size_inches(width + ROOM, height)
+    axes.set_position((left * share, low, across * share, up))
+    place = made.add_axes((share, 0.2, 0.16 / (width + ROOM), 0.6))
+    made.colorbar(line, cax=place).set_label("speed of the tool [m/s]", fontsize=9)
