@@ -14,7 +14,7 @@ LINKS = read_two_links(bundled.path("TEST.DAT"))
 
 @pytest.fixture(scope="module")
 def found():
-    return compare(LINKS, motor_motion(0.01))
+    return compare(LINKS, motor_motion(0.02))
 
 
 def test_paths_are_those_of_the_centres_of_mass(found) -> None:

@@ -7,6 +7,7 @@ import linkwise as lw
 from linkwise.view import animate, draw
 
 
+@pytest.mark.usefixtures("coarse")
 def test_what_a_notebook_shows() -> None:
     """What IPython asks of the last value of a cell: a PNG of a figure, a page of an animation."""
     formatters = pytest.importorskip("IPython.core.formatters")

@@ -30,9 +30,9 @@ def find_browser() -> str | None:
     return named or next(filter(None, map(shutil.which, NAMES)), None)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    """A browser, one for each file of tests."""
+    """A browser, one for all tests of this folder."""
     playwright = pytest.importorskip("playwright.sync_api")
     path = find_browser()
     if path is None:

@@ -19,8 +19,10 @@ import zstandard
 from linkwise.view.browser import export_recording
 from linkwise.view.browser.export import export
 from linkwise.view.browser.export_plots import plot
+from linkwise.view.browser.groups import groups
 from linkwise.view.browser.scene import Scene
 from linkwise.view.browser.server import make_server, stop
+from linkwise.view.motions.motion import Motion
 
 EVIL = "<script>alert('x')</script>"
 LINKS = [lw.Link.dh(a=a, convention="standard", name=name) for a, name in ((0.5, EVIL), (0.3, "b"))]
@@ -150,6 +152,23 @@ def test_long_motions_are_thinned(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert made.frames == 10
     assert made.rate == pytest.approx(9 / 2000)
     assert sum(t > 0 for t, _ in recorded(path.read_text())["messages"]) <= 90
+
+
+def test_from_a_file_the_shapes_are_shown_too(tmp_path: Path) -> None:
+    described = '<robot name="r"><link name="a"><visual><geometry><box size="1 1 1"/></geometry></visual></link></robot>'
+    (tmp_path / "r.urdf").write_text(described)
+    page = lw.view.export(tmp_path / "r.urdf", None, tmp_path / "r.html")
+    assert page == tmp_path / "r.html"
+    assert any(m.get("name", "").endswith("/shape 1") for _, m in recorded(page.read_text())["messages"])
+    with pytest.raises(ArgumentError, match="expected a Mechanism or the path"):
+        lw.view.export(3, None, page)  # type: ignore[arg-type]
+
+
+def test_of_many_curves_some_are_drawn_and_the_rest_is_told() -> None:
+    many = lw.Mechanism([lw.Link.dh(a=0.2, convention="standard") for _ in range(14)])
+    drawn = list(groups(Motion.of(many, ([0.0, 1.0], np.zeros((2, 14)))), 50))
+    assert [(one.kind, len(one.names), one.left_out) for one in drawn] == [("position", 12, 2), ("speed", 12, 2)]
+    assert drawn[0].names[-1] == "link12"
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, np.nan, 1e6, "30", True])

@@ -1,15 +1,16 @@
-"""Opening the viewer from Python: one call, which does not block."""
+"""What the browser shows, from Python: the viewer, which does not block, and the page that plays by itself."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.errors import ArgumentError
 from linkwise.view.browser.server import LOOPBACK
 
 if TYPE_CHECKING:
+    from linkwise.files.shape import Shape
     from linkwise.mechanism import Mechanism
     from linkwise.view.browser.viewer import Viewer
 
@@ -58,11 +59,80 @@ def browse(
     ...     print(viewer.url.startswith("http://127.0.0.1:"))
     True
     """
-    from linkwise.model.tree import Tree
     from linkwise.view.browser.viewer import Viewer
 
+    given = _given(mechanism, motion)
+    return Viewer(given.mechanism, given.motion, q=q, shapes=given.shapes, folder=given.folder, host=host, port=port)
+
+
+def export(
+    mechanism: Mechanism | str | os.PathLike[str],
+    motion: Any,
+    path: str | os.PathLike[str],
+    *,
+    q: Any = None,
+    rate: float = 30.0,
+) -> Path:
+    """Write one page that plays a motion in any browser, without a network and without Python.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or path
+        A mechanism, or a description file, whose meshes and shapes are shown too.
+    motion : Trajectory, path, (t, q) or None
+        What is played; None for a mechanism at rest.
+    path : str or Path
+        The page, written whole or not at all.
+    q : (nq,) array_like, optional
+        Without a motion, the position; rad or m.
+    rate : float
+        Pictures a second, at most 120; fewer in a long motion of many joints, so that the page stays below about 20 MB.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Raises
+    ------
+    MissingExtraError
+        Where viser is not installed.
+    ArgumentError
+        Where motion, q or rate cannot be used.
+    FileError
+        Where the page cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import linkwise as lw
+    >>> moved = lw.trajectory.quintic([0.0, 0.0], [1.0, 0.5], 2.0)
+    >>> page = lw.view.export(lw.robots.planar_2r(), moved, Path(tempfile.mkdtemp()) / "arm.html")
+    >>> page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    True
+    """
+    from linkwise.view.browser import export as written
+
+    given = _given(mechanism, motion)
+    written.export(given.mechanism, given.motion, Path(path), q=q, shapes=given.shapes, folder=given.folder, rate=rate)
+    return Path(path)
+
+
+class _Given(NamedTuple):
+    """What is shown, and what its description says of its looks."""
+
+    mechanism: Mechanism
+    motion: Any
+    shapes: tuple[Shape, ...] = ()
+    folder: Path | None = None
+
+
+def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any) -> _Given:
+    """Read a description, and the motion for it; a mechanism is taken as it is."""
+    from linkwise.model.tree import Tree
+
     if isinstance(mechanism, Tree):
-        return Viewer(mechanism, motion, q=q, host=host, port=port)
+        return _Given(mechanism, motion)
     if not isinstance(mechanism, str | os.PathLike):
         raise ArgumentError(f"mechanism is {mechanism!r}; expected a Mechanism or the path of a description")
     from linkwise.files import read
@@ -71,4 +141,4 @@ def browse(
     path = Path(mechanism)
     found = read(path)
     played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
-    return Viewer(found.mechanism, played, q=q, shapes=found.shapes, folder=path.resolve().parent, host=host, port=port)
+    return _Given(found.mechanism, played, tuple(found.shapes), path.resolve().parent)

@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwise.model.table import plain
 from linkwise.spatial.scalar import FloatArray
+from linkwise.view.browser.groups import DASHES, TITLES, Group, groups
 from linkwise.view.browser.history import SECONDS
 from linkwise.view.figure import colour, shortened, style
 
@@ -17,13 +18,10 @@ if TYPE_CHECKING:
 
     from linkwise.view.motions import Motion
 
-KINDS = {"position": "Positions", "speed": "Speeds", "effort": "Efforts"}
-HELD = {**KINDS, "effort": "Efforts that hold it still"}
+HELD = {**TITLES, "effort": "Efforts that hold it still"}
 
-MOST_CURVES, MOST_POINTS, HEIGHT = 12, 300, 190
-"""Curves in one plot, points of each, and the height of a plot in pixels."""
-
-DASHES = {"-": (), "--": (6, 4), ":": (2, 3), "-.": (6, 3, 2, 3)}
+MOST_POINTS, HEIGHT = 300, 190
+"""Points of a curve, and the height of a plot in pixels."""
 
 
 class PlayedCurves:
@@ -38,17 +36,14 @@ class PlayedCurves:
     """
 
     def __init__(self, gui: GuiApi, motion: Motion) -> None:
-        self._curves = [found for kind in KINDS for found in _grouped(motion, kind)]
-        self._plots = [
-            _plot(gui, f"{KINDS[kind]} [{unit}]", t, columns, names, y=_range(columns))
-            for kind, unit, t, columns, names in self._curves
-        ]
+        self._groups = list(groups(motion, MOST_POINTS))
+        self._plots = [_plot(gui, TITLES[one.kind], one, one.t, _range(one.columns)) for one in self._groups]
         _say_why(gui, motion)
 
     def show(self, time: float) -> None:
         """Draw every curve up to a time, s."""
-        for plot, (_, _, t, columns, _) in zip(self._plots, self._curves, strict=True):
-            plot.data = (t, *np.ascontiguousarray(np.where((t <= time)[:, None], columns, np.nan).T))
+        for plot, one in zip(self._plots, self._groups, strict=True):
+            plot.data = (one.t, *np.ascontiguousarray(np.where((one.t <= time)[:, None], one.columns, np.nan).T))
 
 
 class LiveCurves:
@@ -63,40 +58,26 @@ class LiveCurves:
     """
 
     def __init__(self, gui: GuiApi, past: Motion) -> None:
-        self._plots = [
-            _plot(gui, f"{HELD[kind]} [{unit}]", t - SECONDS, columns, names, y=None)
-            for kind in HELD
-            for _, unit, t, columns, names in _grouped(past, kind)
-        ]
+        self._plots = {
+            (one.kind, one.unit): _plot(gui, HELD[one.kind], one, one.t - SECONDS, None) for one in groups(past, MOST_POINTS)
+        }
         _say_why(gui, past)
 
     def show(self, past: Motion, ended: float) -> None:
         """Draw the past, which ended some seconds ago."""
-        curves = [found for kind in HELD for found in _grouped(past, kind)]
-        for plot, (_, _, t, columns, _) in zip(self._plots, curves, strict=True):
-            plot.data = (t - past.duration - ended, *np.ascontiguousarray(columns.T))
+        for one in groups(past, MOST_POINTS):
+            self._plots[one.kind, one.unit].data = (one.t - past.duration - ended, *np.ascontiguousarray(one.columns.T))
 
 
-def _grouped(motion: Motion, kind: str) -> list[tuple[str, str, FloatArray, FloatArray, list[str]]]:
-    """Return the curves of one kind, those of one unit together; none where it is not known."""
-    if kind == "effort" and motion.efforts is None:
-        return []
-    t, columns, names, units = motion.series(kind, MOST_POINTS)
-    made = []
-    for unit in dict.fromkeys(units):
-        chosen = [k for k, other in enumerate(units) if other == unit][:MOST_CURVES]
-        made.append((kind, unit, t, np.asarray(columns)[:, chosen], [names[k] for k in chosen]))
-    return made
-
-
-def _plot(gui: GuiApi, title: str, t: FloatArray, columns: FloatArray, names: list[str], y: Any) -> Any:
+def _plot(gui: GuiApi, title: str, group: Group, t: FloatArray, y: Any) -> Any:
     """Add a plot; without a range for y it follows what is drawn, and time runs up to now."""
     span = (float(t[0]), float(t[-1])) if y else (-SECONDS, 0.0)
     label = "t [s]" if y else "s before now"
+    more = f", and {group.left_out} more" if group.left_out else ""
     return gui.add_uplot(
-        (t, *np.ascontiguousarray(columns.T)),
-        ({"label": label}, *(_series(k, name) for k, name in enumerate(names))),
-        title=title,
+        (t, *np.ascontiguousarray(group.columns.T)),
+        ({"label": label}, *(_series(k, name) for k, name in enumerate(group.names))),
+        title=f"{title} [{group.unit}]{more}",
         scales={"x": {"time": False, "range": span}, "y": {"range": y} if y else {}},
         axes=({"label": label, "size": 34, "labelSize": 16}, {"size": 52}),
         legend={"show": True, "live": False},

@@ -18,13 +18,12 @@ from linkwise.model.table import html as table_html
 from linkwise.model.table import number, plain
 from linkwise.view.browser.export_plots import plot
 from linkwise.view.browser.export_recording import Recording, record
+from linkwise.view.browser.groups import TITLES, groups
 from linkwise.view.drawing.skeleton import coordinates
 from linkwise.view.motions.motion import Motion, motion_of
 
-SHOWN = {"position": "Positions", "speed": "Speeds", "effort": "Efforts"}
-
-MOST_CURVES, MOST_POINTS = 12, 400
-"""Curves in one plot, and points of each."""
+MOST_POINTS = 400
+"""Of one curve."""
 
 FASTEST = 120.0
 """Most pictures a second."""
@@ -153,14 +152,9 @@ def _said(motion: Motion | None, recording: Recording) -> Iterator[str]:
 
 
 def _plots(motion: Motion) -> Iterator[str]:
-    for kind, title in SHOWN.items():
-        if kind == "effort" and motion.efforts is None:
-            yield f"<p>No efforts: {html.escape(motion.why_no_efforts)}</p>"
-            continue
-        t, columns, names, units = motion.series(kind, MOST_POINTS)
-        for unit in dict.fromkeys(units):
-            chosen = [k for k, other in enumerate(units) if other == unit]
-            few = chosen[:MOST_CURVES]
-            yield plot(t, columns[:, few], [names[k] for k in few], title, unit)
-            if len(chosen) > len(few):
-                yield f"<p>and {len(chosen) - len(few)} more</p>"
+    for one in groups(motion, MOST_POINTS):
+        yield plot(one.t, one.columns, one.names, TITLES[one.kind], one.unit)
+        if one.left_out:
+            yield f"<p>and {one.left_out} more</p>"
+    if motion.efforts is None:
+        yield f"<p>No efforts: {html.escape(plain(motion.why_no_efforts))}</p>"

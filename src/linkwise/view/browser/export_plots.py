@@ -10,13 +10,12 @@ import numpy as np
 
 from linkwise.model.table import number, plain
 from linkwise.spatial.scalar import FloatArray
+from linkwise.view.browser.groups import DASHES
 from linkwise.view.figure import colour, shortened, style
 
 WIDTH, HEIGHT = 420, 190
 LEFT, RIGHT, TOP, BOTTOM = 58, 8, 10, 34
 """Pixels around the axes, in which their numbers and words stand."""
-
-DASHES = {"-": "", "--": "7 4", ":": "2 3", "-.": "7 3 2 3"}
 
 TICKS = 5
 
@@ -90,9 +89,13 @@ def _curve(k: int, x: FloatArray, y: FloatArray) -> str:
     finite = np.isfinite(x) & np.isfinite(y)
     marks = np.where(np.concatenate(([False], finite[:-1])), "L", "M")
     points = "".join(f"{m}{a:.1f} {b:.1f}" for m, a, b in zip(marks[finite], x[finite], y[finite], strict=True))
-    return f'<path class="curve" d="{points}" stroke="{colour(k)}" stroke-dasharray="{DASHES[style(k)]}"/>'
+    return f'<path class="curve" d="{points}" {_pen(k)}/>'
+
+
+def _pen(k: int) -> str:
+    return f'stroke="{colour(k)}" stroke-dasharray="{" ".join(map(str, DASHES[style(k)]))}"'
 
 
 def _key(k: int, name: str) -> str:
-    line = f'<path d="M0 4H22" stroke="{colour(k)}" stroke-width="2" stroke-dasharray="{DASHES[style(k)]}"/>'
+    line = f'<path d="M0 4H22" {_pen(k)} stroke-width="2"/>'
     return f'<span><svg viewBox="0 0 22 8" class="key">{line}</svg>{html.escape(shortened(plain(name)))}</span>'

@@ -36,8 +36,9 @@ class History:
         self._mechanism = mechanism
         self._past: deque[tuple[float, FloatArray, FloatArray | None]] = deque()
         self.why_no_efforts = ""
-        self._past.append((now - APART, q, self._holding(q)))
-        self._past.append((now, q, self._past[0][2]))
+        first = self._holding(q)
+        self._known = first is not None
+        self._past.extend(((now - APART, q, first), (now, q, first)))
 
     @property
     def last(self) -> float:
@@ -60,14 +61,19 @@ class History:
         q = np.array([at for _, at, _ in self._past])
         steps = self._mechanism.difference(q[:-1], q[1:]) / np.diff(t)[:, None]
         qd = np.concatenate((steps[:1], steps))
-        held = [tau for _, _, tau in self._past]
-        tau = None if any(one is None for one in held) else np.array(held)
         made = Trajectory(t, q, qd, np.zeros_like(qd))
-        return Motion(self._mechanism, made, tau, self.why_no_efforts, ())
+        return Motion(self._mechanism, made, self._efforts(), self.why_no_efforts, ())
+
+    def _efforts(self) -> FloatArray | None:
+        """Return the efforts (m, nv); where they were unknown for a moment (a singular position) they are no numbers."""
+        if not self._known:
+            return None
+        unknown = np.full(self._mechanism.nv, np.nan)
+        return np.array([unknown if tau is None else tau for _, _, tau in self._past])
 
     def _holding(self, q: FloatArray) -> FloatArray | None:
         """Return the efforts (nv,) that hold the mechanism still at q, None where they are not known."""
         rest = np.zeros((1, self._mechanism.nv))
         found = efforts_of(self._mechanism, Trajectory(np.zeros(1), q[None], rest, rest), None, None)
-        self.why_no_efforts = found.why_not
+        self.why_no_efforts = self.why_no_efforts or found.why_not
         return None if found.efforts is None else np.asarray(found.efforts)[0]

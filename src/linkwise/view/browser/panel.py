@@ -142,7 +142,7 @@ class Panel:
         """Ask for what a user sets; what the viewer sets itself is not asked for again."""
 
         @handle.on_update  # type: ignore[untyped-decorator]
-        def _(event: Any) -> None:
+        async def _(event: Any) -> None:
             if event.client_id is not None:
                 self._ask(key, value(event.target.value))
 

@@ -217,7 +217,7 @@ def _reached(mechanism: Mechanism, q: FloatArray, along: npt.ArrayLike | None) -
         joints = slice(mechanism.nq - mechanism.n, mechanism.nq)
         far = np.where(mechanism.slides, skeleton(mechanism, q).extent / 4, np.pi)
         low, high = (np.clip(side, q[joints] - far, q[joints] + far) for side in np.asarray(mechanism.limits).T)
-        way = np.tile(q, (TRIED, 1))
+        way = np.repeat(q[None], TRIED, axis=0)
         way[:, joints] = np.random.default_rng(0).uniform(low, high, (TRIED, mechanism.n))
     placed = poses(mechanism, way)
     tool = placed[:, 1 + mechanism.tool_index] @ mechanism.tool

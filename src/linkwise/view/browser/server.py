@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import io
+import http
 import ipaddress
+import logging
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -24,16 +26,22 @@ PORT, TRIED = 8080, 100
 
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'self'",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "SAMEORIGIN",
     "Referrer-Policy": "no-referrer",
 }
 """Sent with every file: no other page may show this one inside itself."""
 
-_STARTING = threading.Lock()
+LOG = logging.getLogger("linkwise.view.browser")
+"""What is wrong with those who call; seen only where the user listens to it."""
+LOG.addHandler(logging.NullHandler())
 
-_RUNNING: dict[int, viser.ViserServer] = {}
-"""The servers that have not been stopped, by port."""
+_ALONE = threading.RLock()
+"""Held by the one that starts or stops a server."""
+
+_RUNNING: dict[viser.ViserServer, Callable[[], None]] = {}
+"""The servers that have not been stopped, and what stops each when the interpreter ends."""
 
 
 def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | None = None) -> viser.ViserServer:
@@ -41,7 +49,8 @@ def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | N
 
     viser binds to every address of the machine and lets any page of the web talk to it. This one binds to the loopback
     address unless told otherwise, refuses requests that were meant for another host name (a name of the web that was made
-    to lead here) and pages of other origins, and never opens viser's public tunnel.
+    to lead here) and pages of other origins, and never opens viser's public tunnel. viser's ``_VISER_PORT_OVERRIDE`` has no
+    effect on it.
 
     Parameters
     ----------
@@ -69,41 +78,51 @@ def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | N
         import websockets.asyncio.server as sockets
     except ImportError as error:
         raise MissingExtraError("the viewer needs viser: pip install 'linkwise[view]'") from error
-    bound = _free_port(host, port)
-    names = own_names(host)
-    with _STARTING, silent():
+    door = _bound(host, port)
+    with _ALONE, silent():
         original = sockets.serve
-        # viser makes its server inside the constructor and offers no way to hand it a check.
-        sockets.serve = functools.partial(_guarded, original, names)  # type: ignore[misc, assignment]
+        # viser makes its server inside the constructor and offers no way to hand it a check, or a socket.
+        sockets.serve = functools.partial(_guarded, original, own_names(host), door)  # type: ignore[misc, assignment]
         try:
-            server = viser.ViserServer(host=host, port=bound, label=label, verbose=False)
+            server = viser.ViserServer(host=host, port=door.getsockname()[1], label=label, verbose=False)
+        except BaseException:
+            door.close()
+            raise
         finally:
             sockets.serve = original  # type: ignore[misc]
+        _RUNNING[server] = atexit.register(functools.partial(stop, server))  # (before viser's own, which says farewell)
     server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
     server.gui.configure_theme(show_share_button=False, show_logo=False)
-    _RUNNING[server.get_port()] = server
-    atexit.register(stop, server)  # (before viser's own, which says farewell)
     return server
 
 
 def stop(server: viser.ViserServer) -> None:
     """Stop a server without its farewell; one that was stopped already stays so."""
-    if _RUNNING.pop(server.get_port(), None) is server:
-        with silent():
+    with silent():
+        at_exit = _RUNNING.pop(server, None)
+        if at_exit is not None:
+            atexit.unregister(at_exit)
             server.stop()
 
 
 def address(server: viser.ViserServer, host: str = LOOPBACK) -> str:
     """Return the address of the page, as a browser on this machine takes it."""
-    shown = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, host)
+    shown = "localhost" if _is_address(host) and ipaddress.ip_address(host).is_unspecified else host
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{server.get_port()}"
 
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """Keep what viser prints of itself from the user's output."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        yield
+    """Keep what viser prints of itself from the user's output, and nothing else of it."""
+    import rich
+
+    console = rich.get_console()
+    with _ALONE:
+        before, console.quiet = console.quiet, True
+        try:
+            yield
+        finally:
+            console.quiet = before
 
 
 # ── who may come in ───────────────────────────────────────────────────────────────────────────────
@@ -180,39 +199,66 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _guarded(serve: Callable[..., Any], names: frozenset[str], *args: Any, process_request: Any, **settings: Any) -> Any:
-    """Call websockets' `serve` with a look at every request before viser sees it."""
+def _guarded(
+    serve: Callable[..., Any],
+    names: frozenset[str],
+    door: socket.socket,
+    handler: Callable[..., Any],
+    *args: Any,
+    **settings: Any,
+) -> Any:
+    """Call websockets' `serve` at a socket of ours, with a look at every request before viser sees it."""
+    if not handler.__module__.startswith("viser."):  # somebody else's server, made in the same moment by another thread
+        return serve(handler, *args, **settings)
+    import viser
+
+    process_request, spoken = settings.pop("process_request"), f"viser-v{viser.__version__}"
 
     def look(connection: Any, request: Any) -> Any:
         why = refusal(names, request.headers.get_all("Host"), request.headers.get_all("Origin"))
-        response = connection.respond(403, f"{why}\n") if why else process_request(connection, request)
+        if why:
+            response = connection.respond(http.HTTPStatus.FORBIDDEN, f"{why}\n")
+        elif request.headers.get_all("Upgrade") and spoken not in request.headers.get_all("Sec-WebSocket-Protocol"):
+            response = connection.respond(
+                http.HTTPStatus.UPGRADE_REQUIRED, f"this viewer speaks {spoken}; load the page anew\n"
+            )
+        else:
+            response = process_request(connection, request)
         if response is not None:
             for key, value in HEADERS.items():
                 response.headers[key] = value
         return response
 
-    return serve(*args, process_request=look, **settings)
+    return serve(handler, sock=door, process_request=look, logger=LOG, **settings)
 
 
 # ── where it binds ────────────────────────────────────────────────────────────────────────────────
 
 
-def _free_port(host: str, port: int | None) -> int:
-    """Return a port that can be bound to: viser waits for ever where it cannot bind."""
-    if port is not None and not (isinstance(port, int) and 0 <= port <= 65535):
+def _bound(host: str, port: int | None) -> socket.socket:
+    """Return a socket that listens: viser waits for ever where it cannot bind, or takes another port."""
+    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535):
         raise ArgumentError(f"port is {port!r}; expected a number from 0 to 65535")
+    if not isinstance(host, str) or not host:
+        raise ArgumentError(f"host is {host!r}; expected a name or an address, such as {LOOPBACK!r}")
     try:
-        family, kind, protocol, _, _ = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-    except OSError as error:
-        raise ArgumentError(f"host is {host!r}, which is no address of this machine ({error.strerror or error})") from error
+        family, kind, protocol, _, place = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[
+            0
+        ]
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ArgumentError(f"host is {host!r}, which is no address of this machine ({why})") from error
     for candidate in (port,) if port is not None else range(PORT, PORT + TRIED):
-        with socket.socket(family, kind, protocol) as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                tried.bind((host, candidate))
-            except OSError as error:
-                failed = error
-                continue
-            return int(tried.getsockname()[1])
+        door = socket.socket(family, kind, protocol)
+        try:
+            if os.name == "posix":  # elsewhere this would take a port that is in use
+                door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            door.bind((place[0], candidate, *place[2:]))
+            door.listen(100)
+        except OSError as error:
+            failed = error
+            door.close()
+            continue
+        return door
     where = f"port {port}" if port is not None else f"the ports {PORT} to {PORT + TRIED - 1}"
     raise ArgumentError(f"{where} of host {host!r} cannot be used: {failed.strerror or failed}")

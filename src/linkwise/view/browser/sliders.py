@@ -57,7 +57,8 @@ class Scale:
     def value(self, shown: float, now: float) -> float:
         """Return the coordinate (rad or m) for a place of the slider, the one nearest to now where turns lead back."""
         wanted = shown * self.factor
-        return wanted + math.tau * round((now - wanted) / math.tau) if self.endless else wanted
+        turns = round((now - wanted) / math.tau) if self.endless and math.isfinite(wanted) else 0
+        return wanted + math.tau * turns
 
 
 def scales(tree: Tree, size: float, moved: FloatArray | None = None) -> tuple[Scale, ...]:

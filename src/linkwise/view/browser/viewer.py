@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import html
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -11,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from linkwise.errors import LinkwiseError
+from linkwise.errors import ArgumentError, LinkwiseError
+from linkwise.model.table import plain
 from linkwise.solve.dragging.follower import Dragged, Follower
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import rotation_to_rpy
@@ -20,19 +23,20 @@ from linkwise.view.browser.fitted import keep_fitted
 from linkwise.view.browser.history import SECONDS, History
 from linkwise.view.browser.inbox import Inbox
 from linkwise.view.browser.panel import Panel
-from linkwise.view.browser.scene import Scene
+from linkwise.view.browser.scene import Scene, start
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
 from linkwise.view.browser.sliders import scales
 from linkwise.view.drawing.skeleton import coordinates, skeleton
-from linkwise.view.motions.motion import Motion
+from linkwise.view.motions.motion import motion_of
 from linkwise.view.motions.playback import Playback
 
 if TYPE_CHECKING:
     from linkwise.files.shape import Shape
     from linkwise.mechanism import Mechanism
 
-FRAME, IDLE = 1.0 / 60.0, 0.5
-"""Seconds between two pictures of a motion, and that nothing may happen before the thread looks round."""
+FRAME, SHORTEST, IDLE = 1.0 / 60.0, 1.0 / 120.0, 0.5
+"""Seconds between two pictures of a motion; at least between two that are asked for; and that nothing may happen before the
+thread looks round."""
 
 SLIDERS, CURVES = 0.1, 0.2
 """Seconds between two looks at the sliders and at the curves while a motion plays."""
@@ -66,9 +70,10 @@ class Viewer:
     ) -> None:
         mechanism.require_numbers("the viewer")
         self._mechanism = mechanism
-        self._motion = motion if isinstance(motion, Motion) or motion is None else Motion.of(mechanism, motion)
+        self._motion = None if motion is None else motion_of(mechanism, motion)
         self._follower: Follower | None = None
         self._followed = TOOL
+        self._remarks: tuple[str, ...] = ()
         self._first = self._beginning(q)
         self._q = self._first.copy()
         self._inbox = Inbox()
@@ -88,6 +93,7 @@ class Viewer:
         self._inbox.put("pick", TOOL)
         self._thread = threading.Thread(target=self._run, name="linkwise viewer", daemon=True)
         self._thread.start()
+        atexit.register(self.close)
 
     # ── for the user ──────────────────────────────────────────────────────────────────────────────
 
@@ -107,8 +113,16 @@ class Viewer:
         self._inbox.put("show", coordinates(self._mechanism, q))
 
     def play(self, *, speed: float = 1.0) -> None:
-        """Play the motion from where it stands, at a multiple of its own speed."""
-        self._inbox.put("speed", speed)
+        """Play the motion from where it stands, at a multiple of its own speed, 0.1 to 10.
+
+        Raises
+        ------
+        ArgumentError
+            Where there is no motion, or no such speed.
+        """
+        if self._playback is None:
+            raise ArgumentError("there is no motion to play: open the viewer with one")
+        self._inbox.put("speed", Playback(1.0, speed=speed).speed)
         self._inbox.put("run", True)
 
     def wait(self) -> None:
@@ -126,6 +140,7 @@ class Viewer:
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=5.0)
         stop(self._server)
+        atexit.unregister(self.close)
 
     def __enter__(self) -> Self:
         return self
@@ -136,6 +151,11 @@ class Viewer:
     def __repr__(self) -> str:
         return f"<Viewer of {self._mechanism.name!r} at {self.url}>"
 
+    def _repr_html_(self) -> str:
+        """Return a link to the page, for notebooks."""
+        said = "closed" if self._closed.is_set() else f'<a href="{html.escape(self.url)}" target="_blank">{self.url}</a>'
+        return f"Viewer of {html.escape(plain(self._mechanism.name))}: {said}"
+
     # ── the page ──────────────────────────────────────────────────────────────────────────────────
 
     def _beginning(self, q: Any) -> FloatArray:
@@ -144,7 +164,13 @@ class Viewer:
             return coordinates(self._mechanism, q).astype(float)
         if self._motion is not None:
             return np.asarray(self._motion.at(0.0), dtype=float)
-        return self._following().start() if self._mechanism.loops else coordinates(self._mechanism, None).astype(float)
+        if not self._mechanism.loops:
+            return coordinates(self._mechanism, None).astype(float)
+        try:
+            return self._following().start()
+        except ArgumentError as error:  # shown all the same, with a red line where they are open
+            self._remarks += (str(error),)
+            return start(self._mechanism)
 
     def _make_page(self, shapes: Sequence[Shape], folder: Path | None) -> None:
         tree, motion = self._mechanism, self._motion
@@ -153,6 +179,7 @@ class Viewer:
         self._scene = Scene(self._server, tree, shapes, folder, q=self._first, along=None if motion is None else motion.q)
         keep_fitted(self._server)
         self._scene.on_pick(lambda link: self._inbox.put("pick", link))
+        self._server.on_client_disconnect(lambda _: self._inbox.put("left", True))
         self._panel = Panel(
             self._server,
             tree,
@@ -163,7 +190,7 @@ class Viewer:
             motion=motion,
             meshes=self._scene.has_meshes,
             names=self._scene.names,
-            remarks=self._scene.remarks,
+            remarks=(*self._remarks, *self._scene.remarks),
         )
         self._show(sliders=True)
 
@@ -188,9 +215,10 @@ class Viewer:
         self._say_where()
         try:
             while not self._closed.is_set():
-                begun = time.monotonic()
                 playing = self._playback is not None and self._playback.playing
-                for key, value in self._inbox.take(0.0 if playing else IDLE).items():
+                asked = self._inbox.take(0.0 if playing else IDLE)
+                begun = time.monotonic()
+                for key, value in asked.items():
                     if self._closed.is_set():
                         return
                     try:
@@ -199,9 +227,10 @@ class Viewer:
                         self._panel.tell(str(error), well=False)
                 if self._playback is not None and self._playback.playing:
                     self._show_motion()
-                    time.sleep(max(0.0, FRAME - (time.monotonic() - begun)))
                 elif self._motion is None:
                     self._show_past()
+                if asked or playing:
+                    self._closed.wait(max(0.0, (FRAME if playing else SHORTEST) - (time.monotonic() - begun)))
         except Exception as error:  # told by wait(), and on the page; a thread that dies in silence would look like a hang
             self._failed = error
             with contextlib.suppress(Exception):
@@ -220,13 +249,17 @@ class Viewer:
         self._move_target()
 
     def _on_show(self, q: FloatArray) -> None:
+        self._halt()
         self._q = np.array(q, dtype=float)
         self._show(sliders=True)
         self._say_where()
+        self._move_target()
 
     def _on_reset(self, _: bool) -> None:
-        self._halt()
         self._on_show(self._first)
+
+    def _on_left(self, _: bool) -> None:
+        """Put the target back to where the link is: somebody may have left while dragging it."""
         self._move_target()
 
     # ── a target ──────────────────────────────────────────────────────────────────────────────────
@@ -252,10 +285,12 @@ class Viewer:
         self._move_target()
 
         @self._target.on_update  # type: ignore[untyped-decorator]
-        def _(event: Any) -> None:
-            pose = np.eye(4)
-            pose[:3, :3], pose[:3, 3] = quaternion_rotation(np.asarray(event.target.wxyz)), event.target.position
-            self._inbox.put("drag", (follower, pose, event.phase))
+        async def _(event: Any) -> None:  # (called in turn; what is not async is called by many threads in any order)
+            pose = _pose(event.target)
+            if pose is not None:
+                self._inbox.put("drag", (follower, pose, event.phase))
+            else:  # no page of ours says such a thing: a new target takes the place of the one that was broken
+                self._inbox.put("target", link)
 
         self._say_where()
 
@@ -293,7 +328,7 @@ class Viewer:
         pose = self._mechanism.forward_kinematics(self._q)
         x, y, z = pose[:3, 3]
         roll, pitch, yaw = np.degrees(rotation_to_rpy(pose[:3, :3]))
-        where = f"tool at {x:.4f} {y:.4f} {z:.4f} m\nroll {roll:.1f} pitch {pitch:.1f} yaw {yaw:.1f} deg"
+        where = f"tool at {x:z.4f} {y:z.4f} {z:z.4f} m\nroll {roll:z.1f} pitch {pitch:z.1f} yaw {yaw:z.1f} deg"
         self._panel.tell(f"{where}\n{why}" if why else where, well=not why)
 
     # ── a motion ──────────────────────────────────────────────────────────────────────────────────
@@ -368,3 +403,18 @@ class Viewer:
 
     def _on_meshes(self, shown: bool) -> None:
         self._scene.meshes = shown
+
+
+def _pose(target: Any) -> FloatArray | None:
+    """Return the pose (4, 4) of a target, None where what it was set to is none."""
+    try:
+        position, wxyz = np.array(target.position, dtype=float), np.array(target.wxyz, dtype=float)
+    except ValueError:
+        return None
+    if position.shape != (3,) or wxyz.shape != (4,) or not wxyz.any():
+        return None
+    if not (np.abs([*position, *wxyz]) < np.finfo(np.float32).max).all():  # (the numbers of a page have 32 bits)
+        return None
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = quaternion_rotation(wxyz), position
+    return pose

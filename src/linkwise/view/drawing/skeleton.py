@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.model.limits import resting
 from linkwise.model.link import Link
 from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
@@ -98,7 +99,7 @@ class Skeleton:
 
 
 def skeleton(tree: Tree, q: Any = None) -> Skeleton:
-    """Lay out a mechanism at the coordinates q (nq,), the neutral ones where none are given.
+    """Lay out a mechanism at the coordinates q (nq,); where none are given, with joints at zero or the limit next to it.
 
     Raises
     ------
@@ -130,8 +131,8 @@ def _symbol_size(made: Skeleton, extent: float) -> float:
 
 
 def coordinates(tree: Tree, q: Any) -> FloatArray:
-    """Return the coordinates as an array (nq,), the neutral ones where none are given."""
-    made = tree.neutral if q is None else np.asarray(q, dtype=float)
+    """Return the coordinates as an array (nq,); where none are given, joints at zero or the limit next to it."""
+    made = resting(tree) if q is None else np.asarray(q, dtype=float)
     if made.shape != (tree.nq,) or not np.all(np.isfinite(made)):
         each = ", ".join(tree.coordinate_names) if tree.floating else "one for each joint"
         raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.nq} finite numbers, {each}")

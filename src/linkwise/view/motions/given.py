@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.files import open_motion
+from linkwise.files.motion import positions
 from linkwise.kinematics.closing import NEARLY, closing
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
@@ -26,7 +27,7 @@ def given_motion(mechanism: Mechanism, motion: Any) -> tuple[Trajectory, tuple[s
     if isinstance(motion, Trajectory):
         made = motion
     elif isinstance(motion, (str, Path)):
-        made = _of_file(mechanism, Path(motion))
+        made, notes = _of_file(mechanism, Path(motion))
     elif isinstance(motion, (tuple, list)) and len(motion) in {2, 4}:
         made, notes = _of_arrays(mechanism, *motion)
     else:
@@ -52,10 +53,14 @@ def _oriented(mechanism: Mechanism, t: FloatArray, q: FloatArray) -> None:
         raise ArgumentError(f"motion has the quaternion 0, 0, 0, 0 of its base at t = {at:g} s; expected one of norm 1")
 
 
-def _of_file(mechanism: Mechanism, path: Path) -> Trajectory:
+def _of_file(mechanism: Mechanism, path: Path) -> tuple[Trajectory, tuple[str, ...]]:
     if path.suffix.lower() == ".npz":
-        return Trajectory.load(path)
-    return Trajectory(*open_motion(path, mechanism.n, mechanism.names, floating=mechanism.floating).read())
+        return Trajectory.load(path), ()
+    if path.suffix.lower() == ".csv":
+        alone = positions(path, mechanism.n, mechanism.names, floating=mechanism.floating)
+        if alone is not None:
+            return _of_arrays(mechanism, *alone)
+    return Trajectory(*open_motion(path, mechanism.n, mechanism.names, floating=mechanism.floating).read()), ()
 
 
 def _of_arrays(mechanism: Mechanism, t: Any, q: Any, qd: Any = None, qdd: Any = None) -> tuple[Trajectory, tuple[str, ...]]:
