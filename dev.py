@@ -114,16 +114,18 @@ def install(python: str, *what: str) -> int:
 
 def run(words: list[str]) -> None:
     """Run the main job: a mechanism and a motion in; tables, files and pictures out. Further words: ``linkwise run``'s."""
-    set_up({"plot", "scipy"})
+    set_up({"planar", "plot", "scipy", "sympy", "view"})
     linkwise, data = program(VENV, "linkwise"), Path("examples/data")
     if words:
         sys.exit(subprocess.run([linkwise, "run", *words], env=environment(), check=False).returncode)
     need(linkwise, "show", "puma560", "--q", "30deg,45deg,-135deg,20deg,-40deg,0", "--save", str(out("puma560.png")))
     need(linkwise, "run", str(data / "SCARA.DAT"), str(data / "SCARA.MOT"), "-o", str(out("scara")))
     need(linkwise, "run", "puma560", str(data / "puma560_reach.csv"), "-o", str(out("puma560_reach")))
+    need(linkwise, "view", "puma560", str(data / "puma560_reach.csv"), "--export", str(out("puma560.html")))
     say("made:")
     for made in (
         ROOT / out("puma560.png"),
+        ROOT / out("puma560.html"),
         *sorted((ROOT / out("scara")).iterdir()),
         *sorted((ROOT / out("puma560_reach")).iterdir()),
     ):
@@ -200,7 +202,7 @@ def check_import(python: str, folder: Path) -> None:
 
 
 def docs(words: list[str]) -> None:
-    """Build the documentation site into out/site, warnings as errors, and check every link of it."""
+    """Build the documentation site into out/site, warnings as errors; check every link of it, and open it in a browser."""
     set_up({"plot", "dev", "docs"})
     need(program(VENV, "python"), "docs/make_site.py", *words)
 

@@ -72,7 +72,11 @@ def run(name: str) -> str | None:
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     command = [sys.executable, str(HERE / f"{name}.py"), *RECORDED[name]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        print(f"{name} took longer than {LONGEST} s", flush=True)
+        return None
     if done.stderr or not done.stdout:  # some end with 1 where a figure is beyond what they ask for: that is no failure
         print(f"{name} ended with {done.returncode}: {done.stderr[-500:]}", flush=True)
         return None
@@ -98,6 +102,8 @@ def main() -> None:
             runs[name].append(printed)
             (RESULTS / f"{name}.txt").write_text(head(name) + "".join(runs[name]), encoding="utf-8")
             print(f"{name}: run {len(runs[name])} of {options.runs}", flush=True)
+    if lacking := [name for name in names if len(runs[name]) < options.runs]:
+        sys.exit(f"not all runs were recorded of {', '.join(lacking)}")
 
 
 if __name__ == "__main__":

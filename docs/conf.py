@@ -33,7 +33,6 @@ html_theme = "furo"
 html_math_renderer = "mathml"
 html_title = "Linkwise"
 html_static_path = [str(Path(__file__).parent / "_static")]
-templates_path = [str(Path(__file__).parent / "_templates")]
 html_css_files = ["linkwise.css"]
 html_js_files = ["offline.js"]
 html_favicon = str(Path(__file__).parent / "_static" / "mark.svg")

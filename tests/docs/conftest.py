@@ -62,21 +62,30 @@ def same(got: str, wanted: str) -> bool:
     return doctest.OutputChecker().check_output(wanted, got, flags)
 
 
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+@contextlib.contextmanager
+def desk_in(folder: Path) -> Iterator[Path]:
     """A folder to work in, as a reader has it, with the examples and their data; algorithms declared in it are forgotten."""
     import linkwise.dynamics
     import linkwise.kinematics  # noqa: F401  (their algorithms are declared before the snapshot is taken)
     from linkwise.algorithm import ALGORITHMS
 
     declared = dict(ALGORITHMS)
-    place = tmp_path / "desk"
+    place = folder / "desk"
     shutil.copytree(ROOT / "examples", place / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "examples" / "data", place, dirs_exist_ok=True)
-    monkeypatch.chdir(place)
-    yield place
-    ALGORITHMS.clear()
-    ALGORITHMS.update(declared)
+    try:
+        with contextlib.chdir(place):
+            yield place
+    finally:
+        ALGORITHMS.clear()
+        ALGORITHMS.update(declared)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Path]:
+    """A desk for one test."""
+    with desk_in(tmp_path) as place:
+        yield place
 
 
 PLAIN = {"COLUMNS": "120", "NO_COLOR": "1"}

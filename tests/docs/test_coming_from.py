@@ -4,6 +4,7 @@ import ast
 import contextlib
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from linkwise import rtss
 from linkwise.cli import main
 from linkwise.spatial import quaternion, rotation, transform
 
-from .conftest import ROOT, blocks
+from .conftest import ROOT, blocks, desk_in
 
 FOLDER = ROOT / "docs" / "coming-from"
 SYSTEMS = ("spacelib", "robotics-toolbox", "cdp-studio", "robo", "pinocchio", "ikpy")
@@ -56,15 +57,17 @@ def code(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-@pytest.fixture
-def page(desk: Path, uncompiled: None, request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The names that the snippets of a page leave behind."""
+@pytest.fixture(scope="module")
+def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """The names that the snippets of a page leave behind, for all its tests; computed by NumPy, without compiling."""
     names: dict[str, Any] = {"lw": lw, "np": np, "__name__": "__main__"}
-    for block in blocks(FOLDER / f"{request.param}.md"):
-        if block.language == "python" and block.skipped is None:
-            with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(block.text, block.place, "exec"), names)
-    return {**names, **spoken(request.param, names)}
+    with desk_in(tmp_path_factory.mktemp(request.param)), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("linkwise.kernel.kernel.default_backend", lambda: "numpy")
+        for block in blocks(FOLDER / f"{request.param}.md"):
+            if block.language == "python" and block.skipped is None:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(block.text, block.place, "exec"), names)
+        yield {**names, **spoken(request.param, names)}
 
 
 def spoken(system: str, names: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def test_links_of_page_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(found), f"{page.name}: {target}; the headings are {sorted(anchors(found))}"
 
 
-@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "images").glob("*.[ps][nv]g")), ids=lambda path: path.name)
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "images").glob("*.[psg][nvi][gf]")), ids=lambda path: path.name)
 def test_pictures_are_small_and_used(picture: Path) -> None:
     assert picture.stat().st_size < 100_000
     assert any(picture.name in page.read_text(encoding="utf-8") for page in PAGES)

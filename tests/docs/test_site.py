@@ -1,8 +1,11 @@
 """The pure parts of the documentation site: what it says of each public name, where links lead, what the check finds."""
 
+import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -271,3 +274,53 @@ def test_gathering_writes_only_what_changed_and_removes_what_is_left(tmp_path: P
     again.finish()
     assert (tmp_path / "a.md").stat().st_mtime_ns == before
     assert not (tmp_path / "sub" / "b.md").exists()
+
+
+@pytest.fixture
+def maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The script that makes the site, with Sphinx, the pages and the browser taken out."""
+    spec = importlib.util.spec_from_file_location("make_site", ROOT / "docs" / "make_site.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    for name in ("SOURCE", "MADE", "SITE", "STAMP"):
+        monkeypatch.setattr(made, name, tmp_path / name)
+    for name, value in (("gather", lambda folder: None), ("problems", lambda site: []), ("MISSING", {})):
+        monkeypatch.setattr(made, name, value)
+    monkeypatch.setattr(made.browsing, "find_browser", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["make_site.py"])
+    return made
+
+
+def test_after_a_warning_the_site_is_made_anew(maker: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Sphinx warns of a page when it reads it, and would not read it again."""
+    ended = [1, 0, 0]
+    monkeypatch.setattr(
+        subprocess, "run", lambda *words, **options: subprocess.CompletedProcess(words, ended.pop(0), "", "odd")
+    )
+    left = maker.MADE / "left.txt"
+    left.parent.mkdir()
+    left.write_text("of the time before", encoding="utf-8")
+    with pytest.raises(SystemExit, match="warnings"):
+        maker.main()
+    left.parent.mkdir(exist_ok=True)
+    left.write_text("of the build that warned", encoding="utf-8")
+    maker.main()
+    assert "not opened" in capsys.readouterr().out
+    assert not left.exists()
+    left.write_text("of the good build", encoding="utf-8")
+    maker.main()
+    assert left.exists()
+
+
+def test_notebooks_run_again_where_the_library_has_changed(
+    maker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maker, "ROOT", tmp_path)
+    (tmp_path / "src").mkdir()
+    for text, kept in (("a = 1", False), ("a = 1", True), ("a = 2", False)):
+        (tmp_path / "src" / "a.py").write_text(text, encoding="utf-8")
+        (maker.SOURCE / "notebooks").mkdir(parents=True, exist_ok=True)
+        maker.run_notebooks_if_changed()
+        assert (maker.SOURCE / "notebooks").exists() == kept
