@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from linkwise.cli.as_json import json_option
+from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
 from linkwise.cli.words import remark
@@ -85,16 +85,22 @@ def _serve(
     as_json: bool,
 ) -> None:
     """Keep the page up until it is stopped."""
+    import socket
+
+    from linkwise.model.table import plain
     from linkwise.view.browser.server import is_loopback
     from linkwise.view.browser.viewer import Viewer
 
     with Viewer(found.mechanism, motion, q=q, shapes=found.shapes, folder=folder, host=host, port=port) as viewer:
         if as_json:
-            click.echo(json.dumps({"url": viewer.url}))
+            click.echo(json.dumps({"mechanism": found.mechanism.name, "url": viewer.url, "remarks": viewer.remarks}))
         else:
-            click.echo(f"{found.mechanism.name} is at {viewer.url}  (Ctrl-C ends it)")
+            click.echo(f"{plain(found.mechanism.name)} is at {viewer.url}  (Ctrl-C ends it)")
+        for line in viewer.remarks if not as_json else ():
+            remark(plain(line), err=True)
         if not is_loopback(host):
-            remark("others on the network can see and move it; there is no password", err=True)
+            other = viewer.url.replace("//localhost:", f"//{socket.gethostname()}:")
+            remark(f"others on the network can see and move it, at {other}; there is no password", err=True)
         if opened:
             click.launch(viewer.url)
         try:
@@ -112,8 +118,10 @@ def _export(
 
     if path.suffix.lower() not in {".html", ".htm"}:
         raise click.BadParameter(f"a page ends in .html, not {path.suffix!r}", param_hint="--export")
-    export(found.mechanism, motion, path, q=q, shapes=found.shapes, folder=folder)
+    made = export(found.mechanism, motion, path, q=q, shapes=found.shapes, folder=folder)
     if as_json:
-        click.echo(json.dumps({"page": str(path), "bytes": path.stat().st_size}))
+        print_json({"mechanism": found.mechanism.name, "page": path, "bytes": path.stat().st_size, "remarks": made.remarks})
     else:
+        for line in made.remarks:
+            remark(plain(line), err=True)
         click.echo(f"page: {plain(str(path))} ({path.stat().st_size / 1e6:.1f} MB)")

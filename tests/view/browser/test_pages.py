@@ -103,6 +103,36 @@ def arrow(page: Any, camera: Any, pose: np.ndarray, length: float) -> tuple[np.n
     return axis, root, tip
 
 
+def dragged(page: Any, viewer: Any, pose: np.ndarray) -> np.ndarray:
+    """Drag the target some way back along one of its axes, and say which.
+
+    A page that is slow may not have seen yet that the mouse is over the arrow; it turns the picture instead. The camera is
+    put back then, and the mouse waits longer.
+    """
+    client = next(iter(viewer._server.get_clients().values()))
+    camera, held = client.camera, viewer.q
+    stood, looked = np.array(camera.position), np.array(camera.look_at)
+    for attempt in range(1, 7):
+        axis, root, tip = arrow(page, camera, pose, 0.2 * viewer._size)
+        along = (tip - root) / np.linalg.norm(tip - root)
+        page.mouse.move(*(tip + 25.0 * along))
+        page.mouse.move(*tip, steps=4)
+        page.wait_for_timeout(200 * attempt)
+        page.mouse.down()
+        for step in range(1, 9):
+            page.mouse.move(*(tip - along * 4.0 * step))
+            page.wait_for_timeout(20 * attempt)
+        page.wait_for_timeout(200 * attempt)
+        page.mouse.up()
+        if not np.array_equal(viewer.q, held):
+            return axis
+        page.wait_for_timeout(200 * attempt)
+        with client.atomic():
+            camera.position, camera.look_at = stood, looked
+        until(lambda: np.allclose(camera.position, stood, atol=1e-3 * viewer._size), page)
+    raise AssertionError("the target could not be taken hold of")
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_page_of(name: str, page: Any) -> None:
     made, motion, joint = CASES[name]
@@ -130,23 +160,8 @@ def test_page_of(name: str, page: Any) -> None:
         assert differ(first, picture(page)) > 100
 
         # the arrow of the target is dragged with the mouse: the tool goes where it is drawn, or as near as it can
-        camera = next(iter(viewer._server.get_clients().values())).camera
-        pose, held = mechanism.forward_kinematics(viewer.q), viewer.q
-        for _ in range(8):  # (a page that is slow has not seen yet that the mouse is over the arrow, and turns the picture)
-            axis, root, tip = arrow(page, camera, pose, 0.2 * viewer._size)
-            along = (tip - root) / np.linalg.norm(tip - root)
-            page.mouse.move(*(tip + along))
-            page.mouse.move(*tip)
-            page.wait_for_timeout(200)
-            page.mouse.down()
-            for step in range(1, 9):
-                page.mouse.move(*(tip - along * 4.0 * step))
-            page.wait_for_timeout(200)
-            if not np.array_equal(viewer.q, held):
-                break
-            page.mouse.up()
-        until(lambda: not np.array_equal(viewer.q, held), page)
-        page.mouse.up()
+        pose = mechanism.forward_kinematics(viewer.q)
+        axis = dragged(page, viewer, pose)
 
         def moved() -> np.ndarray:
             return mechanism.forward_kinematics(viewer.q)[:3, 3] - pose[:3, 3]

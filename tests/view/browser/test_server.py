@@ -1,5 +1,6 @@
 """The viewer's server is for this machine, and for its own page."""
 
+import gzip
 import socket
 import sys
 import threading
@@ -230,3 +231,16 @@ def test_the_address_is_one_that_a_browser_takes(host: str, shown: str) -> None:
             return 80
 
     assert address(Server(), host) == f"http://{shown}:80"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_page_bears_our_title(url: str, packed: bool) -> None:
+    status, _, headers = get(url, {})
+    assert status == 200
+    with urllib.request.urlopen(
+        urllib.request.Request(url, headers={"Accept-Encoding": "gzip"} if packed else {})
+    ) as answer:
+        body = answer.read()
+    assert headers["Content-Type"].startswith("text/html")
+    page = gzip.decompress(body) if packed else body
+    assert page.count(b"<title>Linkwise</title>") == 1

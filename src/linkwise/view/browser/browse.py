@@ -20,6 +20,7 @@ def browse(
     motion: Any = None,
     *,
     q: Any = None,
+    physical: bool = True,
     host: str = LOOPBACK,
     port: int | None = None,
 ) -> Viewer:
@@ -32,7 +33,9 @@ def browse(
     motion : Trajectory, path or (t, q), optional
         What can be played; see `linkwise.view.motions.motion.Motion.of`.
     q : (nq,) array_like, optional
-        Coordinates to begin with, rad or m; by default those of the motion, else a posture with closed loops.
+        Coordinates to begin with, rad or m; by default those of the motion, else zero or the limit next to it, loops closed.
+    physical : bool
+        Of a description file: whether inertias that no body can have are refused.
     host : str
         Address to bind to. Anyone who reaches it can see and move the mechanism: there is no password.
     port : int, optional
@@ -61,7 +64,7 @@ def browse(
     """
     from linkwise.view.browser.viewer import Viewer
 
-    given = _given(mechanism, motion)
+    given = _given(mechanism, motion, physical)
     return Viewer(given.mechanism, given.motion, q=q, shapes=given.shapes, folder=given.folder, host=host, port=port)
 
 
@@ -71,6 +74,7 @@ def export(
     path: str | os.PathLike[str],
     *,
     q: Any = None,
+    physical: bool = True,
     rate: float = 30.0,
 ) -> Path:
     """Write one page that plays a motion in any browser, without a network and without Python.
@@ -85,6 +89,8 @@ def export(
         The page, written whole or not at all.
     q : (nq,) array_like, optional
         Without a motion, the position; rad or m.
+    physical : bool
+        Of a description file: whether inertias that no body can have are refused.
     rate : float
         Pictures a second, at most 120; fewer in a long motion of many joints, so that the page stays below about 20 MB.
 
@@ -113,7 +119,7 @@ def export(
     """
     from linkwise.view.browser import export as written
 
-    given = _given(mechanism, motion)
+    given = _given(mechanism, motion, physical)
     written.export(given.mechanism, given.motion, Path(path), q=q, shapes=given.shapes, folder=given.folder, rate=rate)
     return Path(path)
 
@@ -127,7 +133,7 @@ class _Given(NamedTuple):
     folder: Path | None = None
 
 
-def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any) -> _Given:
+def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any, physical: bool) -> _Given:
     """Read a description, and the motion for it; a mechanism is taken as it is."""
     from linkwise.model.tree import Tree
 
@@ -139,6 +145,6 @@ def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any) -> _Given
     from linkwise.view.motions.motion import Motion
 
     path = Path(mechanism)
-    found = read(path)
+    found = read(path, physical=physical)
     played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
     return _Given(found.mechanism, played, tuple(found.shapes), path.resolve().parent)

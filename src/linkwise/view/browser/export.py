@@ -147,8 +147,13 @@ def _page(mechanism: Mechanism, motion: Motion | None, recording: Recording) -> 
 def _said(motion: Motion | None, recording: Recording) -> Iterator[str]:
     if motion is not None:
         yield f"<p>{number(motion.duration)} s, {number(round(recording.rate, 1))} pictures a second</p>"
-    for remark in (*(motion.remarks if motion is not None else ()), *recording.remarks):
+    for remark in motion.remarks if motion is not None else ():
         yield f"<p>{html.escape(plain(remark))}</p>"
+    if recording.remarks:
+        # What was tried on the machine that wrote the page is nobody else's business.
+        lines = "".join(f"<p>{html.escape(plain(remark.partition(': ')[0]))}</p>" for remark in recording.remarks)
+        count = len(recording.remarks)
+        yield f"<details><summary>{count} shape{'s' if count > 1 else ''} not shown</summary>{lines}</details>"
 
 
 def _plots(motion: Motion) -> Iterator[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Ask = Callable[[Any, Any], None]
 """Takes what is asked for and its value; see `Inbox.put`."""
 
-SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4", "10")
+SPEEDS = ("0.01", "0.02", "0.05", "0.1", "0.25", "0.5", "1", "2", "4", "10")
 """Of playback, as multiples of the motion's own."""
 
 NO_TARGET = "(nothing)"

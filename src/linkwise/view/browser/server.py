@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import gzip
 import http
 import ipaddress
 import logging
@@ -174,7 +175,7 @@ def refusal(names: frozenset[str], hosts: Sequence[str], origins: Sequence[str])
         return "expected one Host and at most one Origin"
     called = _host_name(f"//{hosts[0]}")
     if called is None or not (called in names or ("*" in names and _is_address(called))):
-        return f"{hosts[0]!r} is not a name of this viewer"
+        return f"{hosts[0]!r} is not a name of this viewer; call it by its address or host name"
     if origins:
         origin = urlsplit(origins[0])
         if origin.scheme not in {"http", "https"} or origin.netloc.lower() != hosts[0].lower():
@@ -225,11 +226,24 @@ def _guarded(
         else:
             response = process_request(connection, request)
         if response is not None:
+            entitle(response)
             for key, value in HEADERS.items():
                 response.headers[key] = value
         return response
 
     return serve(handler, sock=door, process_request=look, logger=LOG, **settings)
+
+
+def entitle(response: Any) -> None:
+    """Give viser's page our title; other files stay as they are."""
+    if not response.headers.get("Content-Type", "").startswith("text/html"):
+        return
+    packed = response.headers.get("Content-Encoding") == "gzip"
+    page = gzip.decompress(response.body) if packed else response.body
+    page = page.replace(b"<title>Viser</title>", b"<title>Linkwise</title>")
+    response.body = gzip.compress(page, compresslevel=1) if packed else page
+    del response.headers["Content-Length"]
+    response.headers["Content-Length"] = str(len(response.body))
 
 
 # ── where it binds ────────────────────────────────────────────────────────────────────────────────

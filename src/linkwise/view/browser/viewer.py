@@ -102,6 +102,11 @@ class Viewer:
         """The coordinates that are shown (nq,)."""
         return self._q.copy()
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What could not be shown as it is described, and why: meshes that cannot be read, loops that cannot be closed."""
+        return (*self._remarks, *self._scene.remarks)
+
     def show(self, q: Any) -> None:
         """Show the mechanism at the coordinates q (nq,), from any thread, as often as wanted; the last one counts.
 
@@ -113,7 +118,7 @@ class Viewer:
         self._inbox.put("show", coordinates(self._mechanism, q))
 
     def play(self, *, speed: float = 1.0) -> None:
-        """Play the motion from where it stands, at a multiple of its own speed, 0.1 to 10.
+        """Play the motion from where it stands, at a multiple of its own speed, 0.01 to 10.
 
         Raises
         ------
@@ -165,7 +170,9 @@ class Viewer:
         if self._motion is not None:
             return np.asarray(self._motion.at(0.0), dtype=float)
         if not self._mechanism.loops:
-            return coordinates(self._mechanism, None).astype(float)
+            made, first = np.array(self._mechanism.neutral, dtype=float), self._mechanism.nq - self._mechanism.n
+            made[first:] = np.clip(made[first:], *self._mechanism.limits.T)
+            return made
         try:
             return self._following().start()
         except ArgumentError as error:  # shown all the same, with a red line where they are open
@@ -190,7 +197,7 @@ class Viewer:
             motion=motion,
             meshes=self._scene.has_meshes,
             names=self._scene.names,
-            remarks=(*self._remarks, *self._scene.remarks),
+            remarks=self.remarks,
         )
         self._show(sliders=True)
 
@@ -325,10 +332,12 @@ class Viewer:
         self._say_where("" if found.reached else found.reason)
 
     def _say_where(self, why: str = "") -> None:
-        pose = self._mechanism.forward_kinematics(self._q)
+        """Say where the frame is that the target is for, and why it is not elsewhere."""
+        pose = self._mechanism.forward_kinematics(self._q, self._followed)
+        frame = "tool" if self._followed == TOOL else plain(self._mechanism.link_names[self._followed])
         x, y, z = pose[:3, 3]
         roll, pitch, yaw = np.degrees(rotation_to_rpy(pose[:3, :3]))
-        where = f"tool at {x:z.4f} {y:z.4f} {z:z.4f} m\nroll {roll:z.1f} pitch {pitch:z.1f} yaw {yaw:z.1f} deg"
+        where = f"{frame} at {x:z.4f} {y:z.4f} {z:z.4f} m\nroll {roll:z.1f} pitch {pitch:z.1f} yaw {yaw:z.1f} deg"
         self._panel.tell(f"{where}\n{why}" if why else where, well=not why)
 
     # ── a motion ──────────────────────────────────────────────────────────────────────────────────

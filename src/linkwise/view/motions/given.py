@@ -31,9 +31,8 @@ def given_motion(mechanism: Mechanism, motion: Any) -> tuple[Trajectory, tuple[s
     elif isinstance(motion, (tuple, list)) and len(motion) in {2, 4}:
         made, notes = _of_arrays(mechanism, *motion)
     else:
-        raise ArgumentError(
-            f"motion is {shown(motion)}; expected a Trajectory, the path of a .mot, .csv or .npz, (t, q) or (t, q, qd, qdd)"
-        )
+        expected = "expected a Trajectory, the path of a .mot, .csv or .npz, (t, q) or (t, q, qd, qdd)"
+        raise ArgumentError(f"motion is {shown(motion)}; {expected}{_without_times(mechanism, motion)}")
     if made.batch:
         raise ArgumentError(f"motion is a batch of shape {made.batch}; expected one motion, such as trajectory.member(0)")
     made = made.of(mechanism)
@@ -43,6 +42,16 @@ def given_motion(mechanism: Mechanism, motion: Any) -> tuple[Trajectory, tuple[s
         raise ArgumentError(f"motion holds what is no finite number at t = {at:g} s; until(...) cuts it before")
     _oriented(mechanism, made.t, made.q)
     return made, notes
+
+
+def _without_times(mechanism: Mechanism, motion: Any) -> str:
+    """What is missing where configurations alone are given."""
+    try:
+        shape = np.shape(motion)
+    except ValueError:
+        return ""
+    alone = len(shape) == 2 and shape[1] == mechanism.nq
+    return f"; configurations alone have no times: (t, q) with the {shape[0]} times t, s" if alone else ""
 
 
 def _oriented(mechanism: Mechanism, t: FloatArray, q: FloatArray) -> None:

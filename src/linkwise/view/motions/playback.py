@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 
-SLOWEST, FASTEST = 0.1, 10.0
+SLOWEST, FASTEST = 0.01, 10.0
 """The speeds that there are, as parts of real time; backwards with a minus sign."""
 
 
@@ -23,7 +23,7 @@ class Playback:
     duration : float
         Of the motion, s; 0 or more.
     speed : float
-        How many seconds of the motion go by in one second: 0.1 to 10, or -10 to -0.1 for backwards.
+        How many seconds of the motion go by in one second: 0.01 to 10, or -10 to -0.01 for backwards.
     repeat : bool
         Whether it begins again at its end.
 
