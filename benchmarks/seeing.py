@@ -67,10 +67,9 @@ def drawing() -> None:
 def planar() -> None:
     """Place a chain of three bars, and see whether it meets two obstacles, 20,000 times."""
     bar = lw.planar.bar(1.0, 0.1)
-    chain = lw.planar.Mechanism(
-        [lw.planar.Link(bar, parent="world"), lw.planar.Link(bar, a=1.0), lw.planar.Link(bar, a=1.0)]
-    )
-    obstacles = [lw.planar.bar(0.5, 0.5) + [1.0, 1.0], lw.planar.bar(0.3, 0.8) + [-1.5, 0.5]]
+    links = [lw.planar.Link(bar, parent="world"), lw.planar.Link(bar, a=1.0), lw.planar.Link(bar, a=1.0)]
+    chain = lw.planar.Mechanism(links)
+    obstacles = [np.add(lw.planar.bar(0.5, 0.5), (1.0, 1.0)), np.add(lw.planar.bar(0.3, 0.8), (-1.5, 0.5))]
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (20_000, 3))
     print(f"three bars in the plane, each of {len(q):,} configurations")
     for name, call in (("place", chain.place), ("collides", lambda q: lw.planar.collides(chain, q, obstacles=obstacles))):
