@@ -120,10 +120,12 @@ def _spread(declared: Algorithm, tree: Tree, given: Sequence[Any], options: Mapp
 def refuse_loops(tree: Tree, name: str) -> NoReturn:
     """Raise `ArgumentError`: what was asked for is not known where loops are closed."""
     loops = members(loop.name or repr(loop) for loop in tree.loops)
-    raise ArgumentError(
-        f"{tree.name!r} has closed loops, {loops}; {name} is for mechanisms without"
-        " (replace(loops=()) gives the tree, cut open)"
-    )
+    called = name.removesuffix("_external")  # (the method has one name for both)
+    hint = "replace(loops=()) gives the tree, cut open"
+    if called in ("inverse_dynamics", "run"):
+        which = "" if tree.drives else ", driven=[...]"
+        hint = f"driven_efforts(q, qd, qdd{which}) gives the efforts with loops closed; {hint}"
+    raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without ({hint})")
 
 
 def find(name: str) -> Algorithm:

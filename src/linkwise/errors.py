@@ -21,6 +21,16 @@ class LinkwiseError(Exception):
     """
 
 
+class LinkwiseWarning(UserWarning):
+    """What was done is right, but may not be all that was meant; Python's `warnings` shows it, or makes it an error.
+
+    Examples
+    --------
+    >>> issubclass(LinkwiseWarning, UserWarning)
+    True
+    """
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing wrong with one field of one item of a model.

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from linkwise.solve.constraints import Constraint
     from linkwise.solve.solution import Solution
     from linkwise.solve.velocity import RateSolution
-    from linkwise.trajectory import Trajectory
     from linkwise.view.browser.viewer import Viewer
     from linkwise.view.films.animation import Animation
 
@@ -378,7 +377,7 @@ class Mechanism(Tree):
         external: npt.ArrayLike | None = None,
     ) -> FloatArray:
         """Efforts (..., nv) with loops closed, zero where not driven: see `linkwise.dynamics.closed_inverse_dynamics`."""
-        return linkwise.dynamics.closed_inverse_dynamics(self, q, qd, qdd, driven, external)[0]
+        return linkwise.dynamics.closed_inverse_dynamics(self, q, qd, qdd, driven, external, name="driven_efforts")[0]
 
     def reduced_mass_matrix(self, q: npt.ArrayLike, driven: Any = None) -> FloatArray:
         """Mass matrix (..., m, m) in the driven coordinates of closed loops: see `linkwise.dynamics.reduced_mass_matrix`."""

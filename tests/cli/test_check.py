@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,3 +48,31 @@ def test_a_robot_is_no_file(linkwise: Callable) -> None:
     assert told.status == 2
     assert "check takes a file" in told.err
     assert "linkwise show puma560" in told.err
+
+
+def test_a_jump_and_an_uneven_line_are_remarks(linkwise: Callable, tmp_path: Path) -> None:
+    linkwise("spacelib", "data", "SCARA.DAT", "SCARA.MOT", "--to", ".")
+    assert "remark" not in linkwise("check", "SCARA.DAT", "SCARA.MOT").out
+    text = (tmp_path / "SCARA.MOT").read_text()
+    (tmp_path / "far.MOT").write_text(text.replace("0.1 2.1 21", "0.1\n2.9 2.1 21").replace("0.1 1.1 11\n0.1", "0.1 1.1 11"))
+    told = linkwise("check", "SCARA.DAT", "far.MOT")
+    assert told.status == 0
+    assert told.out.splitlines()[-1].startswith("  remark: joint 'link2' jumps by 2.9 rad from t = 0 to 0.05 s")
+    assert "jumps by 2.9 rad" in json.loads(linkwise("check", "SCARA.DAT", "far.MOT", "--json").out)["motion_remarks"][0]
+    told = linkwise("run", "SCARA.DAT", "far.MOT", "--no-figures")
+    assert "remark: joint 'link2' jumps by 2.9 rad" in told.out
+    assert json.loads(linkwise("run", "SCARA.DAT", "far.MOT", "--no-figures", "--json").out)["remarks"]
+    (tmp_path / "odd.MOT").write_text(text.replace("0 0 0\n\n0.1", "0 0\n0 0.1"))
+    told = linkwise("check", "SCARA.DAT", "odd.MOT")
+    assert "  remark: line 5 has 2 numbers where the others have 3; is a number missing or too many?\n" in told.out
+
+
+def test_advice_is_that_of_the_command_line(linkwise: Callable, tmp_path: Path) -> None:
+    linkwise("spacelib", "data", "SCARA.DAT", "SCARA.MOT", "--to", ".")
+    (tmp_path / "bad.DAT").write_text((tmp_path / "SCARA.DAT").read_text().replace("0.05", "5", 1))
+    told = linkwise("check", "bad.DAT")
+    assert (told.status, "; --any-inertia accepts it" in told.out, "physical=False" in told.out) == (1, True, False)
+    assert linkwise("check", "bad.DAT", "--any-inertia").status == 0
+    told = linkwise("check", "SCARA.MOT")
+    assert told.out.endswith("\nis it a motion? give it second: linkwise check ROBOT SCARA.MOT\n")
+    assert "motion" not in linkwise("check", "none.MOT").out

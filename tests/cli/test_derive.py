@@ -45,6 +45,9 @@ def test_a_document(linkwise: Callable) -> None:
     ("args", "said"),
     [
         (["planar_2r", "mass"], "no algorithm 'mass'"),
+        (["planar_2r", "M,C,g"], "'M,C,g': separate with spaces: M C g"),
+        (["planar_2r", "M", "C", "--link", "link1"], "--link is for fk, J and others of a frame, not for M C"),
+        (["planar_2r", "fk", "--frame", "body"], "--frame is for J and others with axes, not for fk"),
         (["planar_2r", "-o", "a.pdf"], "the file ends in '.pdf'"),
         (["planar_2r", "--document"], "--document is for LaTeX"),
         (["planar_2r", "M", "--form", "recursive", "--significance", "0.1"], "no small terms to drop"),
@@ -55,6 +58,10 @@ def test_errors(linkwise: Callable, args: list[str], said: str) -> None:
     told = linkwise("derive", *args)
     assert told.status == 2
     assert said in told.err
+
+
+def test_a_link_of_the_one_that_takes_it(linkwise: Callable) -> None:
+    assert "Mass matrix" in linkwise("derive", "planar_2r", "M", "fk", "--link", "link1").out
 
 
 def test_mass_coriolis_and_gravity_unless_said(linkwise: Callable) -> None:

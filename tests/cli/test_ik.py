@@ -285,3 +285,13 @@ def test_options_that_cannot_be(linkwise: Callable, options: list[str], message:
     told = linkwise("ik", "planar_2r", *options)
     assert told.status == 2
     assert message in " ".join(told.err.split())
+
+
+def test_lengths_and_angles_with_their_units(linkwise: Callable) -> None:
+    plain = linkwise("ik", "planar_2r", "--position", "0.6,0.5,0", "--only", "xy", "--json").out
+    assert linkwise("ik", "planar_2r", "--position", "600mm,50cm,0m", "--only", "xy", "--json").out == plain
+    for option, message in (("600deg,0,0", "a length stands here"), ("0.6m,1rad,0", "a length stands here")):
+        told = linkwise("ik", "planar_2r", "--position", option, "--only", "xy")
+        assert told.status == 2
+        assert f"{message}; expected a number in m, or with 'm', 'cm' or 'mm'" in told.err
+    assert "without a unit" in linkwise("ik", "planar_2r", "--quaternion", "1m,0,0,0").err

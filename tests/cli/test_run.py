@@ -1,4 +1,5 @@
 import csv
+import json
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -196,3 +197,34 @@ def test_what_acts_on_the_tool_is_told(linkwise: Callable, arm: lw.Mechanism, mo
     assert line in linkwise("run", "arm.toml", path, "--no-figures").out
     files.save(arm, tmp_path / "arm.toml")
     assert "on the tool" not in linkwise("run", "arm.toml", path, "--no-figures").out
+
+
+def test_rows_of_few_instants_as_json(linkwise: Callable, arm: lw.Mechanism, arm_file: Path, motion_file: Callable) -> None:
+    """The numbers of the tables, with all their digits; none of a long motion."""
+    motion = motion_file(2, 3)
+    found = json.loads(linkwise("run", arm_file, motion, "--no-figures", "--json").out)
+    t, q, qd, qdd = files.open_motion(motion, 2).read()
+    assert [row["t"] for row in found["rows"]] == t.tolist()
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    for k, row in enumerate(found["rows"]):
+        each = list(row["joints"].values())
+        assert list(row["joints"]) == list(arm.names)
+        assert [list(one.values()) for one in each] == np.stack((q[k], qd[k], qdd[k], tau[k]), axis=1).tolist()
+        assert [link["position"] for link in row["links"].values()] == arm.link_poses(q[k])[:, :3, 3].tolist()
+    assert "rows" not in json.loads(linkwise("run", arm_file, motion_file(2, 4), "--no-figures", "--json").out)
+    assert '"rows"' in linkwise("run", "--help").out
+
+
+def test_a_folder_made_for_a_run_that_fails_is_taken_away(linkwise: Callable, arm_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "short.MOT").write_text("0.1\n0 0 0\n0 0 0\n0 0 0\n0 0")
+    (tmp_path / "kept").mkdir()
+    for folder in ("new/below", "kept/below", "kept"):
+        assert linkwise("run", arm_file, "short.MOT", "-o", folder).status == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["arm.toml", "kept", "short.MOT"]
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+def test_loops_are_sent_to_what_has_their_efforts(linkwise: Callable) -> None:
+    told = linkwise("run", "four_bar", "none.csv")
+    assert told.status == 2
+    assert "run is for mechanisms without (driven_efforts(q, qd, qdd) gives the efforts with loops closed; " in told.err

@@ -1,3 +1,4 @@
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,8 @@ import pytest
 import linkwise as lw
 from linkwise import files
 from linkwise.cli.show import file_name
+from linkwise.spatial.rotation import rpy_to_rotation
+from linkwise.view.drawing.skeleton import skeleton
 
 PNG = b"\x89PNG\r\n"
 
@@ -149,3 +152,71 @@ def test_the_mass_matrix_has_the_units_that_occur(linkwise: Callable, arm_file: 
         told = linkwise("show", name, "--no-picture", "--dynamics")
         assert f", {units}; q 0" in told.out
         assert f"matrix of {Path(name).stem}, {units};" in told.out
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Path:
+    """A waist that turns, and a wrist that slides and cannot be at zero."""
+    waist = lw.Link.dh(d=0.4, alpha=np.pi / 2, convention="standard", name="waist")
+    wrist = lw.Link.dh(convention="standard", joint="prismatic", limits=(0.3, 0.5), name="wrist")
+    lw.save(lw.Mechanism([waist, wrist], name="rig"), tmp_path / "rig.toml")
+    return tmp_path / "rig.toml"
+
+
+def test_where_the_tool_is(linkwise: Callable, rig: Path) -> None:
+    told = linkwise("show", rig, "--q", "90deg,400mm", "--no-picture")
+    assert "\ntool at 0.4 0 0.4 m, roll 90° pitch 0° yaw 90°\n" in told.out
+    assert "remark" not in told.out
+    found = json.loads(linkwise("show", rig, "--q", "90deg,40cm", "--json").out)
+    pose = lw.load(rig).forward_kinematics([np.pi / 2, 0.4])
+    assert np.array_equal(found["tool"]["matrix"], pose)
+    assert np.array_equal(found["tool"]["position"], pose[:3, 3])
+    assert np.abs(rpy_to_rotation(*found["tool"]["rpy"]) - pose[:3, :3]).max() < 1e-15  # (one rounding of cos and sin)
+    assert found["remarks"] == []
+
+
+def test_coordinates_outside_the_limits_are_remarked(linkwise: Callable, rig: Path) -> None:
+    told = linkwise("show", rig, "--q", "0,700mm", "--no-picture")
+    assert "remark: wrist 0.7 is outside 0.3 .. 0.5 m\n" in told.out
+    told = linkwise("show", rig, "--no-picture", "--dynamics")
+    assert "remark: wrist 0 is outside 0.3 .. 0.5 m; without --q it is shown at 0.3\n" in told.out
+    assert "q 0 rad, 0.3 m\n" in told.out
+    assert np.array_equal(skeleton(lw.load(rig)).tool, lw.load(rig).forward_kinematics([0.0, 0.3]))
+    facts = json.loads(linkwise("show", rig, "--json").out)
+    assert facts["remarks"] == ["wrist 0 is outside 0.3 .. 0.5 m; without --q it is shown at 0.3"]
+    assert "tool" not in facts
+
+
+@pytest.mark.parametrize(
+    ("q", "message"),
+    [
+        ("90mm,0.4", "'90mm': an angle stands here; expected a number in rad, or with 'rad', 'deg' or '°'"),
+        ("0,90deg", "'90deg': a length stands here; expected a number in m, or with 'm', 'cm' or 'mm'"),
+        ("0,4inch", "'4inch' is not a number (1.57, 90deg, 400mm)"),
+        ("0,mm", "'mm' is not a number"),
+    ],
+)
+def test_units_that_do_not_fit(linkwise: Callable, rig: Path, q: str, message: str) -> None:
+    told = linkwise("show", rig, "--q", q)
+    assert told.status == 2
+    assert message in told.err
+
+
+def test_loops_that_are_open_are_remarked(linkwise: Callable) -> None:
+    """By as much as the closure says; nothing where nothing was given, or the loops are closed."""
+    told = linkwise("show", "four_bar", "--q", "0.1,0.2,0.3", "--no-picture").out
+    gap = np.linalg.norm(lw.robots.four_bar().kernel("closure")([0.1, 0.2, 0.3])[:3])
+    assert f"remark: loop pin is open by {gap:.6g} m at this --q\n" in told
+    for q in ([], ["--q", "0,0,0"]):
+        assert "open by" not in linkwise("show", "four_bar", *q, "--no-picture").out
+    facts = json.loads(linkwise("show", "four_bar", "--q", "0.1,0.2,0.3", "--json").out)
+    assert facts["open_loops"] == [f"loop pin is open by {gap:.6g} m"]
+
+
+def test_the_axes_of_open_loops(linkwise: Callable, tmp_path: Path) -> None:
+    """A hinge whose axes are opposed is half a turn off, and frames that only turn are open by that angle."""
+    links = [lw.Link(axis=(1, 0, 0), name="turn"), lw.Link(parent="base", joint="fixed", name="wall")]
+    for kind, angle in (("hinge", np.pi), ("hinge", 0.4), ("full", 0.4)):
+        files.save(lw.Mechanism(links, loops=[lw.Loop(kind, "turn", "wall")], name="gate"), tmp_path / "gate.toml")
+        told = linkwise("show", "gate.toml", "--q", repr(angle), "--no-picture").out
+        assert f"remark: loop 1 is open by {angle:.6g} rad at this --q\n" in told

@@ -108,6 +108,8 @@ def test_rob_mat_tells_mistakes_with_their_lines(linkwise: Callable, tmp_path: P
     assert told.status == 2
     assert told.err.splitlines()[-1] == "Error: bad.mot: line 4: 'zero' is not a number"
     assert not (tmp_path / "x.out").exists()
+    told = linkwise("spacelib", "rob-mat", "SCARA.DAT", "bad.mot")
+    assert (told.status, told.out) == (2, "")  # not a matrix of the instants before it
     told = linkwise("spacelib", "rob-mat", "none.dat", "bad.mot")
     assert told.err.startswith("Error: none.dat: there is no such file; bundled are 'SCARA.DAT'")
     (tmp_path / "seven.mot").write_text("0.1\n" + "0 0 0\n" * 7)
@@ -167,9 +169,9 @@ def test_data_is_listed_printed_and_copied(linkwise: Callable, tmp_path: Path) -
     assert told.out.replace("\\", "/") == "wrote here/SCARA.DAT, here/SCARA.MOT\n"
     (tmp_path / "here" / "SCARA.DAT").write_text("mine")
     told = linkwise("spacelib", "data", "--to", "here")
-    assert told.status == 2
-    assert "it is there already" in told.err
-    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["SCARA.DAT", "SCARA.MOT"]
+    assert (told.status, "SCARA" in told.out, "INP.DAT" in told.out) == (0, False, True)
+    assert told.err.endswith("(--overwrite replaces them): SCARA.DAT, SCARA.MOT\n")
+    assert {path.name for path in (tmp_path / "here").iterdir()} == set(bundled.names())
     assert (tmp_path / "here" / "SCARA.DAT").read_text() == "mine"
     assert linkwise("spacelib", "data", "--to", "here", "--overwrite").status == 0
     assert load(tmp_path / "here" / "SCARA.DAT").n == 3

@@ -513,7 +513,8 @@ def test_text() -> None:
     lines = str(compare(one, lw.Mechanism(links, name="two"))).splitlines()
     assert lines.pop(4).startswith("left at random configurations: ")
     assert lines == [
-        "one and two: the same, to 1e-06 m and rad",
+        "one and two: kinematics the same, to 1e-06 m and rad;"
+        " masses, gravity and friction were not compared: dynamics=True does",
         "one = base * two * tool, for all joint values",
         "base: none (the identity)",
         "tool: none (the identity)",

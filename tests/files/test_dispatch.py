@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, robots
-from linkwise.errors import ArgumentError, FileError, LinkwiseError
+from linkwise.errors import ArgumentError, FileError, LinkwiseError, LinkwiseWarning
 from linkwise.files import Description, check, load, read, save
 
 TRIED = "tried Linkwise .toml (keys and [tables]), SpaceLib .DAT (numbers only), URDF and MJCF (XML)"
@@ -122,3 +122,29 @@ def test_a_bundled_robot_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     save(robots.smart(), "arm.toml")
     Path("arm.toml").rename(name)  # a file of that name wins
     assert load(name).n == 6
+
+
+WRENCH = (0.0, 0.0, -10.0, 0.0, 0.5, 0.0)
+
+
+@pytest.mark.parametrize("name", ["arm.toml", "arm.DAT"])
+def test_what_acts_on_the_tool_is_not_dropped_in_silence(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    save(robots.smart(), path, external=WRENCH, allow_loss=True)
+    with pytest.warns(LinkwiseWarning) as caught:
+        arm = load(path)
+    told = str(caught[0].message)
+    assert told.startswith(
+        f"{path}: what acts on the tool, force 0 0 -10 N, moment 0 0.5 0 N m, is no part of the Mechanism"
+    )
+    assert f"linkwise.files.read({str(path)!r}).external has it" in told
+    assert caught[0].filename == __file__  # (the line that loads, not one of ours)
+    assert read(path).external.tolist() == list(WRENCH)  # no warning, which would be an error here
+    save(arm, path, allow_loss=True)
+    assert load(path).n == arm.n
+
+
+@pytest.mark.parametrize("name", ["SCARA.DAT", "x/scara.dat"])
+def test_the_manual_s_files_are_said_to_be_bundled(tmp_path: Path, name: str) -> None:
+    expected = "there is no such file (linkwise spacelib data --to . writes the manual's SCARA.DAT)"
+    assert message(tmp_path / name) == expected

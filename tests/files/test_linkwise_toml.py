@@ -53,6 +53,7 @@ frames = st.builds(
     vectors,
 )
 some_frames = st.none() | frames
+angles = st.floats(-math.tau, math.tau)
 rules = st.sampled_from(["reflected", "toolbox7"])
 
 
@@ -90,12 +91,13 @@ def links(draw: st.DrawFn) -> Link:
     }
     joint = draw(st.sampled_from(["revolute", "prismatic", "screw", "fixed"]))
     if joint != "fixed":
-        common |= {"offset": draw(numbers), "limits": draw(st.none() | st.tuples(*ends)), "motor": draw(motors)}
+        common |= {"offset": draw(angles if joint == "revolute" else numbers)}
+        common |= {"limits": draw(st.none() | st.tuples(*ends)), "motor": draw(motors)}
         common |= {key: draw(st.none() | st.floats(0, 1e3)) for key in ("speed_limit", "effort_limit")}
     if joint != "screw" and draw(st.booleans()):
         convention = draw(st.sampled_from(["standard", "modified"]))
         b = draw(numbers) if convention == "standard" else 0.0
-        row = [draw(numbers) for _ in range(4)]
+        row = [draw(kind) for kind in (angles, numbers, numbers, angles)]
         return Link.dh(*row, b=b, convention=convention, joint=joint, **common)
     pitch = draw(numbers) if joint == "screw" else 0.0
     return Link(joint=joint, before=draw(some_frames), after=draw(some_frames), axis=draw(axes), pitch=pitch, **common)
@@ -194,7 +196,7 @@ def test_marks_and_line_ends(tmp_path: Path, change: object) -> None:
 
 def test_the_documented_example_can_be_read(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "file-formats.md").read_text(encoding="utf-8")
-    mechanism = load(written(tmp_path, page.split("```toml\n")[1].split("```")[0]))
+    mechanism = read(written(tmp_path, page.split("```toml\n")[1].split("```")[0])).mechanism
     assert mechanism.link_names == ("shoulder", "finger", "other finger")
     assert (mechanism.names, mechanism.loops[0].name) == (("shoulder", "squeeze"), "pin")
 
@@ -393,6 +395,32 @@ BAD = [
         ],
     ),
     (ONE + "inertia = [1e308, 1e308, 1e308]\nmass = 1\n", None),
+    (
+        HEAD + "convention = 'standard'\n[[link]]\ntheta = 90\nalpha = -90\noffset = 45\n",
+        [
+            f"line {line}: link 1: {angle} rad, more than a turn; if these are degrees, "
+            'write angles = "deg" before the first table'
+            for line, angle in ((4, "theta is 90"), (5, "alpha is -90"), (6, "offset is 45"))
+        ],
+    ),
+    (
+        HEAD + "convention = 'standard'\nangles = 'deg'\n[[link]]\ntheta = 360\nalpha = 400\n",
+        ["line 6: link 1: alpha is 400 degrees, more than a turn"],
+    ),
+    (
+        HEAD + "convention = 'standard'\n[[link]]\ntheta = 'q1'\nd = 0\n",
+        [
+            "line 4: link 1: theta is 'q1'; expected a finite number; write 0 for what the joint moves: its own value is "
+            "added"
+        ],
+    ),
+    (
+        HEAD + "lengths = 'mm'\n[[link]]\n",
+        [
+            "line 2: the file has no key 'lengths': lengths are in m, masses in kg; angles alone may be in degrees, with "
+            'angles = "deg"'
+        ],
+    ),
     (ONE + "axis = [1e308, 1e308, 1e308]\n", None),
 ]
 
@@ -407,6 +435,11 @@ def test_each_mistake_is_named(tmp_path: Path, content: str, expected: list[str]
         with pytest.raises(FileError) as caught:
             read(path)
         assert str(caught.value) == "\n".join(f"{path}: {line}" for line in found)
+
+
+def test_joints_in_letters(tmp_path: Path) -> None:
+    text = HEAD + "".join(f"[[link]]\njoint = '{letter}'\n" for letter in "RPF")
+    assert [link.joint for link in load(written(tmp_path, text)).links] == ["revolute", "prismatic", "fixed"]
 
 
 def test_a_convention_is_never_guessed(tmp_path: Path) -> None:

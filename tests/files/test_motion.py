@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import linkwise
 from linkwise.errors import ArgumentError, FileError
 from linkwise.files import check_motion, open_motion, save_motion
 from linkwise.files.csv_columns import header
+from linkwise.files.motion import positions
 from linkwise.spacelib.programs import bundled
 
 GOOD = "0.5\n1 2 3\n4 5 6\n\n7 8 9\n10 11 12\n"
@@ -111,11 +113,18 @@ def test_memory_is_bounded(tmp_path: Path, suffix: str) -> None:
     assert peak < 7e6
 
 
+NO_STEP = "expected a number > 0; is the first number, the time step, missing?"
+UNEVEN = "; line 7 has 2 numbers where the others have 3"
+
 BAD = [
     ("a.mot", "", "the file is empty; expected the time step dt, then q qd qdd of each joint"),
     ("a.mot", "0.5\n", "line 1: the file ends after the time step; expected q qd qdd of each joint"),
-    ("a.mot", "0\n" + GOOD[4:], "line 1: the time step dt is 0.0; expected a number > 0"),
-    ("a.mot", GOOD + "1 2\n3", "line 8: the file ends within instant 3: 3 of 6 numbers are missing (q qd qdd of 2 joints)"),
+    ("a.mot", "0\n" + GOOD[4:], f"line 1: the time step dt is 0.0; {NO_STEP}"),
+    (
+        "a.mot",
+        GOOD + "1 2\n3",
+        f"line 8: the file ends within instant 3: 3 of 6 numbers are missing (q qd qdd of 2 joints){UNEVEN}",
+    ),
     ("a.mot", GOOD.replace("8", "eight"), "line 5: 'eight' is not a number"),
     ("a.mot", GOOD.replace("8", "0,8"), "line 5: '0,8' has a decimal comma; write '0.8'"),
     ("a.mot", GOOD.replace("8", "nan"), "line 5: 'nan' is not a finite number"),
@@ -329,7 +338,7 @@ def test_arguments_of_a_flight(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("left_out", "hint"),
     [
-        (("qd1", "qd2", "qdd1", "qdd2"), "(or 'qd_a' and so on, by name)"),
+        (("qd1", "qdd1", "qdd2"), "(or 'qd_a' and so on, by name)"),
         (("qd2",), "(or 'qd_b', by name)"),
         (("q1", "q2", "qd1", "qd2", "qdd1", "qdd2"), "(or 'q_a' and so on, by name)"),
     ],
@@ -340,3 +349,24 @@ def test_the_hint_names_what_is_missing(tmp_path: Path, left_out: tuple[str, ...
     with pytest.raises(FileError) as caught:
         list(open_motion(path, 2, ("a", "b")))
     assert f"'{left_out[-1]}' {hint}; it has" in str(caught.value)
+
+
+def test_positions_alone_are_told_with_what_makes_a_motion_of_them(tmp_path: Path) -> None:
+    t = np.linspace(0.0, 1.0, 151)
+    q = np.stack([np.sin(t), t**2], axis=1)
+    rows = "".join(f"{at!r},{a!r},{b!r}\n" for at, (a, b) in zip(t.tolist(), q.tolist(), strict=True))
+    path = written(tmp_path, "t,a,b\n" + rows, "a.csv")
+    with pytest.raises(FileError, match=r"line 1: positions alone.*\(qd1 \.\.\. qdd2\).*through\(q, t\)\.save") as caught:
+        open_motion(path, 2, ("a", "b"))
+    alone = positions(path, 2, ("a", "b"))
+    assert alone is not None
+    assert np.array_equal(alone[0], t)
+    assert np.array_equal(alone[1], q)
+    advice = str(caught.value).rpartition("make them by ")[2].replace("motion.csv", str(tmp_path / "motion.csv"))
+    exec(advice, {"linkwise": linkwise, "q": alone[1], "t": alone[0]})
+    again = open_motion(tmp_path / "motion.csv", 2).read()
+    assert np.array_equal(again[0], t)
+    assert np.abs(again[1] - q).max() < 1e-14  # a spline through the points, evaluated at them: rounding
+    assert positions(tmp_path / "motion.csv", 2) is None
+    with pytest.raises(FileError, match="there is no such file"):
+        positions(tmp_path / "none.csv", 2)

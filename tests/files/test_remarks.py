@@ -118,3 +118,17 @@ def test_links_that_a_reader_puts_between_joints_of_one_body_are_not_told(tmp_pa
     for name, links in (("a.xml", ("leg_roll", "leg")), ("a.urdf", ("floor", "cart_planar_x", "cart_planar_y", "cart"))):
         assert load(tmp_path / name).link_names == links
         assert not remarks(tmp_path / name)
+
+
+def test_lengths_that_look_like_millimetres_are_asked_about() -> None:
+    body = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
+    row = Link.dh(d=400.0, a=-60.0, convention="standard", name="arm", **body)
+    shifted = np.eye(4)
+    shifted[:3, 3] = 30.0, 40.0, 10.0
+    slide = Link(joint="prismatic", before=shifted, limits=(0.0, 250.0), name="slide", **body)
+    assert told(row, slide) == [
+        "link 'arm': a is -60 m and d is 400 m; millimetres?",
+        "link 'slide': before shifts by 50.9902 m and its limits reach 250 m; millimetres?",
+    ]
+    near = Link.dh(d=50.0, a=-50.0, convention="standard", joint="prismatic", limits=(-np.inf, 50.0), **body)
+    assert told(near, Link.dh(convention="standard", limits=(0.0, 6.0), **body)) == []

@@ -74,6 +74,8 @@ CASES: list[tuple[Callable[..., object], str, object, str]] = [
     (link, "offset", [1.0, 2.0], NUMBER),
     (link, "limits", (1.0, -1.0), "the least value first"),
     (link, "limits", (NAN, 1.0), "neither NaN"),
+    (link, "limits", (np.inf, np.inf), "a finite number between them"),
+    (link, "limits", (-np.inf, -np.inf), "a finite number between them"),
     (link, "limits", (0.0,), "two numbers"),
     (link, "limits", (0.0, 1.0, 2.0), "two numbers"),
     (link, "limits", 1.0, "two numbers"),

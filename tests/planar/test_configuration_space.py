@@ -280,6 +280,26 @@ def test_no_path(space: planar.ConfigurationSpace, path: Any) -> None:
         space.draw(path)
 
 
+def test_what_is_held_and_the_posture_drawn() -> None:
+    rods = [planar.Link(planar.bar(0.8, 0.1), a=0.8 * (k > 0), name=f"rod{k}", limits=(-1, 1)) for k in range(3)]
+    found = planar.configuration_space(planar.Mechanism(rods), {"wall": WALL}, joints=(0, 2), points=9, at=[2, 0.5, -3])
+    assert found.held == "held: rod1 at 0.5 rad"
+    assert str(found).endswith("\n" + found.held)
+    made = found.draw()
+    assert made.axes[1].get_title().endswith("\nheld: rod1 at 0.5 rad")
+    (dot,) = [line for line in made.axes[1].lines if line.get_marker() == "o"]
+    assert dot.get_xydata().tolist() == [[1.0, -1.0]]  # the two joints as near to `at` as their ranges let them
+    links = [patch for patch in made.axes[0].patches if hasattr(patch, "get_closed") and patch.get_zorder() == 2.0]
+    fills = {tuple(patch.get_edgecolor()) for patch in links}
+    assert len(links) == 3
+    assert len(fills) == 1
+
+
+def test_nothing_is_held_of_two_joints(space: planar.ConfigurationSpace) -> None:
+    assert space.held == ""
+    assert "held" not in str(space)
+
+
 def test_limits_are_thick_edges(gantry: Any) -> None:
     made = planar.configuration_space(gantry, [SQUARE + np.array([1.0, 0.25])], points=9).draw()
     grid = made.axes[1]

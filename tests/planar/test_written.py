@@ -55,6 +55,28 @@ def test_sympy_matrices_have_the_values_of_the_numbers(constants: bool) -> None:
     assert abs(np.array(numbers).reshape(-1, 3, 3) - expected).max() <= 16 * np.finfo(float).eps
 
 
+def test_the_numbers_at_a_configuration() -> None:
+    chain = Mechanism([Link(joint="free"), Link(a=2.0)])
+    lines = chain.transform_text([0.5, -1.0, np.pi / 2, 0.3]).splitlines()
+    assert lines[0] == "T_1 = [ 0  -1  0.5 ]   link1 in the world"
+    assert lines[1] == "      [ 1  0   -1  ]"
+    c, s = np.cos(0.3), np.sin(0.3)
+    assert lines[4] == f"T_2 = [ {c:.6g}  {-s:.6g}  2 ]   link2 on link1"
+
+
+@pytest.mark.parametrize(
+    ("q", "options", "message"),
+    [
+        ([1.0, 2.0], {}, "configuration has the shape (2,); expected (..., 4)"),
+        (np.zeros((2, 4)), {}, "q has the shape (2, 4); expected one configuration (4,)"),
+        (np.zeros(4), {"constants": True}, "q and constants=True are given"),
+    ],
+)
+def test_no_configuration(q: np.ndarray, options: dict, message: str) -> None:
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        Mechanism([Link(joint="free"), Link(a=2.0)]).transform_text(q, **options)
+
+
 def test_names_of_other_symbols_are_not_mixed_up() -> None:
     made = Mechanism([Link(), Link(a=lw.symbols("theta_1"))])
     with pytest.raises(ArgumentError, match=re.escape("has a symbol 'theta_1', which is the name of a coordinate here")):

@@ -1,6 +1,7 @@
 """Every algebraic function of SpaceLib on symbols: exact there, and at random numbers what the numeric function gives."""
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import sympy
 
 import linkwise.spacelib as sl
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, MissingExtraError
 from linkwise.expr import Expr, evaluate, symbol
 from linkwise.spacelib.names import NAMES
 
@@ -294,3 +295,13 @@ def close(got: Any, wanted: Any) -> None:
     """Equal to rounding: some hundred operations of numbers up to 100, each off by half a unit in the last place."""
     wanted = np.asarray(wanted, dtype=float)
     np.testing.assert_allclose(np.asarray(got, dtype=float), wanted, rtol=0, atol=1e-12 * max(1.0, np.abs(wanted).max()))
+
+
+def test_without_sympy_it_is_said_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own symbols need none; SymPy's do, wherever they go."""
+    x, q = sympy.Symbol("x"), symbol("q")
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    assert evaluate([sl.deg(q)], {q: math.pi}) == [180.0]
+    for call in (lambda: sl.deg(x), lambda: sl.rotat2(Z, x), lambda: sl.intersec(line(), [[x, 1], [0, 1], [0, 1], [1, 0]])):
+        with pytest.raises(MissingExtraError, match=r"need SymPy: pip install 'linkwise\[sympy\]'"):
+            call()

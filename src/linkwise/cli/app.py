@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import click
 
+from linkwise.cli.as_json import Output
 from linkwise.cli.words import forced, painted, say
 from linkwise.errors import LinkwiseError
 
@@ -103,16 +104,20 @@ def app() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status; an error that is the input's is told in words."""
+    words = sys.argv[1:] if args is None else list(args)
+    output = Output(words)
     try:
-        status = app.main(args=None if args is None else list(args), prog_name="linkwise", standalone_mode=False)
+        status = app.main(args=words, prog_name="linkwise", standalone_mode=False, obj=output)
     except click.Abort:
         click.echo("Stopped.", err=True)
         status = STOPPED
     except click.ClickException as error:
         show(error)
+        output.fail(error.format_message())
         status = FAILED
     except LinkwiseError as error:
         say(told(error), err=True)
+        output.fail(str(error), error)
         status = FAILED
     except BrokenPipeError:
         _silence()

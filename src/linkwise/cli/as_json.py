@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any
 
@@ -14,9 +14,39 @@ import numpy as np
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON, and nothing else.")
 
 
+class Output:
+    """What a call of the command line is to print on its output, and whether it is there.
+
+    Attributes
+    ----------
+    as_json : bool
+        Whether JSON is asked for; said before the words are parsed, for that may fail.
+    done : bool
+        Whether the one document has been printed.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.as_json = "--json" in words[: words.index("--")] if "--" in words else "--json" in words
+        self.done = False
+
+    def fail(self, message: str, error: Exception | None = None) -> None:
+        """Print the document of a call that failed, unless there is one: what is wrong, of a file by its lines."""
+        from linkwise.errors import FileError
+
+        if self.as_json and not self.done:
+            facts: dict[str, Any] = {"error": message}
+            if isinstance(error, FileError):
+                problems = [{"line": problem.line, "message": problem.message} for problem in error.problems]
+                facts |= {"file": error.path, "problems": problems}
+            click.echo(json.dumps(jsonable(facts), indent=2))
+
+
 def print_json(facts: Any) -> None:
     """Print facts as one JSON document; what is no finite number is null, for JSON has none."""
     click.echo(json.dumps(jsonable(facts), indent=2, allow_nan=False))
+    context = click.get_current_context(silent=True)
+    if context is not None and isinstance(context.obj, Output):
+        context.obj.done = True
 
 
 def jsonable(value: Any) -> Any:

@@ -10,7 +10,7 @@ import click
 
 from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.check_chain import chain_facts, chain_problems, is_chain, print_chain
-from linkwise.cli.reading import description, is_table, reading_options, spoken, table_reading
+from linkwise.cli.reading import description, is_table, reading_options, spoken, table_reading, worded
 from linkwise.cli.words import ok, painted, say
 
 if TYPE_CHECKING:
@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.Path())
 @click.argument("motion", type=click.Path(), required=False)
 @click.option(
-    "--against", metavar="OTHER", help="Compare with another description of the robot: a file, or a bundled robot."
+    "--against",
+    metavar="OTHER",
+    help="Compare the kinematics with those of another description: a file, or a bundled robot.",
 )
 @click.option("--link", metavar="NAME", help="Where the chain of FILE ends, for --against; the tool unless said.")
 @click.option("--link-against", metavar="NAME", help="Where the chain of OTHER ends; its tool unless said.")
 @click.option("--tol", type=float, default=1e-6, show_default=True, help="What --against calls the same, m and rad.")
-@click.option("--dynamics", is_flag=True, help="Let --against compare masses, gravity and friction too.")
+@click.option(
+    "--dynamics",
+    is_flag=True,
+    help="Let --against compare masses, gravity and friction too; it compares kinematics alone without.",
+)
 @json_option
 @reading_options
 def check(
@@ -45,7 +51,7 @@ def check(
 
     The exit status is 0 if the file can be used and 1 if not. What is odd but allowed is told as a remark. With --against
     it is also 1 if OTHER describes another robot: what lies between the two is printed, base, tool, signs and zeros, or
-    what differs and where.
+    what differs and where. That is of kinematics alone; --dynamics compares masses, gravity and friction too.
 
     \b
     Examples:
@@ -67,6 +73,7 @@ def check(
     told: dict[str, Any] = {"file": file, "ok": False, "problems": _as_dicts(_problems(file)), "remarks": []}
     if told["problems"]:
         told["possible"] = _possible(file)
+        told["hint"] = _hint(file) if motion is None else ""
         _print_problems(file, told, as_json)
         raise SystemExit(1)
     mechanism = description(file).mechanism
@@ -78,15 +85,14 @@ def check(
             _print_good(file, mechanism, told["remarks"])
         raise click.ClickException(f"{error} (--link and --link-against name where the chains end)") from error
     if as_json:
-        read = {} if motion is None else {"motion": _motion_text(motion, mechanism, as_json)}
+        read = {} if motion is None else _motion(motion, mechanism, as_json)
         print_json(told | _facts(mechanism) | read | ({"against": _comparison(found)} if found else {}))
     else:
         _print_good(file, mechanism, told["remarks"])
         if motion is not None:
-            text = _motion_text(motion, mechanism, as_json)
-            say(f"{_plain(motion)}: {ok()}\n  motion: {text}")
+            _print_motion(motion, _motion(motion, mechanism, as_json))
         if found is not None:
-            say(f"\n{found}")
+            say("\n" + str(found).replace("dynamics=True does", "--dynamics does"))
     if found is not None and not found.same:
         raise SystemExit(1)
 
@@ -171,7 +177,14 @@ def _plain(text: str) -> str:
 
 
 def _as_dicts(problems: Sequence[FileProblem]) -> list[dict[str, Any]]:
-    return [{"line": problem.line, "message": problem.message} for problem in problems]
+    return [{"line": problem.line, "message": worded(problem.message)} for problem in problems]
+
+
+def _hint(file: str) -> str:
+    """What to say where a motion may have been given in the place of a description."""
+    if Path(file).suffix.lower() != ".mot" or not Path(file).exists():
+        return ""
+    return f"is it a motion? give it second: linkwise check ROBOT {_plain(file)}"
 
 
 def _text(told: dict[str, Any]) -> str:
@@ -195,9 +208,12 @@ def _print_problems(file: str, told: dict[str, Any], as_json: bool) -> None:
         say("what bodies allow:")
     for line in told["possible"]:
         say(f"  {plain(line)}")
+    if told.get("hint"):
+        say(told["hint"])
 
 
 def _print_good(file: str, mechanism: Mechanism, remarks: Sequence[dict[str, Any]]) -> None:
+    from linkwise.files.tips import tool_among_tips
     from linkwise.model.part_tables import total_mass
     from linkwise.model.table import joint_letters, number, plain
 
@@ -206,6 +222,8 @@ def _print_good(file: str, mechanism: Mechanism, remarks: Sequence[dict[str, Any
     base = ", floating" if mechanism.floating else ""
     mass = f"{number(total_mass(mechanism))} kg"
     say(f"{plain(file)}: {ok()}, {plain(mechanism.name)} with {joints}, {links}, {mass}{base}")
+    if tips := tool_among_tips(mechanism):
+        say(f"  {plain(tips)}")
     for remark in remarks:
         say(f"  remark: {_text(remark)}")
 
@@ -214,7 +232,8 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
     from linkwise.model.part_tables import total_mass
 
     return {
-        "name": mechanism.name,
+        "mechanism": mechanism.name,
+        "tool": mechanism.link_names[mechanism.tool_index],
         "joints": list(mechanism.names),
         "links": list(mechanism.link_names),
         "mass": total_mass(mechanism),
@@ -237,19 +256,30 @@ def _comparison(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _motion_text(path: str, mechanism: Mechanism, as_json: bool) -> str:
-    """Read a motion to its end and say how much it is; leave where it is wrong."""
+def _print_motion(path: str, told: dict[str, Any]) -> None:
+    say(f"{_plain(path)}: {ok()}\n  motion: {told['motion']}")
+    for remark in told["motion_remarks"]:
+        say(f"  remark: {_plain(remark)}")
+
+
+def _motion(path: str, mechanism: Mechanism, as_json: bool) -> dict[str, Any]:
+    """Read a motion to its end and say how much it is, and what is odd about it; leave where it is wrong."""
     from linkwise import files
     from linkwise.errors import FileError
+    from linkwise.files.motion_remarks import MotionRemarks
     from linkwise.model.table import number
 
     count, start, end = 0, None, 0.0
     try:
-        for t, *_ in files.open_motion(path, mechanism.n, mechanism.names, floating=mechanism.floating):
+        opened = files.open_motion(path, mechanism.n, mechanism.names, floating=mechanism.floating)
+        odd = MotionRemarks(mechanism, opened)
+        for t, *values in opened:
+            odd.add(t, *values)
             count, start, end = count + len(t), float(t[0]) if start is None else start, float(t[-1])
     except FileError as error:
         told = {"file": path, "ok": False, "problems": _as_dicts(error.problems), "possible": []}
         _print_problems(path, told, as_json)
         raise SystemExit(1) from error
     instants, joints = ("1 instant" if count == 1 else f"{count:,} instants"), mechanism.n
-    return f"{instants}, {number(start)} to {number(end)} s, {joints} joint{'s' if joints > 1 else ''}"
+    text = f"{instants}, {number(start)} to {number(end)} s, {joints} joint{'s' if joints > 1 else ''}"
+    return {"motion": text, "motion_remarks": [remark.message for remark in odd.told()]}

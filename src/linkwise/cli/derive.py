@@ -13,22 +13,11 @@ from linkwise.cli.as_json import json_option
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
 from linkwise.cli.words import say
+from linkwise.short_names import algorithm_name
 
 if TYPE_CHECKING:
     from linkwise.equations.derivation import Derivation
     from linkwise.mechanism import Mechanism
-
-SHORT = {
-    "M": "mass_matrix",
-    "C": "coriolis_matrix",
-    "g": "gravity_torque",
-    "fk": "forward_kinematics",
-    "J": "jacobian",
-    "id": "inverse_dynamics",
-    "fd": "forward_dynamics",
-    "Y": "regressor",
-}
-"""Short names of what may be derived."""
 
 WAYS = ("text", "markdown", "latex", "sympy", "json")
 SUFFIXES = {".txt": "text", ".md": "markdown", ".tex": "latex", ".py": "sympy", ".json": "json"}
@@ -84,7 +73,8 @@ def derive(mechanism: str, what: tuple[str, ...], **options: Any) -> None:
     if options["document"] and way != "latex":
         raise click.UsageError(f"--document is for LaTeX; this is {way}")
     model, values = _prepared(description(mechanism).mechanism, options)
-    found = [_derived(model, values, name, options) for name in what or ("M", "C", "g")]
+    names = _names(what or ("M", "C", "g"), options)
+    found = [_derived(model, values, name, options) for name in names]
     text = _written(found, way, options)
     if options["output"]:
         write_bytes(Path(options["output"]), (text.rstrip("\n") + "\n").encode())
@@ -119,12 +109,26 @@ def _prepared(model: Mechanism, options: dict[str, Any]) -> tuple[Mechanism, dic
     return model.symbolic(*kinds, zeros=options["zeros"]), model.symbol_values(*kinds, zeros=options["zeros"])
 
 
-def _derived(model: Mechanism, values: dict[str, float], name: str, options: dict[str, Any]) -> Derivation:
+def _names(given: tuple[str, ...], options: dict[str, Any]) -> list[str]:
+    """The algorithms that were asked for; options that none of them takes are refused."""
+    for word in given:
+        if "," in word:
+            apart = " ".join(part.strip() for part in word.split(",") if part.strip())
+            raise click.UsageError(f"{word!r}: separate with spaces: {apart}")
+    names = [algorithm_name(word) for word in given]
+    for key in ("link", "frame"):
+        if options[key] is not None and not any(_takes(name, key) for name in names):
+            what = "fk, J and others of a frame" if key == "link" else "J and others with axes"
+            hint = "; the first links alone are Mechanism(mechanism.links[:2]) in Python" if key == "link" else ""
+            raise click.UsageError(f"--{key} is for {what}, not for {' '.join(given)}{hint}")
+    return names
+
+
+def _derived(model: Mechanism, values: dict[str, float], what: str, options: dict[str, Any]) -> Derivation:
     """One result, with its time and size told."""
     from linkwise.equations.derivation import WRITTEN_OUT, counted
     from linkwise.equations.derivation import derive as made
 
-    what = SHORT.get(name, name)
     form = options["form"] or ("explicit" if what in WRITTEN_OUT else "recursive")
     chosen = {key: options[key] for key in ("link", "frame") if options[key] is not None and _takes(what, key)}
     if options["significance"] and values:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.cli import columns
+from linkwise.model.limits import resting
 from linkwise.model.table import Table, as_rows, number, plain
 from linkwise.spatial.scalar import FloatArray
 
@@ -19,8 +20,8 @@ ROUNDING = 1e-13
 
 
 def state(mechanism: Mechanism, q: Sequence[float] | None, qd: Sequence[float] | None) -> tuple[FloatArray, FloatArray]:
-    """Return coordinates (nq,) and speeds (nv,); where they are not given all joints stand at zero and rest."""
-    there = mechanism.neutral if q is None else np.asarray(q, dtype=float)
+    """Return coordinates (nq,) and speeds (nv,); where they are not given joints stand at zero, or the limit next to it."""
+    there = resting(mechanism) if q is None else np.asarray(q, dtype=float)
     return there, np.zeros(mechanism.nv) if qd is None else np.asarray(qd, dtype=float)
 
 
@@ -30,12 +31,12 @@ def at(mechanism: Mechanism, q: Sequence[float] | None, qd: Sequence[float] | No
     M, C = mechanism.mass_matrix(there), mechanism.coriolis_matrix(there, speeds)
     names = [plain(name) for name in columns.names(mechanism, "qd")]
     cells = {"M": names} | {name: _cells(M[:, k]) for k, name in enumerate(names)}
-    title = f"mass matrix of {plain(mechanism.name)}, {_matrix_units(mechanism)}; q {_listed(there)}"
+    title = f"mass matrix of {plain(mechanism.name)}, {_matrix_units(mechanism)}; {_listed('q', there, mechanism)}"
     matrix = Table((*_massless(mechanism), title), *as_rows(cells))
     parts: dict[str, list[str]] = {"effort": [plain(name) for name in columns.names(mechanism, "tau")]}
     parts |= {"C qd": _cells(C @ speeds), "gravity": _cells(mechanism.gravity_torque(there))}
     parts |= {"friction": _cells(mechanism.friction_torque(speeds)), "unit": columns.units(mechanism, "tau")}
-    efforts = Table((f"tau = M qdd + C qd + gravity + friction; qd {_listed(speeds)}",), *as_rows(parts))
+    efforts = Table((f"tau = M qdd + C qd + gravity + friction; {_listed('qd', speeds, mechanism)}",), *as_rows(parts))
     return matrix, efforts
 
 
@@ -90,5 +91,10 @@ def _cells(values: FloatArray) -> list[str]:
     return [number(0.0 if abs(value) <= small else value) for value in values.tolist()]
 
 
-def _listed(values: FloatArray) -> str:
-    return " ".join(number(value) for value in values.tolist())
+def _listed(quantity: str, values: FloatArray, mechanism: Mechanism) -> str:
+    """Write coordinates or speeds in a row: with one unit behind them where all have it, else with that of each."""
+    units = columns.units(mechanism, quantity)
+    cells = [number(value) for value in values.tolist()]
+    if len(set(units)) == 1:
+        return f"{quantity} {' '.join(cells)} {units[0]}"
+    return f"{quantity} {', '.join(f'{cell} {unit}'.strip() for cell, unit in zip(cells, units, strict=True))}"

@@ -13,10 +13,10 @@ import click
 
 from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.bench import complete_algorithm
-from linkwise.cli.derive import SHORT
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
 from linkwise.cli.words import say
+from linkwise.short_names import SHORT
 
 if TYPE_CHECKING:
     from linkwise.export import Sources

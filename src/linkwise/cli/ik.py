@@ -31,7 +31,12 @@ NOT_REACHED = 1
 @click.option("--quaternion", metavar="W,X,Y,Z", help="Its orientation as a quaternion of any length.")
 @click.option("--matrix", metavar="FILE", type=click.Path(), help="Poses as 4x4 matrices: 4 numbers a line, 4 lines a pose.")
 @click.option("--only", metavar="WHAT", help="What counts: position, orientation, or letters of xyzabc, such as xyc.")
-@click.option("--q0", metavar="Q1,Q2,...", help="Where to start; of several solutions the nearest to it is told.")
+@click.option(
+    "--q0",
+    metavar="Q1,Q2,...",
+    help="Where to start, and where joints stay that do not matter; of several solutions the nearest to it is told. "
+    "Unless said, beside the middle of the limits, and 0 for joints that do not matter.",
+)
 @click.option("--link", metavar="NAME", help="Which link's frame goes there; the tool unless said.")
 @click.option("--all", "every", is_flag=True, help="Tell every solution that a closed form gives.")
 @click.option("--given", metavar="JOINT=VALUE", help="With --all: a joint that is not solved for, as of seven one must be.")
@@ -107,8 +112,9 @@ def _given(text: str | None, mechanism: Mechanism) -> dict[int | str, Any]:
     if text is None:
         return {}
     name, _, value = text.rpartition("=")
-    found = numbers(value, "--given")
-    if name not in mechanism.names or len(found) != 1:
+    sliding = dict(zip(mechanism.names, mechanism.slides, strict=True))
+    found = numbers(value, "--given", ["length" if sliding[name] else "angle"]) if name in sliding else []
+    if len(found) != 1:
         joints = members(mechanism.names)
         raise click.BadParameter(f"{text!r} is not JOINT=VALUE with a joint of {joints}", param_hint="--given")
     return {name: found[0]}

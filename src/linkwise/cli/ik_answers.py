@@ -121,7 +121,7 @@ def csv_text(mechanism: Mechanism, answers: list[Answer], asked: Targets) -> Ite
 def facts(mechanism: Mechanism, answers: list[Answer], asked: Targets) -> dict[str, Any]:
     """The same for JSON."""
     return {
-        "name": mechanism.name,
+        "mechanism": mechanism.name,
         "coordinates": list(names(mechanism, "q")),
         "units": units(mechanism, "q"),
         "counts": asked.letters,

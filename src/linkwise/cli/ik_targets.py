@@ -110,19 +110,19 @@ def _letters(only: str | None) -> str | None:
 
 def _pose(position: str | None, rpy: str | None, quaternion: str | None) -> tuple[FloatArray, str]:
     """One pose (1, 4, 4), and the letters of what is said of it."""
-    at = _some(position, 3, "--position", "X,Y,Z in m") if position else [0.0] * 3
+    at = _some(position, "length", "--position", "X,Y,Z in m") if position else [0.0] * 3
     if rpy:
-        turned = rpy_to_rotation(*_some(rpy, 3, "--rpy", "ROLL,PITCH,YAW in rad, or with deg"))
+        turned = rpy_to_rotation(*_some(rpy, "angle", "--rpy", "ROLL,PITCH,YAW in rad, or with deg"))
     elif quaternion:
-        turned = _turned(_some(quaternion, 4, "--quaternion", "W,X,Y,Z"))
+        turned = _turned(_some(quaternion, "", "--quaternion", "W,X,Y,Z", 4))
     else:
         turned = np.eye(3)
     said = "xyz" * bool(position) + "abc" * bool(rpy or quaternion)
     return np.asarray(transform(turned, at), dtype=float)[None], said
 
 
-def _some(text: str, count: int, option: str, expected: str) -> list[float]:
-    found = numbers(text, option)
+def _some(text: str, kind: str, option: str, expected: str, count: int = 3) -> list[float]:
+    found = numbers(text, option, [kind] * count)
     if len(found) != count:
         raise click.BadParameter(f"{text!r} is {len(found)} numbers; expected {expected}", param_hint=option)
     return found

@@ -15,6 +15,7 @@ from linkwise.cli.output import Folder, TextFile
 from linkwise.cli.results import Results, compute
 from linkwise.cli.summary import Summary
 from linkwise.errors import MissingExtraError
+from linkwise.files.motion_remarks import MotionRemarks
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view import curves, spacelib_out
@@ -64,12 +65,13 @@ class Wanted:
 
 @dataclass
 class Report:
-    """What a run has done: the files, what is to be said of them, the summary, and the results if they are few."""
+    """What a run has done: the files, what is to be said of them, the summary, the results if they are few, what was odd."""
 
     summary: Summary
     files: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     few: Results | None = None
+    remarks: list[str] = field(default_factory=list)
 
 
 class Sink(Protocol):
@@ -89,10 +91,11 @@ def execute(found: Description, motion: Motion, wanted: Wanted, progress: Callab
     """
     tree = found.mechanism
     report = Report(Summary(tree))
-    drawn = Drawn(tree)
+    drawn, odd = Drawn(tree), MotionRemarks(tree, motion)
     with Folder(wanted.folder) as folder:
         sinks: list[Sink] = []
         for block in motion:
+            odd.add(*block)
             if not sinks:
                 sinks = [report.summary, *_writers(tree, wanted, folder, report, _expected(motion, len(block[0])))]
                 sinks += [drawn] if wanted.figures else []
@@ -102,6 +105,7 @@ def execute(found: Description, motion: Motion, wanted: Wanted, progress: Callab
                     sink.add(results)
                 report.few = results if report.summary.count == len(results.t) <= FEW else None
             progress()
+        report.remarks = [remark.message for remark in odd.told()]
         if wanted.figures:
             _draw(drawn, wanted.figures, folder, report, tree)
     return report

@@ -15,6 +15,8 @@ from linkwise.errors import FileError, FileProblem
 class Folder:
     """The folder of a run's results, a context: on leaving, the files get their names, or vanish if it failed.
 
+    So does a folder that was made for them.
+
     Parameters
     ----------
     path : Path
@@ -29,6 +31,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._waiting: list[tuple[IO[bytes], Path, Path]] = []
+        self._made = [folder for folder in (path, *path.parents) if not folder.exists()]
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -66,6 +69,9 @@ class Folder:
                 with suppress(OSError):
                     file.close()
                 temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # (a folder in which there is something stays)
+                for folder in self._made if kind is not None else ():
+                    folder.rmdir()
 
 
 class TextFile:

@@ -98,15 +98,16 @@ def table_reading(path: str, *, physical: bool = True) -> Reading:
         Where it cannot be opened, or its dialect was not said.
     """
     from linkwise.errors import FileError
-    from linkwise.files.dh.table import parse, undecided
+    from linkwise.files.dh.table import parse, said_dialect, undecided
     from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 
     said = spoken()
     text = read_text(path, LARGEST_DESCRIPTION)
-    if said.dialect is None:
+    dialect = said.dialect or said_dialect(text)
+    if dialect is None:
         raise FileError(path, [undecided(text)], "name it with --dialect")
     options = {"convention": said.convention, "angles": said.angles}
-    return parse(text, Path(path).stem, dialect=said.dialect, physical=physical, **options)
+    return parse(text, Path(path).stem, dialect=dialect, physical=physical, **options)
 
 
 def description(name: str) -> Description:
@@ -150,14 +151,21 @@ def in_options(error: FileError) -> FileError:
     """Make the advice of a reader's messages that of the command line."""
     from linkwise.errors import FileError, FileProblem
 
-    said, option = "reading with physical=False accepts", "--any-inertia accepts"
-    told = [FileProblem(problem.line, problem.message.replace(said, option)) for problem in error.problems]
+    told = [FileProblem(problem.line, worded(problem.message)) for problem in error.problems]
     return FileError(error.path, told, error.advice)
+
+
+def worded(message: str) -> str:
+    """Make the advice of one message that of the command line."""
+    return message.replace("reading with physical=False accepts", "--any-inertia accepts")
 
 
 def _neither(name: str, names: Sequence[str]) -> str:
     import difflib
 
+    from linkwise.files.text import bundled_hint
+
     near = difflib.get_close_matches(name.lower(), names, 1)
     guess = f" Did you mean {near[0]!r}?" if near else ""
-    return f"there is no file {name!r}, and no bundled robot of that name.{guess} The robots are {', '.join(names)}."
+    said = f"there is no file {name!r}{bundled_hint(name)}, and no bundled robot of that name.{guess}"
+    return f"{said} The robots are {', '.join(names)}."

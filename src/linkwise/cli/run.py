@@ -68,7 +68,10 @@ def run(
       joints.png        curves of position, speed, acceleration and effort
       joint_forces.png  curves of force and moment in the joints
 
-    A motion of any length needs little memory.
+    A motion of any length needs little memory. --json gives of every joint and
+    link the least and greatest value, the peak with its time and the root mean
+    square; of three instants at most also "rows": all that the tables show. The
+    files hold every instant.
 
     \b
     Examples:
@@ -117,6 +120,7 @@ def _progress(motion: Motion, quiet: bool) -> Iterator[Callable[[], None]]:
 def _facts(found: Description, report: Report) -> dict[str, Any]:
     """Say for programs what `_tell` says for people: a motion's extremes, and the files that hold all of it."""
     from linkwise.cli.columns import names, units
+    from linkwise.cli.instants import instants
 
     mechanism, told = found.mechanism, report.summary
     force, moment = told.force, told.moment
@@ -136,6 +140,8 @@ def _facts(found: Description, report: Report) -> dict[str, Any]:
         "efforts_finite": told.finite,
         "files": report.files,
         "notes": report.notes,
+        "remarks": report.remarks,
+        **({"rows": instants(mechanism, report.few)} if report.few else {}),
     }
 
 
@@ -163,6 +169,8 @@ def _tell(found: Description, report: Report) -> None:
             remark(f"joint {plain(name)!r} is outside its limits at {count:,} of {report.summary.count:,} instants")
     if not report.summary.finite:
         remark("some efforts are not finite numbers")
+    for told in report.remarks:
+        remark(plain(told))
     say("wrote " + ", ".join(plain(str(path)) for path in report.files))
     for note in report.notes:
         say(note)

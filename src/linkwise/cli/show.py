@@ -27,7 +27,8 @@ FORMATS, FILMS = ("png", "svg", "pdf"), ("gif", "mp4")
     "--q",
     "q",
     metavar="Q1,Q2,...",
-    help="Coordinates of the picture and of --dynamics, rad or m, or degrees as in 90deg; zero unless given.",
+    help="Coordinates of the picture and of --dynamics, rad or m, or as 90deg and 400mm; the tool's pose is told there."
+    " Zero, or the limit next to it, unless given.",
 )
 @click.option("--qd", "qd", metavar="V1,V2,...", help="Speeds for --dynamics, rad/s or m/s, or 90deg; zero unless given.")
 @click.option(

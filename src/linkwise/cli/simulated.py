@@ -21,8 +21,8 @@ from linkwise.trajectory import Trajectory
 if TYPE_CHECKING:
     from rich.table import Table
 
-UNEXPLAINED = 0.01
-"""Share of the loss in friction that may be left unexplained."""
+UNEXPLAINED, SMALL = 0.01, 1e-6
+"""Share of the loss in friction, and of the greatest energy that occurred, that may be left unexplained."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Balance:
         In friction; None where there is none.
     external : float or None
         Done by what acts on the tool; None where nothing does.
+    greatest : float
+        The greatest energy that occurred, kinetic or potential, without its sign.
     """
 
     kinetic: tuple[float, float]
@@ -46,6 +48,7 @@ class Balance:
     work: float | None
     lost: float | None
     external: float | None = None
+    greatest: float = 0.0
 
     @property
     def drift(self) -> float:
@@ -72,7 +75,8 @@ def balance(mechanism: Mechanism, motion: Trajectory, external: FloatArray | Non
     if external is not None and external.any():
         at, mid = (_power(pushes(mechanism, q, external), qd) for q, qd in ((motion.q, motion.qd), (halfway, between)))
         pushed = float(np.sum(_simpson(at, mid, steps)))
-    return Balance(ends[0], ends[1], work if tau.any() else None, lost, pushed)
+    greatest = float(np.max(np.abs([kinetic, potential])))
+    return Balance(ends[0], ends[1], work if tau.any() else None, lost, pushed, greatest)
 
 
 def pushes(mechanism: Mechanism, q: FloatArray, external: FloatArray) -> FloatArray:
@@ -97,11 +101,13 @@ def rubs(mechanism: Tree) -> bool:
 def unexplained(mechanism: Tree, balanced: Balance) -> str | None:
     """Say it where the energies do not add up because Coulomb friction was not followed."""
     jumps = any(any(drive.motor.coulomb) for drive in mechanism.drives)
-    if not jumps or balanced.lost is None or abs(balanced.drift) < UNEXPLAINED * abs(balanced.lost):
+    if not jumps or balanced.lost is None:
+        return None
+    if abs(balanced.drift) <= max(UNEXPLAINED * abs(balanced.lost), SMALL * balanced.greatest):
         return None
     size = short(abs(balanced.drift))
     why = "Coulomb friction jumps where a joint comes to rest, and a step does not see it"
-    return f"the energies do not add up to {size} J: {why}; a shorter --dt may help"
+    return f"the energies do not add up, by {size} J: {why}; a shorter --dt may help"
 
 
 def _power(efforts: FloatArray, speeds: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ from linkwise.cli.reading import in_options
 from linkwise.cli.spacelib_motion import register
 from linkwise.cli.spacelib_names import Programs, bundled_argument, complete_bundled, file_of, print_entries
 from linkwise.cli.spacelib_output import file_asked, print_parts, wrote
+from linkwise.cli.words import say
 
 if TYPE_CHECKING:
     from linkwise.spacelib.programs.rob_mat import RobMat
@@ -55,7 +56,7 @@ def rob_mat(data: str, motion: str, out: str | None, any_inertia: bool, as_json:
 
     file = file_asked(out, as_json, (data, motion))
     try:
-        parts = program.run(file_of(data), file_of(motion), physical=not any_inertia)
+        parts = program.run(file_of(data), file_of(motion), physical=not any_inertia, read_first=file is None)
     except FileError as error:
         raise in_options(error) from error
     if as_json:
@@ -154,6 +155,8 @@ def test_lin(file: str, as_json: bool) -> None:
 def data(names: Sequence[str], folder: str | None, overwrite: bool) -> None:
     """List the data files printed in the manual, print those named, or copy them with --to.
 
+    --to leaves files that are there already as they are, and names them.
+
     TEST.MOT and JOINT.MOT, of which the manual prints the first lines, are written by test-mot and joint-mot.
 
     \b
@@ -167,7 +170,12 @@ def data(names: Sequence[str], folder: str | None, overwrite: bool) -> None:
 
     if folder is not None:
         written = bundled.copy(names, folder, overwrite=overwrite)
-        click.echo("wrote " + ", ".join(plain(str(path)) for path in written))
+        if written:
+            click.echo("wrote " + ", ".join(plain(str(path)) for path in written))
+        done = {path.name for path in written}
+        left = [name for name in dict.fromkeys(name.upper() for name in names or bundled.names()) if name not in done]
+        if left:
+            say(f"left as they are, for they are there already (--overwrite replaces them): {', '.join(left)}", err=True)
     elif overwrite:
         raise click.UsageError("--overwrite is for --to, which is not given")
     elif names:

@@ -114,7 +114,8 @@ def _ranges(given: tuple[str, ...], mechanism: Mechanism) -> dict[str, tuple[flo
                 f"{text!r} names no joint; expected JOINT=LEAST,GREATEST with a joint of {members(mechanism.names)}",
                 param_hint="--range",
             )
-        pair = numbers(bounds, "--range")
+        slides = mechanism.slides[mechanism.names.index(name)]
+        pair = numbers(bounds, "--range", ["length" if slides else "angle"] * 2)
         if len(pair) != 2 or not pair[0] < pair[1]:
             raise click.BadParameter(f"{bounds!r} is no LEAST,GREATEST", param_hint="--range")
         made[name] = (pair[0], pair[1])
@@ -126,7 +127,7 @@ def _direction(text: str | None) -> list[float] | None:
 
     if text is None or text in WAYS:
         return None if text is None else WAYS[text]
-    found = numbers(text, "--pointing")
+    found = numbers(text, "--pointing", [""] * 3)
     if len(found) != 3 or not any(found):
         raise click.BadParameter(f"{text!r} is no direction; expected X,Y,Z, up or down", param_hint="--pointing")
     return found
@@ -135,7 +136,7 @@ def _direction(text: str | None) -> list[float] | None:
 def _angle(text: str) -> float:
     from linkwise.cli.state import numbers
 
-    found = numbers(text, "--within")
+    found = numbers(text, "--within", ["angle"])
     if len(found) != 1 or not 0 < found[0] <= math.pi:
         raise click.BadParameter(f"{text!r} is no angle above 0 and up to 180deg", param_hint="--within")
     return found[0]
@@ -197,7 +198,7 @@ def _room(made: Workspace) -> str:
 
 def _facts(mechanism: Mechanism, made: Workspace) -> dict[str, Any]:
     return {
-        "name": mechanism.name,
+        "mechanism": mechanism.name,
         "frame": made.frame,
         "dimension": made.dimension,
         "size": made.size,

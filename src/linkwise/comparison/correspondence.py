@@ -44,10 +44,11 @@ def compare(
 
         forward_kinematics(a, x) = base @ forward_kinematics(b, signs * x + offsets) @ tool
 
-    or says what differs and where. Only the joints between the base and the chosen links count, not those beside them, nor
-    closed loops; the text of the result names what was left out. Fixed links may stand anywhere in between, and where the
-    frames of the links in between lie does not matter. Joints that follow others must do so in both, by the same ratio;
-    which of those that share a coordinate leads does not matter.
+    or says what differs and where. That is of the kinematics alone: robots that are the same so may have other masses,
+    gravity and friction, which `dynamics` compares. Only the joints between the base and the chosen links count, not
+    those beside them, nor closed loops; the text of the result names what was left out. Fixed links may stand anywhere
+    in between, and where the frames of the links in between lie does not matter. Joints that follow others must do so in
+    both, by the same ratio; which of those that share a coordinate leads does not matter.
 
     What is free is chosen so that little differs: a sign is + wherever that is possible, from the base on. The first
     joint's offset does what a turn of the base about its axis does, the last joint's what the tool does: these offsets are

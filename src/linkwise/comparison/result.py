@@ -26,7 +26,8 @@ class Comparison:
     Attributes
     ----------
     same : bool
-        Whether this holds within the tolerance, and with `dynamics` the efforts agree too.
+        Whether this holds within the tolerance, and with `dynamics` the efforts agree too. Without it the kinematics alone
+        were compared, and masses, gravity and friction may differ.
     base, tool : ndarray (4, 4), or None
         T_world1_world2 and T_end2_end1; None where there is nothing near.
     signs, offsets : ndarray (m,), or None
@@ -99,8 +100,11 @@ class Comparison:
 
 def _lines(found: Comparison, one: str, other: str) -> list[str]:
     """The text of a comparison, line by line."""
-    head = f"{one} and {other}: " + ("the same" if found.same else "not the same")
-    lines = [f"{head}, to {found.tol:g} m and rad", *_left_out(found, one, other)]
+    compared = (found.mass_error, found.gravity_error, found.friction_error)
+    kinematics = found.same and all(error is None for error in compared)
+    head = f"{one} and {other}: " + ("kinematics " * kinematics + "the same" if found.same else "not the same")
+    left = "; masses, gravity and friction were not compared: dynamics=True does" * kinematics
+    lines = [f"{head}, to {found.tol:g} m and rad{left}", *_left_out(found, one, other)]
     if found.base is not None and found.tool is not None:
         nearly = "" if found.same else " at best"
         lines.append(f"{one} = base * {other} * tool{nearly}, for all joint values")

@@ -16,6 +16,7 @@ from linkwise.control.cycle.layout import Layout
 from linkwise.control.cycle.parts import parts_of
 from linkwise.control.cycle.running import Cycle
 from linkwise.control.dh_links import DHLink
+from linkwise.control.joint_values import JointValues
 from linkwise.control.links import mechanism_of, port_values, with_starting_dof
 from linkwise.control.port import Value
 from linkwise.control.ports import Ports
@@ -125,8 +126,10 @@ class Chain:
         self.q0 = _beginning(mechanism, q0)
         self.layout = Layout(mechanism, self.constraints, self.q0)
         self.ports: Ports = self.layout.ports
+        given = {self.ports[port].name: value for port, value in given.items()}
         fed = {f"{link}.{letter}": f"{link}.{letter}_solved" for link, letter in self.layout.joints}
-        fed = {**{target: source for target, source in fed.items() if target not in given}, **(routes or {})}
+        fed = {target: source for target, source in fed.items() if target not in given}
+        fed |= {self.ports[target].name: source for target, source in (routes or {}).items()}
         for target, source in fed.items():
             if source:
                 self.ports.route(source, target)
@@ -134,6 +137,7 @@ class Chain:
             self.ports.write(port, value)
         parts = parts_of(mechanism, self.constraints, self.angles)
         self._cycle = Cycle(parts, self.ports.inputs, self.ports.outputs, self.q0)
+        self._joints = JointValues(self.layout)
         self._unsolved, self._time = (self.ports.view(f"chain.{what}") for what in ("unsolved", "time"))
         self._recorders: tuple[Recorder, ...] = ()
         self.reset()
@@ -205,6 +209,49 @@ class Chain:
         for recorder in self._recorders:
             recorder.take(float(self._time), dt)
         return not self._unsolved
+
+    @property
+    def solved_q(self) -> FloatArray:
+        """Where all joints shall be now, (n,), rad or m, in the order of ``mechanism.names``: their solved values."""
+        return self._joints.solved.copy()
+
+    @property
+    def predicted_q(self) -> FloatArray:
+        """Where all joints shall be when the next cycle begins, (n,), rad or m: their predicted values."""
+        return self._joints.predicted.copy()
+
+    @property
+    def calculated_qd(self) -> FloatArray:
+        """How fast all joints shall go meanwhile, (n,), rad/s or m/s: their calculated speeds."""
+        return self._joints.speeds.copy()
+
+    def feed(self, q: npt.ArrayLike, qd: npt.ArrayLike | None = None) -> None:
+        """Write the values of all joints that the next cycle begins with, as encoders say them.
+
+        Routes to them end, such as those from the solved values, which are there at first.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Joint values, rad or m, in the order of ``mechanism.names``; where one is NaN the cycle takes the last good one,
+            and says so.
+        qd : (n,) array_like, optional
+            Speeds at which the joints are moved from outside, rad/s or m/s; they stay as they are where it is left out.
+
+        Raises
+        ------
+        ArgumentError
+            Where a shape is another one; nothing is changed then.
+
+        Examples
+        --------
+        >>> from linkwise import control, robots
+        >>> arm = control.Chain(robots.planar_2r())
+        >>> arm.feed([0.1, 0.2])
+        >>> arm.step(0.01), arm.solved_q.tolist()
+        (True, [0.1, 0.2])
+        """
+        self._joints.feed(self.ports, q, qd)
 
     def save(self) -> State:
         """Everything that it goes on from, as a `State` that can be written to a file."""

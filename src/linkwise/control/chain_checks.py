@@ -115,18 +115,36 @@ def check_ports(
             check.report(key, value, expected)
     for link, free in joints_of(mechanism).items():
         ports.route(f"{link}.{free}_solved", f"{link}.{free}")
-    routed = {target: str(source) for target, source in routes.items() if _routed(check, ports, target, source)}
+    routed = {
+        ports[target].name: source and ports[source].name
+        for target, source in routes.items()
+        if _once(check, ports, "routes", routes, target) and _routed(check, ports, target, source)
+    }
     own = {f"{row.name}.{what}": "its constraint" for row in rows for what in row.inputs}
     own |= {f"chain.{key}": f"the key {key}" for key in OWN_KEYS}
-    made = {name: value for name in values if (value := _settled(check, ports, own, name, values[name])) is not None}
+    made = {
+        ports[name].name: value
+        for name in values
+        if _once(check, ports, "values", values, name)
+        and (value := _settled(check, ports, own, name, values[name])) is not None
+    }
     _check_limits(check, mechanism, ports, made)
     return made, routed
+
+
+def _once(check: Checker, ports: Ports, field: str, given: Mapping[Any, Any], name: Any) -> bool:
+    """Whether a port is named once: by its link or by its joint, not by both."""
+    if name not in ports or name == ports[name].name or ports[name].name not in given:
+        return True
+    message = f"port {name!r} is {ports[name].name!r}, which is given too; expected one of them"
+    check.problems.append(Placed("chain", field, name, "", (field, name), message))
+    return False
 
 
 def _routed(check: Checker, ports: Ports, target: Any, source: Any) -> bool:
     """Whether a route can be; it is there then, or there no more for the source ``""``."""
     try:
-        if target in ports.routes:
+        if ports[target].name in ports.routes:
             ports.unroute(target)
         if source != "":
             ports.route(source, target)
@@ -141,8 +159,9 @@ def _routed(check: Checker, ports: Ports, target: Any, source: Any) -> bool:
 def _settled(check: Checker, ports: Ports, own: Mapping[str, str], name: Any, value: Any) -> Any:
     """The value as it is kept, or None after a report; infinity is a number, NaN is none."""
     message = f"port {name!r} is said by {own[name]}; expected it there alone" if name in own else ""
-    if name in ports.routes:
-        message = f"port {name!r} is fed by {ports.routes[name]!r}; expected no first value, or a route from '' to it"
+    fed = ports.routes.get(ports[name].name) if name in ports else None
+    if fed:
+        message = f"port {name!r} is fed by {fed!r}; expected no first value, or a route from '' to it"
     message = message or _written(ports, name, value)
     if message:
         check.problems.append(Placed("chain", "values", name, "", ("values", name), message))

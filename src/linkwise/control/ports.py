@@ -33,6 +33,8 @@ class Ports:
     ----------
     ports : sequence of Port
         In any order; inputs, and outputs, stay in the order given.
+    aliases : mapping of str to str, optional
+        Other names of ports, each with the port's own. Whatever takes a name takes these too; lists show the port's own.
 
     Raises
     ------
@@ -56,7 +58,7 @@ class Ports:
     0.5
     """
 
-    def __init__(self, ports: Sequence[Port]) -> None:
+    def __init__(self, ports: Sequence[Port], aliases: Mapping[str, str] | None = None) -> None:
         ordered = [port for way in ("in", "out") for port in ports if port.direction == way]
         self._ports = {port.name: port for port in ordered}
         if len(self._ports) < len(ordered):
@@ -65,10 +67,12 @@ class Ports:
             raise ArgumentError(f"two ports are called {twice!r}; expected a name each")
         ends = np.cumsum([0, *(port.size for port in ordered)]).tolist()
         self._slices = {port.name: slice(*ends[k : k + 2]) for k, port in enumerate(ordered)}
+        self._aliases = {alias: name for alias, name in (aliases or {}).items() if alias not in self._ports}
         self._values = np.zeros(ends[-1])
         inputs = ends[sum(port.direction == "in" for port in ordered)]
         self._inputs, self._outputs = self._values[:inputs], self._values[inputs:]
         self._floats = {p.name: self._slices[p.name].start for p in ordered if p.kind == "float" and not p.shape}
+        self._floats |= {alias: self._floats[name] for alias, name in self._aliases.items() if name in self._floats}
         self._routes: dict[str, str] = {}
         self._copies = Copies(self._values, [])
         self._channels = tuple(Channel.of(port) for port in ordered)
@@ -76,11 +80,10 @@ class Ports:
 
     def __getitem__(self, name: str) -> Port:
         """The port of a name; `UnknownPortError` tells near names."""
-        found = self._ports.get(name) if isinstance(name, str) else None
-        return self._unknown(name) if found is None else found
+        return self._ports[self._own(name)]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._ports
+        return name in self._ports or name in self._aliases
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ports)
@@ -94,7 +97,7 @@ class Ports:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy has a vector of its own, of which its views are."""
-        return _rebuilt, (tuple(self._ports.values()), self._values.copy(), self._routes)
+        return _rebuilt, (tuple(self._ports.values()), self._values.copy(), self._routes, self._aliases)
 
     def keys(self) -> KeysView[str]:
         """All names, in the order of `values`."""
@@ -121,8 +124,7 @@ class Ports:
 
     def slice_of(self, name: str) -> slice:
         """Where a port's numbers stand in `values`."""
-        found = self._slices.get(name) if isinstance(name, str) else None
-        return self._unknown(name) if found is None else found
+        return self._slices[self._own(name)]
 
     def view(self, name: str) -> FloatArray:
         """The numbers of a port in its shape, as they stand in `values`; of an output read-only.
@@ -130,7 +132,7 @@ class Ports:
         What is written to the view of an input is not checked; where the input is routed, the next cycle overwrites it.
         """
         port = self[name]
-        seen = self._values[self._slices[name]].reshape(port.shape)
+        seen = self._values[self._slices[port.name]].reshape(port.shape)
         seen.flags.writeable = port.direction == "in"
         return seen
 
@@ -152,10 +154,11 @@ class Ports:
         port = self[name]
         if port.direction == "out":
             raise ArgumentError(f"port {name!r} is an output, which only the cycle writes; write an input")
-        if name in self._routes:
-            raise ArgumentError(f"port {name!r} is fed by {self._routes[name]!r}; unroute({name!r}) before it is written")
+        if port.name in self._routes:
+            source = self._routes[port.name]
+            raise ArgumentError(f"port {name!r} is fed by {source!r}; unroute({name!r}) before it is written")
         numbers = port.check(value)
-        self._values[self._slices[name]] = numbers.ravel() if port.shape else numbers
+        self._values[self._slices[port.name]] = numbers.ravel() if port.shape else numbers
 
     def reset(self) -> None:
         """Give every port its initial value. Routes stay."""
@@ -172,6 +175,11 @@ class Ports:
         """The routed inputs, each with the port that feeds it."""
         return dict(self._routes)
 
+    @property
+    def routed(self) -> KeysView[str]:
+        """The routed inputs."""
+        return self._routes.keys()
+
     def route(self, source: str, target: str) -> None:
         """Feed an input from a port at the start of every cycle, instead of writing it.
 
@@ -184,6 +192,7 @@ class Ports:
             Where there is no such port, the target is no input, it has another source or is its own, or the two differ in
             kind, shape, unit or words.
         """
+        source, target = self._own(source), self._own(target)
         self._check_route(source, target)
         if self._routes.get(target, source) != source:
             fed = self._routes[target]
@@ -199,12 +208,12 @@ class Ports:
         ArgumentError
             Where there is no such port, or nothing feeds it.
         """
-        if target not in self._routes:
-            self[target]
+        own = self._own(target)
+        if own not in self._routes:
             raise ArgumentError(
                 f"port {target!r} is not routed; the routed ones are {', '.join(map(repr, self._routes)) or '(none)'}"
             )
-        del self._routes[target]
+        del self._routes[own]
         self._plan()
 
     def reroute(self, routes: Mapping[str, str]) -> None:
@@ -215,6 +224,7 @@ class Ports:
         ArgumentError
             As of `route`; nothing is changed then.
         """
+        routes = {self._own(target): self._own(source) for target, source in routes.items()}
         if self._routes == routes:
             return
         for target, source in routes.items():
@@ -287,21 +297,34 @@ class Ports:
     def _fitting(self, pattern: object) -> list[str]:
         if not isinstance(pattern, str):
             return []
-        if pattern in self._ports:
-            return [pattern]
-        return [name for name in self._ports if fnmatch.fnmatchcase(name, pattern)]
+        if pattern in self:
+            return [self._own(pattern)]
+        named = {**{name: name for name in self._ports}, **self._aliases}
+        return [own for name, own in named.items() if fnmatch.fnmatchcase(name, pattern)]
+
+    def _own(self, name: object) -> str:
+        """The own name of a port, for that or another one of it; `UnknownPortError` tells near names."""
+        if isinstance(name, str):
+            if name in self._ports:
+                return name
+            if name in self._aliases:
+                return self._aliases[name]
+        return self._unknown(name)
 
     def _unknown(self, name: object) -> NoReturn:
         """Refuse a name, telling near ones."""
-        near = difflib.get_close_matches(name[:100], self._ports, 3) if isinstance(name, str) else []
+        there = [*self._ports, *self._aliases]
+        near = difflib.get_close_matches(name[:100], there, 3) if isinstance(name, str) else []
         guess = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
         some = ", ".join(map(repr, list(self._ports)[:8]))
         more = f", ... ({len(self)} ports)" if len(self) > 8 else ""
         raise UnknownPortError(f"there is no port {shown(name)}{guess}; the ports are {some or '(none)'}{more}")
 
 
-def _rebuilt(ports: tuple[Port, ...], values: FloatArray, routes: Mapping[str, str]) -> Ports:
-    made = Ports(ports)
+def _rebuilt(
+    ports: tuple[Port, ...], values: FloatArray, routes: Mapping[str, str], aliases: Mapping[str, str] | None = None
+) -> Ports:
+    made = Ports(ports, aliases)
     made.values[...] = values
     made.reroute(routes)
     return made

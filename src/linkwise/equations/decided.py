@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from linkwise.equations.graph import operations
-from linkwise.equations.symbols import number, sympy_module
+from linkwise.equations.symbols import number
 from linkwise.kernel.tape import Tape
+from linkwise.spatial.with_sympy import sympy_module
 
 
 def decided(tape: Tape, given: Sequence[Any]) -> list[Any]:

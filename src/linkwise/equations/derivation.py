@@ -28,6 +28,7 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kernel.tape import Tape
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import Tree
+from linkwise.short_names import algorithm_name
 from linkwise.spatial.scalar import FloatArray
 
 FORMS = ("recursive", "explicit", "harmonic")
@@ -179,7 +180,9 @@ def derive(
     tree : Tree
         The mechanism; numbers of it may be symbols.
     what : str
-        The name of an algorithm, such as ``"inverse_dynamics"``; in the explicit and harmonic forms one of `WRITTEN_OUT`.
+        The name of an algorithm, such as ``"inverse_dynamics"``, or a short one: M, C, g, fk, J, id, fd, Y (mass matrix,
+        Coriolis matrix, gravity, forward kinematics, Jacobian, inverse and forward dynamics, regressor). In the explicit and
+        harmonic forms one of `WRITTEN_OUT`.
     form : {"recursive", "explicit", "harmonic"}
         Recursive: as the kernel computes it, with named intermediate values. Explicit: every element written out. Harmonic:
         every element a sum of sines and cosines of whole combinations of joint angles.
@@ -217,6 +220,7 @@ def derive(
         raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}")
     if form == "recursive" and significance:
         raise ArgumentError(f"significance is {significance}; the recursive form has no small terms to drop")
+    what = algorithm_name(what)
     begin = time.perf_counter()
     of_form = frozenset[str]() if form == "recursive" else DROPPING
     tape = kernel_of(tree, what, "numpy", {name: value for name, value in options.items() if name not in of_form}).tape

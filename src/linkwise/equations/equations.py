@@ -10,11 +10,12 @@ from linkwise.algorithm import refuse_loops
 from linkwise.compiling import kernel_of
 from linkwise.equations.forms.harmonic import HarmonicForm
 from linkwise.equations.graph import steps, to_sympy, written_size
-from linkwise.equations.symbols import Symbols, symbols_of, sympy_module
+from linkwise.equations.symbols import Symbols, symbols_of
 from linkwise.equations.writing.names import LatexNames
 from linkwise.equations.writing.wrapped import LatexWriter, Writer
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.model.tree import Tree
+from linkwise.spatial.with_sympy import sympy_module
 
 if TYPE_CHECKING:
     from linkwise.equations.forms.closed_form import ClosedForm

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.equations.symbols import sympy_module
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.expr.node import Expr
 from linkwise.model.naming import symbols
 from linkwise.spatial.scalar import array, greatest, least, select
+from linkwise.spatial.with_sympy import sympy_module
 
 Choice = Callable[[Any, Any], Any]
 """A condition: gives the first of two values where it holds, else the second."""

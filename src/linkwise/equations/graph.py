@@ -8,8 +8,9 @@ from itertools import count, islice
 from math import prod
 from typing import Any
 
-from linkwise.equations.symbols import number, sympy_module
+from linkwise.equations.symbols import number
 from linkwise.kernel.tape import Tape
+from linkwise.spatial.with_sympy import sympy_module
 
 
 def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.equations.symbols import sympy_module
+from linkwise.spatial.with_sympy import sympy_module
 
 EXPANDED_SIZE = 150
 """Sums of up to this many operations are also tried with their products multiplied out."""

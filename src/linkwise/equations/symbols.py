@@ -7,26 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from linkwise.errors import MissingExtraError
 from linkwise.model.tree import BASE_COORDINATES, BASE_SPEEDS, Tree
+from linkwise.spatial.with_sympy import sympy_module
 
 BASE_ACCELERATIONS = tuple(f"{speed}_dot" for speed in BASE_SPEEDS)
 """Names of the derivatives in time of the speeds of a floating base."""
-
-
-def sympy_module() -> Any:
-    """SymPy itself.
-
-    Raises
-    ------
-    MissingExtraError
-        Where it is not installed.
-    """
-    try:
-        import sympy
-    except ImportError as error:
-        raise MissingExtraError("symbolic equations need SymPy: pip install 'linkwise[sympy]'") from error
-    return sympy
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def comment(tape: Tape, ports: Mapping[str, str], title: str) -> str:
 def _described(way: str, identifier: str, port: Port) -> list[str]:
     name = port.called(identifier)
     called = f"{name}, " if name else ""
-    return textwrap.wrap(f"@param[{way.strip()}] {identifier} {called}{port.described}", 110, subsequent_indent="    ")
+    return textwrap.wrap(f"@param[{way.strip()}] {identifier} {called}{port.laid_out}", 110, subsequent_indent="    ")
 
 
 def signature(name: str, parameters: Sequence[str], kind: str = "void") -> str:

@@ -106,6 +106,20 @@ class Port:
         what = f"{shape}: {self.meaning}" if self.meaning else shape
         return f"{what}; elements {', '.join(map(told, self.labels))}" if self.labels else what
 
+    @property
+    def laid_out(self) -> str:
+        """The same for languages in which it is one row of numbers: the order of these, where there are several axes.
+
+        Examples
+        --------
+        >>> Port("J", (6, 2)).laid_out
+        '(6, 2), row-major: Jacobian: linear rows first'
+        """
+        if len(self.shape) < 2:
+            return self.described
+        shape, what = self.described.split(")", 1)
+        return f"{shape}), row-major{what}"
+
     def called(self, identifier: str) -> str:
         """What people call it, where its identifier is another: ``'lambda' (U+03BB)``; else nothing."""
         if identifier == self.name:

@@ -135,6 +135,20 @@ def closed_points(mechanism: Mechanism, rows: int = 4) -> dict[str, FloatArray]:
     }
 
 
+def _tool_words(mechanism: Mechanism) -> str:
+    """Whose frame -1 is."""
+    held = mechanism.link_names[mechanism.tool_index]
+    return f", of the tool on {held}" if np.any(mechanism.tool != np.eye(4)) else f", of the tool, the frame of {held}"
+
+
+def _order(mechanism: Mechanism, tape: Tape) -> str:
+    """A sentence that says which joint each coordinate is of, where the joints have other names than the coordinates."""
+    names = mechanism.coordinate_names
+    if tape.inputs.get("q") != (len(names),) or tape.labels.get("q") == names:
+        return ""
+    return f" The order of q is that of the joints {', '.join(mechanism.names)}."
+
+
 def _tapes(mechanism: Mechanism, names: Iterable[str], options: dict[str, Any]) -> tuple[list[Tape], dict[str, str]]:
     """The tapes, and what each function is in a sentence."""
     from linkwise.algorithm import find
@@ -145,8 +159,9 @@ def _tapes(mechanism: Mechanism, names: Iterable[str], options: dict[str, Any]) 
         taken |= mine.keys()
         kernel = mechanism.kernel(name, **mine)
         tapes.append(kernel.tape)
-        chosen = "".join(f", {key} {value}" for key, value in mine.items())
-        titles[name] = f"{name} of {mechanism.name}{chosen}. {sentence(kernel.doc)}"
+        whose = _tool_words(mechanism) if find(name).options.get("link") == -1 and mine.get("link", -1) == -1 else ""
+        chosen = "".join(f", {key} {value}" for key, value in mine.items() if not (whose and key == "link"))
+        titles[name] = f"{name} of {mechanism.name}{whose}{chosen}. {sentence(kernel.doc)}{_order(mechanism, kernel.tape)}"
     if not tapes:
         raise ArgumentError("there is no function to export")
     left = sorted(options.keys() - taken)

@@ -189,7 +189,7 @@ def _commented(tape: Tape, ports: Mapping[str, str], title: str) -> str:
 def _described(identifier: str, port: Port) -> str:
     name = port.called(identifier)
     called = f" {name}," if name else ""
-    return f"* `{identifier}`{called} {port.described}"
+    return f"* `{identifier}`{called} {port.laid_out}"
 
 
 def _tests(

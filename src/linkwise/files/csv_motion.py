@@ -23,16 +23,18 @@ _NUMBERED, _NAMED = re.compile(r"q(d|dd)?[0-9]+"), re.compile(r"q(d|dd)?_")
 
 
 class Reader:
-    """Reads the columns t, q, qd and qdd of n joints, and of a floating base if there is one.
+    """Reads the columns t, q, qd and qdd of n joints, or fewer groups, and of a floating base if there is one.
 
     Other columns are left alone, but not those of further joints.
     """
 
-    def __init__(self, source: Source, n: int, names: Sequence[str], floating: bool = False) -> None:
+    def __init__(
+        self, source: Source, n: int, names: Sequence[str], floating: bool = False, wanted: Sequence[str] = GROUPS
+    ) -> None:
         self.source = source
         self.n = n
         self.floating = floating
-        groups = [list(columns(group, n, names, floating)) for group in GROUPS]
+        groups = [list(columns(group, n, names, floating)) for group in wanted]
         self.sizes = [len(group) for group in groups]
         self.wanted = [Column(("t", "time"), ("s",)), *(column for group in groups for column in group)]
         self.dt: float | None = None
@@ -49,7 +51,13 @@ class Reader:
         self.last: float = -np.inf
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
-        """The instants in order, some thousand at a time."""
+        """The instants in order, some thousand at a time: t, q, qd and qdd."""
+        for part in self.parts():
+            t, q, qd, qdd = part
+            yield t, q, qd, qdd
+
+    def parts(self) -> Iterator[tuple[FloatArray, ...]]:
+        """The same, of the groups that are wanted."""
         done = 0
         batch: list[tuple[int, bytes]] = []
         for line in self.lines:
@@ -66,6 +74,8 @@ class Reader:
         """Where the wanted columns stand."""
         found = [next((self.header.index(n) for n in one.names if n in self.header), -1) for one in self.wanted]
         missing = [one for one, at in zip(self.wanted, found, strict=True) if at < 0]
+        if missing and missing == self.wanted[1 + self.sizes[0] :]:
+            self.source.fail(offset, _positions_alone(missing, self.n))
         if missing:
             by_name = [one.names[1] for one in missing if names and _NUMBERED.fullmatch(one.names[0])]
             named = f" (or {by_name[0]!r}{' and so on' * (len(by_name) > 1)}, by name)" if by_name else ""
@@ -101,7 +111,7 @@ class Reader:
                     yield offset, line.rstrip(b"\r\n")
                 offset += len(line)
 
-    def _instants(self, batch: list[tuple[int, bytes]]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _instants(self, batch: list[tuple[int, bytes]]) -> tuple[FloatArray, ...]:
         table = self._table(batch)[:, self.columns]
         t = table[:, 0]
         steps = np.diff(t, prepend=self.last)
@@ -109,10 +119,11 @@ class Reader:
             k = int(np.argmin(steps > 0))
             self.source.fail(batch[k][0], f"the time {float(t[k])!r} does not come after the time before it")
         self.last = float(t[-1])
-        q, qd, qdd = (np.ascontiguousarray(part) for part in np.split(table[:, 1:], np.cumsum(self.sizes[:2]), axis=1))
+        ends = np.cumsum(self.sizes)[:-1]
+        parts = [np.ascontiguousarray(part) for part in np.split(table[:, 1:], ends, axis=1)]
         if self.floating:
-            self._check_quaternions(batch, q[:, 3:7])
-        return t.copy(), q, qd, qdd
+            self._check_quaternions(batch, parts[0][:, 3:7])
+        return t.copy(), *parts
 
     def _check_quaternions(self, batch: list[tuple[int, bytes]], quaternions: FloatArray) -> None:
         """Refuse an orientation that is none."""
@@ -150,6 +161,13 @@ class Reader:
             why = why_not(word_shown(cell)) if len(cell) <= 60 else f"{quoted(cell)} is not a number"
             self.source.fail(offset, f"column {self.header[column]!r}: {why if cell else 'the cell is empty'}")
         return value
+
+
+def _positions_alone(missing: Sequence[Column], n: int) -> str:
+    """What to say of a file that has neither speeds nor accelerations, and how to get them."""
+    first, last = missing[0].names[0], missing[-1].names[0]
+    make = "linkwise.trajectory.through(q, t).save('motion.csv')"
+    return f"positions alone: no speeds and accelerations ({first} ... {last}); of q (k, {n}) and t (k,) make them by {make}"
 
 
 def _name_and_unit(cell: str) -> tuple[str, str]:

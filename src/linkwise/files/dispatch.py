@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, choices
+from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseWarning, choices
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description, Reading
 from linkwise.files.dh.table import undecided
@@ -21,6 +22,7 @@ from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import XmlError, read_xml, root_tag
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
+from linkwise.model.table import action
 from linkwise.spatial.scalar import FloatArray
 
 READERS = {
@@ -86,6 +88,11 @@ def load(path: str | Path, *, physical: bool = True) -> Mechanism:
     What the file says to act on the tool (``[external]``, the end of a .DAT) is no part of a Mechanism: `read` gives it,
     and it has to be passed to the functions of the mechanism and to `save`.
 
+    Warns
+    -----
+    LinkwiseWarning
+        Where the file says that something acts on the tool, which the mechanism does not hold.
+
     Raises
     ------
     FileError
@@ -100,7 +107,12 @@ def load(path: str | Path, *, physical: bool = True) -> Mechanism:
     >>> load(path).names
     ('link1', 'link2')
     """
-    return read(path, physical=physical).mechanism
+    found = read(path, physical=physical)
+    if found.external.any():
+        told = f"{path}: what acts on the tool, {action(found.external)}, is no part of the Mechanism"
+        hint = f"linkwise.files.read({str(path)!r}).external has it, for inverse_dynamics(q, qd, qdd, external)"
+        warnings.warn(f"{told}; {hint}", LinkwiseWarning, stacklevel=2)
+    return found.mechanism
 
 
 def check(path: str | Path, *, physical: bool = True) -> list[FileProblem]:

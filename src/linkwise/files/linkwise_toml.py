@@ -18,7 +18,8 @@ from linkwise.files.description import Description, Place, Reading, line_of
 from linkwise.files.toml_lines import toml_lines
 from linkwise.files.toml_schema import DH_KEYS, FORMAT, GENERAL_KEYS, LINK, LOOP, MOTOR, TOP, Schema
 from linkwise.mechanism import Mechanism
-from linkwise.model.checks import frozen
+from linkwise.model.checks import TURN, frozen
+from linkwise.model.dh_table import LETTERS
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import CONVENTIONS, Link
 from linkwise.model.loop import Loop
@@ -151,6 +152,8 @@ class _Reader:
                 (*place, dh[0]), f"{message}; expected convention = {choices(CONVENTIONS)} before the first table"
             )
             return _bare(name, values)
+        if "joint" in values:
+            values["joint"] = LETTERS.get(values["joint"], values["joint"])
         values = self._in_si(item, place, values)
         if "mimic" in values:
             values["mimic"] = self._mimic(item, place, table["mimic"], values["mimic"])
@@ -166,7 +169,7 @@ class _Reader:
 
     def _in_si(self, item: str, place: Place, values: dict[str, Any]) -> dict[str, Any]:
         """The same values with frames as matrices and angles in rad."""
-        made = dict(values)
+        made = {**values, **self._mended(item, place, values)}
         for key in ("before", "after"):
             if key in values:
                 made[key] = self._frame(f"{item}: {key}", (*place, key), values[key])
@@ -174,7 +177,7 @@ class _Reader:
             turning = values.get("joint", "revolute") != "prismatic"
             for key in ("theta", "alpha", *(("offset",) if turning else ())):
                 if key in values:
-                    made[key] = math.radians(values[key])
+                    made[key] = math.radians(made[key])
             if turning and "limits" in values:
                 made["limits"] = [math.radians(value) for value in values["limits"]]
             if turning and "speed_limit" in values:
@@ -182,6 +185,16 @@ class _Reader:
             if turning and "offset" in values.get("mimic", {}):
                 made["mimic"] = {**values["mimic"], "offset": math.radians(values["mimic"]["offset"])}
         return made
+
+    def _mended(self, item: str, place: Place, values: dict[str, Any]) -> dict[str, float]:
+        """Zeros for constant angles of more than a turn, which are reported."""
+        most, unit = (math.degrees(TURN), "degrees") if self.degrees else (TURN, "rad")
+        hint = "" if self.degrees else '; if these are degrees, write angles = "deg" before the first table'
+        turning = values.get("joint", "revolute") == "revolute"
+        far = [key for key in ("theta", "alpha", *(("offset",) if turning else ())) if abs(values.get(key, 0.0)) > most]
+        for key in far:
+            self.schema.report((*place, key), f"{item}: {key} is {values[key]:g} {unit}, more than a turn{hint}")
+        return dict.fromkeys(far, 0.0)
 
     def _motor(self, item: str, place: Place, table: Any, values: dict[str, Any]) -> Motor | None:
         """The motor of a link."""

@@ -13,6 +13,7 @@ from linkwise.files import csv_motion, spacelib_mot
 from linkwise.files.atomic import write_text
 from linkwise.files.blocks import Source
 from linkwise.files.text import BOM, cannot_open
+from linkwise.files.uneven import uneven_motion
 from linkwise.spatial.scalar import FloatArray
 
 Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
@@ -88,6 +89,13 @@ class Motion:
         t, q, qd, qdd = zip(*self, strict=True)
         return np.concatenate(t), np.concatenate(q), np.concatenate(qd), np.concatenate(qdd)
 
+    def uneven(self) -> tuple[int, str] | None:
+        """The first line of a .MOT that holds another count of numbers than the others, with words for it; else None."""
+        if self.dt is None:
+            return None
+        with self._open() as file:
+            return uneven_motion(Source(self.path, file))
+
     def _open(self) -> BinaryIO:
         try:
             return self.path.open("rb")
@@ -140,6 +148,39 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating
     ([0.0, 0.5], [[0.0], [0.1]])
     """
     return Motion(path, n, names, floating=floating)
+
+
+def positions(
+    path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False
+) -> tuple[FloatArray, FloatArray] | None:
+    r"""The times (k,) and positions (k, nq) of a .csv that has neither speeds nor accelerations; None where it has others.
+
+    Raises
+    ------
+    FileError
+        Where a number is wrong or missing.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
+    >>> _ = path.write_text("t,q1,q2\n0,0.1,0.2\n0.5,0.2,0.4\n")
+    >>> t, q = positions(path, 2)
+    >>> t.tolist(), q.tolist()
+    ([0.0, 0.5], [[0.1, 0.2], [0.2, 0.4]])
+    """
+    try:
+        with Path(path).open("rb") as file:
+            try:
+                reader = csv_motion.Reader(Source(Path(path), file), n, names, floating, wanted=("q",))
+            except FileError:
+                return None
+            t, q = zip(*reader.parts(), strict=True)
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise cannot_open(path, error) from error
+    return np.concatenate(t), np.concatenate(q)
 
 
 def check_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> list[FileProblem]:

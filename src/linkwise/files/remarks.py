@@ -27,13 +27,16 @@ UNDEFINED = "its acceleration is not defined, and forward dynamics and simulate 
 ROUNDING = 1e-15
 """Of a mass of 1 kg, near the axes of a mechanism of 1 m: the inertia, kg m2, that rounding makes."""
 
+LONG = 50.0
+"""A length beyond this is asked about, m."""
+
 MOST_TURN = 4 * math.pi
 """A joint with limits beyond this is asked about, rad."""
 
 
 def remarks_on(mechanism: Mechanism, reading: Reading) -> list[FileProblem]:
     """Everything odd about a mechanism, by the line of the file that it was read from."""
-    looks = (_bodies, _rotors, _nothing_moved, _limits, _followed)
+    looks = (_bodies, _rotors, _nothing_moved, _lengths, _limits, _followed)
     found = [told for look in looks for told in look(mechanism, reading)]
     if not mechanism.gravity.any():
         found.append(FileProblem(reading.line("gravity"), "gravity is zero"))
@@ -122,6 +125,35 @@ def _felt(mechanism: Mechanism) -> FloatArray:
             for freedom in body.freedoms:
                 felt[freedom.speed] += float(freedom.screw @ inertia_times(inertia, freedom.screw))
     return np.asarray(np.square(how.spread).T @ felt)[mechanism.nv - mechanism.n :]
+
+
+def _lengths(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Links with lengths that look like millimetres, at the line of the first of them."""
+    for k, link in enumerate(mechanism.links):
+        row = link.dh_row
+        lengths: dict[str, float] = {}
+        if row is not None:
+            lengths = {"a": row.a, "b": row.b, "d": row.d}
+        else:
+            shifts = {"before": link.before, "after": link.after}
+            lengths = {field: float(np.linalg.norm(placed[:3, 3])) for field, placed in shifts.items()}
+        if link.joint == "prismatic":
+            lengths["limits"] = max((abs(limit) for limit in link.limits or () if math.isfinite(limit)), default=0.0)
+        long = {field: value for field, value in lengths.items() if abs(value) > LONG}
+        if long:
+            told = " and ".join(f"{_LENGTHS.get(field, field)} {number(value)} m" for field, value in long.items())
+            line = reading.line("link", k, next(iter(long)))
+            yield FileProblem(line, f"link {link.name!r}: {told}; millimetres?")
+
+
+_LENGTHS = {
+    "a": "a is",
+    "b": "b is",
+    "d": "d is",
+    "before": "before shifts by",
+    "after": "after shifts by",
+    "limits": "its limits reach",
+}
 
 
 def _limits(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:

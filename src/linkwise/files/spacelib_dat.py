@@ -18,6 +18,7 @@ from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Place, Reading, line_of
 from linkwise.files.loss import check_loss, exact_sum
 from linkwise.files.numbers import Token, number, tokens, whole, why_not
+from linkwise.files.uneven import uneven_description
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
 from linkwise.model.inertia import Inertia
@@ -63,12 +64,16 @@ def _length_problems(words: Sequence[Token], count: int) -> list[FileProblem]:
     """Too few numbers or too many."""
     wanted, found = 1 + len(LINK_FIELDS) * count + len(END_FIELDS), len(words)
     total = f"{count} link{'s' if count > 1 else ''} need {wanted} numbers in all"
+    uneven = uneven_description(words, count, len(LINK_FIELDS)) if found != wanted else ""
+    hint = f"; {uneven}" if uneven else ""
     if found < wanted:
-        missing = f"the file ends where {_field(found - 1, count)} should follow; {total}, there are {found}"
+        missing = f"the file ends where {_field(found - 1, count)} should follow; {total}, there are {found}{hint}"
         return [FileProblem(words[-1].line, missing)]
     if found > wanted:
         extra = words[wanted]
-        return [FileProblem(extra.line, f"{extra.text!r} comes after the last number; {total}, there are {found} words")]
+        return [
+            FileProblem(extra.line, f"{extra.text!r} comes after the last number; {total}, there are {found} words{hint}")
+        ]
     return []
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwise.files.blocks import BLANKS, Source, quoted, word_shown
 from linkwise.files.numbers import number, why_not
+from linkwise.files.uneven import uneven_motion
 from linkwise.spatial.scalar import FloatArray
 
 _WORD = re.compile(rb"[^ \t\n\v\f\r]+")
@@ -52,7 +53,10 @@ class Reader:
             self.source.fail(offset, "the file is empty; expected the time step dt, then q qd qdd of each joint")
         self.dt, self.rest = float(values[0]), values[1:]
         if not self.dt > 0:
-            self.source.fail(offset, f"the time step dt is {self.dt!r}; expected a number > 0")
+            self.source.fail(
+                offset,
+                f"the time step dt is {self.dt!r}; expected a number > 0; is the first number, the time step, missing?",
+            )
 
     def _instants(self, values: FloatArray, first: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         table = values.reshape(-1, self.n, 3)
@@ -92,7 +96,10 @@ class Reader:
             self.source.fail(self._last(size), "the file ends after the time step; expected q qd qdd of each joint")
         missing = f"{width - self.rest.size} of {width} numbers are missing"
         joints = f"{self.n} joint{'s' if self.n > 1 else ''}"
-        self.source.fail(self._last(size), f"the file ends within instant {done + 1}: {missing} (q qd qdd of {joints})")
+        uneven = uneven_motion(self.source)
+        hint = f"; {uneven[1]}" if uneven else ""
+        said = f"the file ends within instant {done + 1}: {missing} (q qd qdd of {joints}){hint}"
+        self.source.fail(self._last(size), said)
 
     def _last(self, size: int) -> int:
         """The offset of the last word, near enough to name its line."""

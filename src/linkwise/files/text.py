@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from importlib.resources import files
 from pathlib import Path
 
 from linkwise.errors import FileError, FileProblem
@@ -76,12 +77,25 @@ def line_at(data: bytes, offset: int) -> int:
 def cannot_open(path: str | Path, error: Exception) -> FileError:
     """The error for a file that the operating system does not give."""
     if isinstance(error, FileNotFoundError):
-        return FileError(path, [FileProblem(0, "there is no such file")])
+        return FileError(path, [FileProblem(0, f"there is no such file{bundled_hint(path)}")])
     if isinstance(error, IsADirectoryError) or _is_folder(path):
         return FileError(path, [FileProblem(0, "this is a folder, not a file")])
     if isinstance(error, PermissionError):
         return FileError(path, [FileProblem(0, "permission denied")])
     return FileError(path, [FileProblem(0, f"cannot be opened: {getattr(error, 'strerror', None) or error}")])
+
+
+def bundled_hint(path: str | Path) -> str:
+    """What to say of a file that is not there and has the name of one that the manual of SpaceLib prints; else nothing.
+
+    Examples
+    --------
+    >>> bundled_hint("scara.dat"), bundled_hint("arm.dat")
+    (" (linkwise spacelib data --to . writes the manual's SCARA.DAT)", '')
+    """
+    name = Path(path).name.upper()
+    known = name.isprintable() and files("linkwise").joinpath("spacelib", "data", name).is_file()
+    return f" (linkwise spacelib data --to . writes the manual's {name})" if known else ""
 
 
 def _is_folder(path: str | Path) -> bool:

@@ -83,6 +83,10 @@ MOTOR: dict[str, str] = {
 
 TABLES: dict[str, dict[str, str]] = {"frame": FRAME, "payload": BODY, "external": EXTERNAL, "motor": MOTOR, "mimic": MIMIC}
 
+IN_SI = 'lengths are in m, masses in kg; angles alone may be in degrees, with angles = "deg"'
+HINTS = dict.fromkeys(("length", "lengths", "unit", "units"), IN_SI)
+"""What is said of a key that there is not, in the place of a guess."""
+
 DH_KEYS = ("theta", "d", "a", "alpha", "b")
 GENERAL_KEYS = ("before", "after", "axis", "pitch")
 
@@ -120,7 +124,9 @@ class Schema:
         expected, accept = _KINDS[kind]
         made = accept(value)
         if made is None:
-            self.report(place, f"{item} is {shown(value)}; expected {expected}")
+            variable = isinstance(value, str) and place[-1] in ("theta", "d", "a")
+            hint = "; write 0 for what the joint moves: its own value is added" if variable else ""
+            self.report(place, f"{item} is {shown(value)}; expected {expected}{hint}")
         return made
 
 
@@ -132,6 +138,8 @@ def unknown_key(item: str, key: str, keys: Mapping[str, str]) -> str:
     >>> unknown_key("external", "forse", EXTERNAL)
     "external has no key 'forse' (did you mean 'force'?); the keys are 'force' and 'moment'"
     """
+    if key in HINTS:
+        return f"{item} has no key {shown(key)}: {HINTS[key]}"
     near = difflib.get_close_matches(key[:40], keys, 1)
     guess = f" (did you mean {near[0]!r}?)" if near else ""
     return f"{item} has no key {shown(key)}{guess}; the keys are {members(keys)}"

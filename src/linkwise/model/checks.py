@@ -14,6 +14,9 @@ from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
 
+TURN = 2.0 * math.pi + 1e-3
+"""The largest constant angle that is taken, rad: a turn, and what rounding to three places adds."""
+
 UNIT_SLACK = 1e-15
 """A direction this near to a unit vector is one already, so that normalising twice changes nothing."""
 
@@ -54,6 +57,15 @@ class Checker:
             self.report(field, value, expected)
             return default
         return float(made)
+
+    def angle(self, field: str, value: Any) -> float:
+        """A constant angle, rad, of a turn at most: more is mostly one in degrees. An expression is not judged."""
+        made = self.number(field, value)
+        if isinstance(made, float) and abs(made) > TURN:
+            expected = "rad, and this is more than a turn; if these are degrees, numpy.radians makes radians of them"
+            self.report(field, value, expected)
+            return 0.0
+        return made
 
     def vector(self, field: str, value: Any, size: int = 3) -> FloatArray:
         """A finite vector of the given size, read-only; elements may be expressions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,27 @@ from linkwise.model.checks import Checker
 from linkwise.model.link import Link
 from linkwise.model.mimic import Follower
 from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.model.tree import Tree
+
+
+def resting(tree: Tree) -> FloatArray:
+    """Coordinates (nq,) in which a mechanism is shown where none are given: every joint at zero, or the limit next to it.
+
+    A mechanism with loops is left as it is at zero: its joints depend on each other.
+
+    Examples
+    --------
+    >>> from linkwise import Link, Mechanism
+    >>> resting(Mechanism([Link(limits=(0.3, 0.5)), Link()])).tolist()
+    [0.3, 0.0]
+    """
+    made = np.array(tree.neutral, dtype=float)
+    if not tree.loops:
+        first = tree.nq - tree.n
+        made[first:] = np.clip(made[first:], *np.asarray(tree.limits).T)
+    return made
 
 
 def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> FloatArray:

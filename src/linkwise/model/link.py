@@ -54,7 +54,7 @@ class Link:
     pitch : float
         Advance of a screw joint, m/rad.
     offset : float
-        Added to the joint coordinate (rad or m).
+        Added to the joint coordinate (rad or m); of a revolute joint a turn at most.
     limits : (2,) array_like, optional
         Least and greatest joint coordinate, before the offset is added; may be infinite.
     name : str, optional
@@ -135,7 +135,7 @@ class Link:
             "after": check.rigid("after", after),
             "axis": check.direction("axis", axis),
             "pitch": check.number("pitch", pitch),
-            "offset": check.number("offset", offset),
+            "offset": check.angle("offset", offset) if kind == "revolute" else check.number("offset", offset),
             "limits": _limits(check, limits),
             "name": _name(check, "name", name),
             "parent": _name(check, "parent", parent),
@@ -184,7 +184,7 @@ class Link:
         ----------
         theta, d, a, alpha : float
             Angle about z (rad), distance along z (m), distance along x (m), angle about x (rad). The joint coordinate
-            is added to theta (revolute) or to d (prismatic).
+            is added to theta (revolute) or to d (prismatic). Angles of more than a turn, mostly degrees, are refused.
         b : float
             The extra shift along y of the extended convention (m), standard only.
         convention : {"standard", "modified"}
@@ -217,7 +217,9 @@ class Link:
         kind = check.choice("joint", joint, ("revolute", "prismatic", "fixed"))
         form = check.choice("convention", convention, CONVENTIONS)
         numbers = {"theta": theta, "d": d, "a": a, "alpha": alpha, "b": b}
-        row = DHRow(form, **{field: check.number(field, value) for field, value in numbers.items()})
+        turns = ("theta", "alpha")
+        made = {key: check.angle(key, value) if key in turns else check.number(key, value) for key, value in numbers.items()}
+        row = DHRow(form, **made)
         if form == "modified" and any_nonzero(row.b):
             check.report("b", b, "0 (the shift b belongs to the extended standard convention)")
         if check.problems:
@@ -373,8 +375,11 @@ def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
     except (TypeError, ValueError):
         check.report("limits", limits, "two numbers, least and greatest, or None")
         return None
-    if not low <= high or low == np.inf or high == -np.inf:
-        check.report("limits", limits, "the least value first, then the greatest, neither NaN, with room for a number")
+    if not low <= high:
+        check.report("limits", limits, "the least value first, then the greatest, neither NaN")
+        return None
+    if low == np.inf or high == -np.inf:
+        check.report("limits", limits, "limits with a finite number between them")
         return None
     return None if (low, high) == (-np.inf, np.inf) else (low, high)
 

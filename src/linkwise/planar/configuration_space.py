@@ -132,6 +132,17 @@ class ConfigurationSpace:
 
         return draw(self, path, into=into)
 
+    @property
+    def held(self) -> str:
+        """The other joints and their values, in words; empty where there are none."""
+        mechanism = self.check.mechanism
+        others = [k for k in range(mechanism.nq) if k not in self.joints]
+        values = [
+            f"{plain(mechanism.coordinate_names[k])} at {self.at[k]:.4g} {'rad' if mechanism.turns[k] else 'm'}"
+            for k in others
+        ]
+        return f"held: {', '.join(values)}" if values else ""
+
     def __str__(self) -> str:
         names = " and ".join(plain(self.check.mechanism.coordinate_names[k]) for k in self.joints)
         n, m = self.occupied.shape
@@ -140,7 +151,7 @@ class ConfigurationSpace:
             f"{names}: {n} x {m} configurations, {shares[0]:.1f} % occupied;\n"
             f"{shares[1]:.1f} % free with all within half a step of the grid;\n"
             f"{shares[2]:.1f} % free, but within half a step, in which polygons come up to {self.movement:.3g} m nearer, "
-            "collision is not excluded"
+            "collision is not excluded" + (f"\n{self.held}" if self.held else "")
         )
 
     def __repr__(self) -> str:

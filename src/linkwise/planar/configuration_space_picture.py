@@ -25,6 +25,9 @@ UNSURE, CLASH = "#c9ccd1", "#b3261e"
 MOST = 7
 """Up to this many pairs have colours of their own; beyond, those of one obstacle share one."""
 
+BODY = "#7d8790"
+"""All links in the workspace: colours are those of the regions beside it."""
+
 TRACES = 7
 """Configurations of a path that are drawn in the workspace."""
 
@@ -36,8 +39,7 @@ def draw(space: ConfigurationSpace, path: Any = None, *, into: Any = None) -> An
     left, right = made.subplots(1, 2)
     _workspace(left, space, way)
     handles = _regions(right, space)
-    if way is not None:
-        handles += _overlay(right, space, way)
+    handles += _posture(right, space) if way is None else _overlay(right, space, way)
     _axes(right, space)
     shown_legend = made.legend(
         [handle for handle, _ in handles],
@@ -68,8 +70,11 @@ def _workspace(axes: Any, space: ConfigurationSpace, way: FloatArray | None) -> 
     if way is not None:
         along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(way[:, list(space.joints)], axis=0).T))])
         for distance in np.linspace(0.0, along[-1], TRACES)[1:]:
-            on(axes, mechanism, way[int(np.argmin(np.abs(along - distance)))], size, faint=True)
-    on(axes, mechanism, shown_at[0], size, frames=False)
+            on(axes, mechanism, way[int(np.argmin(np.abs(along - distance)))], size, faint=True, fill=BODY)
+    on(axes, mechanism, shown_at[0], size, frames=False, fill=BODY)
+    for link, polygons in zip(mechanism.links, mechanism.place(shown_at[0]), strict=True):
+        if polygons:
+            symbols.named(axes, np.mean(polygons[0], axis=0), shortened(str(link.name)))
     axes.set_title("workspace" if way is None else "workspace: the start of the path, and on its way", fontsize=11)
 
 
@@ -212,7 +217,10 @@ def _ends(axes: Any, space: ConfigurationSpace) -> None:
         told = ["a torus: opposite edges are one"]
     if not all(space.wraps):
         told.append("thick edges: limits")
-    axes.set_title("configuration space (" + "; ".join(told) + ")", fontsize=11)
+    title = "configuration space (" + "; ".join(told) + ")"
+    held = space.held
+    literal(axes.title, f"{title}\n{shortened(held, 90)}" if held else title)
+    axes.title.set_fontsize(11)
 
 
 # ── a path ────────────────────────────────────────────────────────────────────────────────────────
@@ -245,6 +253,13 @@ def _held(space: ConfigurationSpace, way: FloatArray) -> None:
     off = np.abs(way[:, others] - space.at[others]).max(initial=0.0)
     if off > 1e-9:
         raise ArgumentError(f"path: another joint moves, by up to {off:.3g}; expected it to be where it is held")
+
+
+def _posture(axes: Any, space: ConfigurationSpace) -> list[tuple[Any, str]]:
+    """Mark the posture that is drawn in the workspace."""
+    (dot,) = axes.plot(*_inside(space)[list(space.joints)], marker="o", markersize=7, color="black", linestyle="", zorder=7)
+    dot.set(markerfacecolor="white", clip_on=False)
+    return [(dot, "the posture drawn in the workspace")]
 
 
 def _overlay(axes: Any, space: ConfigurationSpace, way: FloatArray) -> list[tuple[Any, str]]:

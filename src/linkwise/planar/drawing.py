@@ -137,12 +137,24 @@ def _frame_length(mechanism: Mechanism, q: FloatArray, size: float) -> float:
     return min(FRAME * size, max(0.04 * size, 0.55 * float(np.median(apart)))) if apart.size else FRAME * size
 
 
-def on(axes: Any, mechanism: Mechanism, q: FloatArray, size: float, *, frames: bool = True, faint: bool = False) -> None:
-    """Draw a mechanism at q (nq,) into axes that show a part of the plane ``size`` m wide; faint: its bodies only."""
+def on(
+    axes: Any,
+    mechanism: Mechanism,
+    q: FloatArray,
+    size: float,
+    *,
+    frames: bool = True,
+    faint: bool = False,
+    fill: str | None = None,
+) -> None:
+    """Draw a mechanism at q (nq,) into axes that show a part of the plane ``size`` m wide.
+
+    Faint: its bodies only. With ``fill`` all its bodies have that one colour, else each its own.
+    """
     placed, poses = mechanism.place(q), np.asarray(mechanism.poses(q))
     for k, polygons in enumerate(placed):
         still = grounded(mechanism, k)
-        symbols.body(axes, polygons, symbols.GROUND if still else colour(k), hatched=still, faint=faint)
+        symbols.body(axes, polygons, symbols.GROUND if still else fill or colour(k), hatched=still, faint=faint)
     if faint:
         return
     for k, link in enumerate(mechanism.links):

@@ -47,6 +47,7 @@ class Link:
     a, theta : float
         The constants of T_i: a_{i-1}, the distance between the two joints in the parent, m, and the angle, rad. The
         coordinate is added to theta (revolute) or to a (prismatic), so 0 there makes the coordinate the text's own variable.
+        An angle of more than a turn is refused, here and in `at`: it is mostly one in degrees.
     at : (3,) array_like
         x, y (m) and angle phi (rad), in the parent's body frame, of the frame in which `a` and `theta` are measured: where a
         parent has several children, or the joint is not on its x axis. Zero is the text's chain; an angle phi alone is the
@@ -114,8 +115,8 @@ class Link:
             "polygons": given_polygons(check, "polygons", polygons),
             "joint": kind,
             "a": check.number("a", a),
-            "theta": check.number("theta", theta),
-            "at": tuple(check.finite("at", at, (3,), "3 finite numbers: x, y (m) and the angle (rad)").tolist()),
+            "theta": check.angle("theta", theta),
+            "at": _at(check, at),
             "parent": _word(check, "parent", parent),
             "name": _word(check, "name", name),
             "joint_name": _word(check, "joint_name", joint_name),
@@ -220,6 +221,11 @@ def _rebuild(values: dict[str, Any]) -> Link:
 
 def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _at(check: Checker, at: Any) -> tuple[Any, Any, Any]:
+    x, y, phi = check.finite("at", at, (3,), "3 finite numbers: x, y (m) and the angle (rad)").tolist()
+    return x, y, check.angle("at, the angle,", phi)
 
 
 def _word(check: Checker, field: str, value: Any) -> str | None:

@@ -303,11 +303,20 @@ class Mechanism:
 
         return symbolic_transforms(self, constants)
 
-    def transform_text(self, constants: bool = False) -> str:
-        """The T_i written out for reading: see `linkwise.planar.written.transform_text`."""
+    def transform_text(self, q: npt.ArrayLike | None = None, *, constants: bool = False) -> str:
+        """The T_i written out for reading: in the text's symbols, or as numbers at the configuration q (nq,).
+
+        With ``constants`` those of the joints are symbols too, where they are not zero.
+
+        Examples
+        --------
+        >>> from linkwise import planar
+        >>> print(planar.Mechanism([planar.Link(), planar.Link(a=1.0)]).transform_text([0.0, 0.5]).splitlines()[4])
+        T_2 = [ 0.877583  -0.479426  1 ]   link2 on link1
+        """
         from linkwise.planar.written import transform_text
 
-        return transform_text(self, constants)
+        return transform_text(self, q, constants=constants)
 
     def draw(self, configuration: npt.ArrayLike, **options: Any) -> Any:
         """A picture of the mechanism in one configuration, a matplotlib figure: see `linkwise.planar.draw`.

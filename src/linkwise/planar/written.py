@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from linkwise.planar.mechanism import Mechanism
 
 
-def transform_text(mechanism: Mechanism, constants: bool = False) -> str:
+ROUNDING = 1e-15
+"""What is smaller in a matrix of numbers is written as zero."""
+
+
+def transform_text(mechanism: Mechanism, q: npt.ArrayLike | None = None, *, constants: bool = False) -> str:
     """Write every T_i as the text has it (S. M. LaValle, *Planning Algorithms*, 2006, section 3.3).
 
     Links are numbered by their place in the list. What varies is theta_i of a revolute joint and a_{i-1} of a prismatic one,
@@ -31,8 +36,15 @@ def transform_text(mechanism: Mechanism, constants: bool = False) -> str:
     ----------
     mechanism : Mechanism
         Planar.
+    q : (nq,) array_like, optional
+        A configuration, rad or m, at which they are written as numbers.
     constants : bool
         Whether the constants of the joints are symbols too, where they are not zero; else their numbers stand there.
+
+    Raises
+    ------
+    ArgumentError
+        Where q is no configuration, or both are asked for; where the mechanism has symbols with the names of coordinates.
 
     Examples
     --------
@@ -48,8 +60,7 @@ def transform_text(mechanism: Mechanism, constants: bool = False) -> str:
           [ 0             0              1   ]
     """
     blocks = []
-    q, named = _written_in(mechanism, constants)
-    for k, made in enumerate(transforms(named, q)):
+    for k, made in enumerate(_matrices(mechanism, q, constants)):
         rows = [[_plain(value) for value in row] for row in made.tolist()]
         widths = [max(len(row[j]) for row in rows) for j in range(3)]
         head = f"T_{k + 1} = "
@@ -59,6 +70,19 @@ def transform_text(mechanism: Mechanism, constants: bool = False) -> str:
         lines[0] = f"{head}{lines[0]}   {plain(mechanism.links[k].name)} {where}"
         blocks.append("\n".join([lines[0], *(" " * len(head) + line for line in lines[1:])]))
     return "\n\n".join(blocks)
+
+
+def _matrices(mechanism: Mechanism, q: npt.ArrayLike | None, constants: bool) -> Array:
+    """The T_i (L, 3, 3), in symbols or at a configuration."""
+    if q is None:
+        variables, named = _written_in(mechanism, constants)
+        return transforms(named, variables)
+    if constants:
+        raise ArgumentError("q and constants=True are given; expected numbers at q, or symbols without it")
+    made = np.asarray(mechanism.transforms(q))
+    if made.ndim != 3:
+        raise ArgumentError(f"q has the shape {np.shape(q)}; expected one configuration ({mechanism.nq},)")
+    return np.where(np.abs(made) < ROUNDING, 0.0, made)
 
 
 def symbolic_transforms(mechanism: Mechanism, constants: bool = False) -> tuple[Any, ...]:
@@ -85,7 +109,7 @@ def symbolic_transforms(mechanism: Mechanism, constants: bool = False) -> tuple[
     a_1 + a_2*cos(theta_2)
     """
     from linkwise.equations.graph import to_sympy
-    from linkwise.equations.symbols import sympy_module
+    from linkwise.spatial.with_sympy import sympy_module
 
     sympy = sympy_module()
     q, named = _written_in(mechanism, constants)

@@ -14,7 +14,7 @@ from linkwise.solve.arguments import positive
 from linkwise.solve.constraints.pose import exact_poses, mask_of
 from linkwise.solve.pose_error import pose_error, pose_error_rate
 from linkwise.solve.solution import Solution
-from linkwise.solve.start import start_position
+from linkwise.solve.start import beside, start_position
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
@@ -107,7 +107,7 @@ def goal(
         raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
     rows, size = np.array(mask_of(mask)), positive("tol", tol)
     poses, n = exact_poses(T), mechanism.n
-    start = start_position(mechanism) if q0 is None else numbers("q0", q0)
+    start = start_position(mechanism, beside(mechanism, link)) if q0 is None else numbers("q0", q0)
     if start.shape[-1:] != (n,):
         raise ArgumentError(f"q0 has the shape {start.shape}; expected (..., {n})")
     try:

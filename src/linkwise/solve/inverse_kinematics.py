@@ -15,6 +15,7 @@ from linkwise.solve.constraints.given import link_given
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
 from linkwise.solve.exactly import exactly, form_for
 from linkwise.solve.newton_raphson import newton_raphson
+from linkwise.solve.reach import telling_reach
 from linkwise.solve.solution import Solution
 from linkwise.solve.solver import solve, solved, start_of
 from linkwise.solve.steepest_descent import steepest_descent
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 METHODS = ("auto", "closed_form", "numeric", "newton_raphson", "steepest_descent")
 
 
+@telling_reach
 def inverse_kinematics(
     mechanism: Mechanism,
     T: npt.ArrayLike,
@@ -50,7 +52,8 @@ def inverse_kinematics(
     q0 : (..., nq) array_like, optional
         Where to start, rad or m; a little beside the middle of the range of each joint where it is left out. A closed form
         gives the solution nearest to it; the other methods the one that they come to from it, if they come to one. Whole
-        turns outside the limits are taken off first.
+        turns outside the limits are taken off first. Joints on which the pose does not depend, such as those of a gripper
+        beside the frame, stay at q0, at zero (or the limit next to it) where that is left out.
     link : int or str
         Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional

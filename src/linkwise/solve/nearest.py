@@ -65,6 +65,7 @@ def _part(mechanism: Mechanism, system: System, tasks: FloatArray, starts: Float
     rows = rows + np.arange(count) * (1 + len(others))
     q, made, good = q[rows], made[rows], good[rows]
     q[:, system.task.free :] = system.ranges.nearest_turns(q[:, system.task.free :], starts[:, system.task.free :])
+    q = system.unmoved(q, starts)
     distance, angle, _ = system.checking(tasks, q)
     reason = _reasons(mechanism, system, tasks, q, made, tol, seed)
     reason[good] = "converged"
@@ -82,7 +83,7 @@ def _search_on(system: System, tasks: FloatArray, near: Nearest, tol: float, see
         return
     given = tasks[rest]
     made = system.approaching(given, near.q[rest], system.starts(seed, MORE_STARTS), system.settings(tol))
-    q = np.ascontiguousarray(made[:, :nq])
+    q = system.unmoved(np.ascontiguousarray(made[:, :nq]), near.q[rest])
     distance, angle, outside = system.checking(given, q)
     good = (distance <= tol) & (angle <= tol) & (outside == 0)
     found = rest[good]

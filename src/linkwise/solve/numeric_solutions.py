@@ -130,7 +130,8 @@ def _of_some(system: System, tasks: FloatArray, first: FloatArray, others: Float
     begun = np.concatenate([first[:, None], np.broadcast_to(others, (len(first), *others.shape))], axis=1).reshape(-1, n)
     given = np.repeat(tasks, each, axis=0)
     made = system.reaching(given, begun, begun[:0], system.settings(min(tol, FINE)))
-    q = system.ranges.nearest_turns(made[:, :n], np.repeat(first, each, axis=0))
+    begins = np.repeat(first, each, axis=0)
+    q = system.unmoved(system.ranges.nearest_turns(made[:, :n], begins), begins)
     distance, angle, outside = system.checking(given, q)
     good = (made[:, -1] > 0) & (distance <= tol) & (angle <= tol) & (outside == 0)
     return [

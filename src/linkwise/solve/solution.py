@@ -22,6 +22,9 @@ REASONS: dict[str, str] = {
 }
 """What each reason of a `Solution` means."""
 
+ROUNDING = 1e-9
+"""A target is beyond the reach where it is farther than the reach by more than this share of it."""
+
 AT_LIMIT = 1e-9
 """A coordinate this near to a limit (rad or m) stands at it."""
 
@@ -53,6 +56,10 @@ class Solution:
         Names of the joint coordinates.
     tol : float
         The tolerance, m and rad.
+    away : ndarray (...) or None
+        How far the targets are from the first joint, m, over the axes that count, where that was looked at.
+    reach : float
+        How far from there the links reach at most, m.
 
     Examples
     --------
@@ -73,6 +80,8 @@ class Solution:
     limits: FloatArray | None = None
     names: tuple[str, ...] = ()
     tol: float = 0.0
+    away: Any = None
+    reach: float = np.inf
 
     @property
     def active_limits(self) -> npt.NDArray[np.int8]:
@@ -119,7 +128,11 @@ class Solution:
             for name, value, (low, high), side in zip(self.names, joints, bounds, one.active_limits, strict=False)
             if side
         ]
-        return f"{told}, with {', '.join(at)}." if at else f"{told}."
+        told = f"{told}, with {', '.join(at)}." if at else f"{told}."
+        if one.away is None or not one.away > one.reach * (1.0 + ROUNDING):
+            return told
+        far, most = f"{float(one.away):.4g}", f"{one.reach:.4g}"
+        return f"{told} The target is {far} m from the first joint, from where the links reach {most} m at most."
 
     def _one(self, index: int | Sequence[int] | None) -> Solution:
         batch = np.shape(self.success)
@@ -136,7 +149,9 @@ class Solution:
             far, turned, steps = (np.asarray(part)[place].item() for part in numbers)
         except IndexError as error:
             raise ArgumentError(f"no task {index}; this is a batch of {batch}") from error
-        return Solution(self.q[place], bool(good), str(why), far, turned, steps, self.limits, self.names, self.tol)
+        away = None if self.away is None else self.away[place]
+        rest = (self.limits, self.names, self.tol, away, self.reach)
+        return Solution(self.q[place], bool(good), str(why), far, turned, steps, *rest)
 
     def __repr__(self) -> str:
         if not np.ndim(self.success):

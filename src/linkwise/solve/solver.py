@@ -48,7 +48,8 @@ def solve(
         What must hold: see `linkwise.solve.constraints`. Their numbers may have batch shapes, which broadcast.
     q0 : (..., nq) array_like, optional
         Where to start, and what the answer should be near to; a little beside the middle of the range of each joint where it
-        is left out. Whole turns outside the limits are taken off first.
+        is left out, and zero where nothing depends on the joint. Whole turns outside the limits are taken off first. Joints
+        on which no constraint depends stay there.
     tol : float
         Greatest distance (m) and angle (rad) from what is asked for.
     seed : int
@@ -102,7 +103,7 @@ def solved(mechanism: Mechanism, system: System, given: FloatArray, start: Float
     batch, nq = given.shape[:-1], len(system.start)
     if not batch:
         found = system.reaching(given, start, system.starts(seed), system.settings(tol))
-        q = found[:nq]
+        q = system.unmoved(found[:nq], start)
         distance, angle, outside = system.checking(given, q)
         if found[-1] > 0 and distance <= tol and angle <= tol and not outside:
             steps = int(found[nq])
@@ -129,7 +130,7 @@ def _reached(system: System, tasks: FloatArray, starts: FloatArray, tol: float, 
         begun = starts[part] if starts.strides[0] else starts[0]  # (one start for all is not copied)
         system.reaching(tasks[part], begun, system.starts(seed), system.settings(tol), out=made[part])
     nq = starts.shape[1]
-    q = np.ascontiguousarray(made[:, :nq])
+    q = system.unmoved(np.ascontiguousarray(made[:, :nq]), starts)
     distance, angle, outside = system.checking(tasks, q)
     good = (made[:, -1] > 0) & (distance <= tol) & (angle <= tol) & (outside == 0)
     return q, made[:, nq].astype(np.intp), distance, angle, good

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
@@ -51,8 +52,10 @@ class System:
             raise ArgumentError(f"{tree.name!r} has no joint that moves")
         self.task = Task(tree, constraints, limits=limits)
         self.size = sum(self.task.counts)
-        self.start = np.concatenate([tree.neutral[: self.task.free], start_position(tree)])
         self.ranges = self.task.ranges
+        self.idle = self._idle()
+        first = start_position(tree, np.isin(np.arange(self.task.free, tree.nq), self.idle))
+        self.start = np.concatenate([tree.neutral[: self.task.free], first])
         self.bounds = np.stack([self.ranges.low, self.ranges.high], axis=1)
         self.limited = limits
         self.names = tree.names
@@ -129,6 +132,20 @@ class System:
             made[:, self.task.free :] = rng.uniform(low, high, (count, tree.n))
             _keep(self._starts, (seed, count), made)
         return made
+
+    def unmoved(self, q: FloatArray, start: FloatArray) -> FloatArray:
+        """Configurations (..., nq), idle joints put back to where they were in start (..., nq), within their limits."""
+        if len(self.idle):
+            k = self.idle - self.task.free
+            q[..., self.idle] = np.clip(start[..., self.idle], self.ranges.low[k], self.ranges.high[k])
+        return q
+
+    def _idle(self) -> npt.NDArray[np.intp]:
+        """The joint coordinates, by their place in q, on which no constraint depends."""
+        inputs = {"numbers": (self.size,), "q": (self.task.tree.nq,)}
+        tape = trace(lambda p, q: self.task.errors(q, p), "constraint_sizes", inputs, {"distance": (), "angle": ()})
+        used = {slot for instruction in tape.code for slot in instruction.args} | set(tape.results)
+        return np.array([i for i in range(self.task.free, self.task.tree.nq) if self.size + i not in used], dtype=np.intp)
 
     def _descent(self, function: Callable[..., Any], extra: int) -> Descent:
         nq = self.task.tree.nq

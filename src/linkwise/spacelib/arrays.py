@@ -12,6 +12,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.kinds import Kind, is_symbolic
 from linkwise.spatial.scalar import Array
+from linkwise.spatial.with_sympy import sympy_module
 
 TWELFTH = math.pi / 12
 
@@ -71,7 +72,7 @@ def _exact_number(value: float) -> Any:
 
     count = round(value / TWELFTH) if abs(value) < 49 * TWELFTH else 0
     if count and abs(value - count * TWELFTH) <= 2 * math.ulp(value):
-        import sympy
+        sympy = sympy_module()
 
         return sympy.Rational(count, 12) * sympy.pi
     return number(value)

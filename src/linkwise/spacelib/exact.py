@@ -15,6 +15,7 @@ from linkwise.spacelib.arrays import is_sympy
 from linkwise.spacelib.elimination import System, reduce_exactly
 from linkwise.spatial.determinant import adjugate, determinant
 from linkwise.spatial.scalar import Array
+from linkwise.spatial.with_sympy import sympy_module
 
 BY_MINORS = 6
 """Up to this size inverses are written by minors; above it there are too many of them."""
@@ -42,7 +43,7 @@ def is_zero(value: Any) -> bool:
 
 def _is_seen(value: Any) -> bool:
     """Whether a SymPy expression is plainly not zero at one arbitrary point, which is quicker to find than a proof."""
-    import sympy
+    sympy = sympy_module()
 
     draw = random.Random(7)
     names = sorted(value.free_symbols, key=str)
@@ -52,7 +53,7 @@ def _is_seen(value: Any) -> bool:
 
 def tidy(value: Any) -> Any:
     """A SymPy expression as one fraction with nothing common above and below."""
-    import sympy
+    sympy = sympy_module()
 
     return sympy.cancel(value) if hasattr(value, "free_symbols") else value
 
@@ -152,7 +153,7 @@ def _short(value: Any) -> Any:
     """The determinant of symbols with sums of squares of sines and cosines gathered."""
     if not hasattr(value, "free_symbols"):
         return value
-    import sympy
+    sympy = sympy_module()
 
     expanded = sympy.expand(value)
     return sympy.trigsimp(expanded) if expanded.has(sympy.sin, sympy.cos) else value

@@ -29,6 +29,7 @@ from linkwise.spatial.lines import (
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, array, least, select
 from linkwise.spatial.vector import chosen, inner, length, unit
+from linkwise.spatial.with_sympy import sympy_module
 
 OBLIQUE, CROSSING, PARALLEL_LINES, SAME = 1, 0, 2, -1
 """The relative positions of two lines, as `intersec` tells them."""
@@ -241,7 +242,7 @@ def _slack(l1: Array, l2: Array) -> Any:
 
 def _of_symbols(l1: Any, l2: Any, general: tuple[Any, ...]) -> tuple[Any, ...]:
     """The results on SymPy symbols, for the relative position that the lines have at random values of these."""
-    import sympy
+    sympy = sympy_module()
 
     found = _intersec(*at_random("intersec", l1, l2))[4]
     inttype = next(kind for kind in (OBLIQUE, CROSSING, PARALLEL_LINES, SAME) if (found == kind).any())

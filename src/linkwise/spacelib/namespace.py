@@ -34,7 +34,7 @@ def found_in(release: str, name: str) -> Any:
 def _exactly(value: Any) -> Any:
     """A constant as Maple has it: turns as multiples of SymPy's pi, whole numbers in matrices."""
     if isinstance(value, float):
-        from linkwise.equations.symbols import sympy_module
+        from linkwise.spatial.with_sympy import sympy_module
 
         sympy = sympy_module()
         return sympy.Rational(round(2 * value / math.pi), 2) * sympy.pi

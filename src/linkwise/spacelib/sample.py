@@ -10,6 +10,7 @@ from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
 from linkwise.spacelib.kinds import is_symbolic
 from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.with_sympy import sympy_module
 
 SAMPLES = 8
 """How many sets of numbers are drawn, if nothing else is asked for."""
@@ -50,7 +51,7 @@ def at_random(name: str, *arrays: Any, count: int = SAMPLES) -> list[FloatArray]
     >>> bool(abs(one.sum(axis=1) - 1).max() < 1e-15)
     True
     """
-    import sympy
+    sympy = sympy_module()
 
     given = [np.asarray(array, dtype=object) for array in arrays]
     items = [sympy.sympify(item) for array in given for item in array.ravel()]
@@ -79,7 +80,7 @@ def in_sympy(*arrays: Any) -> bool:
 
 def undefined(*shape: int) -> Array:
     """An array of SymPy's NaN."""
-    import sympy
+    sympy = sympy_module()
 
     made = np.empty(shape, dtype=object)
     made[...] = sympy.nan
@@ -96,7 +97,7 @@ def _free(item: Any) -> set[Any]:
 
 def _drawn(rng: np.random.Generator, symbol: Any) -> Any:
     """A number between 1/2 and 3/2, or a small whole one, with the sign that the symbol is known to have, or either."""
-    import sympy
+    sympy = sympy_module()
 
     size = sympy.Integer(int(rng.integers(1, 9))) if symbol.is_integer else sympy.Float(rng.uniform(0.5, 1.5))
     negative = rng.random() < 0.5

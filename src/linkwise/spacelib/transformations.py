@@ -24,6 +24,7 @@ from linkwise.spatial.rotation import axial
 from linkwise.spatial.rotation import skew as skew_matrix
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner
+from linkwise.spatial.with_sympy import sympy_module
 
 __all__ = [
     "deg",
@@ -47,15 +48,11 @@ __all__ = [
 
 
 def _to_degrees(r: Any) -> Any:
-    import sympy
-
-    return r * (180.0 / math.pi) if isinstance(r, Expr) else r * 180 / sympy.pi
+    return r * (180.0 / math.pi) if isinstance(r, Expr) else r * 180 / sympy_module().pi
 
 
 def _to_radians(g: Any) -> Any:
-    import sympy
-
-    return g * (math.pi / 180.0) if isinstance(g, Expr) else g * sympy.pi / 180
+    return g * (math.pi / 180.0) if isinstance(g, Expr) else g * sympy_module().pi / 180
 
 
 @function(direct=True, symbolic=_to_degrees, r=SCALAR)

@@ -46,7 +46,7 @@ def pseudo_inertia(mass: object, com: npt.ArrayLike, tensor: npt.ArrayLike) -> A
 
 
 def action_matrix(force: npt.ArrayLike, moment: npt.ArrayLike) -> Array:
-    """Phi (4, 4) from a force (N) and its moment about the origin (N m)."""
+    """Phi (4, 4) from a force (N) and its moment about the origin (N m); called FI in `RobMat` and in OUT files."""
     f = np.asarray(force)
     made = np.zeros((4, 4), dtype=object)
     made[:3, :3] = skew(moment)

@@ -32,7 +32,7 @@ def rigid_poses(field: str, value: Any) -> FloatArray:
     """
     made = numbers(field, value, "rigid poses (..., 4, 4)")
     if made.shape[-2:] != (4, 4):
-        raise ArgumentError(f"{field} has the shape {made.shape}; expected rigid poses (..., 4, 4)")
+        raise no_poses(field, made.shape)
     r = made[..., :3, :3]
     skewed = np.abs(np.swapaxes(r, -1, -2) @ r - np.eye(3)).max(axis=(-2, -1)) > RIGID
     wrong = skewed | (np.linalg.det(r) <= 0) | np.any(made[..., 3, :] != [0.0, 0.0, 0.0, 1.0], axis=-1)
@@ -44,3 +44,10 @@ def rigid_poses(field: str, value: Any) -> FloatArray:
             "last row 0 0 0 1"
         )
     return made
+
+
+def no_poses(field: str, shape: tuple[int, ...]) -> ArgumentError:
+    """The error for an array of another shape; a target T that holds points is told how these are given."""
+    points = shape[-1:] == (3,) and shape[-2:] != (3, 3)
+    hint = "; for a point alone: solve([linkwise.Position(-1, p)])" if points and field == "T" else ""
+    return ArgumentError(f"{field} has the shape {shape}; expected rigid poses (..., 4, 4){hint}")

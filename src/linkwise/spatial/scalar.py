@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.spatial.with_sympy import sympy_module
+
 Array = npt.NDArray[Any]
 """An array of scalars: float64, or object where elements are expressions or symbols."""
 
@@ -36,7 +38,7 @@ def cos_sin(angle: Any) -> tuple[Any, Any]:
         return math.cos(value), math.sin(value)
     if hasattr(angle, "cos"):
         return angle.cos(), angle.sin()
-    import sympy
+    sympy = sympy_module()
 
     return sympy.cos(angle), sympy.sin(angle)
 
@@ -64,7 +66,7 @@ def root(square: Any) -> Any:
     if hasattr(square, "sqrt"):
         return square.sqrt()
     if hasattr(square, "free_symbols"):
-        import sympy
+        sympy = sympy_module()
 
         return sympy.sqrt(square)
     return np.sqrt(float(square))
@@ -90,7 +92,7 @@ def atan2(y: Any, x: Any) -> Any:
     expression = _expression(y, x)
     if expression is not None:
         return expression.apply("atan2", y, x)
-    import sympy
+    sympy = sympy_module()
 
     return sympy.atan2(y, x)
 
@@ -114,7 +116,7 @@ def select(c: Any, x: Any, y: Any) -> Any:
     expression = _expression(c, x, y)
     if expression is not None:
         return expression.apply("select", c, x, y)
-    import sympy
+    sympy = sympy_module()
 
     return sympy.Piecewise((x, c > 0), (y, True))
 

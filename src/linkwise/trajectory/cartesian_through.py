@@ -49,7 +49,8 @@ def cartesian_through(
         Instead of times, without blends: the limits of the origin and of turning, see `cartesian`. A batch shares the
         times.
     t : (T,) array_like, optional
-        Instants within times; 101 from the first to the last unless given, or so many as samples says.
+        Instants within times; unless given, so many from the first to the last as samples says, or 101, or where there are
+        more way-points the times of these.
     samples : int, optional
         How many instants, instead of t.
 

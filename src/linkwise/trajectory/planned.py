@@ -49,8 +49,13 @@ def schedule(duration: float, t: Any, rate: Any) -> FloatArray:
 
 
 def instants_of(due: FloatArray, t: Any, samples: int | None) -> FloatArray:
-    """Instants (T,) of a motion through points that are due at known times (K,): as given, or so many samples."""
+    """Instants (T,) of a motion through points that are due at known times (K,): as given, or so many samples.
+
+    With neither they are 101, or where there are more points the times of these.
+    """
     if t is None:
+        if samples is None and len(due) > SAMPLES and (np.diff(due) > 0.0).all():
+            return due.copy()
         return np.linspace(due[0], due[-1], count(samples)) if due[-1] > due[0] else due[:1].copy()
     if samples is not None:
         raise ArgumentError("t and samples are both given; expected one of them, or neither")

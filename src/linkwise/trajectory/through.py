@@ -66,7 +66,8 @@ def through(
     acceleration : float or (n,) array_like, optional
         Greatest accelerations, to go with speed; with times and ``"trapezoidal"``, the acceleration of the blends.
     t : (T,) array_like, optional
-        Instants within times; 101 from the first to the last unless given, or so many as samples says.
+        Instants within times; unless given, so many from the first to the last as samples says, or 101, or where there are
+        more way-points the times of these.
     samples : int, optional
         How many instants, instead of t.
     qd0, qd1, qdd0, qdd1 : (..., n) array_like

@@ -82,10 +82,11 @@ def test_motors_drive_where_nothing_is_said() -> None:
     motors, q = mech.replace(links=on), near_zero(mech)
     qd, tau, qdd, _ = driven_state(motors, q, [0, 2], 1)
     assert np.allclose(closed_inverse_dynamics(motors, q, qd, qdd)[0], tau, rtol=0, atol=1e-12)
-    with pytest.raises(
-        ArgumentError, match="driven is missing, and 'five_bar' has no motors; expected some of 'left_crank',"
-    ):
+    missing = r"driven is missing, and 'five_bar' has no motors; expected driven=\[\.\.\.\] with some of 'left_crank',"
+    with pytest.raises(ArgumentError, match=f"^closed_inverse_dynamics: {missing}"):
         closed_inverse_dynamics(mech, q, qd, qdd)
+    with pytest.raises(ArgumentError, match=f"^driven_efforts: {missing}"):
+        mech.driven_efforts(q, qd, qdd)
 
 
 def test_more_motors_than_freedoms_share_by_least_norm() -> None:

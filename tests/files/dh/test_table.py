@@ -12,7 +12,7 @@ from hypothesis import given, settings
 import linkwise as lw
 from linkwise.errors import ArgumentError, FileError, LinkwiseError
 from linkwise.files.dh.dialects import DIALECTS
-from linkwise.files.dh.table import parse, read_dh, save_dh, undecided
+from linkwise.files.dh.table import parse, read_dh, said_dialect, save_dh, undecided
 from linkwise.spatial.transform import dh_modified, dh_standard
 from mechanisms import numpy_call
 
@@ -367,3 +367,32 @@ def test_long_lines_take_a_time_that_grows_with_their_length() -> None:
         "the header names 'a' twice", "the header has no column 'theta', 'd' or 'alpha'"
     ]  # fmt: skip
     assert len(undecided("1, 2, 3, " + "9" * 1_000_000).message) < 1000
+
+
+UNITS = "name, joint, convention, theta [deg], d [mm], a [mm], alpha [deg], offset [deg or mm]\n"
+
+
+def test_a_header_with_all_its_units_says_the_dialect(tmp_path: Path) -> None:
+    path = written(tmp_path, UNITS + "waist, R, standard, 0, 400, 25, -90, 90\nrail, P, standard, 0, 0, 0, 0, 250\n")
+    assert read_dh(path) == read_dh(path, dialect="linkwise")
+    assert read_dh(path).links[0].dh_row.d == 0.4
+    for broken in (UNITS.replace("d [mm]", "d"), UNITS.replace("alpha [deg]", "alpha [grad]")):
+        assert said_dialect(broken) is None
+        assert "this is a header of the dialect 'linkwise': name that one (column " in undecided(broken).message
+    assert said_dialect("joint, theta, d, a, alpha\nR, 0, 0, 0, 0\n") is None
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "message"),
+    [
+        ("theta [rad], d [m], a [m], alpha [rad]", "0, 0, 0, 90", "alpha is 90 rad, more than a turn; if these are degrees, "
+         "write alpha [deg] in the header"),
+        ("theta [deg], d [m], a [m], alpha [deg]", "0, 0, 0, 400", "alpha is 400 deg, more than a turn"),
+        ("theta [rad], d [m], a [m], alpha [rad], offset [rad or m]", "0, 0, 0, 0, 90",
+         "offset is 90 rad, more than a turn; if these are degrees, write offset [deg or m] in the header"),
+    ],
+)  # fmt: skip
+def test_more_than_a_turn_under_a_header(tmp_path: Path, header: str, row: str, message: str) -> None:
+    with pytest.raises(FileError) as raised:
+        read_dh(written(tmp_path, f"{header}\n{row}\n"), convention="standard")
+    assert [str(problem) for problem in raised.value.problems] == [f"line 2: {message}"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
+import pinocchio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 import linkwise as lw
 from linkwise import Inertia, Link, Mechanism, Mimic, Motor, robots
 from linkwise.errors import ArgumentError, FileError
-from linkwise.files import read, save, urdf
+from linkwise.files import read, remarks, save, urdf
 from linkwise.files.shape import Shape
 from linkwise.files.urdf import losses as urdf_losses
 from linkwise.spatial.rotation import rotation_to_rpy, rpy_to_rotation
@@ -321,3 +323,39 @@ def test_random_mechanisms_with_everything_say_what_they_lose() -> None:
     mech = random_mechanism(3)
     lost = urdf_losses.losses(mech)
     assert sum("rotor inertia" in what for what in lost) == sum(link.motor is not None for link in mech.links)
+
+
+# ── for other readers ─────────────────────────────────────────────────────────────────────────────
+
+
+def dh_arm() -> Mechanism:
+    """A link off its joint's axis, and a slide without limits; rotations whose angles come out as -0.0."""
+    rows = ((0.0, 0.3, 0.1, math.pi / 2, "revolute"), (0.0, 0.0, 0.0, math.pi, "prismatic"), (0.2, 0, 0.3, 0, "revolute"))
+    links = [Link.dh(*row, convention="standard", joint=joint, mass=1.0, inertia=(0.1, 0.1, 0.1)) for *row, joint in rows]
+    return Mechanism([*links[:2], links[2].replace(limits=(-1.0, 1.0))])
+
+
+def test_what_has_no_limit_is_a_number_that_others_can_count_with() -> None:
+    """Of limits at the largest double the span overflows, and Pinocchio draws infinite coordinates."""
+    text = urdf.render("a.urdf", dh_arm())
+    assert '<limit lower="-1e+30" upper="1e+30" effort="1e+30" velocity="1e+30"/>' in text
+    twin = pinocchio.buildModelFromXML(text)
+    assert np.isfinite(pinocchio.randomConfiguration(twin)).all()
+    assert np.isfinite(np.float32(twin.upperPositionLimit)).all()
+    assert [link.limits for link in again(dh_arm()).links if link.moves] == [None, None, (-1.0, 1.0)]
+
+
+def test_no_zero_has_a_sign() -> None:
+    text = urdf.render("a.urdf", dh_arm())
+    assert "rpy=" in text
+    assert not re.search(r"-0\.0[ \"]", text)
+
+
+def test_our_own_link_between_is_not_remarked(tmp_path: Path) -> None:
+    save(dh_arm(), tmp_path / "a.urdf")
+    text = (tmp_path / "a.urdf").read_text()
+    assert "link1_axis" in text
+    assert remarks(tmp_path / "a.urdf") == []
+    (tmp_path / "a.urdf").write_text(text.replace("link1_fixed", "weld"))  # as another tool may have named it
+    told = [remark.message for remark in remarks(tmp_path / "a.urdf")]
+    assert told == ["link 'link1_axis' moves, but has no mass and no inertia"]

@@ -58,7 +58,10 @@ POINT = "0 0 0 0 0 0 0 0 0 1 2 3 0 0 0 0 0 0"
             "0.01\n0 0 1\n" + POINT,
             "line 2: the convention is 0 0 1; expected three axes of which no two in a row are the same",
         ),
-        ("0\n0 1 2\n" + POINT, "line 1: the time step dt is 0.0; expected a number > 0"),
+        (
+            "0\n0 1 2\n" + POINT,
+            "line 1: the time step dt is 0.0; expected a number > 0; is the first number, the time step, missing?",
+        ),
         ("0.01\n0 1 2\n", "line 2: the file ends where alpha of instant 1 should follow"),
         ("0.01\n0 1 2\n" + POINT + "\n1 2", "line 4: the file ends where gamma of instant 2 should follow"),
         ("0.01\n0 1 2\n" + POINT.replace("2", "0,5"), "line 3: Y of instant 1: '0,5' has a decimal comma; write '0.5'"),

@@ -46,7 +46,10 @@ def test_unknown_digits_write_nothing(tmp_path) -> None:
         ("", "the file is empty; expected the time step dt, then q qd qdd of each joint"),
         ("0.1\n0 0 x", "line 2: 'x' is not a number"),
         ("0.1\n0 0 0\n0 0", "line 3: the file ends within instant 2: 1 of 3 numbers are missing (q qd qdd of 1 joint)"),
-        ("-0.1\n0 0 0", "line 1: the time step dt is -0.1; expected a number > 0"),
+        (
+            "-0.1\n0 0 0",
+            "line 1: the time step dt is -0.1; expected a number > 0; is the first number, the time step, missing?",
+        ),
         ("t,q1,qd1,qdd1\n0,0,0,0\n", "line 1: this is no .MOT file: expected the time step dt first"),
     ],
 )

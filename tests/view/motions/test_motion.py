@@ -221,6 +221,7 @@ def test_units_follow_the_joints():
     ("given", "said"),
     [
         (3.0, "motion is 3.0; expected a Trajectory"),
+        ([[0.0, 0.0]] * 3, r"configurations alone have no times: \(t, q\) with the 3 times t, s"),
         (([0.0, 1.0], np.zeros((2, 3))), r"shapes \(2,\) and \(2, 3\); expected \(T,\) and \(T, 2\)"),
         (([0.0, 0.0], np.zeros((2, 2))), "do not ascend"),
         (([], np.zeros((0, 2))), "shapes"),

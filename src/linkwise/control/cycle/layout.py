@@ -78,7 +78,8 @@ class Layout:
         moving = [k for k, link in enumerate(tree.links) if link.moves and link.mimic is None]
         self.joints = tuple((tree.link_names[k], _letter(tree, k)) for k in moving)
         self._check()
-        self.ports = Ports([*self._inputs(q0), *self._outputs()])
+        ports = [*self._inputs(q0), *self._outputs()]
+        self.ports = Ports(ports, self._aliases([port.name for port in ports]))
         self.inputs, self.outputs = len(self.ports.inputs), len(self.ports.outputs)
 
     def take(self, values: Array, name: str) -> Any:
@@ -122,6 +123,15 @@ class Layout:
                 (f"{link}.{letter}", f"{link}.limits.min", f"{link}.limits.max"), (value, *ends), strict=True
             ):
                 made[self.ports.slice_of(name)] = number
+        return made
+
+    def _aliases(self, names: Sequence[str]) -> dict[str, str]:
+        """Names of the ports of moving links by the joint's own name; none where the chain calls something else so."""
+        taken = {*self.ends, *(constraint.name for constraint in self.constraints), *RESERVED}
+        made: dict[str, str] = {}
+        for joint, (link, _) in zip(self.tree.names, self.joints, strict=True):
+            if joint not in taken:
+                made |= {joint + name[len(link) :]: name for name in names if name.startswith(f"{link}.")}
         return made
 
     def _check(self) -> None:

@@ -102,8 +102,8 @@ def driven_speeds(mechanism: Mechanism, driven: Sequence[int | str] | int | str 
         found = sorted({mechanism.nv - mechanism.n + drive.coordinate for drive in mechanism.drives})
         if not found:
             raise ArgumentError(
-                f"{name}: driven is missing, and {mechanism.name!r} has no motors; expected some of"
-                f" {members(mechanism.speed_names)}"
+                f"{name}: driven is missing, and {mechanism.name!r} has no motors; expected driven=[...]"
+                f" with some of {members(mechanism.speed_names)}"
             )
         return found
     given = [driven] if isinstance(driven, (str, int, np.integer)) else list(driven)

@@ -32,6 +32,8 @@ def closed_inverse_dynamics(
     qdd: npt.ArrayLike,
     driven: Sequence[int | str] | int | str | None = None,
     external: npt.ArrayLike | None = None,
+    *,
+    name: str = NAME,
 ) -> tuple[FloatArray, FloatArray]:
     """Efforts of the driven coordinates that a motion takes with loops closed, and the forces that close them.
 
@@ -53,6 +55,8 @@ def closed_inverse_dynamics(
         others have none beside their own friction.
     external : (..., 6) array_like, optional
         Force (N) and moment (N m) that act on the tool at its origin, in tool axes.
+    name : str
+        What messages call the function.
 
     Returns
     -------
@@ -76,16 +80,16 @@ def closed_inverse_dynamics(
     >>> (tau[1:] == 0).all(), bool(np.abs(mech.forward_dynamics(mech.neutral, rest, tau)).max() < 1e-9)
     (np.True_, True)
     """
-    at = driven_speeds(mechanism, driven, NAME)
-    free = freedom_at(mechanism, q, NAME)
-    speeds, rises = (_given(mechanism, name, value) for name, value in (("qd", qd), ("qdd", qdd)))
-    _check_motion(mechanism, free, q, speeds, rises)
+    at = driven_speeds(mechanism, driven, name)
+    free = freedom_at(mechanism, q, name)
+    speeds, rises = (_given(mechanism, f"{name}: {what}", value) for what, value in (("qd", qd), ("qdd", qdd)))
+    _check_motion(mechanism, free, q, speeds, rises, name)
     needed = _cut_open(mechanism).inverse_dynamics(q, speeds, rises, external) * free.units
     drives = np.swapaxes(free.basis[..., at, :], -1, -2)
     work = np.einsum("...ji,...j->...i", free.basis, needed)
     efforts = np.einsum("...ji,...i->...j", np.linalg.pinv(drives, rcond=SINGULAR), work)
     left = work - np.einsum("...ij,...j->...i", drives, efforts)
-    _check_supported(mechanism, at, needed, _inertia(mechanism, free, q), left)
+    _check_supported(mechanism, at, needed, _inertia(mechanism, free, q), left, name)
     tau = np.zeros_like(needed)
     tau[..., at] = efforts
     forces = np.zeros((*needed.shape[:-1], len(free.closing.sizes)))
@@ -104,24 +108,24 @@ def _cut_open(mechanism: Mechanism) -> Mechanism:
 
 
 def _given(mechanism: Mechanism, name: str, value: npt.ArrayLike) -> FloatArray:
-    made = numbers(f"{NAME}: {name}", value, f"real numbers (..., {mechanism.nv})")
+    made = numbers(name, value, f"real numbers (..., {mechanism.nv})")
     if made.shape[-1:] != (mechanism.nv,):
-        raise ArgumentError(f"{NAME}: {name} has the shape {made.shape}; expected (..., {mechanism.nv})")
+        raise ArgumentError(f"{name} has the shape {made.shape}; expected (..., {mechanism.nv})")
     return made
 
 
-def _check_motion(mechanism: Mechanism, free: Freedom, q: npt.ArrayLike, qd: FloatArray, qdd: FloatArray) -> None:
+def _check_motion(mechanism: Mechanism, free: Freedom, q: npt.ArrayLike, qd: FloatArray, qdd: FloatArray, name: str) -> None:
     """Raise `ArgumentError` unless speeds and accelerations keep the loops closed."""
     bias = mechanism.kernel("closure_bias")(q, qd) / free.closing.sizes
-    for name, given, rest in (("qd", qd, np.zeros_like(bias)), ("qdd", qdd, bias)):
+    for what, given, rest in (("qd", qd, np.zeros_like(bias)), ("qdd", qdd, bias)):
         terms = free.jacobian * (given / free.units)[..., None, :]
         gap = np.abs(terms.sum(axis=-1) + rest)
         size = np.sqrt(np.square(terms).sum(axis=(-1, -2)) + np.square(rest).sum(axis=-1))
         wrong = ~(gap.max(axis=-1) <= NEARLY * size + REST)
         if wrong.any():
             raise ArgumentError(
-                f"{NAME}: {name}{first(wrong)} opens loops of {mechanism.name!r} by {gap[wrong][0].max():.3g}, in longest"
-                f" offsets or rad per s{'2' * (name == 'qdd')}; its terms amount to {size[wrong][0]:.3g}"
+                f"{name}: {what}{first(wrong)} opens loops of {mechanism.name!r} by {gap[wrong][0].max():.3g}, in longest"
+                f" offsets or rad per s{'2' * (what == 'qdd')}; its terms amount to {size[wrong][0]:.3g}"
             )
 
 
@@ -131,14 +135,16 @@ def _inertia(mechanism: Mechanism, free: Freedom, q: npt.ArrayLike) -> FloatArra
     return np.asarray((own * free.units**2).sum(axis=-1))
 
 
-def _check_supported(mechanism: Mechanism, at: list[int], needed: FloatArray, inertia: FloatArray, left: FloatArray) -> None:
+def _check_supported(
+    mechanism: Mechanism, at: list[int], needed: FloatArray, inertia: FloatArray, left: FloatArray, name: str
+) -> None:
     """Raise `ArgumentError` where efforts are left that the driven coordinates do not supply."""
     gap, size = (np.asarray(np.linalg.norm(part, axis=-1)) for part in (left, needed))
     wrong = ~(gap <= LEFT * size + REST * inertia)
     if wrong.any():
         names = ", ".join(repr(mechanism.speed_names[k]) for k in at)
         raise ArgumentError(
-            f"{NAME}: the driven coordinates ({names}) of {mechanism.name!r} cannot make this motion{first(wrong)}: of"
+            f"{name}: the driven coordinates ({names}) of {mechanism.name!r} cannot make this motion{first(wrong)}: of"
             f" efforts of {size[wrong][0]:.3g} N m (forces at the longest offset), {gap[wrong][0]:.3g} are left that they"
             f" do not supply; there are {left.shape[-1]} degrees of freedom"
         )

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.equations.listing import Call, Listing, Name, Power, Sum, Term
-from linkwise.equations.symbols import number, sympy_module
+from linkwise.equations.symbols import number
 from linkwise.equations.writing.names import element_name
+from linkwise.spatial.with_sympy import sympy_module
 
 
 def to_sympy(listing: Listing) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.equations.forms.harmonic_sum import HarmonicSum
-from linkwise.equations.symbols import number, sympy_module
+from linkwise.equations.symbols import number
+from linkwise.spatial.with_sympy import sympy_module
 
 _WIDTH = 110
 """Characters of LaTeX source after which a sum goes on in the next line."""

@@ -83,6 +83,12 @@ def _name_and_unit(cell: str) -> tuple[str, str]:
     return name.rstrip(), " ".join(unit[:-1].split())
 
 
+def names_unit(cell: str) -> bool:
+    """Whether a cell names a column of the dialect "linkwise" with a unit in brackets, be it the right one."""
+    name, unit = _name_and_unit(cell)
+    return name in HEADER and bool(unit)
+
+
 def is_header(line: Line) -> bool:
     """Whether a line holds no number at all, but words."""
     return all(number(cell) is None for cell in line.cells)

@@ -12,6 +12,7 @@ from linkwise.files.attempt import attempt
 from linkwise.files.dh.dialects import LONGEST, SCALES, Dialect
 from linkwise.files.dh.lines import Column, Line
 from linkwise.files.numbers import number, why_not
+from linkwise.model.checks import TURN
 from linkwise.model.link import CONVENTIONS, Link
 from linkwise.model.motor import Motor
 
@@ -121,11 +122,15 @@ class Rows:
             unit = sliding if kind == "prismatic" else turning
         else:
             unit = column.unit or (self.angles if column.name in ANGLES else "")
-        if unit == "deg":
-            return math.radians(value)
-        if unit == "rad" and not column.unit and column.name not in LIMITS and abs(value) > 2 * math.pi:
-            self._report(line, f"{column.name} is {value:g} rad, more than a turn; if these are degrees, say angles='deg'")
-        return value * SCALES[unit]
+        if unit in ("deg", "rad") and column.name not in LIMITS:
+            most = TURN if unit == "rad" else math.degrees(TURN)
+            if abs(value) > most:
+                said = f"{column.name} [{column.unit.replace('rad', 'deg')}]"
+                hint = f"write {said} in the header" if column.unit else "say angles='deg'"
+                hint = f"; if these are degrees, {hint}" if unit == "rad" else ""
+                self._report(line, f"{column.name} is {value:g} {unit}, more than a turn{hint}")
+                return 0.0
+        return math.radians(value) if unit == "deg" else value * SCALES[unit]
 
     def _check_constant(self, line: Line, values: Mapping[str, Any], kind: str) -> None:
         """The toolboxes put the joint's variable in the place of theta, or d: a constant there would be ignored."""

@@ -8,7 +8,7 @@ from linkwise.errors import ArgumentError, FileError, FileProblem, ModelError, c
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description, Place, Reading
 from linkwise.files.dh.dialects import DIALECTS, Dialect, meanings
-from linkwise.files.dh.lines import Column, Line, header_columns, is_header, lines_of, no_header
+from linkwise.files.dh.lines import Column, Line, header_columns, is_header, lines_of, names_unit, no_header
 from linkwise.files.dh.rows import Rows
 from linkwise.files.dh.write import rendered
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
@@ -34,8 +34,8 @@ def read_dh(
     path : str or Path
         The file: a row a link, cells separated by semicolons, tabs, commas or blanks; ``#`` and ``%`` begin a comment.
     dialect : str
-        "linkwise", "matlab", "python" or "toolbox7"; see the page on tables. Without one the error shows what the first row
-        would mean in each.
+        "linkwise", "matlab", "python" or "toolbox7"; see the page on tables. A header with the units in brackets says
+        "linkwise" by itself. Without either the error shows what the first row would mean in each.
     convention : {"standard", "modified"}, optional
         Must be said where the table does not: "python" holds it in its column mdh, "linkwise" may in a column.
     angles : {"rad", "deg"}, optional
@@ -65,6 +65,7 @@ def read_dh(
     link2  R      q2       0  0.5     0°
     """
     text = read_text(path, LARGEST_DESCRIPTION)
+    dialect = dialect or said_dialect(text)
     if dialect is None:
         raise FileError(path, [undecided(text)])
     reading = parse(text, Path(path).stem, dialect=dialect, convention=convention, angles=angles, physical=physical)
@@ -167,11 +168,33 @@ def undecided(text: str) -> FileProblem:
     """What is said of a table whose dialect was not named."""
     lines = lines_of(text)
     known = choices(DIALECTS)
+    if lines and is_header(lines[0]) and any(names_unit(cell) for cell in lines[0].cells):
+        said = "this is a header of the dialect 'linkwise': name that one"
+        why = next(iter(_header_problems(lines[0])), None)
+        return FileProblem(lines[0].number, f"{said} ({why.message})" if why else said)
     row = next((line for line in lines if not is_header(line)), None)
     if row is None:
         return FileProblem(0, f"a Denavit-Hartenberg table needs its dialect named: {known}")
     said = "; ".join(meanings(row.cells[:40]))
     return FileProblem(row.number, f"which dialect this table is in must be said: {known}. This row would mean: {said}")
+
+
+def said_dialect(text: str) -> str | None:
+    """The dialect that a table says by itself: "linkwise", where its header names all columns with their units.
+
+    Examples
+    --------
+    >>> said_dialect("theta [deg], d [mm], a [mm], alpha [deg]"), said_dialect("0, 0, 0, 0")
+    ('linkwise', None)
+    """
+    lines = lines_of(text)
+    return "linkwise" if lines and is_header(lines[0]) and not _header_problems(lines[0]) else None
+
+
+def _header_problems(line: Line) -> list[FileProblem]:
+    problems: list[FileProblem] = []
+    header_columns(line, problems)
+    return problems
 
 
 def dialect_of(name: str) -> Dialect:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -14,6 +14,9 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
 from linkwise.spatial.scalar import Array, FloatArray
+
+AXIS, FIXED = "_axis", "_fixed"
+"""Ends of the names of a link between, on a joint's axis, and of the joint that holds the link itself on it."""
 
 AT_AXIS = 1e-15
 """A link's origin this near to the joint's axis, relative to its distance from the joint's frame, is on it."""
@@ -98,10 +101,10 @@ class _Planner:
             turned = link.after[:3, :3].T @ link.axis
             self._add(link.coordinate_name, kind, self._parent(k), k, before @ link.after, turned, link)
             return
-        between = free(f"{link.name}_axis", self.links)
+        between = free(f"{link.name}{AXIS}", self.links)
         self.plan.links[between] = Inertia()
         self.plan.joints.append(JointPlan(link.coordinate_name, kind, self._parent(k), between, before, link.axis, link))
-        self._add(free(f"{link.coordinate_name}_fixed", self.joints), "fixed", between, k, link.after)
+        self._add(free(f"{link.coordinate_name}{FIXED}", self.joints), "fixed", between, k, link.after)
 
     def _add(
         self,
@@ -127,6 +130,21 @@ class _Planner:
         self.plan.links[name] = mechanism.payload
         held = mechanism.link_names[mechanism.tool_index]
         self.plan.joints.append(JointPlan(free("tool", self.joints), "fixed", held, name, mechanism.tool))
+
+
+def axis_links(links: Sequence[Link]) -> set[int]:
+    """Places of the links without mass that a plan puts on a joint's axis where its link has the frame elsewhere."""
+    fixed = {(link.parent, link.name, link.coordinate_name) for link in links if not link.moves}
+    return {
+        k
+        for k, link in enumerate(links)
+        if link.moves and link.body.is_zero and _fixed_on_axis(str(link.name), link.coordinate_name) in fixed
+    }
+
+
+def _fixed_on_axis(between: str, joint: str) -> tuple[str, str, str]:
+    """What hangs on a link that a plan put between: its parent, its name, the name of its joint."""
+    return between, between.removesuffix(AXIS), f"{joint}{FIXED}"
 
 
 def free(name: str, taken: set[str]) -> str:

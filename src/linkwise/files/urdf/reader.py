@@ -12,6 +12,7 @@ from linkwise.files.tips import with_tool_at_a_tip
 from linkwise.files.urdf.ground import Ground, find_ground, linkwise_names
 from linkwise.files.urdf.joints import JointElement, read_joints
 from linkwise.files.urdf.links import LinkElement, read_links
+from linkwise.files.urdf.plan import axis_links
 from linkwise.files.urdf.planar import planar_links
 from linkwise.files.urdf.shapes import read_shapes
 from linkwise.files.urdf.tree import find_root
@@ -88,6 +89,7 @@ class _Reader:
             description = Description(mechanism, shapes=tuple(shapes)) if mechanism is not None else None
         if self.notes.problems or description is None:
             return Reading(None, sorted(self.notes.problems, key=lambda problem: problem.line), self.lines)
+        self.between |= axis_links(self.links)
         remarks = sorted([*self.notes.remarks, *unused(self.robot)], key=lambda remark: remark.line)
         return Reading(description, [], self.lines, remarks, frozenset(self.between))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 
 from linkwise.errors import FileProblem, Problem
 from linkwise.files.numbers import number, why_not
@@ -12,8 +11,13 @@ from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
 
-UNBOUNDED = sys.float_info.max
-"""How an infinite limit is written, for URDF's own readers take no infinity; read as infinite again."""
+UNBOUNDED = 1e30
+"""How an infinite limit is written, and from where on one is read as infinite.
+
+URDF's own reader takes no infinity. Of the largest number there is, the distance between two such limits overflows, and so
+does the number itself in single precision, so that random joint values and speeds in other tools are infinite or not
+numbers; they are not with this one, which no joint reaches.
+"""
 
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
 

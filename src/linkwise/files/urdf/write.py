@@ -95,7 +95,7 @@ def _joint(joint: JointPlan) -> list[str]:
 
 
 def _limit(joint: JointPlan) -> list[str]:
-    """Limits, which URDF asks of revolute and prismatic joints; what has none is the largest number there is."""
+    """Limits, which URDF asks of revolute and prismatic joints; what has none is written as `UNBOUNDED`."""
     link = joint.link
     assert link is not None
     said: dict[str, float] = {}
@@ -153,8 +153,8 @@ def _element(tag: str, attributes: dict[str, str], inner: Sequence[str] = ()) ->
 
 
 def real(value: Any) -> str:
-    """A number with all its digits."""
-    return repr(float(value))
+    """A number with all its digits; zero without a sign."""
+    return repr(float(value) + 0.0)
 
 
 def numbers(values: Iterable[Any]) -> str:

@@ -17,7 +17,7 @@ from linkwise.solve.closed_form.program import Program
 from linkwise.solve.constraints.given import FARTHEST
 from linkwise.solve.start import start_position
 from linkwise.spatial.numbers import numbers
-from linkwise.spatial.poses import RIGID, rigid_poses
+from linkwise.spatial.poses import RIGID, no_poses, rigid_poses
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Compiled:
     def _made(self) -> _Parts:
         with _making:
             if self._parts is None:
-                self._parts = _Parts(self.mechanism, Program(self.mechanism, *self._program))
+                self._parts = _Parts(self.mechanism, Program(self.mechanism, *self._program), self._program[1])
         return self._parts
 
     def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
@@ -112,9 +112,10 @@ class Compiled:
 class _Parts:
     """What a closed form needs at every call."""
 
-    def __init__(self, mechanism: Mechanism, program: Program) -> None:
+    def __init__(self, mechanism: Mechanism, program: Program, chain: Chain) -> None:
         self.kernel = program.kernel()
-        self.start = np.ascontiguousarray(start_position(mechanism))
+        idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
+        self.start = np.ascontiguousarray(start_position(mechanism, idle))
         self.limits = {True: mechanism.limits, False: np.tile([-np.inf, np.inf], (mechanism.n, 1))}
         self.known = {(limits, TOLERANCE): self.bounds(limits, TOLERANCE) for limits in (True, False)}
         self.entry = self.kernel.entry(self._slow) or self._slow
@@ -152,7 +153,7 @@ def _poses(T: npt.ArrayLike) -> FloatArray:
     if made.shape[-2:] != (4, 4) or made.dtype != np.float64:
         made = numbers("T", T, "rigid poses (..., 4, 4)")
         if made.shape[-2:] != (4, 4):
-            raise ArgumentError(f"T has the shape {made.shape}; expected rigid poses (..., 4, 4)")
+            raise no_poses("T", made.shape)
     return np.asarray(made.reshape(*made.shape[:-2], 16))
 
 

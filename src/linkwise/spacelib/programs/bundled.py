@@ -97,7 +97,7 @@ def _hint(known: str) -> str:
 
 
 def copy(chosen: Sequence[str], folder: str | Path = ".", *, overwrite: bool = False) -> list[Path]:
-    """Copy bundled files into a folder.
+    """Copy bundled files into a folder; those that are there already are left as they are.
 
     Parameters
     ----------
@@ -111,24 +111,21 @@ def copy(chosen: Sequence[str], folder: str | Path = ".", *, overwrite: bool = F
     Returns
     -------
     list of Path
-        The files written.
+        The files written; what is missing in it was left.
 
     Raises
     ------
     ArgumentError
         For a name that is not bundled.
     FileError
-        Where a file is there already, or cannot be written. Nothing is written then.
+        Where a file cannot be written.
     """
-    sources = list(dict.fromkeys(path(name) for name in chosen or names()))
-    targets = [Path(folder) / source.name for source in sources]
+    targets = {Path(folder) / source.name: source for source in (path(name) for name in chosen or names())}
     try:
-        for target in targets:
-            if not overwrite and target.exists():
-                raise FileError(target, [FileProblem(0, "it is there already, and was left as it is")])
+        written = [target for target in targets if overwrite or not target.exists()]
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(folder, [FileProblem(0, f"cannot be made: {error.strerror or error}")]) from error
-    for source, target in zip(sources, targets, strict=True):
-        write_text(target, [read_text(source)])
-    return targets
+    for target in written:
+        write_text(target, [read_text(targets[target])])
+    return written

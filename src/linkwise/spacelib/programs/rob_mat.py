@@ -300,7 +300,7 @@ def _actions(robot: Robot, T: list[Array], HA: list[Array]) -> tuple[list[Array]
 # ── files ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def run(data: str | Path, motion: str | Path, *, physical: bool = True) -> Iterator[RobMat]:
+def run(data: str | Path, motion: str | Path, *, physical: bool = True, read_first: bool = False) -> Iterator[RobMat]:
     """Move a robot as its files say, to the end of the motion; some instants at a time, so that it may have any length.
 
     Parameters
@@ -309,11 +309,14 @@ def run(data: str | Path, motion: str | Path, *, physical: bool = True) -> Itera
         Data file (.DAT) and motion file (.MOT).
     physical : bool
         As for `read_robot`.
+    read_first : bool
+        Whether the motion is read to its end before anything is computed, and then once more.
 
     Raises
     ------
     FileError
-        For a file that cannot be read; while iterating, for a wrong or missing number of the motion.
+        For a file that cannot be read; while iterating, or at once if it is read first, for a wrong or missing number of
+        the motion.
 
     Examples
     --------
@@ -323,6 +326,8 @@ def run(data: str | Path, motion: str | Path, *, physical: bool = True) -> Itera
     """
     robot = read_robot(data, physical=physical)
     opened = open_motion(motion, robot.nlink)
+    for _ in opened if read_first else ():
+        pass
     size = max(1, LINK_INSTANTS // robot.nlink)
     return (
         rob_mat(robot, q[start : start + size], qp[start : start + size], qpp[start : start + size], t[start : start + size])

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from linkwise.files.shape import Shape
 from linkwise.kinematics.closing import CLOSED
 from linkwise.mechanism import Mechanism
+from linkwise.model.limits import resting
 from linkwise.model.table import plain
 from linkwise.solve.linkage import assemble
 from linkwise.spatial.scalar import FloatArray
@@ -202,7 +203,7 @@ class Scene:
 def start(mechanism: Mechanism) -> FloatArray:
     """Return the position (nq,) in which a mechanism is first shown: the neutral one, its loops closed where they can be."""
     if not mechanism.loops or float(np.abs(mechanism.kernel("closure")(mechanism.neutral)).max()) < CLOSED:
-        return mechanism.neutral
+        return resting(mechanism)
     return np.asarray(assemble(mechanism).q)
 
 

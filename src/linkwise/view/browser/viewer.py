@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from linkwise.errors import ArgumentError, LinkwiseError
+from linkwise.model.limits import resting
 from linkwise.model.table import plain
 from linkwise.solve.dragging.follower import Dragged, Follower
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
@@ -170,9 +171,7 @@ class Viewer:
         if self._motion is not None:
             return np.asarray(self._motion.at(0.0), dtype=float)
         if not self._mechanism.loops:
-            made, first = np.array(self._mechanism.neutral, dtype=float), self._mechanism.nq - self._mechanism.n
-            made[first:] = np.clip(made[first:], *self._mechanism.limits.T)
-            return made
+            return resting(self._mechanism)
         try:
             return self._following().start()
         except ArgumentError as error:  # shown all the same, with a red line where they are open

@@ -46,8 +46,8 @@ def draw(
     mechanism : Mechanism
         What to draw; chains, trees and closed loops alike. A loop that is open at q has a dashed red line.
     q : (nq,) or (k, nq) array_like, optional
-        Coordinates, rad or m; by default joints at zero and a floating base in its origin. Of several postures the last is
-        drawn in full and those before it the paler the earlier.
+        Coordinates, rad or m; by default joints at zero, or the limit next to it, and a floating base in its origin. Of
+        several postures the last is drawn in full and those before it the paler the earlier.
     trace : Trajectory or (T, nq) array_like, optional
         A motion, or postures: the path of the tool is drawn, with a ring where it begins.
     frames : bool, optional
