@@ -142,7 +142,7 @@ def test_show_takes_the_base_too(linkwise: Callable, tmp_path: Path) -> None:
     files.save(craft(), tmp_path / "craft.toml")
     told = linkwise("show", "craft.toml", "--q", "1,2,3,0,0,2,0,90deg,0.1", "--save", "a.png", "--dynamics")
     assert told.status == 0, told.err
-    assert "q 1 2 3 0 0 1 0 1.5708 0.1" in told.out
+    assert "q 1 m, 2 m, 3 m, 0, 0, 1, 0, 1.5708 rad, 0.1 m" in told.out
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     told = linkwise("show", "craft.toml", "--q", "1,2,3", "--no-picture")
     assert "3 numbers for 2 joints (9 with those of the floating base before them)" in told.err

@@ -93,7 +93,7 @@ def _cells(values: FloatArray) -> list[str]:
 
 def _listed(quantity: str, values: FloatArray, mechanism: Mechanism) -> str:
     """Write coordinates or speeds in a row: with one unit behind them where all have it, else with that of each."""
-    units = columns.units(mechanism, quantity)
+    units = ["" if unit == "1" else unit for unit in columns.units(mechanism, quantity)]
     cells = [number(value) for value in values.tolist()]
     if len(set(units)) == 1:
         return f"{quantity} {' '.join(cells)} {units[0]}"

@@ -74,12 +74,12 @@ def puma560() -> Mechanism:
     motors on 6 joints
     <BLANKLINE>
     link   joint  theta        d       a  alpha  limits
-    link1  R      q1           0       0    90°  -160° .. 160°
-    link2  R      q2           0  0.4318     0°  -45° .. 225°
-    link3  R      q3     0.15005  0.0203   -90°  -225° .. 45°
-    link4  R      q4      0.4318       0    90°  -110° .. 170°
-    link5  R      q5           0       0   -90°  -100° .. 100°
-    link6  R      q6           0       0     0°  -266° .. 266°
+    link1  R      q1     0        0         90°  -160° .. 160°
+    link2  R      q2     0        0.4318     0°   -45° .. 225°
+    link3  R      q3     0.15005  0.0203   -90°  -225° ..  45°
+    link4  R      q4     0.4318   0         90°  -110° .. 170°
+    link5  R      q5     0        0        -90°  -100° .. 100°
+    link6  R      q6     0        0          0°  -266° .. 266°
     """
     return load("puma560")
 
@@ -116,9 +116,9 @@ def scara_icomatic() -> Mechanism:
     gravity 0 0 -9.8 m/s2
     <BLANKLINE>
     link   joint  theta  d            a     alpha
-    link1  R      q1     0         0.33        0°
-    link2  R      q2     0         0.33        0°
-    link3  P      0°     q3 - 0.1     0  179.995°
+    link1  R      q1     0         0.33    0°
+    link2  R      q2     0         0.33    0°
+    link3  P      0°     q3 - 0.1  0     179.995°
     """
     return load("scara_icomatic")
 
@@ -147,12 +147,12 @@ def elbow() -> Mechanism:
     tool at xyz 0 0 0.2, roll pitch yaw 0° -90° -90°
     <BLANKLINE>
     link   joint  theta  d    a  alpha
-    link1  R      q1     0    0    90°
+    link1  R      q1     0  0      90°
     link2  R      q2     0  0.8     0°
     link3  R      q3     0  0.8     0°
     link4  R      q4     0  0.2   270°
-    link5  R      q5     0    0    90°
-    link6  R      q6     0    0     0°
+    link5  R      q5     0  0      90°
+    link6  R      q6     0  0       0°
     """
     return load("elbow")
 
@@ -204,13 +204,13 @@ def panda() -> Mechanism:
     tool at xyz 0 0 0.107, roll pitch yaw 0° 0° 0°
     <BLANKLINE>
     link   joint  alpha        a  theta      d  limits
-    link1  R         0°        0  q1     0.333  -166.003° .. 166.003°
-    link2  R       -90°        0  q2         0  -101.001° .. 101.001°
-    link3  R        90°        0  q3     0.316  -166.003° .. 166.003°
-    link4  R        90°   0.0825  q4         0  -176.001° .. -3.99925°
-    link5  R       -90°  -0.0825  q5     0.384  -166.003° .. 166.003°
-    link6  R        90°        0  q6         0  -1.00268° .. 215.002°
-    link7  R        90°    0.088  q7         0  -166.003° .. 166.003°
+    link1  R         0°   0       q1     0.333  -166.003°   .. 166.003°
+    link2  R       -90°   0       q2     0      -101.001°   .. 101.001°
+    link3  R        90°   0       q3     0.316  -166.003°   .. 166.003°
+    link4  R        90°   0.0825  q4     0      -176.001°   ..  -3.99925°
+    link5  R       -90°  -0.0825  q5     0.384  -166.003°   .. 166.003°
+    link6  R        90°   0       q6     0        -1.00268° .. 215.002°
+    link7  R        90°   0.088   q7     0      -166.003°   .. 166.003°
     """
     return load("panda")
 
@@ -226,12 +226,12 @@ def ur5() -> Mechanism:
     gravity 0 0 -9.81 m/s2
     <BLANKLINE>
     link       joint  theta         d         a  alpha  limits
-    shoulder   R      q1     0.089159         0    90°  -360° .. 360°
-    upper_arm  R      q2            0    -0.425     0°  -360° .. 360°
-    forearm    R      q3            0  -0.39225     0°  -360° .. 360°
-    wrist_1    R      q4      0.10915         0    90°  -360° .. 360°
-    wrist_2    R      q5      0.09465         0   -90°  -360° .. 360°
-    wrist_3    R      q6       0.0823         0     0°  -360° .. 360°
+    shoulder   R      q1     0.089159   0          90°  -360° .. 360°
+    upper_arm  R      q2     0         -0.425       0°  -360° .. 360°
+    forearm    R      q3     0         -0.39225     0°  -360° .. 360°
+    wrist_1    R      q4     0.10915    0          90°  -360° .. 360°
+    wrist_2    R      q5     0.09465    0         -90°  -360° .. 360°
+    wrist_3    R      q6     0.0823     0           0°  -360° .. 360°
     """
     return load("ur5")
 
@@ -261,9 +261,9 @@ def four_bar() -> Mechanism:
     loop pin: axes and points on coupler and on rocker coincide
     <BLANKLINE>
     link     parent  joint  variable       axis   A x y z   A roll pitch yaw
-    crank    base    R      q1             0 0 1  0 0 0     0° 0° 0°
+    crank    base    R      q1             0 0 1  0    0 0  0° 0° 0°
     coupler  crank   R      q2 + 36.3361°  0 0 1  0.04 0 0  0° 0° 0°
-    rocker   base    R      q3 + 62.7204°  0 0 1  0.1 0 0   0° 0° 0°
+    rocker   base    R      q3 + 62.7204°  0 0 1  0.1  0 0  0° 0° 0°
     """
     return load("four_bar")
 
@@ -282,7 +282,7 @@ def slider_crank() -> Mechanism:
     loop wrist_pin: axes and points on rod and on slider coincide
     <BLANKLINE>
     link    parent  joint  variable  axis   A x y z   A roll pitch yaw
-    crank   base    R      q1        0 0 1  0 0 0     0° 0° 0°
+    crank   base    R      q1        0 0 1  0    0 0  0° 0° 0°
     rod     crank   R      q2        0 0 1  0.05 0 0  0° 0° 0°
     slider  base    P      q3        1 0 0  0.25 0 0  0° 0° 0°
     """

@@ -93,6 +93,7 @@ def hammer(handle: int, n: int, rounds: int, summed: bool) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a process that inherits the memory")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # (JAX, where another test has woken it, warns of every fork)
 @both
 def test_nothing_torn_is_read_while_another_process_hammers(summed: bool) -> None:
     n, rounds = 20_000, 3_000  # (so large that copying one takes longer than writing starts the next)

@@ -61,8 +61,8 @@ def read_dh(
     gravity 0 0 -9.81 m/s2
     <BLANKLINE>
     link   joint  theta    d    a  alpha
-    link1  R      q1     0.3    0    90°
-    link2  R      q2       0  0.5     0°
+    link1  R      q1     0.3  0      90°
+    link2  R      q2     0    0.5     0°
     """
     text = read_text(path, LARGEST_DESCRIPTION)
     dialect = dialect or said_dialect(text)

@@ -26,7 +26,7 @@ class NoClosedFormError(ArgumentError):
     --------
     >>> import numpy as np
     >>> from linkwise import Link, Mechanism
-    >>> links = [Link.dh(a=0.1 * k, alpha=0.3 + k, d=0.1, convention="standard") for k in range(1, 7)]
+    >>> links = [Link.dh(a=0.1 * k, alpha=0.3 + 0.5 * k, d=0.1, convention="standard") for k in range(1, 7)]
     >>> try:
     ...     Mechanism(links, name="odd").all_inverse_kinematics(np.eye(4))
     ... except NoClosedFormError as error:
