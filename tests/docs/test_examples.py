@@ -21,7 +21,8 @@ PRINTED = {
     "08_computed_torque.py": "payload known , 10 rad/s...explains: [1.1  1.02 1.01]\ndrawn: out/computed_torque.png\n",
     "10_robo_lists.py": "<Robot: 4 links, 2 motors> with ...-2.488 ...link 3: mass is -1.5; ...adds to the mass matrix...",
     "11_equations.py": "<Equations of puma560...terms: 187 in M, 823 in C, 25 in g...written: out/puma560.tex, ...",
-    "12_two_descriptions.py": "ur5 and ur5_drawn: kinematics the same, ...pan revolute + 180°...0.39925 m against 0.39225 m\n...",
+    "12_two_descriptions.py": "ur5 and ur5_drawn: kinematics the same, ...pan revolute + 180°...0.39925 m "
+    "against 0.39225 m\n...",
     "13_floating_body.py": "TEST, dt = 2 ms          1.0e-03 m off, momentum changes by 3e-01\n"
     "...Linkwise ...momentum falls from 20 to 2.8 kg m/s\nfree joint: after 1 s at 2.707 rad; ...drawn: out/...\n",
     "14_symbolic_two_link.py": "M_{11} &= ...less the book's: Matrix([[0, 0]])\nless the mechanism's: Matrix([[0, 0]])\n"
