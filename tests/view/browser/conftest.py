@@ -30,9 +30,9 @@ def find_browser() -> str | None:
     return named or next(filter(None, map(shutil.which, NAMES)), None)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A browser, one for all tests of this folder."""
+    """A browser, one for each file of tests: its driver has a loop of its own running, beside which no other can run."""
     playwright = pytest.importorskip("playwright.sync_api")
     path = find_browser()
     if path is None:
