@@ -185,6 +185,7 @@ def test_a_subclass_may_override() -> None:
         assert np.array_equal(twice.inverse_dynamics(z, z, z), wanted)
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # (JAX, where another test has woken it, warns of every fork)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # forking a process that has threads is frowned upon
 def test_a_forked_child_has_arrays_of_its_own(puma: Mechanism) -> None:
