@@ -17,7 +17,7 @@ from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.model.limits import resting
 from linkwise.model.table import plain
 from linkwise.solve.dragging.follower import Dragged, Follower
-from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
+from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.fitted import keep_fitted
@@ -27,6 +27,7 @@ from linkwise.view.browser.panel import Panel
 from linkwise.view.browser.scene import Scene, start
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
 from linkwise.view.browser.sliders import scales
+from linkwise.view.browser.target_pose import pose_of
 from linkwise.view.drawing.skeleton import coordinates, skeleton
 from linkwise.view.motions.motion import motion_of
 from linkwise.view.motions.playback import Playback
@@ -292,7 +293,7 @@ class Viewer:
 
         @self._target.on_update  # type: ignore[untyped-decorator]
         async def _(event: Any) -> None:  # (called in turn; what is not async is called by many threads in any order)
-            pose = _pose(event.target)
+            pose = pose_of(event.target)
             if pose is not None:
                 self._inbox.put("drag", (follower, pose, event.phase))
             else:  # no page of ours says such a thing: a new target takes the place of the one that was broken
@@ -411,18 +412,3 @@ class Viewer:
 
     def _on_meshes(self, shown: bool) -> None:
         self._scene.meshes = shown
-
-
-def _pose(target: Any) -> FloatArray | None:
-    """Return the pose (4, 4) of a target, None where what it was set to is none."""
-    try:
-        position, wxyz = np.array(target.position, dtype=float), np.array(target.wxyz, dtype=float)
-    except ValueError:
-        return None
-    if position.shape != (3,) or wxyz.shape != (4,) or not wxyz.any():
-        return None
-    if not (np.abs([*position, *wxyz]) < np.finfo(np.float32).max).all():  # (the numbers of a page have 32 bits)
-        return None
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = quaternion_rotation(wxyz), position
-    return pose
