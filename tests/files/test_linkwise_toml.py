@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from linkwise import Inertia, Link, Loop, Mechanism, Mimic, Motor, robots
 from linkwise.errors import FileError
 from linkwise.files import check, load, read, remarks, save
+from linkwise.files.linkwise_toml import parse
 from linkwise.spatial.rotation import rotation_about, rpy_to_rotation
 from linkwise.spatial.transform import transform
 
@@ -464,3 +466,20 @@ def test_names_outside_unicode_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="UTF-8 cannot say"):
         save(Mechanism([Link(name="a\ud800")]), tmp_path / "a.toml")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["[{}]\n", "[[{}]]\n", "{} = 1\n", "a = {{{} = 1}}\n", "x = [{{{} = 1}}]\n"])
+@pytest.mark.parametrize("part", ["a", '"a b"', "'a'"])
+def test_keys_of_thousands_of_parts(text: str, part: str) -> None:
+    """The parser of TOML takes time in proportion to the square of their number."""
+    start = time.process_time()
+    reading = parse("# a comment\n" + text.format(" . ".join([part] * 20_000)))
+    assert [problem.line for problem in reading.problems] == [2]
+    assert "32 parts" in reading.problems[0].message
+    assert time.process_time() - start < 2  # 22 s before
+
+
+def test_dots_that_are_no_keys_are_read() -> None:
+    dots = ".".join(["a"] * 100)
+    text = f'format = "linkwise 1"\nname = "{dots}"  # {dots}\n[[link]]\nname = "x, {dots[:50]}"\n'
+    assert parse(text).problems == []

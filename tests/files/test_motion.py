@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -370,3 +371,17 @@ def test_positions_alone_are_told_with_what_makes_a_motion_of_them(tmp_path: Pat
     assert positions(tmp_path / "motion.csv", 2) is None
     with pytest.raises(FileError, match="there is no such file"):
         positions(tmp_path / "none.csv", 2)
+
+
+def test_times_beyond_all_numbers(tmp_path: Path) -> None:
+    motion = open_motion(written(tmp_path, "1e308\n" + "1 2 3\n" * 4, "a.mot"), 1)
+    with pytest.raises(FileError, match=r"line 1: the time step dt is 1e\+308"):
+        motion.read()
+
+
+def test_a_header_of_blanks_is_read_at_once(tmp_path: Path) -> None:
+    """A cell of n blanks took time in proportion to n cubed."""
+    start = time.process_time()
+    with pytest.raises(FileError, match="has no column"):
+        open_motion(written(tmp_path, "t," + " " * 60_000 + "x\n1,2\n", "a.csv"), 1)
+    assert time.process_time() - start < 5  # hours before

@@ -89,6 +89,9 @@ CASES: list[tuple[Callable[..., object], str, object, str]] = [
     (link, "com", (0, 0), "3 finite numbers"),
     (link, "com", (0, 0, INF), "3 finite numbers"),
     (link, "com", 0.0, "3 finite numbers"),
+    (link, "com", (0, -1e200, 0), "magnitude 1e+50 at most"),
+    (link, "mass", 1e200, "magnitude 1e+50 at most"),
+    (link, "inertia", (1e200, 1e200, 1e200), "elements up to 1e+50"),
     (link, "inertia", 1.0, TENSOR),
     (link, "inertia", (1, 1), TENSOR),
     (link, "inertia", (1, 1, NAN), TENSOR),
@@ -116,6 +119,8 @@ CASES: list[tuple[Callable[..., object], str, object, str]] = [
     (Motor, "gear_ratio", 0.0, "a number other than 0"),
     (Motor, "gear_ratio", INF, NUMBER),
     (Motor, "gear_ratio", "fast", NUMBER),
+    (Motor, "gear_ratio", 1e200, "magnitude 1e+50 at most"),  # its square would not be finite
+    (Motor, "inertia", 1e200, "magnitude 1e+50 at most"),
     (Motor, "viscous", -0.1, ">= 0"),
     (Motor, "coulomb", -0.1, ">= 0"),
     (Motor, "coulomb", (-0.1, 0.1), "Tc+ >= 0 and Tc- <= 0"),
@@ -129,6 +134,7 @@ CASES: list[tuple[Callable[..., object], str, object, str]] = [
     # Mechanism
     (mechanism, "base", TILTED, RIGID),
     (mechanism, "tool", np.eye(3), RIGID),
+    (mechanism, "gravity", (0, 0, 1e200), "magnitude 1e+50 at most"),
     (mechanism, "gravity", 9.81, "3 finite numbers"),
     (mechanism, "gravity", (0, 0, NAN), "3 finite numbers"),
     (mechanism, "payload", 2.0, "an Inertia"),

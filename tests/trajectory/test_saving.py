@@ -190,6 +190,16 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         move.save(tmp_path / "folder.npz")
 
 
+def test_names_that_no_file_can_have(tmp_path: Path) -> None:
+    move = quintic([0.0], [1.0], 1.0)
+    (tmp_path / "loop.npz").symlink_to(tmp_path / "loop.npz")
+    for name in ("loop.npz", "zero\0byte.npz", "x" * 5000 + ".npz"):
+        with pytest.raises(FileError) as caught:
+            move.save(tmp_path / name)
+        assert caught.value.path == tmp_path / name
+    assert [path.name for path in tmp_path.iterdir()] == ["loop.npz"]
+
+
 def test_permissions_are_the_usual_ones(tmp_path: Path) -> None:
     (tmp_path / "usual").touch()
     quintic([0.0], [1.0], 1.0).save(tmp_path / "a.npz")

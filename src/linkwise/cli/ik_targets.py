@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwise.cli.state import numbers
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, members
+from linkwise.files.csv_columns import name_and_unit
 from linkwise.files.numbers import number, why_not
 from linkwise.files.text import read_text
 from linkwise.spatial.poses import rigid_poses
@@ -143,7 +144,7 @@ def _poses_of(path: str, link: str | None) -> tuple[FloatArray, str, tuple[str, 
     lines = _lines(path)
     if len(lines) < 2:
         _refuse(path, 0, "there is no pose; expected a header x, y, z, ... and a line for each pose")
-    header = [_name_and_unit(cell) for cell in lines[0][1]]
+    header = [name_and_unit(cell) for cell in lines[0][1]]
     names = [name for name, _ in header]
     groups = [group for group in (POSITION, TURNS, QUATERNION) if all(name in names for name in group)]
     if not groups or len(groups) > 2 or {TURNS, QUATERNION} <= set(groups):
@@ -181,12 +182,14 @@ def _of_link(
     return [(line, row) for line, row in lines[1:] if row[at].strip() == link]
 
 
-def _column(path: str, line: int, header: list[tuple[str, str]], rows: list[tuple[int, list[str]]], name: str) -> FloatArray:
+def _column(
+    path: str, line: int, header: list[tuple[str, str | None]], rows: list[tuple[int, list[str]]], name: str
+) -> FloatArray:
     at = [found for found, _ in header].index(name)
     unit = header[at][1]
     if unit and unit not in UNITS[name]:
         _refuse(path, line, f"column {name!r} is in {unit!r}; expected {choices(UNITS[name])}")
-    return np.array([_cell(path, k, name, row[at]) for k, row in rows]) * SCALES.get(unit, 1.0)
+    return np.array([_cell(path, k, name, row[at]) for k, row in rows]) * SCALES.get(unit or "", 1.0)
 
 
 def _all_turned(path: str, rows: list[tuple[int, list[str]]], quaternions: FloatArray) -> FloatArray:
@@ -231,12 +234,6 @@ def _cell(path: str, line: int, name: str, cell: str) -> float:
         why = why_not(cell[:60].strip()) if cell.strip() else "the cell is empty"
         _refuse(path, line, f"column {name!r}: {why}")
     return value
-
-
-def _name_and_unit(cell: str) -> tuple[str, str]:
-    """Take a header's cell apart: ``x [m]``."""
-    name, _, unit = cell.strip().partition("[")
-    return name.strip(), unit.rstrip("] ").strip()
 
 
 def _refuse(path: str, line: int, message: str) -> NoReturn:

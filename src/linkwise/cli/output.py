@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from linkwise.errors import FileError, FileProblem
+from linkwise.files.atomic import cannot_write
 
 
 class Folder:
@@ -34,8 +35,8 @@ class Folder:
         self._made = [folder for folder in (path, *path.parents) if not folder.exists()]
         try:
             path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise _unwritable(path, error) from error
+        except (OSError, ValueError) as error:
+            raise cannot_write(path, error) from error
 
     def open(self, name: str) -> TextFile:
         """Begin a text file."""
@@ -49,8 +50,8 @@ class Folder:
         target = self.path / name
         try:
             handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name[:60]}.", suffix=".part")
-        except OSError as error:
-            raise _unwritable(target, error) from error
+        except (OSError, ValueError) as error:
+            raise cannot_write(target, error) from error
         file = os.fdopen(handle, "wb")
         self._waiting.append((file, Path(temporary), target))
         return file
@@ -90,7 +91,7 @@ class TextFile:
         try:
             self._file.write(data)
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise cannot_write(self.path, error) from error
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -115,7 +116,7 @@ def _settle(temporary: Path, target: Path) -> None:
         temporary.chmod(0o666 & ~mask)
         temporary.replace(target)
     except OSError as error:
-        raise _unwritable(target, error) from error
+        raise cannot_write(target, error) from error
 
 
 def _close(file: IO[bytes], target: Path) -> None:
@@ -123,8 +124,4 @@ def _close(file: IO[bytes], target: Path) -> None:
     try:
         file.close()
     except OSError as error:
-        raise _unwritable(target, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> FileError:
-    return FileError(path, [FileProblem(0, f"cannot be written: {error.strerror or error}")])
+        raise cannot_write(target, error) from error

@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwise.cli.columns import names, units
 from linkwise.errors import FileError, FileProblem, choices, members
+from linkwise.files.csv_columns import name_and_unit
 from linkwise.files.numbers import number, why_not
 from linkwise.files.text import read_text
 from linkwise.model.tree import Tree
@@ -53,7 +54,7 @@ def read(path: str | Path, tree: Tree) -> Recorded:
         _refuse(path, reader.line_num, f"{error}; this is not a table of numbers")
     if len(rows) < 2:
         _refuse(path, 0, "there is no instant; expected a header t, tau1, ... and a line for each instant")
-    header = [_name_and_unit(cell) for cell in rows[0][1]]
+    header = [name_and_unit(cell) for cell in rows[0][1]]
     places = _places(path, [name for name, _ in header], tree)
     _check_units(path, header, places, tree)
     table = np.array([[_cell(path, line, row, header, at) for at in places] for line, row in rows[1:]])
@@ -82,13 +83,13 @@ def _places(path: str | Path, found: Sequence[str], tree: Tree) -> list[int]:
     return places
 
 
-def _check_units(path: str | Path, header: Sequence[tuple[str, str]], places: Sequence[int], tree: Tree) -> None:
+def _check_units(path: str | Path, header: Sequence[tuple[str, str | None]], places: Sequence[int], tree: Tree) -> None:
     for at, unit in zip(places, ["s", *units(tree, "tau")], strict=True):
-        if at >= 0 and header[at][1] not in {"", unit}:
+        if at >= 0 and header[at][1] not in {None, "", unit}:
             _refuse(path, 1, f"column {header[at][0]!r} is in {header[at][1]!r}; expected {unit!r}")
 
 
-def _cell(path: str | Path, line: int, row: Sequence[str], header: Sequence[tuple[str, str]], at: int) -> float:
+def _cell(path: str | Path, line: int, row: Sequence[str], header: Sequence[tuple[str, str | None]], at: int) -> float:
     if len(row) != len(header):
         _refuse(path, line, f"{len(row)} cells; the header has {len(header)} columns")
     if at < 0:
@@ -98,12 +99,6 @@ def _cell(path: str | Path, line: int, row: Sequence[str], header: Sequence[tupl
         why = why_not(row[at][:60].strip()) if row[at].strip() else "the cell is empty"
         _refuse(path, line, f"column {header[at][0]!r}: {why}")
     return value
-
-
-def _name_and_unit(cell: str) -> tuple[str, str]:
-    """Take a header's cell apart: ``tau_arm [N m]``."""
-    found = re.fullmatch(r"\s*(.*?)\s*\[([^\[\]]*)\]\s*", cell)
-    return (found[1], found[2].strip()) if found else (cell.strip(), "")
 
 
 def _refuse(path: str | Path, line: int, message: str) -> NoReturn:

@@ -7,7 +7,6 @@ of the unit of a bool or a choice are its words, with bars between, and its cell
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from linkwise.control.channel import Channel
 from linkwise.control.port import Port
 from linkwise.control.port_names import ELEMENT_WORDS, element_names
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
+from linkwise.files.csv_columns import name_and_unit
 from linkwise.files.text import read_text
 from linkwise.spatial.scalar import FloatArray
 
@@ -26,8 +26,6 @@ CLOCK = ("t [s]", "dt [s]", "cycle [int]")
 BOOLS = ("false", "true")
 ROWS = 1 << 10
 """How many rows are turned into text at a time."""
-
-_HEADED = re.compile(r"\s*(.*?)\s*\[([^\[\]]*)\]\s*")
 
 
 class Table(NamedTuple):
@@ -107,10 +105,9 @@ def _channels(path: str | Path, heads: Sequence[str]) -> Iterator[Channel]:
     known: set[str] = set()
     at = len(CLOCK)
     while at < len(heads):
-        found = _HEADED.fullmatch(heads[at])
-        if not found:
+        name, unit = name_and_unit(heads[at])
+        if unit is None:
             raise _wrong(path, 1, f"column {shown(heads[at])} has no unit; expected a name and, in brackets, its unit")
-        name, unit = found[1], found[2].strip()
         shape: tuple[int, ...] = ()
         owner, _, element = name.rpartition(".")
         if element in ELEMENT_WORDS:

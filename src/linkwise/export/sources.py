@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from linkwise.errors import FileError, FileProblem
+from linkwise.files.atomic import cannot_write
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,8 @@ class Sources:
                 temporary_path.chmod(0o666 & ~_mask())
             for temporary_path, target in waiting:
                 temporary_path.replace(target)
-        except OSError as error:
-            raise FileError(place, [FileProblem(0, f"cannot be written: {error.strerror or error}")]) from error
+        except (OSError, ValueError) as error:
+            raise cannot_write(place, error) from error
         finally:
             for temporary_path, _ in waiting:
                 with suppress(OSError):

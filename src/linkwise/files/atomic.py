@@ -46,8 +46,10 @@ def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
             raise cannot_open(path, IsADirectoryError())
         target = Path(path).resolve()  # a link to a file stays a link
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+    except FileError:
+        raise
+    except (OSError, ValueError, RuntimeError) as error:  # (a zero byte in the name; a loop of links, before Python 3.13)
+        raise cannot_write(path, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(parts)
@@ -58,7 +60,7 @@ def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise _cannot_write(path, error) from error
+            raise cannot_write(path, error) from error
         raise
 
 
@@ -72,7 +74,8 @@ def _mode(target: Path) -> int:
         return 0o666 & ~mask
 
 
-def _cannot_write(path: str | Path, error: OSError) -> FileError:
+def cannot_write(path: str | Path, error: Exception) -> FileError:
+    """The error for a file that the operating system does not take."""
     if isinstance(error, FileNotFoundError):
         return FileError(path, [FileProblem(0, f"there is no folder {str(Path(path).parent)!r} to write it in")])
-    return FileError(path, [FileProblem(0, f"cannot be written: {error.strerror or error}")])
+    return FileError(path, [FileProblem(0, f"cannot be written: {getattr(error, 'strerror', None) or error}")])

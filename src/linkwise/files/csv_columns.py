@@ -51,3 +51,17 @@ def header(n: int, names: Sequence[str], floating: bool) -> list[str]:
     endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(n)]
     base = {group: [f"_{name}" for name in base_names(group)] if floating else [] for group in GROUPS}
     return ["t", *(f"{group}{ending}" for group in GROUPS for ending in [*base[group], *endings])]
+
+
+def name_and_unit(cell: str) -> tuple[str, str | None]:
+    """The name of a column and the unit that stands in brackets behind it; None without brackets.
+
+    Examples
+    --------
+    >>> name_and_unit(" tau_arm [N m]"), name_and_unit("q1")
+    (('tau_arm', 'N m'), ('q1', None))
+    """
+    name, bracket, unit = cell.rstrip().removesuffix("]").rpartition("[")
+    if not bracket or not cell.rstrip().endswith("]") or "]" in unit:
+        return cell.strip(), None
+    return name.strip(), unit.strip()

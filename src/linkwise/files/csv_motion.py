@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.errors import choices, members
 from linkwise.files.blocks import Source, quoted, word_shown
-from linkwise.files.csv_columns import GROUPS, Column, base_names, columns, header
+from linkwise.files.csv_columns import GROUPS, Column, base_names, columns, header, name_and_unit
 from linkwise.files.numbers import number, why_not
 from linkwise.spatial.scalar import FloatArray
 
@@ -44,7 +44,7 @@ class Reader:
             source.fail(offset, "the file is empty; expected a header t, q1, ..., qd1, ..., qdd1, ...")
         said = word_shown_long(header)
         self.separator = next((one for one in SEPARATORS if one in said), ",")
-        cells = [_name_and_unit(cell) for cell in next(csv.reader([said], delimiter=self.separator))]
+        cells = [name_and_unit(cell) for cell in next(csv.reader([said], delimiter=self.separator))]
         self.header = [name for name, _ in cells]
         self.columns = self._columns(offset, names)
         self._check_units(offset, [cells[at][1] for at in self.columns])
@@ -95,7 +95,7 @@ class Reader:
             if named and name not in known and _NAMED.match(name):
                 self.source.fail(offset, f"column {name!r} is of no joint: {joints} and none has that name")
 
-    def _check_units(self, offset: int, units: Sequence[str]) -> None:
+    def _check_units(self, offset: int, units: Sequence[str | None]) -> None:
         for one, unit, at in zip(self.wanted, units, self.columns, strict=True):
             if unit and unit not in one.units:
                 self.source.fail(
@@ -168,12 +168,6 @@ def _positions_alone(missing: Sequence[Column], n: int) -> str:
     first, last = missing[0].names[0], missing[-1].names[0]
     make = "linkwise.trajectory.through(q, t).save('motion.csv')"
     return f"positions alone: no speeds and accelerations ({first} ... {last}); of q (k, {n}) and t (k,) make them by {make}"
-
-
-def _name_and_unit(cell: str) -> tuple[str, str]:
-    """The name of a column and, where ``[...]`` stands behind it, its unit."""
-    found = re.fullmatch(r"\s*(.*?)\s*\[([^\[\]]*)\]\s*", cell)
-    return (found[1], found[2].strip()) if found else (cell.strip(), "")
 
 
 def word_shown_long(line: bytes) -> str:

@@ -34,6 +34,12 @@ CHAIN = "linkwise chain"
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
+MOST_KEY_PARTS = 32
+"""The parts of a dotted key that is read; the parser's time grows with the square of their number."""
+
+_KEY_PART = r"""(?>[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DEEP_KEY = re.compile(rf"(?m)(?:^|[\[{{,])[ \t]*+({_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{MOST_KEY_PARTS}}})")
+
 
 def parse(text: str, name: str = "", physical: bool = True) -> Reading:
     r"""Read the text of a Linkwise .toml file.
@@ -53,6 +59,9 @@ def parse(text: str, name: str = "", physical: bool = True) -> Reading:
 
 def parsed(text: str) -> tuple[dict[str, Any], dict[Place, int], list[FileProblem]]:
     """The document that a TOML text is, the lines of its parts, and what is wrong where it is none."""
+    if deep := _DEEP_KEY.search(text):
+        line = 1 + text.count("\n", 0, deep.start(1))
+        return {}, {}, [FileProblem(line, f"a key of more than {MOST_KEY_PARTS} parts; no key of this form has so many")]
     try:
         return tomllib.loads(text), toml_lines(text), []
     except RecursionError:

@@ -12,7 +12,7 @@ from linkwise.errors import ArgumentError, FileError, FileProblem
 from linkwise.files import csv_motion, spacelib_mot
 from linkwise.files.atomic import write_text
 from linkwise.files.blocks import Source
-from linkwise.files.text import BOM, cannot_open
+from linkwise.files.text import BOM, open_file
 from linkwise.files.uneven import uneven_motion
 from linkwise.spatial.scalar import FloatArray
 
@@ -97,10 +97,7 @@ class Motion:
             return uneven_motion(Source(self.path, file))
 
     def _open(self) -> BinaryIO:
-        try:
-            return self.path.open("rb")
-        except (OSError, ValueError) as error:
-            raise cannot_open(self.path, error) from error
+        return open_file(self.path)
 
     def _reader(self, file: BinaryIO) -> _Reader:
         """The reader that the first character asks for: a number begins a .MOT, anything else a .csv header."""
@@ -169,17 +166,12 @@ def positions(
     >>> t.tolist(), q.tolist()
     ([0.0, 0.5], [[0.1, 0.2], [0.2, 0.4]])
     """
-    try:
-        with Path(path).open("rb") as file:
-            try:
-                reader = csv_motion.Reader(Source(Path(path), file), n, names, floating, wanted=("q",))
-            except FileError:
-                return None
-            t, q = zip(*reader.parts(), strict=True)
-    except (OSError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise cannot_open(path, error) from error
+    with open_file(path) as file:
+        try:
+            reader = csv_motion.Reader(Source(Path(path), file), n, names, floating, wanted=("q",))
+        except FileError:
+            return None
+        t, q = zip(*reader.parts(), strict=True)
     return np.concatenate(t), np.concatenate(q)
 
 

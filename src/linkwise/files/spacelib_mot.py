@@ -60,7 +60,12 @@ class Reader:
 
     def _instants(self, values: FloatArray, first: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         table = values.reshape(-1, self.n, 3)
-        t = np.arange(first, first + len(table), dtype=np.float64) * np.float64(self.dt or 0.0)
+        with np.errstate(over="ignore"):
+            t = np.arange(first, first + len(table), dtype=np.float64) * np.float64(self.dt or 0.0)
+        if not np.isfinite(t[-1]):
+            self.source.fail(
+                self.source.start, f"the time step dt is {self.dt!r}: the time of the last instants is not finite"
+            )
         q, qd, qdd = (np.ascontiguousarray(table[:, :, k]) for k in range(3))
         return t, q, qd, qdd
 

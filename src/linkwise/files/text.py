@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import os
+import stat
 from importlib.resources import files
 from pathlib import Path
+from typing import BinaryIO
 
 from linkwise.errors import FileError, FileProblem
 
@@ -14,6 +17,43 @@ _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 LARGEST_DESCRIPTION = 32 * 1024 * 1024
 """Bytes of the largest description that is read: a larger file describes no mechanism."""
+
+
+def open_file(path: str | Path, *, pipes: bool = False) -> BinaryIO:
+    """Open a file for reading bytes, without waiting for one: a named pipe would wait for a writer, perhaps for ever.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    pipes : bool
+        Whether the pipe of a shell (standard input, ``<(command)``: a path under ``/dev``) is read too; it cannot be
+        read twice.
+
+    Raises
+    ------
+    FileError
+        Where there is no such file, it may not be read, or it is a folder, a device or a named pipe.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, flags)
+    except (OSError, ValueError) as error:
+        raise cannot_open(path, error) from error
+    try:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise cannot_open(path, IsADirectoryError())
+        from_shell = pipes and stat.S_ISFIFO(mode) and Path(path).is_relative_to("/dev")
+        if not (stat.S_ISREG(mode) or from_shell):
+            kind = "a named pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+            raise FileError(path, [FileProblem(0, f"this is {kind}; expected a regular file")])
+        if from_shell:
+            os.set_blocking(handle, True)
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
 
 
 def read_bytes(path: str | Path, most: int | None = None) -> bytes:
@@ -31,11 +71,11 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
     FileError
         Where there is no such file, it is a folder, it may not be read, or it is larger than `most`.
     """
-    try:
-        with open(path, "rb") as file:
+    with open_file(path, pipes=True) as file:
+        try:
             data = file.read() if most is None else file.read(most + 1)
-    except (OSError, ValueError) as error:
-        raise cannot_open(path, error) from error
+        except OSError as error:
+            raise cannot_open(path, error) from error
     if most is not None and len(data) > most:
         said = f"the file is larger than {most // 1024**2} MB; no description of a mechanism needs that"
         raise FileError(path, [FileProblem(0, said)])

@@ -17,6 +17,9 @@ from linkwise.spatial.transform import is_rigid
 TURN = 2.0 * math.pi + 1e-3
 """The largest constant angle that is taken, rad: a turn, and what rounding to three places adds."""
 
+LARGEST = 1e50
+"""The largest magnitude of a number of a model; products of a few such numbers (G^2 Jm, m r^2) are finite still."""
+
 UNIT_SLACK = 1e-15
 """A direction this near to a unit vector is one already, so that normalising twice changes nothing."""
 
@@ -38,9 +41,16 @@ class Checker:
             raise ModelError(self.problems)
 
     def number(
-        self, field: str, value: Any, *, least: float | None = None, default: float = 0.0, known: bool = False
+        self,
+        field: str,
+        value: Any,
+        *,
+        least: float | None = None,
+        most: float = LARGEST,
+        default: float = 0.0,
+        known: bool = False,
     ) -> float:
-        """A finite float, at least ``least`` if that is given; an expression as it is, for its value is not known.
+        """A finite float of magnitude ``most`` at most, at least ``least``; an expression as it is: its value is not known.
 
         With ``known`` an expression is refused too. The type says float, for whoever reads a number computes with it the
         same way.
@@ -55,6 +65,9 @@ class Checker:
             made = np.empty(0)
         if made.ndim or isinstance(value, (bool, np.bool_)) or not np.isfinite(made) or (least is not None and made < least):
             self.report(field, value, expected)
+            return default
+        if abs(made) > most:
+            self.report(field, value, f"{expected} of magnitude {most:g} at most")
             return default
         return float(made)
 
@@ -71,8 +84,8 @@ class Checker:
         """A finite vector of the given size, read-only; elements may be expressions."""
         return self.finite(field, value, (size,), f"{size} finite numbers")
 
-    def finite(self, field: str, value: Any, shape: tuple[int, ...], expected: str) -> FloatArray:
-        """A finite array of the given shape, a read-only copy; zeros where it is not one.
+    def finite(self, field: str, value: Any, shape: tuple[int, ...], expected: str, *, most: float = LARGEST) -> FloatArray:
+        """A finite array of the given shape, elements of magnitude ``most`` at most: a read-only copy, or zeros.
 
         With expressions among the elements it is an array of objects.
         """
@@ -84,12 +97,15 @@ class Checker:
         if made.shape != shape or not all(map(_is_finite, made.flat)):
             self.report(field, value, expected)
             made = np.zeros(shape)
+        elif made.dtype != object and made.size and np.abs(made).max() > most:
+            self.report(field, value, f"{expected} of magnitude {most:g} at most")
+            made = np.zeros(shape)
         return frozen(made)
 
     def direction(self, field: str, value: Any) -> FloatArray:
         """A unit vector (3,), read-only, along the given one; along z where that is none."""
         known = len(self.problems)
-        given = self.finite(field, value, (3,), "3 finite numbers")
+        given = self.finite(field, value, (3,), "3 finite numbers", most=math.inf)
         if given.dtype == object:
             self.report(field, value, "3 finite numbers (for a direction with symbols give before= or a DH row)")
             return frozen(np.array([0.0, 0.0, 1.0]))

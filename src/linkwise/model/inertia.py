@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.expr.node import Expr
-from linkwise.model.checks import Checker, frozen
+from linkwise.model.checks import LARGEST, Checker, frozen
 from linkwise.model.symbolic import any_nonzero, content, has_symbols, same, substituted, with_expressions
 from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import Array, FloatArray, array
@@ -22,9 +22,6 @@ SMALLEST = 1e-8
 
 TENSOR = {"XX": (0, 0), "YY": (1, 1), "ZZ": (2, 2), "XY": (0, 1), "YZ": (1, 2), "XZ": (0, 2)}
 """Where the six numbers of a tensor stand in it."""
-
-LARGEST = 1e300
-"""An element of a tensor beyond this would leave the range of floating-point arithmetic in the checks."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal
@@ -398,7 +399,7 @@ def _name(check: Checker, field: str, name: object) -> str | None:
 def _greatest(check: Checker, field: str, value: Any) -> float | None:
     if value is None or (isinstance(value, (int, float)) and value == np.inf):
         return None
-    return check.number(field, value, least=0.0, known=True)
+    return check.number(field, value, least=0.0, most=math.inf, known=True)
 
 
 def _check_together(check: Checker, values: dict[str, Any]) -> None:

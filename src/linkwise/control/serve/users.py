@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
+from linkwise.files.text import open_file
 
 ROLES = ("operator", "viewer")
 """Who may write inputs and read, and who may only read."""
@@ -88,14 +89,13 @@ def read_users(path: str | Path) -> tuple[User, ...]:
         Where it cannot be read, others may read it, or a line is wrong.
     """
     path = Path(path)
-    try:
-        with path.open(encoding="utf-8") as file:
+    with open_file(path) as file:
+        try:
             found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise OSError("it is no regular file")
-            lines = file.read(LARGEST_FILE).splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(path, [FileProblem(0, f"cannot be read: {getattr(error, 'strerror', None) or error}")]) from error
+            lines = file.read(LARGEST_FILE).decode().splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            told = getattr(error, "strerror", None) or error
+            raise FileError(path, [FileProblem(0, f"cannot be read: {told}")]) from error
     mode = stat.S_IMODE(found.st_mode)
     if os.name == "posix" and mode & 0o077:
         told = f"it is open to others (mode {mode:o}); expected 600: chmod 600 {path}"

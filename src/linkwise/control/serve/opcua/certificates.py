@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkwise.errors import FileError, FileProblem
+from linkwise.files.text import read_bytes
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -73,7 +74,9 @@ def _read(path: Path) -> x509.Certificate:
 
     read = x509.load_pem_x509_certificate if path.suffix == ".pem" else x509.load_der_x509_certificate
     try:
-        return read(path.read_bytes())
+        return read(read_bytes(path))
+    except FileError:
+        raise
     except ValueError as error:
         raise FileError(path, [FileProblem(0, f"is no certificate: {error}")]) from error
 
@@ -84,7 +87,7 @@ def _see_fit(certificate: Path, key: Path) -> None:
 
     found = _read(certificate)
     try:
-        private = load_pem_private_key(key.read_bytes(), None)
+        private = load_pem_private_key(read_bytes(key), None)
     except (ValueError, TypeError) as error:
         raise FileError(key, [FileProblem(0, f"is no key without a password: {error}")]) from error
     if private.public_key() != found.public_key():

@@ -1,0 +1,86 @@
+"""Random changes of the contents of files."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+import struct
+import zipfile
+from collections.abc import Sequence
+
+TOKENS = [
+    b"", b"0", b"-1", b"3", b"1e400", b"nan", b"inf", b"-inf", b"1e308", b"-1e308", b"1e200", b"1e-320", b"9" * 400, b"x",
+    b"1_0", b"0x10", b"1d3", b'"', b"'", b"[", b"]", b"[[", b"{", b"}", b"=", b",", b";", b"\0", b"\r", b"\n", b"\n\n",
+    b"#", b"%", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\xe2\x80\xa8", b"true", b"1979-05-27", b"[[link]]", b"[base]",
+    b"[[motor]]", b"link = 3", b"name = 'a'", b"parent = 'link2'", b"theta = 1", b"base", b"prismatic", b"a.b.c = 1",
+    b"[a.b.c]", b"." * 50, b"a." * 50 + b"a", b"1" * 3000 + b"x", b" " * 2000, b"[" * 500, b"{a=" * 300, b"<", b">", b"/>",
+    b"<body>", b"</body>", b"<joint/>", b"<!--", b"&lt;", b"&x;", b"<!DOCTYPE x>", b"<xacro:if value='1'>", b'name="base"',
+    b'type="free"', b'type="ball"', b'type="floating"', b'class="arm"', b'size="1e308"', b'pos="1e308 1e308 1e308"',
+    b'quat="1e308 1e308 0 0"', b'<include file="."/>', b"<a>" * 400, b'<?xml version="1.0" encoding="utf-16"?>',
+    b'<?xml version="1.0" encoding="x"?>', b"rad", b"deg", b"m", b"world", b"../x",
+]  # fmt: skip
+NUMBER = re.compile(rb"[+-]?\d+(\.\d*)?(e[+-]?\d+)?")
+NUMBERS = (b"0", b"0.0", b"-1", b"2", b"1e-320", b"1e49", b"1e-49", b"1e160", b"-1e300", b"3.2", b"1e15", b"100000")
+
+
+def mutated(data: bytes, rng: random.Random, tokens: Sequence[bytes] = TOKENS) -> bytes:
+    """The bytes with one to four changes: bytes, cuts, repeated and exchanged parts, tokens, words, numbers and values."""
+    for _ in range(rng.choice((1, 1, 1, 2, 3, 4))):
+        at, size = rng.randrange(len(data) + 1), rng.randint(1, 30)
+        kind = rng.choice(("byte", "cut", "drop", "token", "twice", "word", "value", "line", "number"))
+        token = rng.choice(tokens)
+        if kind == "byte" and at < len(data):
+            data = data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
+        elif kind == "cut" and rng.random() < 0.3:
+            data = data[:at]
+        elif kind == "drop":
+            data = data[:at] + data[at + size :]
+        elif kind == "twice":
+            data = data[: at + size] + data[at:]
+        elif kind in {"word", "value", "line"}:
+            mark = {"word": b" ", "value": b'"', "line": b"\n"}[kind]
+            parts = data.split(mark)
+            parts[rng.randrange(len(parts))] = token if rng.random() < 0.7 else rng.choice(parts)
+            data = mark.join(parts)
+        elif kind == "number" and (numbers := list(NUMBER.finditer(data))):
+            place = rng.choice(numbers)
+            new = rng.choice((token, *NUMBERS, rng.choice(numbers).group()))
+            data = data[: place.start()] + new + data[place.end() :]
+        else:
+            data = data[:at] + token + data[at:]
+    return data
+
+
+def mutated_archive(data: bytes, rng: random.Random, tokens: Sequence[bytes] = TOKENS) -> bytes:
+    """The bytes of an .npz changed as they are, or in the arrays in it: heads, contents, names, and which there are."""
+    if rng.random() < 0.4:
+        return mutated(data, rng, [struct.pack("<I", 2**31), b"\0" * 8, b"\xff" * 8, b"PK\x01\x02", *tokens])
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for _ in range(rng.randint(1, 3)):
+        name = rng.choice(list(members))
+        kind = rng.choice(("bytes", "head", "drop", "swap", "rename", "huge"))
+        if kind == "bytes":
+            members[name] = mutated(members[name], rng, tokens)
+        elif kind == "head":
+            head, body = members[name][:128], members[name][128:]
+            shapes = (b"(10000000000,)", b"(2, 3)", b"()", b"(0,)", b"(-1,)", b"(3, 0, 5)", b"(1e3,)")
+            kinds = (b"'<f4'", b"'>f8'", b"'|O'", b"'<U9'", b"'<M8[s]'", b"'|S4'", b"'<c16'", b"'<f8'", b"'|V8'", b"'|b1'")
+            which = rng.choice((shapes, kinds))
+            start = head.find(b"(" if which is shapes else b"'", 20 if which is kinds else 0)
+            end = head.find(b")" if which is shapes else b"'", start + 1)
+            members[name] = (head[:start] + rng.choice(which) + head[end + 1 :]).ljust(128)[:128] + body
+        elif kind == "drop" and len(members) > 1:
+            del members[name]
+        elif kind == "swap":
+            members[name] = members[rng.choice(list(members))]
+        elif kind == "rename":
+            members[rng.choice(("a.npy", "../x.npy", "t.npy", name + "x"))] = members.pop(name)
+        else:
+            members[name] = members[name] + bytes(rng.randrange(1, 10) * 1_000_000)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
