@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.solve.arguments import positive
+from linkwise.solve.closed_form.completion import Completion
 from linkwise.solve.closed_form.families import Family
 from linkwise.solve.closed_form.geometry import Chain
 from linkwise.solve.closed_form.program import Program
@@ -57,7 +58,9 @@ class Compiled:
     def run(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
     ) -> tuple[Any, ...]:
-        """What the kernel gives for arguments of any kind that fit; for a large batch all but the first where `nearest`."""
+        """What `Program.run` gives for arguments of any kind that fit, complete; for a large batch all but the first where
+        `nearest`. One thing more: how many of the answers come from random starts.
+        """
         parts = self._parts or self._made()
         bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
         if bounds is None:
@@ -67,7 +70,7 @@ class Compiled:
             if type(start) is np.ndarray and start.shape == parts.start.shape and start.dtype.char == "d":
                 found: tuple[Any, ...] = parts.entry(T.reshape(16), start, bounds)
                 if found[3][2] <= RIGID:
-                    return found
+                    return (*found, 0)
         poses, start = _poses(T), self._start(parts, q0, value)
         try:
             batch = np.broadcast_shapes(poses.shape[:-1], start.shape[:-1])
@@ -81,14 +84,52 @@ class Compiled:
                 found = _in_blocks(parts, batch, poses, start, bounds)
             else:
                 found = parts.kernel.ufunc(poses, start, bounds)
-        if not np.all(found[3][..., 2] <= RIGID):
+        if np.all(found[3][..., 2] <= RIGID):
+            return (*found, np.zeros(batch, dtype=np.intp) if batch else 0)
+        if not np.all(found[3][..., 3] <= RIGID):
             _refuse(T, start)
-        return found
+        return self._completed(parts, batch, poses, start, bounds, found)
+
+    def _completed(
+        self,
+        parts: _Parts,
+        batch: tuple[int, ...],
+        poses: FloatArray,
+        start: FloatArray,
+        bounds: FloatArray,
+        found: tuple[Any, ...],
+    ) -> tuple[Any, ...]:
+        """What the kernel gave, with the answers that it may have left out."""
+        n = start.shape[-1]
+        q = None if found[0] is None else np.array(found[0]).reshape(-1, *np.shape(found[0])[-2:])
+        count, nearest, errors = (
+            np.array(part, dtype=float).reshape(-1, *core)
+            for part, core in zip(found[1:], ((), (n,), (5,)), strict=True)
+        )
+        added = np.zeros(len(count), dtype=np.intp)
+        some = np.flatnonzero(errors[:, 4] > 0.0)
+        completed = parts.completion.run(
+            np.broadcast_to(poses, (*batch, 16)).reshape(-1, 16)[some],
+            np.broadcast_to(start, (*batch, n)).reshape(-1, n)[some],
+            bounds,
+            errors[some, 4],
+        )
+        most = max((len(rows.q) for rows in completed), default=0)
+        if q is not None and most > q.shape[1]:
+            q = np.concatenate([q, np.full((len(q), most - q.shape[1], n), np.nan)], axis=1)
+        for k, rows in zip(some, completed, strict=True):
+            count[k], added[k], errors[k, :2] = len(rows.q), rows.added, rows.errors
+            if len(rows.q):
+                nearest[k] = rows.q[0]
+            if q is not None:
+                q[k, : len(rows.q)] = rows.q
+        shaped = (part.reshape(*batch, *part.shape[1:]) for part in (count, nearest, errors, added))
+        return (None if q is None else q.reshape(*batch, *q.shape[1:]), *shaped)
 
     def _made(self) -> _Parts:
         with _making:
             if self._parts is None:
-                self._parts = _Parts(self.mechanism, Program(self.mechanism, *self._program), self._program[1])
+                self._parts = _Parts(self.mechanism, *self._program, self.given)
         return self._parts
 
     def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
@@ -112,8 +153,11 @@ class Compiled:
 class _Parts:
     """What a closed form needs at every call."""
 
-    def __init__(self, mechanism: Mechanism, program: Program, chain: Chain) -> None:
-        self.kernel = program.kernel()
+    def __init__(
+        self, mechanism: Mechanism, link: int | str, chain: Chain, family: Family, given: int | None
+    ) -> None:
+        self.kernel = Program(mechanism, link, chain, family).kernel()
+        self.completion = Completion(mechanism, link, chain, family, given, self.kernel)
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = np.ascontiguousarray(start_position(mechanism, idle))
         self.limits = {True: mechanism.limits, False: np.tile([-np.inf, np.inf], (mechanism.n, 1))}
@@ -139,12 +183,12 @@ def _in_blocks(
     rows = np.broadcast_to(poses, (*batch, 16)).reshape(total, 16)
     starts = np.broadcast_to(start, (*batch, n)) if start.ndim > 1 else start
     starts = starts.reshape(total, n) if start.ndim > 1 else starts
-    count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 3))
+    count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 5))
     for first in range(0, total, AT_ONCE):
         here = slice(first, first + AT_ONCE)
         from_here = starts[here] if start.ndim > 1 else starts
         _, count[here], q[here], errors[here] = parts.kernel.ufunc(rows[here], from_here, bounds)
-    return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 3)
+    return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 5)
 
 
 def _poses(T: npt.ArrayLike) -> FloatArray:

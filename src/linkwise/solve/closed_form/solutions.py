@@ -24,6 +24,8 @@ class Solutions:
         Joint coordinates, rad or m; NaN in the rows from `count` on.
     count : ndarray (...)
         How many solutions each pose has.
+    searched : ndarray (...), optional
+        How many of them come from random starts, which do not prove that there are no others.
 
     Examples
     --------
@@ -38,6 +40,7 @@ class Solutions:
 
     q: FloatArray
     count: npt.NDArray[np.intp]
+    searched: npt.NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return int(self.count.size)
