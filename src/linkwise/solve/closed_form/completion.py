@@ -16,6 +16,7 @@ from linkwise.solve.constraints.constraint import Constraint
 from linkwise.solve.constraints.coordinate import Coordinate
 from linkwise.solve.constraints.pose import Pose
 from linkwise.solve.joint_ranges import TURN, JointRanges
+from linkwise.solve.pose_error import pose_error
 from linkwise.solve.system import System, system_of
 from linkwise.spatial.scalar import FloatArray
 
@@ -36,6 +37,10 @@ SINGULAR = 1e-6
 
 APART = 1e-3
 """Solutions with a singular Jacobian are known to the root of the tolerance: closer ones (rad, m) are one."""
+
+STEPS, LONGEST, RANK = 8, 0.1, 1e-11
+"""Newton steps without damping, the longest of them (rad, m), and the share of the greatest singular value of the Jacobian
+below which one counts as zero."""
 
 AT_ONCE = 500
 """Poses completed in one call."""
@@ -143,7 +148,7 @@ class Completion:
         """Where iterations from starts (M, n) for the tasks `at` (M,) lead, and which of these are solutions."""
         n = self.mechanism.n
         made = system.reaching(tasks[at], begun, begun[:0], system.settings(min(tol, FINE)))
-        q = system.unmoved(np.ascontiguousarray(made[:, :n]), start[at])
+        q = self._polished(system, tasks[at], system.unmoved(np.ascontiguousarray(made[:, :n]), start[at]), tol)
         if self.given is not None:
             q[:, self.given] = start[at, self.given]
         inside = np.ones(len(q), dtype=bool)
@@ -162,6 +167,27 @@ class Completion:
             values = np.linalg.svd(rates[:, self.rows][..., self.columns], compute_uv=False)
             regular[good] = values[:, -1] > SINGULAR * values[:, 0]
         return _Reached(q, good, regular, np.stack([distance, angle], axis=1))
+
+    def _polished(self, system: System, tasks: FloatArray, q: FloatArray, tol: float) -> FloatArray:
+        """Coordinates (M, n), those that nearly solve their task after Newton steps without damping: it holds up the
+        iteration where the Jacobian is nearly singular.
+        """
+        distance, angle, _ = system.checking(tasks, q)
+        rest = np.flatnonzero(
+            ((distance > tol) | (angle > tol)) & (distance < NEAR * self.size) & (angle < NEAR)
+        )
+        wanted = tasks[rest, :16].reshape(-1, 4, 4)
+        for _ in range(STEPS if rest.size else 0):
+            reached = self.mechanism.forward_kinematics(q[rest], link=self.link)
+            gap, rates = pose_error(reached, wanted), np.array(self.mechanism.jacobian(q[rest], link=self.link))
+            gap[:, :3] /= self.size
+            rates[:, :3] /= self.size
+            inverse = np.linalg.pinv(rates[:, self.rows][..., self.columns], rcond=RANK)
+            step = (inverse @ gap[:, self.rows, None])[..., 0]
+            moved = q[rest]
+            moved[:, self.columns] += step * (LONGEST / np.maximum(np.linalg.norm(step, axis=1), LONGEST))[:, None]
+            q[rest] = moved
+        return q
 
     def _merged(
         self,

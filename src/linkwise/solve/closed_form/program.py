@@ -36,9 +36,10 @@ TWIN = 100.0
 CORRECTIONS = 3
 """How often a branch of a chain nearby is corrected."""
 
-NEAR = 1e-3
+NEAR, BARELY = 1e-3, 1e-6
 """Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
-close to it: two branches that become one are known to the root of the rounding only."""
+close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to the root
+of its misfit. The lesser bound is for as many exact equations as unknowns: beyond it the branch is out of reach."""
 
 FAR = 1e30
 """What stands for the distance of a branch that is no answer; the better ones still come first."""
@@ -147,8 +148,9 @@ class Program:
         near: Any = 0.0
         reached = [select(tol - way, select(tol - turn, 1.0, 0.0), 0.0) for way, turn in misses]
         spare = len(self.chain) - len(self.family.held) < UNKNOWNS[self.family.asks]
+        nearly = NEAR if spare or self.family.refine else BARELY
         for k, (way, turn) in enumerate(misses):
-            close = select(NEAR * self.chain.size - way, select(NEAR - turn, POLISH, 0.0), 0.0)
+            close = select(nearly * self.chain.size - way, select(nearly - turn, POLISH, 0.0), 0.0)
             if spare:  # (what more equations than unknowns leave over gives some rows twice, once less exactly)
                 around = TWIN * TWIN * (way * way + turn * turn)
                 for j, other in enumerate(reached):
