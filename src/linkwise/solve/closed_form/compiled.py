@@ -58,8 +58,8 @@ class Compiled:
     def run(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
     ) -> tuple[Any, ...]:
-        """What `Program.run` gives for arguments of any kind that fit, complete; for a large batch all but the first where
-        `nearest`. One thing more: how many of the answers come from random starts.
+        """What `Program.run` gives for arguments of any kind that fit, with what it left out; for a large batch all but the
+        first where `nearest`. Also how many of the answers come from random starts.
         """
         parts = self._parts or self._made()
         bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
@@ -99,12 +99,11 @@ class Compiled:
         bounds: FloatArray,
         found: tuple[Any, ...],
     ) -> tuple[Any, ...]:
-        """What the kernel gave, with the answers that it may have left out."""
+        """What the kernel gave, with the answers that it may have left out; its arrays are written to."""
         n = start.shape[-1]
-        q = None if found[0] is None else np.array(found[0]).reshape(-1, *np.shape(found[0])[-2:])
+        q = None if found[0] is None else found[0].reshape(-1, *found[0].shape[-2:])
         count, nearest, errors = (
-            np.array(part, dtype=float).reshape(-1, *core)
-            for part, core in zip(found[1:], ((), (n,), (5,)), strict=True)
+            np.asarray(part).reshape(-1, *core) for part, core in zip(found[1:], ((), (n,), (5,)), strict=True)
         )
         added = np.zeros(len(count), dtype=np.intp)
         some = np.flatnonzero(errors[:, 4] > 0.0)
@@ -123,8 +122,8 @@ class Compiled:
                 nearest[k] = rows.q[0]
             if q is not None:
                 q[k, : len(rows.q)] = rows.q
-        shaped = (part.reshape(*batch, *part.shape[1:]) for part in (count, nearest, errors, added))
-        return (None if q is None else q.reshape(*batch, *q.shape[1:]), *shaped)
+        shaped = (part.reshape((*batch, *part.shape[1:])) for part in (count, nearest, errors, added))
+        return (None if q is None else q.reshape((*batch, *q.shape[1:])), *shaped)
 
     def _made(self) -> _Parts:
         with _making:

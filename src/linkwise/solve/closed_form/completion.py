@@ -15,7 +15,7 @@ from linkwise.solve.closed_form.ranking import SAME
 from linkwise.solve.constraints.constraint import Constraint
 from linkwise.solve.constraints.coordinate import Coordinate
 from linkwise.solve.constraints.pose import Pose
-from linkwise.solve.joint_ranges import TURN, JointRanges
+from linkwise.solve.joint_ranges import TURN, JointRanges, turning
 from linkwise.solve.pose_error import pose_error
 from linkwise.solve.system import System, system_of
 from linkwise.spatial.scalar import FloatArray
@@ -81,7 +81,7 @@ class Completion:
         self, mechanism: Mechanism, link: int | str, chain: Chain, family: Family, given: int | None, kernel: Kernel
     ) -> None:
         self.mechanism, self.link, self.given, self.kernel = mechanism, link, given, kernel
-        self.size, self.rows = chain.size, MASKS[family.asks]
+        self.size, self.rows, self.turning = chain.size, MASKS[family.asks], turning(mechanism)
         self.columns = [k for k in chain.coordinates if k != given]
 
     def run(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[Rows]:
@@ -205,7 +205,7 @@ class Completion:
             if not (regular[k] or close[k] or not kept):
                 continue
             away = np.array(kept).reshape(-1, len(start)) - q[k]
-            away = np.where(self._turning, np.remainder(away + 0.5 * TURN, TURN) - 0.5 * TURN, away)
+            away = np.where(self.turning, np.remainder(away + 0.5 * TURN, TURN) - 0.5 * TURN, away)
             if not kept or np.linalg.norm(away, axis=1).min() > (SAME if regular[k] else APART):
                 kept.append(q[k])
                 far.append(errors[k])
@@ -213,10 +213,6 @@ class Completion:
         rows = np.array(kept).reshape(-1, len(start))
         order = np.argsort(np.sum((rows - start) ** 2, axis=1), kind="stable")
         return Rows(rows[order], far[order[0]] if kept else np.zeros(2), added)
-
-    @property
-    def _turning(self) -> npt.NDArray[np.bool_]:
-        return self._system(limits=False).ranges.turning
 
     def _numbers(self, poses: FloatArray, start: FloatArray) -> FloatArray:
         """The numbers (N, p) of the system."""
