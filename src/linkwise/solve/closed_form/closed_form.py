@@ -94,8 +94,8 @@ class ClosedForm:
             return Solutions(q, count.astype(np.intp), errors[..., 4] < SEARCH)
         if added:
             warnings.warn(
-                f"{self.mechanism.name!r}: {added} of {int(count)} solutions come from random starts, because the closed form"
-                " leaves a joint undetermined at this pose; there may be others",
+                f"{self.mechanism.name!r}: {added} of {int(count)} solutions come from random starts, because the closed"
+                " form leaves a joint undetermined at this pose; there may be others",
                 LinkwiseWarning,
                 stacklevel=2,
             )

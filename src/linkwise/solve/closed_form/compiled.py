@@ -58,8 +58,9 @@ class Compiled:
     def run(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
     ) -> tuple[Any, ...]:
-        """What `Program.run` gives for arguments of any kind that fit, with what it left out; for a large batch all but the
-        first where `nearest`. Also how many of the answers come from random starts.
+        """What `Program.run` gives for arguments of any kind that fit, completed, and how many answers come from starts.
+
+        For a large batch all but the first where `nearest`.
         """
         parts = self._parts or self._made()
         bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
@@ -152,9 +153,7 @@ class Compiled:
 class _Parts:
     """What a closed form needs at every call."""
 
-    def __init__(
-        self, mechanism: Mechanism, link: int | str, chain: Chain, family: Family, given: int | None
-    ) -> None:
+    def __init__(self, mechanism: Mechanism, link: int | str, chain: Chain, family: Family, given: int | None) -> None:
         self.kernel = Program(mechanism, link, chain, family).kernel()
         self.completion = Completion(mechanism, link, chain, family, given, self.kernel)
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)

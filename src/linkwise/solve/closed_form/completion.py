@@ -118,11 +118,15 @@ class Completion:
         close = np.concatenate([close, np.zeros(len(at) - len(close), dtype=bool)])
         kept = self._reached(system, tasks, start, at, begun, tol, ranges if limited else None)
         merged = [
-            self._merged(first[k], known[k], *(part[(at == k) & kept.good] for part in (kept.q, kept.regular, close, kept.far)))
+            self._merged(
+                first[k], known[k], *(part[(at == k) & kept.good] for part in (kept.q, kept.regular, close, kept.far))
+            )
             for k in range(len(poses))
         ]
         empty = np.flatnonzero((missing >= SEARCH) & np.array([not len(each.q) for each in merged]))
-        if limited and empty.size:  # (of a continuum the solution that stands for all may be outside while others are within)
+        if (
+            limited and empty.size
+        ):  # (of a continuum the solution that stands for all may be outside while others are within)
             system = self._system(limits=True)
             at, begun = np.repeat(empty, STARTS), np.tile(system.starts(0, STARTS), (len(empty), 1))
             kept = self._reached(system, tasks, start, at, begun, tol, ranges)
@@ -169,13 +173,12 @@ class Completion:
         return _Reached(q, good, regular, np.stack([distance, angle], axis=1))
 
     def _polished(self, system: System, tasks: FloatArray, q: FloatArray, tol: float) -> FloatArray:
-        """Coordinates (M, n), those that nearly solve their task after Newton steps without damping: it holds up the
-        iteration where the Jacobian is nearly singular.
+        """Coordinates (M, n), those that nearly solve their task after Newton steps without damping.
+
+        Damping holds up the iteration where the Jacobian is nearly singular.
         """
         distance, angle, _ = system.checking(tasks, q)
-        rest = np.flatnonzero(
-            ((distance > tol) | (angle > tol)) & (distance < NEAR * self.size) & (angle < NEAR)
-        )
+        rest = np.flatnonzero(((distance > tol) | (angle > tol)) & (distance < NEAR * self.size) & (angle < NEAR))
         wanted = tasks[rest, :16].reshape(-1, 4, 4)
         for _ in range(STEPS if rest.size else 0):
             reached = self.mechanism.forward_kinematics(q[rest], link=self.link)

@@ -139,7 +139,9 @@ class Program:
             never |= failing
         return never
 
-    def _missing(self, answers: list[list[Any]], misses: list[tuple[Any, Any]], tol: Any, determined: Any, count: Any) -> Any:
+    def _missing(
+        self, answers: list[list[Any]], misses: list[tuple[Any, Any]], tol: Any, determined: Any, count: Any
+    ) -> Any:
         """What may be missing among the rows, see `run`.
 
         As many equations as unknowns: one that leaves its unknown free does so at singular poses only, where one row stands
@@ -155,7 +157,9 @@ class Program:
                 around = TWIN * TWIN * (way * way + turn * turn)
                 for j, other in enumerate(reached):
                     if j != k:
-                        close = select(around - apart(answers[min(j, k)], answers[max(j, k)]), select(other, 0.0, close), close)
+                        close = select(
+                            around - apart(answers[min(j, k)], answers[max(j, k)]), select(other, 0.0, close), close
+                        )
             near = select(reached[k], near, select(close, POLISH, near))
         free = SEARCH if spare else select(count, 0.0, SEARCH)
         return select(determined, near, select(free, free, near))
