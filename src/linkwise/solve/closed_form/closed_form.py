@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, LinkwiseWarning, choices, members, shown
+from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.solve.closed_form.compiled import TOLERANCE, Compiled
 from linkwise.solve.closed_form.program import SEARCH
 from linkwise.solve.closed_form.recognise import ASKS, recognised
@@ -89,17 +88,8 @@ class ClosedForm:
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> FloatArray | Solutions:
         """Every solution for poses, the nearest to q0 first; see `all_inverse_kinematics`."""
-        q, count, _, errors, added = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value)
-        if count.ndim:
-            return Solutions(q, count.astype(np.intp), errors[..., 4] < SEARCH)
-        if added:
-            warnings.warn(
-                f"{self.mechanism.name!r}: {added} of {int(count)} solutions come from random starts, because the closed"
-                " form leaves a joint undetermined at this pose; there may be others",
-                LinkwiseWarning,
-                stacklevel=2,
-            )
-        return np.asarray(q[: int(count)])
+        q, count, _, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value)
+        return Solutions(q, count.astype(np.intp), errors[..., 3] < SEARCH) if count.ndim else q[: int(count)]
 
     def nearest(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
@@ -115,7 +105,7 @@ class ClosedForm:
         position_error, rotation_error : float or ndarray (...)
             What the forward pass says, m and rad; the angle as twice the sine of its half.
         """
-        _, count, q, errors, _ = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value, nearest=True)
+        _, count, q, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value, nearest=True)
         return q, count > 0, errors[..., 0], errors[..., 1]
 
     def holding(self, value: npt.ArrayLike) -> ClosedForm:

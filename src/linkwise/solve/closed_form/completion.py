@@ -163,8 +163,8 @@ class Completion:
         else:
             q = system.ranges.nearest_turns(q, start[at])
         distance, angle, _ = system.checking(tasks[at], q)
-        good = (distance <= tol) & (angle <= tol) & inside
-        regular = np.zeros(len(q), dtype=bool)
+        good = np.asarray((distance <= tol) & (angle <= tol) & inside)
+        regular: npt.NDArray[np.bool_] = np.zeros(len(q), dtype=bool)
         if good.any():
             rates = np.array(self.mechanism.jacobian(q[good], link=self.link))
             rates[:, :3] /= self.size

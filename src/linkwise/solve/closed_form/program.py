@@ -20,7 +20,7 @@ from linkwise.solve.closed_form.subproblems import Turn
 from linkwise.solve.closed_form.undetermined import conditions
 from linkwise.solve.constraints.given import FARTHEST
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, blank, cos_sin, select
+from linkwise.spatial.scalar import Array, blank, cos_sin, greatest, select
 from linkwise.spatial.transform import inverse, transform
 from linkwise.spatial.vector import inner
 
@@ -36,10 +36,10 @@ TWIN = 100.0
 CORRECTIONS = 3
 """How often a branch of a chain nearby is corrected."""
 
-NEAR, BARELY = 1e-3, 1e-6
+NEAR = 1e-3
 """Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
 close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to the root
-of its misfit. The lesser bound is for as many exact equations as unknowns: beyond it the branch is out of reach."""
+of its misfit."""
 
 FAR = 1e30
 """What stands for the distance of a branch that is no answer; the better ones still come first."""
@@ -69,7 +69,7 @@ class Program:
         """Compile: pose (16,), q0 (n,), bounds (2 n + 2,), to what `run` gives."""
         n, rows = self.tree.n, self.branches
         inputs = {"pose": (16,), "q0": (n,), "bounds": (2 * n + 2,)}
-        outputs: dict[str, tuple[int, ...]] = {"q": (rows, n), "count": (), "nearest": (n,), "errors": (5,)}
+        outputs: dict[str, tuple[int, ...]] = {"q": (rows, n), "count": (), "nearest": (n,), "errors": (4,)}
         return Kernel(trace(self.run, "closed_form", inputs, outputs), backend)
 
     def run(self, pose: Array, q0: Array, bounds: Array) -> tuple[Any, ...]:
@@ -88,10 +88,10 @@ class Program:
         -------
         tuple
             Answers (K, n), NaN from the row `count` on, the nearest to q0 first; `count`; the row nearest to q0, or, where
-            there is none, the one that misses least; five numbers (5,): its position and rotation error; the sum of the
-            next two; how far the pose is from rigid, 8 at least where a number is none; and what may be missing, 0 where
-            the rows are all there are, `POLISH` where a branch nearly reaches the pose, `SEARCH` where an equation leaves
-            its unknown free at this pose and a solution may have been left out for it.
+            there is none, the one that misses least; four numbers (4,): its position and rotation error; how far the pose
+            is from rigid, 8 at least where a number is none, plus the last one; and what may be missing, 0 where the rows
+            are all there are, `POLISH` where a branch nearly reaches the pose, `SEARCH` where an equation leaves its
+            unknown free at this pose and a solution may have been left out for it.
         """
         n = self.tree.n
         low, high, tol, none = bounds[:n], bounds[n : 2 * n], bounds[2 * n], bounds[2 * n + 1]
@@ -117,13 +117,12 @@ class Program:
         count = sum((select(row[0], 1.0, 0.0) for row in rows[1:]), select(rows[0][0], 1.0, 0.0))
         q = np.array([[select(row[0], value, none) for value in row[3:]] for row in rows], dtype=object)
         best = rows[0]
-        missing = self._missing(turns, misses, tol, determined, count)
-        skewed = skewed + far(q0)
+        missing = self._missing(turns, misses, tol, determined, count, best[1] + best[2])
         return (
             q,
             np.asarray(count),
             np.array(best[3:], dtype=object),
-            np.array([best[1], best[2], skewed + missing, skewed, missing], dtype=object),
+            np.array([best[1], best[2], skewed + far(q0) + missing, missing], dtype=object),
         )
 
     def _never_determined(self) -> set[int]:
@@ -140,29 +139,29 @@ class Program:
         return never
 
     def _missing(
-        self, answers: list[list[Any]], misses: list[tuple[Any, Any]], tol: Any, determined: Any, count: Any
+        self, answers: list[list[Any]], misses: list[tuple[Any, Any]], tol: Any, determined: Any, count: Any, best: Any
     ) -> Any:
         """What may be missing among the rows, see `run`.
 
-        As many equations as unknowns: one that leaves its unknown free does so at singular poses only, where one row stands
-        for all. With more equations than unknowns another one, which was left out, may determine it.
+        As many exact equations as unknowns lose a solution, or leave its unknown free, at singular poses only, where one row
+        stands for all. Of more equations than unknowns one that was left out may have determined it.
         """
-        near: Any = 0.0
-        reached = [select(tol - way, select(tol - turn, 1.0, 0.0), 0.0) for way, turn in misses]
+        worse = [way + turn for way, turn in misses]
         spare = len(self.chain) - len(self.family.held) < UNKNOWNS[self.family.asks]
-        nearly = NEAR if spare or self.family.refine else BARELY
-        for k, (way, turn) in enumerate(misses):
-            close = select(nearly * self.chain.size - way, select(nearly - turn, POLISH, 0.0), 0.0)
-            if spare:  # (what more equations than unknowns leave over gives some rows twice, once less exactly)
-                around = TWIN * TWIN * (way * way + turn * turn)
-                for j, other in enumerate(reached):
-                    if j != k:
-                        close = select(
-                            around - apart(answers[min(j, k)], answers[max(j, k)]), select(other, 0.0, close), close
-                        )
-            near = select(reached[k], near, select(close, POLISH, near))
-        free = SEARCH if spare else select(count, 0.0, SEARCH)
-        return select(determined, near, select(free, free, near))
+        nearly = NEAR * min(self.chain.size, 1.0)
+        if not spare and not self.family.refine:
+            return select(count, 0.0, select(determined, select(nearly - best, POLISH, 0.0), SEARCH))
+        near: Any = 0.0
+        for k, miss in enumerate(worse):
+            close: Any = POLISH
+            for j, other in enumerate(worse):
+                if spare and j != k:  # (where equations are left out, a row comes twice, once less exactly)
+                    twin = TWIN * TWIN * miss * miss - apart(answers[min(j, k)], answers[max(j, k)])
+                    close = select(twin, select(tol - other, 0.0, close), close)
+            near = select(miss - tol, select(nearly - miss, greatest(close, near), near), near)
+        if spare:
+            return select(determined, near, SEARCH)
+        return select(determined, near, select(count, near, SEARCH))
 
     def _found(self, wanted: Array, start: Array, free: list[Any]) -> tuple[list[Branch], Any]:
         """The branches for a pose, and above zero where no equation leaves its unknown free.
