@@ -103,7 +103,8 @@ def every(
             off = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
             exact = max(off) <= options["tol"]
             reached = mechanism.forward_kinematics(q, link=link)
-            answers.append(Answer(k, q, exact, "converged" if exact else "missed", f"by {form.family}", *off, reached))
+            told = f"by {form.family}" + ("" if found.complete[k] else ", and by random starts: there may be others")
+            answers.append(Answer(k, q, exact, "converged" if exact else "missed", told, *off, reached))
     return answers, form.family
 
 

@@ -62,7 +62,7 @@ def numeric_solutions(
     Returns
     -------
     ndarray (k, n) or Solutions
-        As `all_inverse_kinematics` gives them; each row has been checked by a forward pass.
+        As `all_inverse_kinematics` gives them; each row has been checked by a forward pass. `Solutions.complete` is False.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def numeric_solutions(
     q = np.full((len(found), counts.max(initial=0), mechanism.n), np.nan)
     for row, rows in zip(q, found, strict=True):
         row[: len(rows)] = rows
-    return Solutions(q.reshape(*batch, *q.shape[1:]), counts.reshape(batch))
+    return Solutions(q.reshape(*batch, *q.shape[1:]), counts.reshape(batch), np.zeros(batch, dtype=bool))
 
 
 def all_solutions(method: str) -> Callable[..., FloatArray | Solutions]:

@@ -15,6 +15,7 @@ The way from a mechanism to its solutions, a module a step:
 5. The equations that all are made of: `subproblems` (one angle), `two_angles`, `conic_pencil` (the quartic), `joint_axis`.
 6. `program`: a family as one function from a pose to its solutions, with `refine` (exact on the true arm, and checked) and
    `ranking` (whole turns, limits, no solution twice, the nearest first). `compiled`: its kernel, for arguments of any shape.
+   `undetermined`: at which poses equations leave their unknown free; `completion`: what may be missing there, by iteration.
 7. `closed_form`: what users hold; `solutions`: the answers for a batch.
 """
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.solve.closed_form.compiled import TOLERANCE, Compiled
+from linkwise.solve.closed_form.program import SEARCH
 from linkwise.solve.closed_form.recognise import ASKS, recognised
 from linkwise.solve.closed_form.solutions import Solutions
 from linkwise.spatial.numbers import numbers
@@ -87,8 +88,8 @@ class ClosedForm:
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> FloatArray | Solutions:
         """Every solution for poses, the nearest to q0 first; see `all_inverse_kinematics`."""
-        q, count, _, _ = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value)
-        return Solutions(q, count.astype(np.intp)) if count.ndim else q[: int(count)]
+        q, count, _, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value)
+        return Solutions(q, count.astype(np.intp), errors[..., 3] < SEARCH) if count.ndim else q[: int(count)]
 
     def nearest(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
@@ -226,8 +227,12 @@ def all_inverse_kinematics(
     Each is refined where its equations need it, and is a solution only where a forward pass of its own reaches the pose
     within 1e-9 m and rad. Revolute joints are turned by whole turns to where they are nearest to q0 within their limits, so
     that no solution appears twice; solutions outside the limits are left out. In a singular position, where a joint may turn
-    freely, one solution stands for all: that joint stays at q0, or as near to it as the others can reach. Limits are not
-    asked for there: where they are narrow, the one that stands for all may be outside while others would be within.
+    freely, one solution stands for all: that joint stays at q0, or as near to it as the others can reach.
+
+    At special poses the equations lose solutions to rounding, or leave a joint undetermined. The branches that nearly reach
+    such a pose are refined by Newton's method; where a joint is undetermined and solutions may be missing for it, 100 random
+    starts are followed too. `Solutions.complete` is False there, because starts prove nothing; for a single pose a
+    `LinkwiseWarning` says how many solutions come from them.
 
     Parameters
     ----------
@@ -248,8 +253,8 @@ def all_inverse_kinematics(
     Returns
     -------
     ndarray (k, n) or Solutions
-        For one pose its k solutions, rad or m, which may be none; for a batch an object with `Solutions.q` and
-        `Solutions.count`, which gives such arrays when iterated.
+        For one pose its k solutions, rad or m, which may be none; for a batch an object with `Solutions.q`,
+        `Solutions.count` and `Solutions.complete`, which gives such arrays when iterated.
 
     Raises
     ------

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError, LinkwiseWarning, shown
 from linkwise.solve.arguments import positive
+from linkwise.solve.closed_form.completion import Completion
 from linkwise.solve.closed_form.families import Family
 from linkwise.solve.closed_form.geometry import Chain
 from linkwise.solve.closed_form.program import Program
@@ -57,7 +59,7 @@ class Compiled:
     def run(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
     ) -> tuple[Any, ...]:
-        """What the kernel gives for arguments of any kind that fit; for a large batch all but the first where `nearest`."""
+        """What `Program.run` gives for arguments of any kind that fit, completed; if `nearest`, the rows may be left out."""
         parts = self._parts or self._made()
         bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
         if bounds is None:
@@ -81,14 +83,58 @@ class Compiled:
                 found = _in_blocks(parts, batch, poses, start, bounds)
             else:
                 found = parts.kernel.ufunc(poses, start, bounds)
-        if not np.all(found[3][..., 2] <= RIGID):
+        if np.all(found[3][..., 2] <= RIGID):
+            return found
+        if not np.all(found[3][..., 2] - found[3][..., 3] <= RIGID):
             _refuse(T, start)
-        return found
+        completed, added = self._completed(parts, batch, poses, start, bounds, found)
+        if added and not batch and not nearest:
+            warnings.warn(
+                f"{self.mechanism.name!r}: {added} of {int(completed[1])} solutions come from random starts, because the"
+                " closed form leaves a joint undetermined at this pose; there may be others",
+                LinkwiseWarning,
+                stacklevel=3,
+            )
+        return completed
+
+    def _completed(
+        self,
+        parts: _Parts,
+        batch: tuple[int, ...],
+        poses: FloatArray,
+        start: FloatArray,
+        bounds: FloatArray,
+        found: tuple[Any, ...],
+    ) -> tuple[tuple[Any, ...], int]:
+        """What the kernel gave, into its arrays, with the answers that it left out, and how many come from starts."""
+        n = start.shape[-1]
+        q = None if found[0] is None else found[0].reshape(-1, *found[0].shape[-2:])
+        count, nearest, errors = (
+            np.asarray(part).reshape(-1, *core) for part, core in zip(found[1:], ((), (n,), (4,)), strict=True)
+        )
+        some = np.flatnonzero(errors[:, 3] > 0.0)
+        completed = parts.completion.run(
+            np.broadcast_to(poses, (*batch, 16)).reshape(-1, 16)[some],
+            np.broadcast_to(start, (*batch, n)).reshape(-1, n)[some],
+            bounds,
+            errors[some, 3],
+        )
+        most = max((len(rows.q) for rows in completed), default=0)
+        if q is not None and most > q.shape[1]:
+            q = np.concatenate([q, np.full((len(q), most - q.shape[1], n), np.nan)], axis=1)
+        for k, rows in zip(some, completed, strict=True):
+            count[k], errors[k, :2] = len(rows.q), rows.errors
+            if len(rows.q):
+                nearest[k] = rows.q[0]
+            if q is not None:
+                q[k, : len(rows.q)] = rows.q
+        shaped = (None if p is None else p.reshape((*batch, *p.shape[1:])) for p in (q, count, nearest, errors))
+        return tuple(shaped), sum(rows.added for rows in completed)
 
     def _made(self) -> _Parts:
         with _making:
             if self._parts is None:
-                self._parts = _Parts(self.mechanism, Program(self.mechanism, *self._program), self._program[1])
+                self._parts = _Parts(self.mechanism, *self._program, self.given)
         return self._parts
 
     def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
@@ -112,8 +158,9 @@ class Compiled:
 class _Parts:
     """What a closed form needs at every call."""
 
-    def __init__(self, mechanism: Mechanism, program: Program, chain: Chain) -> None:
-        self.kernel = program.kernel()
+    def __init__(self, mechanism: Mechanism, link: int | str, chain: Chain, family: Family, given: int | None) -> None:
+        self.kernel = Program(mechanism, link, chain, family).kernel()
+        self.completion = Completion(mechanism, link, chain, family, given, self.kernel)
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = np.ascontiguousarray(start_position(mechanism, idle))
         self.limits = {True: mechanism.limits, False: np.tile([-np.inf, np.inf], (mechanism.n, 1))}
@@ -139,12 +186,12 @@ def _in_blocks(
     rows = np.broadcast_to(poses, (*batch, 16)).reshape(total, 16)
     starts = np.broadcast_to(start, (*batch, n)) if start.ndim > 1 else start
     starts = starts.reshape(total, n) if start.ndim > 1 else starts
-    count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 3))
+    count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
     for first in range(0, total, AT_ONCE):
         here = slice(first, first + AT_ONCE)
         from_here = starts[here] if start.ndim > 1 else starts
         _, count[here], q[here], errors[here] = parts.kernel.ufunc(rows[here], from_here, bounds)
-    return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 3)
+    return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 4)
 
 
 def _poses(T: npt.ArrayLike) -> FloatArray:

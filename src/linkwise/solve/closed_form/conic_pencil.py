@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.solve.closed_form.subproblems import Turn, linear
+from linkwise.solve.closed_form.undetermined import require, select_free
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin, root, select
 from linkwise.spatial.scalar import atan2 as angle_of
@@ -26,6 +27,9 @@ PARABOLA: FloatArray = np.array([[0.0, 0.0, 0.5], [0.0, -1.0, 0.0], [0.5, 0.0, 0
 
 NEAR = 1e-2
 """The longest step."""
+
+LEAST = 1e-12
+"""A conic with elements no greater than this is rounding."""
 
 TINY = 1e-300
 """Keeps a quotient of two zeros finite."""
@@ -75,12 +79,13 @@ def quadratic(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
 def over(x: Any, y: Any, spare: Any) -> Any:
     """Divide x by y; `spare` where y is zero."""
     usable = abs(y)
-    return select(usable, x / select(usable, y, 1.0), spare)
+    return select_free(usable, x / select(usable, y, 1.0), spare)
 
 
 def _scaled(conic: Array) -> Array:
     """The conic with elements of size one; what it has of the curve itself is taken off before, for it says nothing."""
     size = sum(abs(value) for value in conic[np.triu_indices(3)])
+    require(size, LEAST)
     return np.asarray(conic * (1.0 / select(size, size, 1.0)))
 
 

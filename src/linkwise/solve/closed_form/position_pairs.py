@@ -81,7 +81,7 @@ def _by_conic(one: Side, other: Side, rest: Array) -> list[tuple[Any, Any]]:
         places = list(conic_on_parabola(conic))
     found = []
     for at in places:
-        y = onto[:2] @ np.append(one.y(at) / scale if one.curve == CIRCLE else one.y(at), 1.0)
+        y = onto[:2] @ np.array([at.c, at.s, 1.0] if one.curve == CIRCLE else [*one.y(at), 1.0], dtype=object)
         there = direction(y[0], y[1], other.start.plus(other.axis.free))[0] if other.curve == CIRCLE else y[1]
         found.append((at, there))
     return found

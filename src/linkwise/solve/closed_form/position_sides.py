@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwise.solve.closed_form.joint_axis import NO_TURN, Axis
 from linkwise.solve.closed_form.subproblems import Turn, direction
+from linkwise.solve.closed_form.undetermined import require
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.vector import inner
 
@@ -142,6 +143,7 @@ def range_of(m: Array, spare: Array = FIRST) -> Array:
     x, y = select(longer, first[0], second[0]), select(longer, first[1], second[1])
     size = root(x * x + y * y)
     usable = size - LEAST
+    require(usable)
     scale = 1.0 / select(usable, size, 1.0)
     return pair(select(usable, x * scale, spare[0]), select(usable, y * scale, spare[1]))
 

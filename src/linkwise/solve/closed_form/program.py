@@ -13,17 +13,33 @@ from linkwise.model.tree import Tree
 from linkwise.solve.closed_form.families import Branch, Family
 from linkwise.solve.closed_form.geometry import EXACT, Chain
 from linkwise.solve.closed_form.joint_axis import axes_of, product
-from linkwise.solve.closed_form.ranking import clamped, into_limits, ordered, towards, unlike
+from linkwise.solve.closed_form.ranking import apart, clamped, into_limits, ordered, towards, unlike
 from linkwise.solve.closed_form.refine import errors, refined
+from linkwise.solve.closed_form.setting import Setting
 from linkwise.solve.closed_form.subproblems import Turn
+from linkwise.solve.closed_form.undetermined import conditions
 from linkwise.solve.constraints.given import FARTHEST
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, blank, cos_sin, select
+from linkwise.spatial.scalar import Array, blank, cos_sin, greatest, select
 from linkwise.spatial.transform import inverse, transform
 from linkwise.spatial.vector import inner
 
+UNKNOWNS = {"pose": 6, "position": 3, "orientation": 3}
+"""How many joints each part of a pose determines."""
+
+POLISH, SEARCH = 4.0, 8.0
+"""What `Program.run` says of rows that may be missing."""
+
+TWIN = 100.0
+"""A branch is a row already where it is no farther (rad, m) from it than this many times what it misses the pose by."""
+
 CORRECTIONS = 3
 """How often a branch of a chain nearby is corrected."""
+
+NEAR = 1e-3
+"""Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
+close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to the root
+of its misfit."""
 
 FAR = 1e30
 """What stands for the distance of a branch that is no answer; the better ones still come first."""
@@ -47,12 +63,13 @@ class Program:
     def __init__(self, tree: Tree, link: int | str, chain: Chain, family: Family) -> None:
         self.tree, self.link, self.chain, self.family = tree, link, chain, family
         self.branches = len(family.solve(np.eye(4, dtype=object), self._reference()))
+        self._always_free = self._never_determined()
 
     def kernel(self, backend: str | None = None) -> Kernel:
         """Compile: pose (16,), q0 (n,), bounds (2 n + 2,), to what `run` gives."""
         n, rows = self.tree.n, self.branches
         inputs = {"pose": (16,), "q0": (n,), "bounds": (2 * n + 2,)}
-        outputs: dict[str, tuple[int, ...]] = {"q": (rows, n), "count": (), "nearest": (n,), "errors": (3,)}
+        outputs: dict[str, tuple[int, ...]] = {"q": (rows, n), "count": (), "nearest": (n,), "errors": (4,)}
         return Kernel(trace(self.run, "closed_form", inputs, outputs), backend)
 
     def run(self, pose: Array, q0: Array, bounds: Array) -> tuple[Any, ...]:
@@ -71,8 +88,10 @@ class Program:
         -------
         tuple
             Answers (K, n), NaN from the row `count` on, the nearest to q0 first; `count`; the row nearest to q0, or, where
-            there is none, the one that misses least; its position and rotation error, and how far the pose is from
-            rigid, 8 at least where a number is none.
+            there is none, the one that misses least; four numbers (4,): its position and rotation error; how far the pose
+            is from rigid, 8 at least where a number is none, plus the last one; and what may be missing, 0 where the rows
+            are all there are, `POLISH` where a branch nearly reaches the pose, `SEARCH` where an equation leaves its
+            unknown free at this pose and a solution may have been left out for it.
         """
         n = self.tree.n
         low, high, tol, none = bounds[:n], bounds[n : 2 * n], bounds[2 * n], bounds[2 * n + 1]
@@ -81,14 +100,15 @@ class Program:
         for place in self._held():
             start[place] = q0[place]
         free = self._turns(start)
-        found = self._found(wanted, start, free)
+        found, determined = self._found(wanted, start, free)
         placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in found]
         misses = [self._missed(q, wanted) for q, _ in placed]
         good = [
             select(tol - way, select(tol - turn, inside, 0.0), 0.0)
             for (_, inside), (way, turn) in zip(placed, misses, strict=True)
         ]
-        good = unlike([self._turns(q) for q, _ in placed], good)
+        turns = [self._turns(q) for q, _ in placed]
+        good = unlike(turns, good)
         keys = []
         for (q, _), (way, turn), fits in zip(placed, misses, good, strict=True):
             worse = way + turn
@@ -97,29 +117,74 @@ class Program:
         count = sum((select(row[0], 1.0, 0.0) for row in rows[1:]), select(rows[0][0], 1.0, 0.0))
         q = np.array([[select(row[0], value, none) for value in row[3:]] for row in rows], dtype=object)
         best = rows[0]
+        missing = self._missing(turns, misses, tol, determined, count, best[1] + best[2])
         return (
             q,
             np.asarray(count),
             np.array(best[3:], dtype=object),
-            np.array([best[1], best[2], skewed + far(q0)], dtype=object),
+            np.array([best[1], best[2], skewed + far(q0) + missing, missing], dtype=object),
         )
 
-    def _found(self, wanted: Array, start: Array, free: list[Any]) -> list[Branch]:
-        """The branches for a pose. Where what is solved is a chain nearby, each is solved again for another pose.
+    def _never_determined(self) -> set[int]:
+        """The equations, by their number, that leave their unknown free at any pose: others determine it."""
+        setting, free = Setting(self.chain), self._reference()
+        never = set[int]()
+        for values in setting.random():
+            for k in self.family.held:
+                free[k] = values[k]
+            with conditions() as collected:
+                self.family.solve(setting.reached(values).astype(object), free)
+            failing = {k for k, condition in enumerate(collected) if not condition > 0.0}
+            never |= failing
+        return never
+
+    def _missing(
+        self, answers: list[list[Any]], misses: list[tuple[Any, Any]], tol: Any, determined: Any, count: Any, best: Any
+    ) -> Any:
+        """What may be missing among the rows, see `run`.
+
+        As many exact equations as unknowns lose a solution, or leave its unknown free, at singular poses only, where one row
+        stands for all. Of more equations than unknowns one that was left out may have determined it.
+        """
+        worse = [way + turn for way, turn in misses]
+        spare = len(self.chain) - len(self.family.held) < UNKNOWNS[self.family.asks]
+        nearly = NEAR * min(self.chain.size, 1.0)
+        if not spare and not self.family.refine:
+            return select(count, 0.0, select(determined, select(nearly - best, POLISH, 0.0), SEARCH))
+        near: Any = 0.0
+        for k, miss in enumerate(worse):
+            close: Any = POLISH
+            for j, other in enumerate(worse):
+                if spare and j != k:  # (where equations are left out, a row comes twice, once less exactly)
+                    twin = TWIN * TWIN * miss * miss - apart(answers[min(j, k)], answers[max(j, k)])
+                    close = select(twin, select(tol - other, 0.0, close), close)
+            near = select(miss - tol, select(nearly - miss, greatest(close, near), near), near)
+        if spare:
+            return select(determined, near, SEARCH)
+        return select(determined, near, select(count, near, SEARCH))
+
+    def _found(self, wanted: Array, start: Array, free: list[Any]) -> tuple[list[Branch], Any]:
+        """The branches for a pose, and above zero where no equation leaves its unknown free.
+
+        Where what is solved is a chain nearby, each is solved again for another pose.
 
         This is the pose that the chain nearby has where the true one has the pose wanted, as far as the branch so far tells:
         the error falls by as much as both chains differ, or by the root of it where two branches become one.
         """
         goal, near = self.chain.displacement(wanted), self.family.near
-        found = self.family.solve(goal, free)
+        with conditions() as collected:
+            found = self.family.solve(goal, free)
+        determined: Any = 1.0
+        for condition in dict.fromkeys(c for k, c in enumerate(collected) if k not in self._always_free):
+            determined = select(condition, determined, 0.0)
         if near is None or near.misfit <= EXACT:
-            return found
+            return found, determined
         for _ in range(CORRECTIONS):
             found = [
                 self.family.solve(self._corrected(goal, near, branch, start, free), free)[k]
                 for k, branch in enumerate(found)
             ]
-        return found
+        return found, determined
 
     def _corrected(self, goal: Array, near: Chain, branch: Branch, start: Array, free: list[Any]) -> Array:
         """The displacement for the chain nearby, by how both chains differ in a branch."""

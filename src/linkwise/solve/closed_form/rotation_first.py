@@ -17,6 +17,7 @@ from linkwise.solve.closed_form.geometry import TOLERANCE
 from linkwise.solve.closed_form.joint_axis import Axis
 from linkwise.solve.closed_form.rotations import orientations
 from linkwise.solve.closed_form.setting import Setting
+from linkwise.solve.closed_form.undetermined import MARGIN, require
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, select
 from linkwise.spatial.vector import inner
@@ -94,6 +95,7 @@ def _shares(ways: list[Array], missing: Array, free: list[Any]) -> list[Any]:
     normals = [cross(ways[1], ways[2]), cross(ways[2], ways[0]), cross(ways[0], ways[1])]
     volume = inner(ways[0], normals[0])
     usable = abs(volume) - FLAT
+    require(usable)
     scale = 1.0 / select(usable, volume, 1.0)
     made = [inner(missing, normal) * scale for normal in normals]
     sizes = [inner(normal, normal) for normal in normals]
@@ -112,6 +114,7 @@ def _two_shares(one: Array, other: Array, missing: Array, free: Any) -> list[Any
     normal = cross(one, other)
     square = inner(normal, normal)
     usable = square - FLAT * FLAT
+    require(usable, MARGIN * MARGIN)
     scale = 1.0 / select(usable, square, 1.0)
     second = select(usable, inner(cross(one, missing), normal) * scale, free)
     alone = inner(one, missing - other * second)

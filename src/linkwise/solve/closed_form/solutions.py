@@ -24,6 +24,8 @@ class Solutions:
         Joint coordinates, rad or m; NaN in the rows from `count` on.
     count : ndarray (...)
         How many solutions each pose has.
+    complete : ndarray (...)
+        Whether these are all solutions: False where random starts were needed, which do not prove that there are no others.
 
     Examples
     --------
@@ -32,12 +34,13 @@ class Solutions:
     >>> arm = robots.puma560()
     >>> T = arm.forward_kinematics([[0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.3, 0.6, -1.0, 0.2, 0.4, 0.1]])
     >>> found = all_inverse_kinematics(arm, T)
-    >>> found, [len(q) for q in found] == found.count.tolist()
-    (<Solutions: 2 poses, 2 to 3 each>, True)
+    >>> found, [len(q) for q in found] == found.count.tolist(), found.complete.tolist()
+    (<Solutions: 2 poses, 2 to 3 each>, True, [True, True])
     """
 
     q: FloatArray
     count: npt.NDArray[np.intp]
+    complete: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return int(self.count.size)

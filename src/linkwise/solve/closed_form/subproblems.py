@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise.solve.closed_form.undetermined import require
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, greatest, root, select
 from linkwise.spatial.vector import inner
@@ -73,6 +74,7 @@ def direction(x: Any, y: Any, free: Turn, least: Any = 0.0) -> tuple[Turn, Any]:
     """The angle of the point (x, y), and its distance; `free` where the distance is not above `least`."""
     size = root(x * x + y * y)
     usable = size - least
+    require(usable)
     scale = 1.0 / select(usable, size, 1.0)
     return Turn(select(usable, x * scale, free.c), select(usable, y * scale, free.s)), size
 
@@ -105,6 +107,7 @@ def linear(a: Any, b: Any, d: Any, free: Turn, *, size: Any = 1.0, gap: Any = No
     if gap is None:
         gap = (n - abs(d)) * (n + abs(d))
     usable = n - DEGENERATE * size
+    require(usable)
     other = root(select(gap, gap, 0.0))
     reach = root(select(gap, square, d * d))
     reach = 1.0 / select(usable, n * select(reach, reach, 1.0), 1.0)
