@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from linkwise.expr import evaluate, symbol
-from linkwise.expr.node import live_nodes
+from linkwise.expr.node import live_nodes, parameter
 
 
 def test_equal_expressions_are_one_object() -> None:
@@ -164,3 +164,20 @@ def test_whether_an_expression_is_a_number_cannot_be_asked(number: float) -> Non
     assert x == x  # noqa: PLR0124
     assert x != symbol("x")
     assert len({x, x, symbol("x")}) == 2
+
+
+def test_expressions_of_parameters_are_ordered_by_what_they_are() -> None:
+    """They are shared with all graphs, so neither their age nor what else is alive may show in an expression."""
+    younger, older = parameter("in_order_a"), parameter("in_order_b")
+    again = parameter("in_order_c")
+    assert (older * younger).args == (younger, older)
+    assert ((again + older) * younger).args == (younger, again + older)
+    x = symbol("x")
+    assert (x * again).args == (again, x)
+    kept = [older - younger, younger * again]
+    assert (younger - older).op == "sub"
+    assert (younger * (2.0 * again)).args == (younger, 2.0 * again)
+    y = symbol("y")
+    kept += [y - x, x * y]
+    assert (x - y) is -(y - x)
+    assert (x * (2.0 * y)).args[1] is x * y

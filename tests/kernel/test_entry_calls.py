@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Mechanism, robots
+from linkwise import Mechanism, method, robots
 from linkwise.kernel import entry, kernel
 from mechanisms import random_mechanism, random_state
 
@@ -204,7 +204,8 @@ def test_links_and_frames_by_name_fall_through(arm: Mechanism) -> None:
 
 def test_without_the_entry_answers_are_the_same(arm: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where arrays are laid out otherwise the methods use the gufunc."""
-    monkeypatch.setattr(kernel, "usable", lambda: False)
+    for module in (kernel, method):
+        monkeypatch.setattr(module, "usable", lambda: False)
     other = arm.replace(name="other")
     point = random_state(arm)
     assert np.array_equal(other.inverse_dynamics(*point), arm.inverse_dynamics(*point))

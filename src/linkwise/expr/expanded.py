@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from linkwise.errors import ArgumentError
-from linkwise.expr.node import Expr, existing
+from linkwise.expr.node import Expr, existing, precedence
 from linkwise.expr.order import schedule
 
 Monomial = tuple[tuple[Expr, int], ...]
-"""Factors with their exponents, the older first; no exponent is 0."""
+"""Factors with their exponents, in the order of `precedence`; no exponent is 0."""
 
 Sum = dict[Monomial, float]
 
@@ -157,7 +157,7 @@ def _joined(a: Monomial, b: Monomial) -> Monomial:
     powers = dict(a)
     for factor, power in b:
         powers[factor] = powers.get(factor, 0) + power
-    return tuple(sorted(((f, p) for f, p in powers.items() if p), key=lambda item: item[0].serial))
+    return tuple(sorted(((f, p) for f, p in powers.items() if p), key=lambda item: precedence(item[0])))
 
 
 def _total(parts: Iterable[tuple[Monomial, float]]) -> Sum:

@@ -6,6 +6,7 @@ import math
 import threading
 import weakref
 from collections.abc import Callable
+from hashlib import blake2b
 from itertools import count
 from typing import Any
 
@@ -35,7 +36,10 @@ class Expr:
     value : float or str or None
         The number of a constant, the name of a symbol.
     serial : int
-        Grows with creation; orders the operands of what commutes.
+        Grows with creation.
+    key : bytes or None
+        Of an expression of parameters and numbers alone, which all graphs share: what it is, the same in every process. None
+        for what depends on a symbol of a single graph.
 
     Examples
     --------
@@ -46,12 +50,13 @@ class Expr:
     '2 * sin(1 + x)'
     """
 
-    __slots__ = ("__weakref__", "args", "op", "serial", "value")
+    __slots__ = ("__weakref__", "args", "key", "op", "serial", "value")
 
     op: str
     args: tuple[Expr, ...]
     value: Any
     serial: int
+    key: bytes | None
 
     def __add__(self, other: Any) -> Any:
         return build("add", self, other)
@@ -225,16 +230,15 @@ def parameter(name: str) -> Expr:
     >>> parameter("m1") is parameter("m1"), parameter("m1") is symbol("m1")
     (True, False)
     """
-    with _naming:  # two threads may ask at once, and of other nodes a second one does no harm
-        return _intern(("symbol", name), "symbol", (), name)
+    with _naming:
+        node = _intern(("symbol", name), "symbol", (), name)
+        node.key = _PARAMETER + name.encode("utf-8", "surrogatepass")
+        return node
 
 
 def is_parameter(node: Expr) -> bool:
     """Whether a node is a symbol made by `parameter`."""
-    if node.op != "symbol":
-        return False
-    entry = _table.get(("symbol", node.value))
-    return entry is not None and entry() is node
+    return node.op == "symbol" and node.key is not None
 
 
 def build(op: str, *operands: Any) -> Any:
@@ -278,9 +282,18 @@ def rewrites_for(op: str, *kinds: str) -> tuple[Callable[..., Expr | None], ...]
 
 
 def ordered(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The operands of what commutes in their one order: a constant first, then by age."""
+    """The operands of what commutes in their one order: a constant first, then as `precedence` says."""
     a, b = args
-    return args if a.op == "const" or (b.op != "const" and a.serial <= b.serial) else (b, a)
+    return args if a.op == "const" or (b.op != "const" and precedence(a) <= precedence(b)) else (b, a)
+
+
+def precedence(node: Expr) -> tuple[bytes, int]:
+    """Sorts nodes the same in every process: expressions of parameters alone by what they are, then all others by age.
+
+    Expressions of parameters are shared with all graphs that have them, so their age is that of the first of these; all others
+    belong to one graph, in which they always come about in the same order.
+    """
+    return (b"\xff", node.serial) if node.key is None else (node.key, 0)
 
 
 def interned(op: str, args: tuple[Expr, ...]) -> Expr:
@@ -310,12 +323,33 @@ def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -
         node = entry()
         if node is not None:
             return node
-    node = _new(op, args, value)
-    _table[key] = _Entry(node, key)
+    made = _new(op, args, value)
+    own = _Entry(made, key)
+    entry = _table.setdefault(key, own)
+    node = made if entry is own else entry()
+    if node is None:  # what stands there is dead and about to be removed
+        _table[key] = own
+        return made
     return node
 
 
 def _new(op: str, args: tuple[Expr, ...], value: Any) -> Expr:
     node = object.__new__(Expr)
     node.op, node.args, node.value, node.serial = op, args, value, next(_serials)
+    node.key = _key(op, args, value)
     return node
+
+
+def _key(op: str, args: tuple[Expr, ...], value: Any) -> bytes | None:
+    """The key of an operation: its height, so that operands sort before what takes them, and a digest."""
+    if not args:
+        return _NUMBER + float(value).hex().encode() if op == "const" else None
+    keys = [arg.key for arg in args]
+    if None in keys:
+        return None
+    height = 1 + max(int.from_bytes(key[:4], "big") for key in keys if key)
+    return height.to_bytes(4, "big") + blake2b(repr((op, keys)).encode(), digest_size=16).digest()
+
+
+_NUMBER, _PARAMETER = bytes(4), (1).to_bytes(4, "big")
+"""What the keys of numbers and of parameters begin with."""

@@ -99,15 +99,31 @@ def _next_uses(order: Sequence[int], args: Args) -> tuple[list[list[int]], list[
 
 
 def operations_needed(outputs: Iterable[Any]) -> list[Expr]:
-    """The operations that the outputs need, each once, oldest first, so operands first. Numbers are skipped."""
+    """The operations that the outputs need, each once, operands first, the same in every process. Numbers are skipped.
+
+    The oldest comes first; an expression of parameters alone, which may be older than the graph, just before what takes it.
+    """
+    roots = [node for node in outputs if isinstance(node, Expr) and node.args]
     found: set[Expr] = set()
-    waiting = [node for node in outputs if isinstance(node, Expr) and node.args]
+    waiting = list(roots)
     while waiting:
         node = waiting.pop()
         if node not in found:
             found.add(node)
             waiting += [arg for arg in node.args if arg.args and arg not in found]
-    return sorted(found, key=lambda node: node.serial)
+    own = sorted((node for node in found if node.key is None), key=lambda node: node.serial)
+    if len(own) == len(found):
+        return own
+    order: dict[Expr, None] = {}
+    for node in (*own, *roots):
+        waiting = [node]
+        while waiting:
+            missing = [arg for arg in waiting[-1].args if arg.args and arg not in order]
+            if missing:
+                waiting += reversed(missing)
+            else:
+                order[waiting.pop()] = None
+    return list(order)
 
 
 def _use_counts(args: Args) -> list[int]:

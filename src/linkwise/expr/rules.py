@@ -98,7 +98,7 @@ def _other(product: Expr, factor: Expr) -> Expr:
 
 def _reversed_difference(x: Expr, y: Expr) -> Expr | None:
     """Use y - x where the graph has it already."""
-    found = existing("sub", (y, x))
+    found = _of_this_graph("sub", (y, x))
     return None if found is None else _neg(found)
 
 
@@ -112,8 +112,14 @@ def _constant_out(x: Expr, y: Expr) -> Expr | None:
     """Take the constant of y out of x*y where the plain product is in the graph already."""
     if x.op == "const" or y.args[0].op != "const":
         return None
-    found = existing("mul", ordered((x, y.args[1])))
+    found = _of_this_graph("mul", ordered((x, y.args[1])))
     return None if found is None else _mul(y.args[0], found)
+
+
+def _of_this_graph(op: str, args: tuple[Expr, ...]) -> Expr | None:
+    """The node for an operation if the graph has it already: not one of parameters alone, which may be of another graph."""
+    found = existing(op, args)
+    return None if found is None or found.key is not None else found
 
 
 RULES: dict[str, tuple[Rule, ...]] = {

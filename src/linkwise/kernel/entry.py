@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import struct
 import sys
 import weakref
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,16 +27,36 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-class _HandOver(tuple[Any, ...]):
-    """What a compiled entry is bound to: the fallback, and all that must live as long as the function.
+class Entry(NamedTuple):
+    """The compiled entry of a kernel: the address of its machine code, and what must live as long as it is called."""
 
-    A tuple, for the garbage collector never empties one before its time. Pickling the function leads back to the method.
+    address: int
+    keep: tuple[Any, ...]
+
+
+class _HandOver(tuple[Any, ...]):
+    """What a function of `make_callable` is bound to: fallback, method definition, what to keep, what to ask for an entry.
+
+    A tuple, for the garbage collector never empties one before its time, and what is kept stands in an array of objects, which
+    it does not look into. Pickling the function leads back to the method.
     """
 
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self[0](*args, **kwargs)
+        result = self[0](*args, **kwargs)
+        if self[3]:
+            self._ask(args, kwargs)
+        return result
+
+    def _ask(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Put the machine code in its place as soon as there is some; what was asked is forgotten then."""
+        _, method, kept, questions = self
+        entry = questions[0](args, kwargs)
+        if entry is not None:
+            kept[0] = entry.keep
+            method.function = entry.address
+            questions.clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
         owner = getattr(self[0], "__self__", None)
@@ -48,24 +69,60 @@ def _itself(owner: Any) -> Any:
     return owner
 
 
-def make_callable(address: int, fallback: Callable[..., Any], name: str, doc: str, keep: tuple[Any, ...]) -> Any:
+def make_callable(
+    fallback: Callable[..., Any],
+    name: str,
+    doc: str,
+    entry: Entry | None = None,
+    later: Callable[[tuple[Any, ...], dict[str, Any]], Entry | None] | None = None,
+) -> Any:
     """Wrap a compiled entry as a Python function; calls that it does not take go to the fallback.
 
     Parameters
     ----------
-    address : int
-        Of the machine code.
     fallback : callable
         Takes the same arguments, any way they may come.
     name, doc : str
-        Of the function.
-    keep : tuple
-        What must live as long as the function.
+        Of the function; see `documentation`.
+    entry : Entry, optional
+        What is called. Without, all calls go to the fallback, until `later` gives it.
+    later : callable, optional
+        Asked after each call, with its arguments and keywords, until it gives the entry; then the function, whoever holds it,
+        calls that.
     """
+    address, keep = entry or no_entry()
+    kept = np.empty(1, dtype=object)
+    kept[0] = keep
     method = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, doc.encode())
+    return _maker()(ctypes.addressof(method), _HandOver((fallback, method, kept, [later] if later else [])), None)
+
+
+def documentation(function: Callable[..., Any], name: str, doc: str) -> str:
+    """Text for `make_callable` out of which Python reads a signature and the documentation."""
+    return f"{name}{_plain_signature(function)}\n--\n\n{inspect.getdoc(function) or doc}"
+
+
+def _plain_signature(function: Callable[..., Any]) -> str:
+    """The parameters and their defaults, as CPython wants them at the head of a built-in function's documentation."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "(*args, **kwargs)"
+    plain = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
+    return str(signature.replace(parameters=plain, return_annotation=signature.empty))
+
+
+@cache
+def _maker() -> Any:
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return new(ctypes.addressof(method), _HandOver((fallback, method, *keep)), None)
+    return new
+
+
+@cache
+def no_entry() -> Entry:
+    """What stands in the place of a compiled entry, and hands every call over: a function of Python of the same signature."""
+    return Entry(ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0, ())
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import inspect
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, KernelError, choices, members
 from linkwise.kernel import numpy as numpy_lowering
 from linkwise.kernel.differentiated import differentiated
-from linkwise.kernel.entry import make_callable, usable
+from linkwise.kernel.entry import Entry, documentation, make_callable, usable
 from linkwise.kernel.gufunc import LOOP, Memory, make
 from linkwise.kernel.llvm_entry import POOL, has_entry, pooled
 from linkwise.kernel.loading import Code, fill_pool, load
@@ -124,6 +123,14 @@ class Kernel:
         callable or None
             None where this machine, or the shape of the kernel, has no compiled entry.
         """
+        entry = self.machine_entry()
+        if entry is None:
+            return None
+        name = getattr(fallback, "__name__", self.name)
+        return make_callable(fallback, name, documentation(fallback, name, self.doc), entry)
+
+    def machine_entry(self) -> Entry | None:
+        """The machine code that `entry` calls, compiled; None where there is none."""
         if self.backend != "llvm" or not has_entry(self.tape) or not usable():
             return None
         _ = self.ufunc
@@ -135,9 +142,7 @@ class Kernel:
                 kept = [[np.empty(shape) for _ in range(POOL)] for shape in pooled(self.tape)]
                 fill_pool(code, [word for arrays in kept for word in (*map(id, arrays), arrays[0].flags.num)])
                 self._pool = tuple(array for arrays in kept for array in arrays)
-        name = getattr(fallback, "__name__", self.name)
-        doc = f"{name}{_plain_signature(fallback)}\n--\n\n{inspect.getdoc(fallback) or self.doc}"
-        return make_callable(code.address("call"), fallback, name, doc, (code, self._pool))
+        return Entry(code.address("call"), (code, self._pool))
 
     def derivative(self, by: str) -> Kernel:
         """The exact derivatives of all outputs by one input, as another kernel.
@@ -326,16 +331,6 @@ def _single(tape: Tape) -> tuple[Any, ...]:
         if isinstance(error, KeyboardInterrupt):
             _thread.interrupt_main()
         return (numpy_lowering.loop(tape, "float32"),)
-
-
-def _plain_signature(function: Callable[..., Any]) -> str:
-    """The parameters and their defaults, as CPython wants them at the head of a built-in function's documentation."""
-    try:
-        found = inspect.signature(function)
-    except (TypeError, ValueError):
-        return "(*args, **kwargs)"
-    plain = [parameter.replace(annotation=parameter.empty) for parameter in found.parameters.values()]
-    return str(found.replace(parameters=plain, return_annotation=found.empty))
 
 
 def default_backend() -> str:

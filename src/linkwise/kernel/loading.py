@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from linkwise.kernel import cache as disk
-from linkwise.kernel import llvm
+from linkwise.kernel import llvm, processor
 from linkwise.kernel.gufunc import api_table
 from linkwise.kernel.image import Image, Mapped, link, supported
 from linkwise.kernel.llvm_text import RUNTIME
@@ -110,6 +110,7 @@ def _packed(code: bytes, image: Image | None) -> bytes:
     head: dict[str, Any] = {"object": True}
     if image is not None:
         head = {"writable": image.writable, "size": image.size, "symbols": image.symbols}
+    head["processor"] = _processor()
     return json.dumps(head).encode() + b"\n" + (code if image is None else image.content)
 
 
@@ -117,6 +118,8 @@ def _unpacked(kept: bytes) -> Code | None:
     try:
         line, content = kept.split(b"\n", 1)
         head = json.loads(line)
+        if head["processor"] != _processor():
+            return None
         if head.get("object"):
             return Linked(content)
         return Mapped(Image(content, head["writable"], head["size"], head["symbols"]))
@@ -135,18 +138,8 @@ def _llvm_version() -> str:
 
 @cache
 def _processor() -> str:
-    """What tells one processor from another: as the system describes the first one, else as LLVM does."""
-    try:
-        with open("/proc/cpuinfo", "rb") as file:
-            first = file.read(8192).split(b"\n\n")[0]
-        kept = (b"vendor_id", b"cpu family", b"model", b"stepping", b"flags", b"Features", b"CPU ")
-        lines = [line for line in first.split(b"\n") if line.startswith(kept) and b"MHz" not in line]
-        if lines:
-            return b"\n".join(lines).decode("ascii", "replace")
-    except OSError:
-        pass
-    host = llvm.host()
-    return f"{host.cpu} {host.features}"
+    """What tells one processor from another."""
+    return processor.description()
 
 
 @cache

@@ -19,6 +19,10 @@ from linkwise.spatial.scalar import Array, FloatArray, blank
 
 FRAMES = ("base", "body")
 
+LONG = 40
+"""On paths of more stages no column is passed from stage to stage: for all columns together that takes operations in
+proportion to the square of their number, and is never the shortest."""
+
 
 @algorithm(inputs={"q": "nq"}, outputs={"J": "6 nv"})
 def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base") -> Array:
@@ -50,10 +54,11 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base")
     how = turned_path(made, path, q)
     arms = levers(made, path, how, q, t[:3, 3])
     bodies = partial(_from_bodies, tree.nv, made, path, how, arms)
+    long = how[end].stage > LONG
     if frame == "body":
         rotated = partial(_rotated, how[end], t[:3, :3], partial(_outward, tree.nv, made, path, q, t))
-        return shortest([partial(bodies, to=partial(_to_frame, path, how, t[:3, :3])), rotated])
-    ways = [partial(bodies, to=partial(_to_world, how, split)) for split in splits(how[end])]
+        return rotated() if long else shortest([partial(bodies, to=partial(_to_frame, path, how, t[:3, :3])), rotated])
+    ways = [partial(bodies, to=partial(_to_world, how, split)) for split in splits(how[end])[long:]]
     return shortest([*ways, partial(_outward, tree.nv, made, path, q, t)])
 
 

@@ -78,6 +78,11 @@ class Turned:
         """R_world_stage (3, 3)."""
         if self.carrier is None:
             return np.eye(3)
+        waiting = [self.carrier]
+        while waiting[-1].carrier is not None and "matrix" not in vars(waiting[-1]):
+            waiting.append(waiting[-1].carrier)
+        for state in reversed(waiting):  # each finds that of its carrier, so that long chains do not recurse
+            _ = state.matrix
         return np.asarray(_product(self.carrier.matrix, self.carrier.turning) @ self.fixed)
 
     @property
