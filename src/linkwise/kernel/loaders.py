@@ -58,7 +58,8 @@ def usable() -> bool:
     if any(map(works, LOADERS)):
         return True
     reasons = "; ".join(f"{loader}: {reason}" for loader, reason in _failures.items())
-    warnings.warn(f"machine code does not run on this machine, NumPy computes instead ({reasons})", RuntimeWarning, stacklevel=2)
+    message = f"machine code does not run on this machine, NumPy computes instead ({reasons})"
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
     return False
 
 

@@ -1,4 +1,7 @@
-"""Compile, load and run one kernel, as `linkwise.kernel.loaders` asks in a child process: ``python -m linkwise.kernel.trial``."""
+"""Compile, load and run one kernel: ``python -m linkwise.kernel.trial``.
+
+`linkwise.kernel.loaders` does that in a child process, with the loader that is on trial in an environment variable.
+"""
 
 from __future__ import annotations
 
