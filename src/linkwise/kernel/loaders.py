@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 import warnings
 from functools import cache
@@ -105,7 +104,9 @@ def _kept_or_tried(loader: str) -> bool:
 def _tried(loader: str) -> bytes:
     """Run a kernel in a child process by a loader: what the trial says; empty where it says nothing about the loader."""
     if not sys.executable or getattr(sys, "frozen", False):
-        return b""  # this program would start itself again
+        return b""  # which would start this program again
+    import subprocess
+
     surroundings = {**os.environ, VARIABLE: loader, disk.VARIABLE: "", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-m", "linkwise.kernel.trial"]
     try:
