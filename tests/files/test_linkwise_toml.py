@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from linkwise import Inertia, Link, Loop, Mechanism, Mimic, Motor, robots
 from linkwise.errors import FileError
 from linkwise.files import check, load, read, remarks, save
+from linkwise.files.linkwise_toml import DEEPEST
 from linkwise.spatial.rotation import rotation_about, rpy_to_rotation
 from linkwise.spatial.transform import transform
 
@@ -464,3 +465,17 @@ def test_names_outside_unicode_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="UTF-8 cannot say"):
         save(Mechanism([Link(name="a\ud800")]), tmp_path / "a.toml")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("start", "item", "end"), [("note", ".a", " = 1"), ("note = ", "[", ""), ("note = ", "{a = ", "")])
+def test_depth_is_bounded_alike_in_every_python(tmp_path: Path, start: str, item: str, end: str) -> None:
+    """Not by the interpreter's stack, of which 3.13 has ten times as much."""
+
+    def nested(depth: int) -> list[str]:
+        inside, close = ("", "") if item == ".a" else ("0" * (item == "{a = "), {"[": "]", "{a = ": "}"}[item])
+        return messages(written(tmp_path, ONE + start + item * depth + inside + close * depth + end + "\n"))
+
+    most = DEEPEST - 3  # (within the document, the list of links and the link)
+    assert nested(most) == nested(1)
+    assert nested(most + 1) == ["tables nested too deeply"]
+    assert nested(most * 50)[0].endswith("nested too deeply")

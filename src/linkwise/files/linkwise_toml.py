@@ -32,6 +32,9 @@ from linkwise.spatial.transform import transform
 CHAIN = "linkwise chain"
 """How the format of a file begins that describes a chain, which another reader takes."""
 
+DEEPEST = 100
+"""How many tables and arrays may stand in each other; a file that says something has fewer than ten."""
+
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -54,11 +57,25 @@ def parse(text: str, name: str = "", physical: bool = True) -> Reading:
 def parsed(text: str) -> tuple[dict[str, Any], dict[Place, int], list[FileProblem]]:
     """The document that a TOML text is, the lines of its parts, and what is wrong where it is none."""
     try:
-        return tomllib.loads(text), toml_lines(text), []
+        document = tomllib.loads(text)
     except RecursionError:
         return {}, {}, [FileProblem(0, "not valid TOML: brackets nested too deeply")]
     except ValueError as error:
         return {}, {}, [_syntax_problem(text, str(error))]
+    if _is_deep(document):
+        return {}, {}, [FileProblem(0, "tables nested too deeply")]
+    return document, toml_lines(text), []
+
+
+def _is_deep(document: dict[str, Any]) -> bool:
+    """Whether more than `DEEPEST` tables and arrays stand in each other; Pythons differ in where they would give up."""
+    level: list[Any] = [document]
+    for _ in range(DEEPEST):
+        values = (value for node in level for value in (node.values() if isinstance(node, dict) else node))
+        level = [value for value in values if isinstance(value, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def described(document: dict[str, Any], lines: dict[Place, int], name: str = "", physical: bool = True) -> Reading:
