@@ -41,7 +41,8 @@ def forget() -> None:
 def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What runs in place of Python, and writes a line for each run; it ends as an assertion of LLVM does."""
     path = tmp_path / "python"
-    path.write_text(f'#!/bin/sh\necho "$LINKWISE_LOADER" >> {tmp_path}/runs\necho "Assertion failed" >&2\nkill -ABRT $$\n')
+    lines = (f'echo "$LINKWISE_LOADER" >> {tmp_path}/runs', "echo trial", 'echo "Assertion failed" >&2', "kill -ABRT $$")
+    path.write_text("\n".join(["#!/bin/sh", *lines]))
     path.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(path))
     return tmp_path / "runs"
@@ -95,9 +96,10 @@ def test_results_are_kept_for_the_machine_and_its_system(child: Path, monkeypatc
 
 @on_posix
 @pytest.mark.usefixtures("unknown")
-def test_a_child_that_was_killed_says_nothing_of_the_loader(child: Path) -> None:
+@pytest.mark.parametrize(("part", "other"), [("ABRT", "KILL"), ("echo trial", "echo usage: gateway [-P] [-m]")])
+def test_a_child_that_was_killed_or_is_no_python_says_nothing_of_the_loader(child: Path, part: str, other: str) -> None:
     script = Path(sys.executable)
-    script.write_text(script.read_text().replace("ABRT", "KILL"))
+    script.write_text(script.read_text().replace(part, other))
     for _ in range(2):
         assert not loaders.works("image")
         forget()

@@ -22,6 +22,9 @@ VARIABLE = "LINKWISE_LOADER"
 LOADERS = ("image", "jit_link", "runtime_dyld")
 """Linkwise's own, which needs no LLVM once a kernel is compiled (`linkwise.kernel.image`), and the two of LLVM."""
 
+STARTED = b"trial"
+"""What a trial prints first: without it the child was no Python, or has no Linkwise."""
+
 _SECONDS = 300.0
 """Time that a trial may take: emulated, it takes some 20 s."""
 _KILLED = -9
@@ -102,20 +105,27 @@ def _kept_or_tried(loader: str) -> bool:
 
 
 def _tried(loader: str) -> bytes:
-    """Run a kernel in a child process by a loader: what the trial says; empty where it says nothing about the loader."""
+    """Run a kernel in a child process by a loader: the result of the trial, empty where it says nothing about the loader."""
     if not sys.executable or getattr(sys, "frozen", False):
         return b""  # which would start this program again
     import subprocess
 
-    surroundings = {**os.environ, VARIABLE: loader, disk.VARIABLE: "", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-m", "linkwise.kernel.trial"]
+    path = os.pathsep.join(map(os.path.abspath, sys.path))
     try:
         child = subprocess.run(
-            command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+            [sys.executable, "-P", "-m", "linkwise.kernel.trial"],
+            env={**os.environ, VARIABLE: loader, disk.VARIABLE: "", "PYTHONPATH": path},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
     except (OSError, subprocess.TimeoutExpired):
         return b""
-    if child.returncode in {0, _KILLED}:
-        return b"works" if child.returncode == 0 else b""
+    if not child.stdout.startswith(STARTED) or child.returncode == _KILLED:
+        return b""
+    if child.returncode == 0:
+        return b"works"
     last = (child.stderr.strip().splitlines() or [b""])[-1]
     return b"exit status %d: %s" % (child.returncode, last)

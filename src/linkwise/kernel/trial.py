@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.loaders import STARTED
 from linkwise.kernel.tape import trace
 from linkwise.spatial.scalar import atan2, cos_sin
 
@@ -42,4 +43,5 @@ def run() -> None:
 
 
 if __name__ == "__main__":
+    print(STARTED.decode(), flush=True)
     run()
