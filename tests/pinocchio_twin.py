@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
+import pytest
 
 from linkwise import Mechanism
+
+pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 
 
 class Twin:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
+import pytest
 
 from linkwise import Mechanism
 from linkwise.model.mimic import Follower
 from linkwise.spatial.rotation import rotation_z
+
+pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 
 
 class UrdfTwin:

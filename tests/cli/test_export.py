@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-COMPILER = shutil.which("cc")
+from compilers import C
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+@pytest.mark.skipif(C is None or shutil.which("cc") != C, reason="no C compiler cc that works")
 def test_what_is_printed_as_the_way_to_try_it_works(linkwise: Callable, tmp_path: Path) -> None:
     told = linkwise("export", "planar_2r", "fk", "id", "-o", "code", "--symbols", "inertial,gravity")
     assert told.status == 0

@@ -180,7 +180,7 @@ def test_robo_gives_the_same_numbers(page: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("page", ["pinocchio"], indirect=True)
 def test_pinocchio_gives_the_same_numbers(page: dict[str, Any]) -> None:
-    pin = pytest.importorskip("pinocchio")
+    pin = pytest.importorskip("pinocchio", exc_type=ImportError)
     model = pin.buildModelFromUrdf("arm.urdf")
     frame = model.getFrameId("hand")
     forces = [pin.Force.Zero() for _ in range(model.njoints)]

@@ -26,7 +26,7 @@ def tensor() -> np.ndarray:
 
 
 def test_pinocchio_has_these_names_and_signs() -> None:
-    pin = pytest.importorskip("pinocchio")
+    pin = pytest.importorskip("pinocchio", exc_type=ImportError)
     model, joint = pin.Model(), 0
     for k, before in enumerate(BEFORE):
         joint = model.addJoint(joint, pin.JointModelRZ(), pin.SE3(before[:3, :3], before[:3, 3]), f"joint{k}")
@@ -46,7 +46,7 @@ def test_pinocchio_has_these_names_and_signs() -> None:
 
 
 def test_mujoco_has_these_names_and_orders() -> None:
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
     xx, yy, zz, xy, yz, xz = SIX
     inertial = '<inertial pos="0 0 0" mass="1e-9" diaginertia="1e-12 1e-12 1e-12"/>'
     full = f'<inertial pos="{" ".join(map(str, COM))}" mass="{MASS}" fullinertia="{xx} {yy} {zz} {xy} {xz} {yz}"/>'

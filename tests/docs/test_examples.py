@@ -1,9 +1,12 @@
 """The numbered examples run as they stand, each in a process of its own, and print sensible things."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+
+from compilers import needs_c
 
 from .conftest import PAGES, ROOT, blocks, commands, same, shell
 
@@ -58,6 +61,13 @@ PRINTED = {
 }
 
 
+WITHOUT_COMPILER = {
+    "06_a_kernel_in_c.py": "...\nno C compiler here: the files are written, and not tried\ninverse_dynamics_prepare: ...",
+    "21_controller_in_c.py": "in Python: at most 4.0... mrad off the way\n"
+    "no POSIX C compiler here: the sources are in out/controller\n",
+}
+"""The examples that compile C, and what they print where nothing does."""
+
 FONTS = "Matplotlib is building the font cache; this may take a moment.\n"
 """Said once on a new machine, where that takes longer than five seconds."""
 
@@ -73,13 +83,24 @@ def test_what_pages_show_of_examples_is_found() -> None:
     assert any(map(shown, PRINTED))
 
 
-@pytest.mark.parametrize("name", sorted(PRINTED))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs_c if name in WITHOUT_COMPILER else ()) for name in sorted(PRINTED)]
+)
 def test_example_runs(name: str, desk: Path) -> None:
     done = shell(f'"{sys.executable}" examples/{name}')
     assert done.returncode == 0, done.stderr
     assert not done.stderr.replace(FONTS, "")
     for wanted in (PRINTED[name], *shown(name)):
         assert same(done.stdout, wanted), done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="programs are found by PATH alone as on POSIX")
+@pytest.mark.parametrize("name", WITHOUT_COMPILER)
+def test_example_runs_without_a_compiler(name: str, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    done = shell(f'"{sys.executable}" examples/{name}')
+    assert done.returncode == 0, done.stderr
+    assert same(done.stdout, WITHOUT_COMPILER[name]), done.stdout
 
 
 def test_no_example_is_forgotten() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import pickle
-import shutil
 import subprocess
 from functools import cache
 from itertools import chain
@@ -20,6 +19,7 @@ import sympy
 
 import linkwise as lw
 from as_sympy import names, real
+from compilers import C, needs_c
 from linkwise.equations.derivation import derive
 from linkwise.equations.from_sympy import from_sympy
 from linkwise.equations.graph import steps, to_sympy
@@ -55,8 +55,6 @@ HOSTILE = [*PYTHON, *SYMPY, *C_AND_OTHERS, *PRINTED, *TEXT, *MORE_TEXT]
 
 EXACT = 2e-13
 """A few thousand roundings of numbers of the size of the result."""
-
-COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
 @cache
@@ -161,12 +159,12 @@ def test_python_source_runs() -> None:
     assert relative(np.ravel(found), wanted()) < EXACT
 
 
-@pytest.mark.skipif(not COMPILER, reason="no C compiler")
+@needs_c
 def test_c_source_compiles_and_runs(tmp_path: Path) -> None:
     source, library = tmp_path / "made.c", tmp_path / "made.so"
     source.write_text(kernel().to_c(), encoding="ascii")
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O0", "-fPIC", "-shared"]
-    done = subprocess.run([COMPILER, *flags, "-o", library, source, "-lm"], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(C), *flags, "-o", library, source, "-lm"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     function = ctypes.CDLL(str(library)).inverse_dynamics
     function.restype = None

@@ -2,13 +2,13 @@
 
 import ctypes
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from compilers import CPP, C, needs_c, needs_cpp
 from exported import arguments, drawn_for, hostile, off, plain, random_tape
 from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError, FileError, KernelError
@@ -16,9 +16,7 @@ from linkwise.export import CSource, export, to_c
 from linkwise.export.robot import closed_points
 from linkwise.kernel import trace
 
-COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wshadow", "-Wmissing-prototypes", "-O0")
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 NAMES = ("forward_kinematics", "jacobian", "inverse_dynamics", "forward_dynamics", "kinetic_energy", "link_poses")
 
 
@@ -33,7 +31,7 @@ def made(precision: str = "double") -> CSource:
 def compiled(source: CSource, folder: Path, *flags: str) -> Path:
     source.write(folder, force=True)
     files = [str(folder / f"{source.name}{end}") for end in (".c", "_test.c")]
-    run([str(COMPILER), *FLAGS, *flags, *files, "-o", str(folder / "run"), "-lm"])
+    run([str(C), *FLAGS, *flags, *files, "-o", str(folder / "run"), "-lm"])
     return folder / "run"
 
 
@@ -43,7 +41,7 @@ def run(command: list[str], status: int = 0) -> str:
     return done.stdout
 
 
-@needs_compiler
+@needs_c
 @pytest.mark.parametrize("precision", ["double", "single"])
 def test_strict_compilers_say_nothing_and_the_test_is_good(precision: str, tmp_path: Path) -> None:
     source = made(precision)
@@ -55,7 +53,7 @@ def test_strict_compilers_say_nothing_and_the_test_is_good(precision: str, tmp_p
     assert max(found) <= {"double": 1e-13, "single": 1e-4}[precision], "the bounds leave no room for more"
 
 
-@needs_compiler
+@needs_c
 def test_the_self_test_has_teeth(tmp_path: Path) -> None:
     """A number that is off by 1e-12 is seen."""
     source = to_c(robots.load("planar_2r").kernel("forward_kinematics").tape, name="arm")
@@ -64,13 +62,13 @@ def test_the_self_test_has_teeth(tmp_path: Path) -> None:
     place = good.index("cos(") - 1
     (tmp_path / "arm.c").write_text(good[:place] + " (1.0 + 1e-12) * " + good[place:])
     files = [str(tmp_path / "arm.c"), str(tmp_path / "arm_test.c")]
-    run([str(COMPILER), "-std=c99", *files, "-o", str(tmp_path / "run"), "-lm"])
+    run([str(C), "-std=c99", *files, "-o", str(tmp_path / "run"), "-lm"])
     said = run([str(tmp_path / "run")], status=1)
     assert "TOO LARGE" in said
     assert said.endswith("FAILED\n")
 
 
-@needs_compiler
+@needs_c
 def test_the_single_file_is_the_same_and_outputs_may_lie_on_inputs(tmp_path: Path) -> None:
     tape = trace(
         lambda x, dt: (np.array([x[1], x[0] + dt[()], x[2] * x[0]], dtype=object), x[0] * 2.0),
@@ -80,7 +78,7 @@ def test_the_single_file_is_the_same_and_outputs_may_lie_on_inputs(tmp_path: Pat
     )
     source = to_c([tape, plain()])
     (tmp_path / "one.c").write_text(source, encoding="ascii")
-    command = [str(COMPILER), "-std=c99", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", str(tmp_path / "one.so")]
+    command = [str(C), "-std=c99", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", str(tmp_path / "one.so")]
     run([*command, str(tmp_path / "one.c"), "-lm"])
     library = ctypes.CDLL(str(tmp_path / "one.so"))
     x, dt, twice = np.array([1.0, 2.0, 3.0]), np.array([0.5]), np.zeros(1)
@@ -94,13 +92,13 @@ def test_the_single_file_is_the_same_and_outputs_may_lie_on_inputs(tmp_path: Pat
         assert off(drawn_for("plain"), found, row) <= 1.0
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+@needs_cpp
 def test_the_header_is_for_cpp_too(tmp_path: Path) -> None:
     source = made()
     source.write(tmp_path)
     user = tmp_path / "user.cpp"
     user.write_text(f'#include "{source.name}.h"\n#include "{source.name}.h"\nint main() {{ return 0; }}\n')
-    run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", str(user)])
+    run([str(CPP), "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", str(user)])
 
 
 def test_what_a_microcontroller_must_not_find() -> None:
@@ -176,18 +174,18 @@ def test_a_function_called_as_one_that_is_made_is_not_mixed_up(tmp_path: Path) -
     second = trace(lambda x: x + 3.0, "f_prepare", {"x": (1,)}, {"y": (1,)})
     source = to_c([first, second])
     assert [function.name for function in source.functions] == ["f_prepare", "f_prepared", "f", "f_prepare_2"]
-    if COMPILER:
+    if C:
         assert run([str(compiled(source, tmp_path))]).endswith("all good\n")
 
 
-@needs_compiler
+@needs_c
 @pytest.mark.parametrize("name", ["compared", "made", "row", "k", "found", "double_t", "abort", "write"])
 def test_functions_are_not_mixed_up_with_those_of_the_test_and_the_library(name: str, tmp_path: Path) -> None:
     source = to_c(trace(lambda x: x * x, name, {"x": (2,)}, {"y": (2,)}), name="some")
     assert run([str(compiled(source, tmp_path))]).endswith("all good\n")
 
 
-@needs_compiler
+@needs_c
 def test_empty_inputs_and_outputs_among_others(tmp_path: Path) -> None:
     tape = trace(lambda a, b, c: (a * c, b), "f", {"a": (2,), "b": (0,), "c": ()}, {"y": (2,), "z": (0,)})
     stone = Mechanism([Link(joint="fixed", mass=1.0)], name="stone")
@@ -201,7 +199,7 @@ def test_a_function_without_inputs_is_refused() -> None:
         to_c(trace(lambda: np.array([2.0]), "two", {}, {"y": (1,)}))
 
 
-@needs_compiler
+@needs_c
 def test_dynamics_of_closed_loops_is_tested_where_they_are_closed(tmp_path: Path) -> None:
     """Anywhere else nothing is a number; a test that compares nothing says so, and does not end with 0."""
     bars = robots.load("four_bar")

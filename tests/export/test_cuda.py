@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from compilers import CPP, needs_cpp
 from exported import hostile, plain, random_tape
 from linkwise import robots
 from linkwise.errors import ArgumentError
 from linkwise.export import export, to_c, to_cuda
 from linkwise.kernel import Tape, trace
 
-NVCC, CPP = shutil.which("nvcc"), shutil.which("g++")
+NVCC = shutil.which("nvcc")
 
 STAND_INS = """#include <cmath>
 #define __device__
@@ -40,7 +41,7 @@ def run(*command: str) -> str:
     return done.stdout
 
 
-@pytest.mark.skipif(CPP is None, reason="no C++ compiler")
+@needs_cpp
 @pytest.mark.parametrize("precision", ["double", "single"])
 def test_device_functions_as_cpp(precision: str, tmp_path: Path) -> None:
     """The program that tests exported C, on the functions for the device."""
@@ -56,7 +57,7 @@ def test_device_functions_as_cpp(precision: str, tmp_path: Path) -> None:
     assert said.endswith("all good\n")
 
 
-@pytest.mark.skipif(CPP is None, reason="no C++ compiler")
+@needs_cpp
 @pytest.mark.parametrize("layout", ["elements", "configurations"])
 def test_kernels_as_cpp(layout: str, tmp_path: Path) -> None:
     """Each thread of a launch, one after the other: numbers lie where the layout says, and no thread goes beyond them."""
@@ -126,7 +127,7 @@ def test_only_what_stands_for_parameters_is_one_for_all_configurations() -> None
     assert "f_prepared(constants_i, constants_2, y_i);" in kernel
 
 
-@pytest.mark.skipif(CPP is None, reason="no C++ compiler")
+@needs_cpp
 def test_several_files_in_one_program(tmp_path: Path) -> None:
     """Helpers stand in each of them, in two precisions too, and are defined once."""
     files = {"left": "double", "right": "double", "small": "single"}

@@ -13,7 +13,7 @@ from linkwise.export.samples import samples
 from linkwise.kernel import trace
 from linkwise.spatial.scalar import atan2, root, select
 
-jax = pytest.importorskip("jax", reason="JAX is not installed")
+jax = pytest.importorskip("jax", exc_type=ImportError)
 
 
 @pytest.fixture(autouse=True)

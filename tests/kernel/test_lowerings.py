@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import shutil
 import subprocess
 from collections.abc import Callable
 from math import prod
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compilers import C
 from linkwise import robots
 from linkwise.expr import Expr, evaluate
 from linkwise.expr.operations import OPERATIONS
@@ -21,7 +21,6 @@ from linkwise.kernel import Kernel, Tape, trace
 from linkwise.spatial.scalar import greatest, select
 from mechanisms import arguments, parts, sample
 
-COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-fPIC", "-shared")
 
 
@@ -69,7 +68,7 @@ def compiled_c(kernel: Kernel, folder: Path) -> Callable[..., np.ndarray]:
     source.write_text(kernel.to_c(), encoding="ascii")
     library = source.with_suffix(".so")
     done = subprocess.run(
-        [str(COMPILER), *FLAGS, "-o", str(library), str(source), "-lm"], capture_output=True, text=True, check=False
+        [str(C), *FLAGS, "-o", str(library), str(source), "-lm"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     function = getattr(ctypes.CDLL(str(library)), kernel.name)
@@ -104,7 +103,7 @@ def compare(tape: Tape, args: list[np.ndarray], folder: Path) -> dict[str, float
         "numpy": flat(Kernel(tape, "numpy")(*args)),
         "python": flat(standalone_python(kernel)(*args)),
     }
-    if COMPILER:
+    if C:
         found["c"] = compiled_c(kernel, folder)(*args)
     return {name: float(np.abs(values - wanted).max() / np.abs(wanted).max()) for name, values in found.items()}
 
@@ -207,7 +206,7 @@ def test_constant_outputs_and_unused_inputs(tmp_path: Path) -> None:
         a, b = Kernel(tape, backend)(*args)
         assert a.tolist() == [[1.5, 3.0], [1.5, 4.0]]
         assert b.tolist() == [2.0, 2.0]
-    if COMPILER:
+    if C:
         assert compiled_c(Kernel(tape), tmp_path)(args[0][0], args[1][0]).tolist() == [1.5, 3.0, 2.0]
     assert prod(tape.outputs["b"]) == 1
 
@@ -246,7 +245,7 @@ def test_special_values_in_every_operation(tmp_path: Path) -> None:
             args = [a[:, None], b[:, None], c[:, None]]
         wanted = np.array([one_at_a_time(tape, np.array([arg[k, 0] for arg in args]))[0] for k in range(len(a))])
         ways = {backend: Kernel(tape, backend) for backend in ("llvm", "numpy")}
-        if COMPILER:
+        if C:
             one_row = compiled_c(ways["llvm"], tmp_path)
             ways["c"] = lambda *given, call=one_row: np.array([call(*row) for row in zip(*given, strict=True)])
         for backend, function in ways.items():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise.kernel import llvm, loading, rollout, trace
+from linkwise.kernel import llvm, loaders, rollout, trace
 from linkwise.kernel.rollout import Program, Recorded, Rollout
 
 pytest.importorskip("llvmlite", reason="what is tested is machine code")
@@ -121,11 +121,11 @@ def test_every_vector_width(width: int, has_fma: bool, monkeypatch: pytest.Monke
     assert all(np.array_equal(getattr(found[0], name), getattr(found[1], name)) for name in ("q", "qd", "qdd", "tau"))
 
 
-@pytest.mark.parametrize("supported", [True, False])
-def test_compiled_once_then_found(supported: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("images", [True, False])
+def test_compiled_once_then_found(images: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINKWISE_CACHE_DIR", str(tmp_path / "kernels"))
-    if not supported:
-        monkeypatch.setattr(loading, "supported", lambda: False)
+    if not images:
+        monkeypatch.setattr(loaders, "works", lambda loader: loader != "image")
     made = []
     real = rollout.object_code
     monkeypatch.setattr(rollout, "object_code", lambda program: made.append(program) or real(program))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 from typing import Any
 
 import numpy as np
 import pytest
 
+from compilers import C
 from linkwise import Mechanism
 from linkwise.algorithm import ALGORITHMS, find
 from mechanisms import arguments, craft, parts, sample
 
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
-COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O0", "-fPIC", "-shared")
 MECHANISMS = {"arm": sample(3), "craft": craft()}
 BOUND = 2e-14
@@ -31,7 +30,7 @@ def which(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def library(which: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """All kernels of a mechanism as C, warnings as errors, in one library."""
-    if not COMPILER:
+    if C is None:
         return None
     folder = tmp_path_factory.mktemp("c")
     sources = []
@@ -40,7 +39,7 @@ def library(which: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
         sources[-1].write_text(MECHANISMS[which].kernel(name).to_c(), encoding="ascii")
     made = folder / "all.so"
     done = subprocess.run(
-        [COMPILER, *FLAGS, "-o", str(made), *map(str, sources), "-lm"], capture_output=True, text=True, check=False
+        [C, *FLAGS, "-o", str(made), *map(str, sources), "-lm"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(made))

@@ -28,7 +28,7 @@ from mechanisms import afloat, direct, random_mechanism, random_state, relative
 if TYPE_CHECKING:
     from mujoco_twin import Twin
 
-mujoco = pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
 
 BOUND = 1e-11
 """MuJoCo keeps quaternions, and diagonalises inertias: some thousand roundings more; seen: 4e-12 in efforts."""

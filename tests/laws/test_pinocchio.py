@@ -13,7 +13,7 @@ from mechanisms import FLOATING, SEEDS, Interpreted, direct, random_mechanism, r
 if TYPE_CHECKING:
     from pinocchio_twin import Twin
 
-pin = pytest.importorskip("pinocchio")
+pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 
 BOUND = 1e-12
 """Asked for is 1e-10; both sides round in a few thousand operations, and what is seen is below 1e-14."""

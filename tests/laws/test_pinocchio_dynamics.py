@@ -29,7 +29,7 @@ from rotors import anywhere, freed
 if TYPE_CHECKING:
     from pinocchio_twin import Twin
 
-pin = pytest.importorskip("pinocchio")
+pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 
 BOUND = 1e-12
 """Both sides round in a few thousand operations; seen: 6e-15, and in accelerations the condition of M times that."""

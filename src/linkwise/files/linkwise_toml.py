@@ -32,13 +32,14 @@ from linkwise.spatial.transform import transform
 CHAIN = "linkwise chain"
 """How the format of a file begins that describes a chain, which another reader takes."""
 
+DEEPEST = 100
+"""How many tables and arrays may stand in each other; a file that says something has fewer than ten."""
+
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
-MOST_KEY_PARTS = 32
-"""The parts of a dotted key that is read; the parser's time grows with the square of their number."""
-
 _KEY_PART = r"""(?>[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_DEEP_KEY = re.compile(rf"(?m)(?:^|[\[{{,])[ \t]*+({_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{MOST_KEY_PARTS}}})")
+_DEEP_KEY = re.compile(rf"(?m)(?:^|[\[{{,])[ \t]*+({_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{DEEPEST}}})")
+"""A dotted key of too many parts: the parser's time grows with the square of their number."""
 
 
 def parse(text: str, name: str = "", physical: bool = True) -> Reading:
@@ -61,13 +62,27 @@ def parsed(text: str) -> tuple[dict[str, Any], dict[Place, int], list[FileProble
     """The document that a TOML text is, the lines of its parts, and what is wrong where it is none."""
     if deep := _DEEP_KEY.search(text):
         line = 1 + text.count("\n", 0, deep.start(1))
-        return {}, {}, [FileProblem(line, f"a key of more than {MOST_KEY_PARTS} parts; no key of this form has so many")]
+        return {}, {}, [FileProblem(line, f"a key of more than {DEEPEST} parts: tables nested too deeply")]
     try:
-        return tomllib.loads(text), toml_lines(text), []
+        document = tomllib.loads(text)
     except RecursionError:
         return {}, {}, [FileProblem(0, "not valid TOML: brackets nested too deeply")]
     except ValueError as error:
         return {}, {}, [_syntax_problem(text, str(error))]
+    if _is_deep(document):
+        return {}, {}, [FileProblem(0, "tables nested too deeply")]
+    return document, toml_lines(text), []
+
+
+def _is_deep(document: dict[str, Any]) -> bool:
+    """Whether more than `DEEPEST` tables and arrays stand in each other; Pythons differ in where they would give up."""
+    level: list[Any] = [document]
+    for _ in range(DEEPEST):
+        values = (value for node in level for value in (node.values() if isinstance(node, dict) else node))
+        level = [value for value in values if isinstance(value, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def described(document: dict[str, Any], lines: dict[Place, int], name: str = "", physical: bool = True) -> Reading:

@@ -2,25 +2,29 @@
 
 The object file of a kernel refers to nothing outside itself (what it must know of the process stands in its
 ``runtime`` table), so linking it is laying its sections out and filling in the distances between them. Done once,
-when a kernel is compiled; later processes copy the block into memory and run it. For x86-64 ELF objects; other
-machines load objects through LLVM.
+when a kernel is compiled; later processes copy the block into memory and run it. For ELF objects of x86-64 and
+AArch64; other systems load objects through LLVM.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
+import os
 import struct
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from linkwise.errors import KernelError
 
-_X86_64 = 62
-_PC32, _PLT32 = 2, 4
+_X86_64, _AARCH64 = 62, 183
 _SYMBOLS, _RELOCATIONS, _NO_BITS = 2, 4, 8
 _WRITE, _ALLOCATE = 1, 2
+_PAGES = {_X86_64: 4096, _AARCH64: 65536}
+"""Bytes of the largest page that memory may be protected by."""
 _PAGE = 4096
+"""Bytes of the pages that AArch64 instructions count in."""
 _READ_EXECUTE = 5
 
 
@@ -48,13 +52,14 @@ class _Section:
 
 def link(code: bytes) -> Image | None:
     """Link an object file; None where it is not one that this can link."""
-    if code[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", code, 18)[0] != _X86_64:
+    machine = struct.unpack_from("<H", code, 18)[0] if code[:6] == b"\x7fELF\x02\x01" else None
+    if machine not in _PAGES:
         return None
-    sections = _sections(code)
+    sections, page = _sections(code), _PAGES[machine]
     end = _laid_out(sections, 0, writable=False)
-    writable = (end + _PAGE - 1) // _PAGE * _PAGE
-    size = (_laid_out(sections, writable, writable=True) + _PAGE - 1) // _PAGE * _PAGE
-    content = bytearray(writable)
+    writable = (end + page - 1) // page * page
+    size = (_laid_out(sections, writable, writable=True) + page - 1) // page * page
+    content = bytearray(end)
     for section in sections:
         if section.place >= 0 and not section.flags & _WRITE and section.kind != _NO_BITS:
             content[section.place : section.place + section.size] = code[section.offset : section.offset + section.size]
@@ -63,7 +68,7 @@ def link(code: bytes) -> Image | None:
         if (
             section.kind == _RELOCATIONS
             and sections[section.info].place >= 0
-            and not _relocate(code, content, section, sections)
+            and not _relocate(code, content, section, sections, _RELOCATORS[machine])
         ):
             return None
     return Image(bytes(content), writable, size, symbols)
@@ -74,11 +79,12 @@ class Mapped:
 
     def __init__(self, image: Image) -> None:
         private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # a forked child gets a runtime table of its own
-        self._memory = mmap.mmap(-1, max(image.size, image.writable + _PAGE), flags=private)
+        self._memory = mmap.mmap(-1, max(image.size, image.writable + mmap.PAGESIZE), flags=private)
         self._memory[: len(image.content)] = image.content
         self._hold = ctypes.c_char.from_buffer(self._memory)
         self._start = ctypes.addressof(self._hold)
         self._symbols = image.symbols
+        _clear_instruction_cache(self._start, len(image.content))
         protect = ctypes.CDLL(None, use_errno=True).mprotect
         if protect(ctypes.c_void_p(self._start), ctypes.c_size_t(image.writable), _READ_EXECUTE):
             raise KernelError('this system does not let memory be made executable; backend="numpy" computes without it')
@@ -88,9 +94,14 @@ class Mapped:
         return self._start + self._symbols[name] if name in self._symbols else 0
 
 
-def supported() -> bool:
-    """Whether this system can run an image."""
-    return sys.platform == "linux"
+def _clear_instruction_cache(start: int, size: int) -> None:
+    """Make instructions that were just written visible to a processor whose caches do not see to it, as AArch64's.
+
+    Without the library, Linux does it when it makes the pages executable.
+    """
+    if os.uname().machine == "aarch64":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL("libgcc_s.so.1").__clear_cache(ctypes.c_void_p(start), ctypes.c_void_p(start + size))
 
 
 def _sections(code: bytes) -> list[_Section]:
@@ -131,14 +142,69 @@ def _symbols(code: bytes, sections: list[_Section]) -> dict[str, int]:
     return found
 
 
-def _relocate(code: bytes, content: bytearray, table: _Section, sections: list[_Section]) -> bool:
-    """Fill in distances; false where something else than a distance is asked for."""
-    place, symbols = sections[table.info].place, sections[table.link]
+def _relocate(
+    code: bytes, content: bytearray, table: _Section, sections: list[_Section], relocators: dict[int, _Relocator]
+) -> bool:
+    """Fill in distances; false where something else than a distance is asked for, or one that is too far."""
+    start, symbols = sections[table.info].place, sections[table.link]
     for k in range(table.size // 24):
         offset, info, addend = struct.unpack_from("<QQq", code, table.offset + 24 * k)
         _, _, home, value = _symbol(code, symbols, info >> 32)
-        if info & 0xFFFFFFFF not in {_PC32, _PLT32} or not 0 < home < len(sections) or sections[home].place < 0:
+        relocator = relocators.get(info & 0xFFFFFFFF)
+        if relocator is None or not 0 < home < len(sections) or sections[home].place < 0:
             return False
-        target = sections[home].place + value + addend
-        struct.pack_into("<i", content, place + offset, target - (place + offset))
+        place = start + offset
+        (word,) = struct.unpack_from("<I", content, place)
+        linked = relocator(word, place, sections[home].place + value + addend)
+        if linked is None:
+            return False
+        struct.pack_into("<I", content, place, linked)
     return True
+
+
+_Relocator = Callable[[int, int, int], int | None]
+"""From the word at a place, the place and the target: the word with the distance in it; None where it has no room."""
+
+
+def _distance(word: int, place: int, target: int) -> int | None:
+    distance = target - place
+    return distance & 0xFFFFFFFF if -(2**31) <= distance < 2**31 else None
+
+
+def _branch(word: int, place: int, target: int) -> int | None:
+    """``b`` and ``bl``: the distance in instructions, in 26 bits."""
+    distance = target - place
+    return word | distance >> 2 & 0x03FFFFFF if -(2**27) <= distance < 2**27 and not distance % 4 else None
+
+
+def _page(word: int, place: int, target: int) -> int | None:
+    """``adrp``: the distance in pages, in 21 bits, the two lowest of them in bits 29 and 30."""
+    pages = target // _PAGE - place // _PAGE
+    return word | (pages & 3) << 29 | (pages >> 2 & 0x7FFFF) << 5 if -(2**20) <= pages < 2**20 else None
+
+
+def _within_page(size: int) -> _Relocator:
+    """``add``, and loads and stores of so many bytes: the place within the page, counted in these, in 12 bits."""
+
+    def relocator(word: int, place: int, target: int) -> int | None:
+        within = target % _PAGE
+        return word | within // size << 10 if not within % size else None
+
+    return relocator
+
+
+_RELOCATORS: dict[int, dict[int, _Relocator]] = {
+    _X86_64: {2: _distance, 4: _distance},  # PC32, PLT32
+    _AARCH64: {
+        275: _page,  # ADR_PREL_PG_HI21
+        277: _within_page(1),  # ADD_ABS_LO12_NC
+        278: _within_page(1),  # LDST8_ABS_LO12_NC
+        282: _branch,  # JUMP26
+        283: _branch,  # CALL26
+        284: _within_page(2),  # LDST16_ABS_LO12_NC
+        285: _within_page(4),  # LDST32_ABS_LO12_NC
+        286: _within_page(8),  # LDST64_ABS_LO12_NC
+        299: _within_page(16),  # LDST128_ABS_LO12_NC
+    },
+}
+"""What the relocations of a machine ask for, by the numbers in its ELF supplement."""

@@ -17,6 +17,7 @@ from linkwise.kernel.differentiated import differentiated
 from linkwise.kernel.entry import Entry, documentation, make_callable, usable
 from linkwise.kernel.gufunc import LOOP, Memory, make
 from linkwise.kernel.llvm_entry import POOL, has_entry, pooled
+from linkwise.kernel.loaders import usable as usable_loaders
 from linkwise.kernel.loading import Code, fill_pool, load
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
@@ -334,7 +335,5 @@ def _single(tape: Tape) -> tuple[Any, ...]:
 
 
 def default_backend() -> str:
-    """``"llvm"`` where llvmlite is installed, else ``"numpy"``."""
-    from importlib.util import find_spec
-
-    return "llvm" if find_spec("llvmlite") else "numpy"
+    """``"llvm"`` where llvmlite is installed and what it compiles can be loaded, else ``"numpy"``."""
+    return "llvm" if usable_loaders() else "numpy"

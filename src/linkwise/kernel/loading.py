@@ -15,10 +15,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from linkwise.errors import KernelError
 from linkwise.kernel import cache as disk
-from linkwise.kernel import llvm, processor
+from linkwise.kernel import llvm, loaders, processor
 from linkwise.kernel.gufunc import api_table
-from linkwise.kernel.image import Image, Mapped, link, supported
+from linkwise.kernel.image import Image, Mapped, link
 from linkwise.kernel.llvm_text import RUNTIME
 from linkwise.kernel.tape import Tape
 
@@ -43,8 +44,10 @@ def load_made(key: str, make: Callable[[], bytes]) -> Code:
     kept = disk.load(key)
     code = None if kept is None else _unpacked(kept)
     if code is None:
+        if not loaders.usable():
+            raise KernelError('machine code does not run on this machine; backend="numpy" computes without it')
         made = make()
-        image = link(made) if supported() else None
+        image = link(made) if loaders.works("image") else None
         disk.store(key, _packed(made, image))
         code = Linked(made) if image is None else Mapped(image)
     fill_runtime(code, runtime_pointers())
@@ -102,7 +105,7 @@ class Linked:
 
 @cache
 def _compiler() -> Any:
-    return llvm.binding().create_lljit_compiler(llvm.target_machine())
+    return llvm.binding().create_lljit_compiler(llvm.target_machine(), use_jit_link=loaders.of_llvm() == "jit_link")
 
 
 def _packed(code: bytes, image: Image | None) -> bytes:
@@ -122,6 +125,8 @@ def _unpacked(kept: bytes) -> Code | None:
             return None
         if head.get("object"):
             return Linked(content)
+        if not loaders.works("image"):
+            return None
         return Mapped(Image(content, head["writable"], head["size"], head["symbols"]))
     except (ValueError, TypeError, KeyError, AttributeError, OSError, RuntimeError):
         return None

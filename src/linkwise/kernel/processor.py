@@ -11,7 +11,7 @@ import os
 import sys
 
 from linkwise.kernel import llvm
-from linkwise.kernel.image import Image, Mapped, supported
+from linkwise.kernel.image import Image, Mapped
 
 # cpuid(leaf, subleaf, registers): push rbx; mov r8, rdx; mov eax, edi; mov ecx, esi; cpuid; mov [r8], eax;
 # mov [r8 + 4], ebx; mov [r8 + 8], ecx; mov [r8 + 12], edx; pop rbx; ret
@@ -48,7 +48,7 @@ _HWCAP, _HWCAP2 = 16, 26
 
 def description() -> str:
     """The processor as machine code must fit it: the same text where the same code is made and runs."""
-    machine = os.uname().machine if supported() and sys.maxsize > 1 << 32 else ""
+    machine = os.uname().machine if sys.platform == "linux" and sys.maxsize > 1 << 32 else ""
     try:
         if machine == "x86_64":
             return _of_x86_64()

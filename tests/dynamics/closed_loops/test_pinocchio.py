@@ -14,7 +14,7 @@ import pytest
 from closed_linkages import bennett, closed_state, cut, near_zero, random_loop
 from linkwise import Mechanism, robots
 
-pin = pytest.importorskip("pinocchio")
+pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 pytestmark = pytest.mark.usefixtures("uncompiled")
 
 MIXED = ["revolute", "prismatic", "screw", "revolute", "prismatic", "revolute", "prismatic"]

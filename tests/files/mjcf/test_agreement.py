@@ -10,7 +10,7 @@ import pytest
 from linkwise import Mechanism
 from linkwise.files import mjcf
 
-mujoco = pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
 
 BALL = '<geom type="sphere" size="0.1" pos="0.1 0.2 0.3"/>'
 ARM = """

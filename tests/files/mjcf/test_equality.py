@@ -9,7 +9,7 @@ from linkwise import Loop, Mechanism
 from linkwise.files import mjcf
 from linkwise.spatial.quaternion import rotation_quaternion
 
-mujoco = pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
 
 TREE = """<mujoco><compiler angle="radian"/><worldbody>
     <site name="anchor" pos="0.4 0.5 0.6" euler="0.1 0.2 0.3"/>

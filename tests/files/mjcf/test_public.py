@@ -15,7 +15,7 @@ import pytest
 import linkwise as lw
 from linkwise.files import check, remarks
 
-mujoco = pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
 SPEC = find_spec("gymnasium")
 if SPEC is None or SPEC.origin is None:
     pytest.skip("the package gymnasium is not installed", allow_module_level=True)

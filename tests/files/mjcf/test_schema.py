@@ -8,7 +8,7 @@ import pytest
 
 from linkwise.files.mjcf import schema
 
-mujoco = pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
 
 
 def entries() -> dict[tuple[str, str], set[str]]:

@@ -74,7 +74,7 @@ def test_shell_of_an_ellipsoid() -> None:
 
 @pytest.mark.parametrize("size", [(0.1, 0.2, 0.3), (1.0, 2.0, 0.5)])
 def test_shell_of_an_ellipsoid_in_mujoco(size: tuple[float, ...]) -> None:
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
     said = " ".join(map(str, size))
     geom = f'<geom type="ellipsoid" size="{said}" shellinertia="true"/>'
     text = f"<mujoco><worldbody><body><joint/>{geom}</body></worldbody></mujoco>"

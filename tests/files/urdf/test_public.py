@@ -12,7 +12,6 @@ import pytest
 from linkwise.errors import FileError
 from linkwise.files import Description, check, read, save
 from mechanisms import direct, random_state, relative
-from urdf_twin import UrdfTwin
 
 BOUND = 1e-13
 """Relative: the longest of these trees add up some tens of roundings along a branch, and over up to 50 joints."""
@@ -89,6 +88,8 @@ def robot(request: pytest.FixtureRequest) -> str:
 
 
 def test_it_moves_as_pinocchio_says(robot: str) -> None:
+    from urdf_twin import UrdfTwin
+
     mech = description(robot).mechanism.nofriction()
     twin = UrdfTwin(path_of(robot).read_text(), mech)
     theirs, ours = set(twin.links()), set(mech.link_names)
@@ -120,6 +121,8 @@ def test_it_moves_as_pinocchio_says(robot: str) -> None:
 )
 def test_afloat_it_moves_as_pinocchio_says(name: str) -> None:
     """Walkers and flyers, whose files say nothing of it: the root as the free body."""
+    from urdf_twin import UrdfTwin
+
     mech = description(name).mechanism.nofriction().replace(floating=True)
     twin = UrdfTwin(path_of(name).read_text(), mech, free=True)
     q, qd, qdd = random_state(mech)
@@ -148,6 +151,8 @@ def test_it_is_the_same_when_it_was_written(robot: str, tmp_path: Path) -> None:
 
 def test_compiled_it_gives_the_same() -> None:
     """The kernels themselves, for one of them that has a mimic, links without mass and turned inertias."""
+    from urdf_twin import UrdfTwin
+
     mech = description("panda_description/urdf/panda.urdf").mechanism.nofriction()
     twin = UrdfTwin(path_of("panda_description/urdf/panda.urdf").read_text(), mech)
     q, qd, qdd = random_state(mech)

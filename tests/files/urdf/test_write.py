@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pinocchio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +20,6 @@ from linkwise.files.urdf import losses as urdf_losses
 from linkwise.spatial.rotation import rotation_to_rpy, rpy_to_rotation
 from linkwise.spatial.transform import transform, translation
 from mechanisms import direct, mechanisms, random_body, random_mechanism, random_pose, random_state, relative
-from urdf_twin import UrdfTwin
 
 DATA = Path(__file__).parents[1] / "data"
 KINDS = ("revolute", "prismatic", "fixed")
@@ -73,6 +71,8 @@ def test_any_tree_afloat(mech: Mechanism, hull: bool) -> None:
 @given(mechanisms(kinds=KINDS, motors=False, gravity=DOWN))
 def test_pinocchio_reads_the_same(mech: Mechanism) -> None:
     """Pinocchio reads what we wrote, and agrees with what we wrote it from."""
+    from urdf_twin import UrdfTwin
+
     twin = UrdfTwin(urdf.render("robot.urdf", mech), mech)
     q, qd, qdd = random_state(mech)
     poses = twin.poses(q)
@@ -339,6 +339,7 @@ def test_what_has_no_limit_is_a_number_that_others_can_count_with() -> None:
     """Of limits at the largest double the span overflows, and Pinocchio draws infinite coordinates."""
     text = urdf.render("a.urdf", dh_arm())
     assert '<limit lower="-1e+30" upper="1e+30" effort="1e+30" velocity="1e+30"/>' in text
+    pinocchio = pytest.importorskip("pinocchio", exc_type=ImportError)
     twin = pinocchio.buildModelFromXML(text)
     assert np.isfinite(pinocchio.randomConfiguration(twin)).all()
     assert np.isfinite(np.float32(twin.upperPositionLimit)).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from linkwise.solve.velocity.box import nearest_in_box
 Robots = Callable[[str], Mechanism]
 
 EXACT = 1e-12
+needs_qp = pytest.mark.skipif(find_spec("daqp") is None, reason="daqp is not installed")
 BVLS = pytest.importorskip("scipy.optimize").lsq_linear
 
 
@@ -80,6 +82,7 @@ def test_position_limits_bound_the_speeds_of_the_next_step(robot: Robots) -> Non
 
 
 @pytest.mark.parametrize("name", ["puma560", "panda"])
+@needs_qp
 def test_the_quadratic_program_against_another_solver(robot: Robots, name: str) -> None:
     """The least residual within bounds is that of SciPy's active-set method; among many speeds with it, the shortest."""
     mech = robot(name)
@@ -108,6 +111,7 @@ def test_the_quadratic_program_against_another_solver(robot: Robots, name: str) 
 
 @pytest.mark.parametrize("tight", [1.0, 1e-3])
 @pytest.mark.parametrize("size", [1.0, 1e-9, 1e6])
+@needs_qp
 def test_the_least_in_a_box_at_every_scale(size: float, tight: float) -> None:
     """Slow motions, narrow bounds, ranges of one value, rows that depend on each other: never worse than SciPy's."""
     rng = np.random.default_rng(12)
@@ -126,6 +130,7 @@ def test_the_least_in_a_box_at_every_scale(size: float, tight: float) -> None:
         assert ours <= theirs + 1e-13 * np.linalg.norm(right)  # some hundred roundings
 
 
+@needs_qp
 def test_slow_motions_within_slow_bounds_are_the_same_but_slower(robot: Robots) -> None:
     mech = robot("puma560")
     q, twist = states(mech, 1, seed=9)
@@ -135,6 +140,7 @@ def test_slow_motions_within_slow_bounds_are_the_same_but_slower(robot: Robots) 
     assert np.array_equal(fast.saturated, slow.saturated)
 
 
+@needs_qp
 def test_conditions_of_the_least_in_a_box() -> None:
     """Karush, Kuhn and Tucker's: no slope at what is free, none inward at a bound; and the shortest among equals."""
     rng = np.random.default_rng(3)
@@ -163,6 +169,7 @@ def test_conditions_of_the_least_in_a_box() -> None:
     assert equal > 10
 
 
+@needs_qp
 def test_a_redundant_arm_takes_another_way_round_a_bound(robot: Robots) -> None:
     """Where seven joints can give the twist within the bounds, the quadratic program does, and does not slow down."""
     mech = robot("panda")
@@ -180,6 +187,7 @@ def test_a_redundant_arm_takes_another_way_round_a_bound(robot: Robots) -> None:
     assert met > 10
 
 
+@needs_qp
 def test_near_singular_positions_the_program_is_damped_alike(robot: Robots) -> None:
     mech = robot("puma560")
     q, twist = states(mech, 40, seed=5)
@@ -195,6 +203,7 @@ def test_near_singular_positions_the_program_is_damped_alike(robot: Robots) -> N
         assert apart(x, free.qd[k]) < 1e-8 * (1 + np.abs(x).max())
 
 
+@needs_qp
 def test_the_program_gives_a_batch_what_it_gives_a_loop(robot: Robots) -> None:
     mech = robot("panda")
     q, twist = states(mech, 10, seed=6)
@@ -210,6 +219,7 @@ def test_the_program_gives_a_batch_what_it_gives_a_loop(robot: Robots) -> None:
 
 
 @pytest.mark.usefixtures("uncompiled")
+@needs_qp
 def test_accelerations_within_bounds(elbow: Mechanism) -> None:
     mech = elbow
     q, wanted = states(mech, 100, seed=7)
@@ -232,6 +242,7 @@ def test_accelerations_within_bounds(elbow: Mechanism) -> None:
 
 
 @pytest.mark.usefixtures("uncompiled")
+@needs_qp
 def test_speed_limits_bound_the_accelerations_of_the_next_step(elbow: Mechanism) -> None:
     mech = elbow
     q, wanted = states(mech, 60, seed=8)
