@@ -18,7 +18,7 @@ from linkwise.model.loop import Loop, given_loops
 from linkwise.model.mimic import Follower
 from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.structure import followers_of, order_of, parents_of, with_names
-from linkwise.model.symbolic import content, expression_of, parameters_in, substituted
+from linkwise.model.symbolic import content, expression_of, parameters_in, substituted, values_by_name
 from linkwise.spatial.numbers import numbers as real_numbers
 from linkwise.spatial.scalar import FloatArray
 
@@ -151,6 +151,11 @@ class Tree:
         check.finish()
         for field, value in values.items():
             object.__setattr__(self, field, value)
+        replacements = check.one_of_each_name(self.parameters_used)
+        check.finish()
+        if replacements:
+            del self.__dict__["_parameters_used"]
+            Tree.__init__(self, **{**self._fields(), **self._substituted(replacements)})
 
     def __setattr__(self, field: str, value: object) -> None:
         raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
@@ -429,7 +434,7 @@ class Tree:
         >>> arm.symbols, arm.substitute(l1=1.0, l2=0.5).forward_kinematics([0.0, 0.0])[0, 3].tolist()
         (('l1', 'l2'), 1.5)
         """
-        given = {getattr(key, "name", getattr(key, "value", key)): value for key, value in (values or {}).items()} | named
+        given = values_by_name(values, named)
         unknown = [name for name in given if name not in self.symbols]
         if unknown:
             there = members(self.symbols) if self.symbols else "none"
@@ -437,14 +442,18 @@ class Tree:
         numbers = {
             node: _as_scalar(str(node.value), given[node.value]) for node in self.parameters_used if node.value in given
         }
+        return self.replace(**self._substituted(numbers))
+
+    def _substituted(self, numbers: Mapping[Expr, Any]) -> dict[str, Any]:
+        """The fields that may hold symbols, with numbers or other expressions for these."""
         frames = {name: substituted(getattr(self, name), numbers) for name in ("base", "tool", "gravity")}
-        return self.replace(
-            links=[link.substituted(numbers) for link in self.links],
-            motors=[motor.substituted(numbers) for motor in self.motors],
-            loops=[loop.substituted(numbers) for loop in self.loops],
-            payload=self.payload.substituted(numbers, "payload"),
+        return {
+            "links": [link.substituted(numbers) for link in self.links],
+            "motors": [motor.substituted(numbers) for motor in self.motors],
+            "loops": [loop.substituted(numbers) for loop in self.loops],
+            "payload": self.payload.substituted(numbers, "payload"),
             **frames,
-        )
+        }
 
     def require_numbers(self, what: str) -> None:
         """Raise `ArgumentError` where the mechanism has symbols: `what` works on numbers."""
