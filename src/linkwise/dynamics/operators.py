@@ -199,7 +199,7 @@ def _with_reactions(
 
 def _occupied(columns: FloatArray) -> npt.NDArray[np.int64]:
     """The rows that are not zero in all of a batch (..., rows, columns)."""
-    return np.flatnonzero(columns.any(axis=tuple(range(columns.ndim - 2)) + (-1,)))
+    return np.flatnonzero(columns.any(axis=(*range(columns.ndim - 2), -1)))
 
 
 def _transposed(matrix: FloatArray) -> FloatArray:

@@ -301,7 +301,7 @@ def _about_axis(check: Checker, values: dict[str, Any], *, derived: bool) -> flo
     rotor = across * np.eye(3) + (moment - across) * np.outer(axis, axis)
     if not np.abs(tensor - rotor).max() <= SLACK * np.abs(tensor).max():
         expected = "equal moments across the spin axis and no products with it, for the rotor turns"
-        check.report("rotor_inertia", tensor.tolist(), expected)
+        check.report("rotor_inertia", values["rotor_inertia"].tolist(), expected)
     elif derived:
         return given if has_symbols(given) else moment
     elif not abs(jm - moment) <= SLACK * max(jm, moment):
