@@ -82,7 +82,7 @@ class Kernel:
         """
         try:
             return self.ufunc(*args, **kwargs)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             check_count(self.tape, args)
             check_arguments(self.tape, args)
             raise

@@ -62,7 +62,10 @@ def with_expressions(value: Any) -> Array | None:
     for place, item, known in zip(np.ndindex(given.shape), given.flat, found, strict=True):
         if known is None and (isinstance(item, (str, bytes, bool)) or np.iscomplexobj(item)):
             raise TypeError(f"holds {item!r}")
-        made[place] = float(item) if known is None else known
+        try:
+            made[place] = float(item) if known is None else known
+        except OverflowError as error:
+            raise TypeError(f"holds {shown(item, 40)}") from error
     return made
 
 

@@ -19,6 +19,7 @@ from linkwise.model.mimic import Follower
 from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.structure import followers_of, order_of, parents_of, with_names
 from linkwise.model.symbolic import content, expression_of, parameters_in, substituted, values_by_name
+from linkwise.spatial.numbers import generator
 from linkwise.spatial.numbers import numbers as real_numbers
 from linkwise.spatial.scalar import FloatArray
 
@@ -371,11 +372,11 @@ class Tree:
         Raises
         ------
         ArgumentError
-            Unless 0 <= fraction < 1.
+            Unless 0 <= fraction < 1; for what is no seed.
         """
         if not isinstance(fraction, (int, float)) or not 0 <= fraction < 1:
             raise ArgumentError(f"fraction is {fraction!r}; expected a number from 0 to less than 1")
-        rng = np.random.default_rng(seed)
+        rng = generator("perturb: seed", seed)
 
         def factors(count: int) -> list[list[float]]:
             made: list[list[float]] = rng.uniform(1 - fraction, 1 + fraction, (count, 2)).tolist()

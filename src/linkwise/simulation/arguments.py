@@ -235,8 +235,12 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> str:
     return value
 
 
+LARGEST = np.finfo(np.float64).max
+"""The largest number; a whole number may be larger."""
+
+
 def tolerance(name: str, value: Any) -> float:
     """A positive number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0 < value < np.inf:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0 < value <= LARGEST:
         raise ArgumentError(f"simulate: {name} is {shown(value)}; expected a number > 0")
     return float(value)
