@@ -217,7 +217,7 @@ def derive(
       tau1 = ...
       tau2 = ...
     """
-    if form not in FORMS:
+    if not isinstance(form, str) or form not in FORMS:
         raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}")
     if form == "recursive" and significance:
         raise ArgumentError(f"significance is {significance}; the recursive form has no small terms to drop")

@@ -80,7 +80,7 @@ class Equations:
     """
 
     def __init__(self, tree: Tree, form: str | None = None) -> None:
-        if form is not None and form not in FORMS:
+        if form is not None and not (isinstance(form, str) and form in FORMS):
             raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}, or nothing")
         self._symbols: Symbols = symbols_of(tree)
         self.parameters: tuple[Any, ...] = parameter_symbols(tree.parameters_used)

@@ -249,7 +249,7 @@ def _ratio(check: Checker, value: Any) -> float:
 
 
 def _two_sided(check: Checker, coulomb: Any) -> tuple[float, float]:
-    if np.ndim(coulomb) == 0 and not isinstance(coulomb, str):
+    if not isinstance(coulomb, (list, tuple, str)) and np.ndim(coulomb) == 0:
         value = check.number("coulomb", coulomb, least=0.0)
         return (value, -value if any_nonzero(value) else 0.0)
     positive, negative = check.vector("coulomb", coulomb, 2).tolist()

@@ -123,7 +123,10 @@ class Tree:
         floating: bool = False,
         name: str | None = None,
     ) -> None:
-        check = Checker(f"mechanism {name!r}" if name else "mechanism")
+        check = Checker(f"mechanism {name!r}" if isinstance(name, str) and name else "mechanism")
+        if name is not None and not isinstance(name, str):
+            check.report("name", name, "a word, or None")
+            name = None
         given = tuple(links) if isinstance(links, Iterable) else ()
         if not given or not all(isinstance(link, Link) for link in given):
             check.report("links", links, "one Link or more")
@@ -513,8 +516,9 @@ def _as_scalar(name: str, value: Any) -> Any:
 
 def _tool_link(check: Checker, given: Any, names: Sequence[str]) -> str | None:
     """The name of the tool's link, or None for the last of the list."""
-    if given is not None and given not in names:
+    if given is not None and (not isinstance(given, str) or given not in names):
         check.report("tool_link", given, choices(names))
+        return None
     return None if given is None or not names or given == names[-1] else given
 
 

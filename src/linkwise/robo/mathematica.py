@@ -135,9 +135,10 @@ class _Reader:
         if self._here().text == "[":
             self._take("[", "")
             token = self._take("number", f"{name.text}[number]")
-            number = self._number(token)
+            value = self._number(token)
+            number = value if isinstance(value, int) else None
             self._take("]", f"{name.text}[number]")
-            if name.text not in self.items or not isinstance(number, int):
+            if name.text not in self.items or number is None:
                 self._refuse(name, f"{name.text}[{token.text}]", "Link[number] or Motor[number]")
         if self._here().text not in {"=", ":="}:
             self._refuse(self._here(), str(self._here()), f"= after {name.text}")

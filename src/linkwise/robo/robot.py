@@ -10,7 +10,7 @@ import numpy as np
 
 import linkwise.model.link
 import linkwise.model.motor
-from linkwise.errors import ArgumentError, ModelError, Problem, choices
+from linkwise.errors import ArgumentError, ModelError, Problem, choices, shown
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import Checker
 from linkwise.model.inertia import Inertia
@@ -134,6 +134,8 @@ def robot(
     ):
         if not isinstance(value, str) or value not in allowed:
             raise ArgumentError(f"{field} is {value!r}; expected {choices(allowed)}")
+    if not isinstance(physical, (bool, np.bool_)):
+        raise ArgumentError(f"physical is {shown(physical)}; expected True or False")
     given, problems, known = items(Link, "link", links)
     carried, others, also_known = items(Motor, "motor", motors)
     problems += others

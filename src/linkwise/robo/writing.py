@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ModelError, Problem
+from linkwise.errors import ArgumentError, ModelError, Problem, shown
 from linkwise.mechanism import Mechanism
 from linkwise.model.symbolic import any_nonzero, same
 from linkwise.model.tree import GRAVITY
@@ -50,6 +50,8 @@ def from_mechanism(mechanism: Mechanism, *, allow_loss: bool = False) -> tuple[l
     >>> [(link[0], link[1], link[2], link[3], link[6]) for link in Links]
     [(1, 'Rotationalz', [0], 2, [1.0, 0.0, 0.0]), (2, 'Rotationalz', [1], 0, [0.0, 0.0, 0.0])]
     """
+    if not isinstance(mechanism, Mechanism):
+        raise ArgumentError(f"from_mechanism: mechanism is {shown(mechanism)}; expected a Mechanism")
     problems = [*_unsayable(mechanism), *([] if allow_loss else _lost(mechanism))]
     found = {} if problems else places(mechanism, problems)
     if problems:

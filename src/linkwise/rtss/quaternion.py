@@ -169,10 +169,13 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
     def __pow__(self, power: Any) -> rt_quaternion:
         if isinstance(power, bool) or not isinstance(power, (int, np.integer)):
             raise ArgumentError(f"a quaternion has the exponent {shown(power)}; expected a whole number")
-        with np.errstate(over="ignore", invalid="ignore"):
-            made = self._raised(abs(int(power)))
-        if not np.isfinite(made.d).all():
-            raise ArgumentError(f"the power {shown(power)} of a quaternion of length {self.norm():.6g} is not finite")
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                made = self._raised(abs(int(power)))
+        except ArgumentError as error:  # of a product that is too large
+            raise ArgumentError(
+                f"the power {shown(power)} of a quaternion of length {self.norm():.6g} is not finite"
+            ) from error
         return made.inv() if power < 0 else made
 
     def _raised(self, power: int) -> rt_quaternion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -235,7 +236,7 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> str:
     return value
 
 
-LARGEST = np.finfo(np.float64).max
+LARGEST = sys.float_info.max
 """The largest number; a whole number may be larger."""
 
 
