@@ -55,7 +55,6 @@ def test_seeds(seed: Any) -> None:
         lambda: ARM.perturb(0.1, seed),
         lambda: lw.compare(ARM, ARM, seed=seed),
         lambda: exciting_trajectory(ARM, 5.0, harmonics=3, speed=2.0, acceleration=6.0, steps=1, seed=seed),
-        lambda: ARM.base_parameters(seed=seed),
     ):
         with pytest.raises(LinkwiseError, match="seed"):
             call()
