@@ -30,7 +30,7 @@ def task(function: Callable[..., Result]) -> Callable[..., Result]:
     """Let a function of a mechanism take a `Robot`, a `Mechanism`, or the two lists ``Links, Motors`` in its place."""
 
     @wraps(function)
-    def run(robot: Mechanism, *args: Any, **options: Any) -> Result:
+    def run(robot: Any, *args: Any, **options: Any) -> Result:
         if isinstance(robot, (list, tuple)) and args:
             described = {name: options.pop(name) for name in _DESCRIBING if name in options}
             robot, args = made_robot(robot, args[0], **described), args[1:]
