@@ -14,14 +14,13 @@ from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.model.reduction import moving_bodies
 from mechanisms import FREE, direct, random_state, relative, variant
 
-PLAIN = [name for name in FREE if "rotors" not in name]
 BOUND = 5e-14
 """Rounding; the operators are products of up to seven 6x6 transports; seen: 3e-15."""
 
 EPS = np.finfo(float).eps
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", FREE)
 def test_factors_of_the_mass_matrix_and_of_its_inverse(name: str) -> None:
     mech = variant(name)
     q = random_state(mech, 1)[0]
@@ -30,7 +29,9 @@ def test_factors_of_the_mass_matrix_and_of_its_inverse(name: str) -> None:
     half, back = one + o.H @ o.phi @ o.K, one - o.H @ o.psi @ o.K
     condition = np.linalg.cond(mass)
     errors = {
-        "H phi M phi* H* + R": relative(o.H @ o.phi @ o.M @ o.phi.T @ o.H.T + o.R, mass),
+        "H phi (M phi* H* + B) + (H phi B)* + R": relative(
+            o.H @ o.phi @ (o.M @ o.phi.T @ o.H.T + o.B) + (o.H @ o.phi @ o.B).T + o.R, mass
+        ),
         "(1 + H phi K) D (1 + H phi K)*": relative(half @ o.D @ half.T, mass),
         "(1 + H phi K)(1 - H psi K)": np.abs(half @ back - one).max() / (np.abs(half).max() * np.abs(back).max()),
         "inverse": relative(back.T @ np.linalg.inv(o.D) @ back, np.linalg.inv(mass)) / condition,
@@ -39,7 +40,7 @@ def test_factors_of_the_mass_matrix_and_of_its_inverse(name: str) -> None:
     assert max(errors.values()) <= BOUND
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", FREE)
 def test_structure(name: str) -> None:
     """Phi and psi are unit upper triangular, M and D block diagonal, D positive; velocities are phi* H* qd."""
     mech = variant(name)
@@ -67,7 +68,7 @@ def test_structure(name: str) -> None:
 
 
 def test_batches_of_operators() -> None:
-    mech = variant("floating 2")
+    mech = variant("floating rotors 2")
     q = random_state(mech, 3, (2, 3))[0]
     many = mech.spatial_operators(q)
     for index in np.ndindex(2, 3):
@@ -123,6 +124,25 @@ def test_a_point_mass_shows_its_mass() -> None:
     body = Mechanism([Link(joint="fixed", mass=3.0, inertia=(0.1, 0.2, 0.3))], floating=True)
     q = np.array([1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0])
     assert np.allclose(body.operational_space_inertia(q), np.diag([3, 3, 3, 0.1, 0.2, 0.3]), rtol=1e-14, atol=1e-15)
+
+
+def test_where_the_rotors_are() -> None:
+    """On the body before the joint, further in, further out, on the joint's own body and on another branch."""
+    kinds = set()
+    for name in FREE:
+        made = moving_bodies(variant(name))
+        driven = {freedom.speed: k for k, body in enumerate(made.bodies) for freedom in body.freedoms}
+        for rotor in made.rotors:
+            inner, outer = sorted((rotor.body, driven[rotor.speed]))
+            beyond = made.bodies[driven[rotor.speed]].parent
+            kinds.add(
+                "own" if inner == outer
+                else "before" if rotor.body == beyond
+                else "branch" if inner not in made.path(outer)
+                else "inner" if rotor.body == inner
+                else "outer"
+            )  # fmt: skip
+    assert kinds == {"own", "before", "inner", "outer", "branch"}
 
 
 def test_teeth() -> None:

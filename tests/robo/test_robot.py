@@ -150,7 +150,7 @@ def test_what_lists_do_not_hold_is_passed_on() -> None:
         (
             {"link1_previous": 7},
             [
-                "link 1: previous is 7; expected 0 (the base) or a link with a greater number, 2",
+                "link 1: previous is 7; expected 0 (the base) or another link, 2",
                 "link 2: connected is [1]; expected 0, for no link names it",
             ],
         ),
@@ -164,8 +164,8 @@ def test_what_lists_do_not_hold_is_passed_on() -> None:
             {"link2_previous": 1},
             [
                 "link 1: connected is [0]; expected 2, the links whose previous is 1",
-                "link 2: previous is 1; expected 0 (the base); links are numbered from the tips to the base, so that no "
-                "ring can be",
+                "link 1: previous is 2; expected 0 (the base); links hang on each other in a ring",
+                "link 2: previous is 1; expected 0 (the base); links hang on each other in a ring",
             ],
         ),
         (
@@ -266,6 +266,82 @@ def test_unknown_words(option: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         robo.robot(*two(), **option)
     assert str(caught.value) == message
+
+
+def renumbered(links: list[list[Any]], motors: list[list[Any]], new: dict[int, int]) -> tuple[Any, Any]:
+    """The same robot with other numbers for its links."""
+    new = {0: 0, **new}
+    return (
+        [[new[link[0]], link[1], [new[one] for one in link[2]], new[link[3]], *link[4:]] for link in links],
+        [[motor[0], new[motor[1]], new[motor[2]], *motor[3:]] for motor in motors],
+    )
+
+
+@pytest.mark.parametrize("seed", sorted({*SEEDS} - {2}))  # (there both links hang on the base, which says no direction)
+def test_links_may_be_numbered_from_the_base_to_the_tips(seed: int, lists: Callable[..., Any]) -> None:
+    """The topology is in `previous`: the same robot in the same order of coordinates, whichever way it is numbered."""
+    links, motors = lists(seed)
+    count = len(links)
+    usual = robo.robot(links, motors)
+    other = robo.robot(*renumbered(links, motors, {k: count + 1 - k for k in range(1, count + 1)}))
+    assert other.numbers == tuple(range(1, count + 1))
+    q, qd, qdd = np.random.default_rng(seed).uniform(-2, 2, (3, count))
+    assert np.array_equal(robo.forward_kinematics(other, q), robo.forward_kinematics(usual, q))
+    assert np.array_equal(robo.inverse_dynamics(other, q, qd, qdd), robo.inverse_dynamics(usual, q, qd, qdd))
+    assert np.array_equal(robo.forward_kinematics(other, q, count), robo.forward_kinematics(usual, q, 1))
+
+
+def test_any_other_numbering() -> None:
+    """2 hangs on the base, 3 and 1 on it, 4 on 1; and a ring is refused, all of it."""
+    blank = (1.0, (0.1, 0.1, 0.1), (0.1, 0, 0), (0, 0, 0), 0, [])
+    chain = [[1, "Rotationalz", [4], 2, *blank], [2, "Rotationalz", [1, 3], 0, *blank]]
+    chain += [[3, "Rotationalz", 0, 2, *blank], [4, "Rotationalz", 0, 1, *blank]]
+    made = robo.robot(chain)
+    assert made.numbers == (2, 1, 3, 4)
+    assert made.mechanism.names == ("link2", "link1", "link3", "link4")
+    ring = [[1, "Rotationalz", [3], 2, *blank], [2, "Rotationalz", [1], 3, *blank], [3, "Rotationalz", [2, 4], 1, *blank]]
+    with pytest.raises(ModelError) as caught:
+        robo.robot([*ring, [4, "Rotationalz", 0, 3, *blank]])
+    assert [(problem.item, problem.field, problem.value) for problem in caught.value.problems] == [
+        ("link 1", "previous", 2),
+        ("link 2", "previous", 3),
+        ("link 3", "previous", 1),
+    ]
+
+
+TASKS: list[tuple[Callable[..., Any], int]] = [
+    (robo.forward_kinematics, 1),
+    (robo.mass_matrix, 1),
+    (robo.inverse_dynamics, 3),
+    (robo.forward_dynamics, 3),
+]
+
+
+@pytest.mark.parametrize(("task", "count"), TASKS)
+@pytest.mark.parametrize("rotors", ["bodies", "reduced"])
+def test_tasks_take_lists_and_mechanisms(task: Callable[..., Any], count: int, rotors: str) -> None:
+    links, motors = two()
+    made = robo.robot(links, motors, rotors=rotors, gravity=(0, -9.81, 0))
+    state = np.random.default_rng(1).uniform(-1, 1, (count, 2))
+    wanted = task(made, *state)
+    assert np.array_equal(task(made.mechanism, *state), wanted)
+    assert np.array_equal(task(links, motors, *state, rotors=rotors, gravity=(0, -9.81, 0)), wanted)
+    for wrong in (None, 5, links):
+        with pytest.raises(ArgumentError, match=f"{task.__name__}: robot is"):
+            task(wrong, *state[:0])
+    with pytest.raises(ModelError):
+        task(links, *state)
+
+
+def test_all_tasks_take_them() -> None:
+    links, motors = two()
+    made = robo.robot(links, motors)
+    assert robo.equations(links, motors).M == robo.equations(made.mechanism).M == robo.equations(made).M
+    T = robo.forward_kinematics(made, [0.2, 0.3])
+    for robot in ((made,), (made.mechanism,), (links, motors)):
+        assert robo.inverse_kinematics(*robot, T, [0.1, 0.4]).success
+        at = robo.forward_kinematics(*robot, [0.2, 0.3], 2)
+        assert np.array_equal(at, robo.forward_kinematics(*robot, [0.2, 0.3], link="link2"))
 
 
 def test_sets_of_numbers_that_cannot_exist_pass_when_said() -> None:

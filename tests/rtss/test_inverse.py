@@ -74,15 +74,15 @@ def test_what_is_out_of_reach_is_an_error() -> None:
     [
         (
             lambda: rt_ikine(rt_twolink(), np.eye(4)),
-            "rt_ikine: m is missing; 2 joints cannot reach every pose, so say in six of 0 or 1 what counts",
+            "rt_ikine: mask is missing; 2 joints cannot reach every pose, so say in six of 0 or 1 what counts",
         ),
         (
             lambda: rt_ikine(rt_twolink(), np.eye(4), [0, 0], [1, 1, 1, 0, 0, 0]),
-            "rt_ikine: m is [1, 1, 1, 0, 0, 0]; expected six of 0 or 1, 2 of them 1, as there are 2 joints",
+            "rt_ikine: mask is [1, 1, 1, 0, 0, 0]; expected six of 0 or 1, 2 of them 1, as there are 2 joints",
         ),
         (
             lambda: rt_ikine(ARM, np.eye(4), QN, [0.5] * 6),
-            "rt_ikine: m is [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]; expected six of 0 or 1, not all 0",
+            "rt_ikine: mask is [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]; expected six of 0 or 1, not all 0",
         ),
         (lambda: rt_ikine(ARM, np.eye(4), [0, 0]), "rt_ikine: q0 has the shape (2,); expected 6 finite numbers"),
         (lambda: rt_ikine(ARM, np.eye(3)), "rt_ikine: T has the shape (3, 3); expected rigid poses (..., 4, 4)"),

@@ -194,6 +194,7 @@ def test_beginnings_of_the_conventions(word: str) -> None:
 # ── what is refused ───────────────────────────────────────────────────────────────────────────────
 
 NO_ROW = "a link is made from a row of 4 or 5 numbers (alpha A theta D sigma), or of 16 to 20 (those, m r I Jm G B Tc)"
+HINT = " (link(q) is the transform of a link at q)"
 NO_CONVENTION = "; expected 'standard' or 'modified', or a beginning of one with three letters or more ('sta', 'mod')"
 MATRIX = "0, 3 diagonal elements, 6 elements Ixx Iyy Izz Ixy Iyz Ixz, or a symmetric 3x3 matrix"
 FRICTION = "one number >= 0 for both directions, or Tc+ >= 0 and Tc- <= 0"
@@ -203,12 +204,12 @@ FIELDS = (
 )
 
 REFUSED: list[tuple[Callable[[rt_link], Any], type[LinkwiseError], str]] = [
-    (lambda link: rt_link([0, 0, 0]), ArgumentError, f"{NO_ROW}; this one has 3"),
-    (lambda link: rt_link(np.zeros(6)), ArgumentError, f"{NO_ROW}; this one has 6"),
-    (lambda link: rt_link(np.zeros(15)), ArgumentError, f"{NO_ROW}; this one has 15"),
-    (lambda link: rt_link(np.zeros(21)), ArgumentError, f"{NO_ROW}; this one has 21"),
-    (lambda link: rt_link(np.zeros((2, 5))), ArgumentError, f"{NO_ROW}; this is an array of shape (2, 5)"),
-    (lambda link: rt_link(0.5), ArgumentError, f"{NO_ROW}; this is an array of shape ()"),
+    (lambda link: rt_link([0, 0, 0]), ArgumentError, f"{NO_ROW}; this one has 3{HINT}"),
+    (lambda link: rt_link(np.zeros(6)), ArgumentError, f"{NO_ROW}; this one has 6{HINT}"),
+    (lambda link: rt_link(np.zeros(15)), ArgumentError, f"{NO_ROW}; this one has 15{HINT}"),
+    (lambda link: rt_link(np.zeros(21)), ArgumentError, f"{NO_ROW}; this one has 21{HINT}"),
+    (lambda link: rt_link(np.zeros((2, 5))), ArgumentError, f"{NO_ROW}; this is an array of shape (2, 5){HINT}"),
+    (lambda link: rt_link(0.5), ArgumentError, f"{NO_ROW}; this is the number 0.5, and {HINT[2:-1]}"),
     (lambda link: rt_link("standard"), ArgumentError, f"{NO_ROW}; 'standard' holds <U8"),
     (lambda link: rt_link([0, 0, 0, 0], "std"), ArgumentError, f"convention is 'std'{NO_CONVENTION}"),
     (lambda link: rt_link([0, 0, 0, 0], "s"), ArgumentError, f"convention is 's'{NO_CONVENTION}"),
@@ -230,7 +231,7 @@ REFUSED: list[tuple[Callable[[rt_link], Any], type[LinkwiseError], str]] = [
     (lambda link: setattr(link, "mdh", 2), ModelError, "link: mdh is 2; expected 0 (standard) or 1 (modified)"),
     (lambda link: setattr(link, "mdh", "mod"), ModelError, "link: mdh is 'mod'; expected 0 (standard) or 1 (modified)"),
     (lambda link: setattr(link, "mdh", [1]), ModelError, "link: mdh is [1]; expected 0 (standard) or 1 (modified)"),
-    (lambda link: setattr(link, "m", "heavy"), ModelError, "link: m is 'heavy'; expected a finite number"),
+    (lambda link: setattr(link, "m", "heavy"), ModelError, "link: m is 'heavy'; expected a finite number >= 0"),
     (lambda link: setattr(link, "r", [1, 2]), ModelError, "link: r is [1, 2]; expected 3 finite numbers"),
     (lambda link: setattr(link, "I", [1, 2]), ModelError, f"link: I is [1, 2]; expected {MATRIX}"),
     (lambda link: setattr(link, "I", 1.0), ModelError, f"link: I is 1.0; expected {MATRIX}"),
@@ -279,7 +280,13 @@ REFUSED: list[tuple[Callable[[rt_link], Any], type[LinkwiseError], str]] = [
     (lambda link: link.islimit(0), ArgumentError, "this link has no limits; assign qlim"),
     (lambda link: link.islimit([0, 1]), ArgumentError, "q is [0, 1]; expected one joint coordinate"),
     (lambda link: link.islimit(np.nan), ArgumentError, "q is nan; expected one joint coordinate"),
-    (lambda link: link([0, 1]), ArgumentError, "q has shape (2,); expected one joint coordinate"),
+    (
+        lambda link: link([0, 1]),
+        ArgumentError,
+        "q has shape (2,); expected one joint coordinate (for many, rt_fkine(rt_robot([link]), q) takes (m, 1))",
+    ),
+    (lambda link: link(np.inf), ArgumentError, "q is inf; expected one joint coordinate"),
+    (lambda link: setattr(link, "m", -1.0), ModelError, "link: m is -1.0; expected a finite number >= 0"),
     (lambda link: link("q"), ArgumentError, "q holds <U1; expected one joint coordinate"),
 ]
 

@@ -125,12 +125,12 @@ def test_interpolation_between_near_ones_and_the_long_way_round() -> None:
     [
         (
             lambda q: rt_quaternion([1, 2, 3]),
-            "rt_quaternion: a1 has the shape (3,); expected a quaternion, a rotation (3, 3), a transform (4, 4), four "
+            "rt_quaternion: v has the shape (3,); expected a quaternion, a rotation (3, 3), a transform (4, 4), four "
             "elements, or an axis and an angle",
         ),
         (
             lambda q: rt_quaternion(2 * np.eye(3)),
-            "rt_quaternion: a1 is [[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0, 0.0,...; "
+            "rt_quaternion: v is [[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0, 0.0,...; "
             "expected a rigid pose: orthonormal right-handed rotation, last row 0 0 0 1",
         ),
         (lambda q: rt_quaternion([0, 0, 0], 1), "rt_quaternion: v is [0, 0, 0]; expected an axis with a direction"),

@@ -287,6 +287,7 @@ FIELDS = (
     "'mdh', 'offset' and 'qlim'"
 )
 NO_ROW = "a link is made from a row of 4 or 5 numbers (alpha A theta D sigma), or of 16 to 20 (those, m r I Jm G B Tc)"
+HINT = " (link(q) is the transform of a link at q)"
 NO_FRAME = "expected a rigid transform (4, 4): orthonormal right-handed rotation, last row 0 0 0 1"
 LISTS = "a robot is made from a list of links, a legacy matrix, or a robot; this "
 MIXED = "expected one Denavit-Hartenberg convention for all links"
@@ -310,7 +311,11 @@ REFUSED: list[tuple[Callable[[], Any], type[LinkwiseError], str]] = [
         "robot: links is 0.000000 0.000000 0.000000 0.000000 R (std); expected a list of links",
     ),
     (lambda: rt_robot([[0, 1, 0, 0], [0, 1]]), ArgumentError, f"{LISTS}is not an array"),
-    (lambda: rt_robot(np.zeros((2, 6))), ArgumentError, f"row 1: {NO_ROW}; this one has 6\nrow 2: {NO_ROW}; this one has 6"),
+    (
+        lambda: rt_robot(np.zeros((2, 6))),
+        ArgumentError,
+        f"row 1: {NO_ROW}; this one has 6{HINT}\nrow 2: {NO_ROW}; this one has 6{HINT}",
+    ),
     (lambda: rt_robot([[0, 1, 0, 0], [0, np.nan, 0, 0]]), ArgumentError, "row 2: link: A is nan; expected a finite number"),
     (
         lambda: rt_robot([rt_link(), 3]),

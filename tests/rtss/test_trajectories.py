@@ -106,18 +106,18 @@ def test_the_turn_is_the_shortest() -> None:
     [
         (
             lambda: rt_jtraj(Q0, Q1, [0.0, -1.0]),
-            "rt_jtraj: tv is [0.0, -1.0]; expected a whole number above 1, or times (m,), s, none below 0 and one above it",
+            "rt_jtraj: t is [0.0, -1.0]; expected a whole number above 1, or times (m,), s, none below 0 and one above it",
         ),
         (
             lambda: rt_jtraj(Q0, Q1, [0.0]),
-            "rt_jtraj: tv is [0.0]; expected a whole number above 1, or times (m,), s, none below 0 and one above it",
+            "rt_jtraj: t is [0.0]; expected a whole number above 1, or times (m,), s, none below 0 and one above it",
         ),
         (
             lambda: rt_jtraj(Q0, Q1, []),
-            "rt_jtraj: tv is []; expected a whole number above 1, or times (m,), s, none below 0 and one above it",
+            "rt_jtraj: t is []; expected a whole number above 1, or times (m,), s, none below 0 and one above it",
         ),
-        (lambda: rt_jtraj(Q0, Q1, 1), "rt_jtraj: tv is 1; expected a whole number above 1"),
-        (lambda: rt_jtraj(Q0, Q1, 2.5), "rt_jtraj: tv is 2.5; expected a whole number above 1"),
+        (lambda: rt_jtraj(Q0, Q1, 1), "rt_jtraj: t is 1; expected a whole number above 1"),
+        (lambda: rt_jtraj(Q0, Q1, 2.5), "rt_jtraj: t is 2.5; expected a whole number above 1"),
         (lambda: rt_jtraj(Q0, [1.0, 2.0], 5), "q1 has the shape (2,); expected (..., 6), as q0 is for 6 joints"),
         (lambda: rt_ctraj(T0, T1, True), "rt_ctraj: n is True; expected a whole number above 1"),
         (lambda: rt_ctraj(T0, T1, [0.0, 1.5]), "rt_ctraj: n is 1.5; expected numbers from 0 to 1"),

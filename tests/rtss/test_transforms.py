@@ -225,8 +225,8 @@ def test_unit() -> None:
             "that are neither zero nor parallel",
         ),
         (lambda: rt_tr2rot(np.eye(3)), "rt_tr2rot: T has the shape (3, 3); expected finite numbers (..., 4, 4)"),
-        (lambda: rt_unit([0, 0]), "rt_unit: obj is [0.0, 0.0]; expected a vector with a direction"),
-        (lambda: rt_unit(np.eye(2)), "rt_unit: obj has the shape (2, 2); expected a vector or a quaternion"),
+        (lambda: rt_unit([0, 0]), "rt_unit: v is [0.0, 0.0]; expected a vector with a direction"),
+        (lambda: rt_unit(np.eye(2)), "rt_unit: v has the shape (2, 2); expected a vector or a quaternion"),
     ],
 )
 def test_what_cannot_be_is_told(call: object, message: str) -> None:

@@ -18,6 +18,7 @@ from linkwise.comparison.result import Comparison
 from linkwise.comparison.ties import Tie, ties_between
 from linkwise.errors import ArgumentError, shown
 from linkwise.mechanism import Mechanism
+from linkwise.spatial.numbers import generator
 from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.scalar import FloatArray
 
@@ -98,6 +99,7 @@ def compare(
     """
     if not isinstance(tol, (int, float)) or isinstance(tol, bool) or not 0 < tol < math.inf:
         raise ArgumentError(f"tol is {shown(tol)}; expected a number above 0, m and rad")
+    generator("seed", seed)
     for name, given in (("a", a), ("b", b)):
         if not isinstance(given, Mechanism):
             raise ArgumentError(f"{name} is {shown(given)}; expected a Mechanism (load() makes one of a file)")

@@ -12,7 +12,7 @@ from linkwise.dynamics.base_columns import asked
 from linkwise.dynamics.base_forms import base_forms, combination
 from linkwise.dynamics.base_text import combination_text
 from linkwise.dynamics.echelon import CLEAR
-from linkwise.errors import ArgumentError, members
+from linkwise.errors import ArgumentError, members, shown
 from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -101,6 +101,8 @@ def base_parameters(mechanism: Mechanism, *, seed: int = 0, resting: bool = True
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ArgumentError(f"seed is {seed!r}; expected a whole number, 0 or more")
+    if not isinstance(resting, (bool, np.bool_)):
+        raise ArgumentError(f"resting is {shown(resting)}; expected True or False")
     if mechanism.symbols:
         there = members(mechanism.symbols)
         raise ArgumentError(f"{mechanism.name!r} has symbols, {there}; base_forms gives its base parameters")

@@ -31,10 +31,10 @@ class SpatialOperators:
     """H, phi, M, D, K and psi at one configuration or many, N moving bodies from the base to the tips.
 
     Six-vectors are (linear, angular), each body's in its own frame: that of the link whose joint moves it, or the floating
-    base's. A force on a body acts on its parent through phi, so phi and psi are upper triangular. With * for the transpose
-    and R the inertia of rotors felt at the joints,
+    base's. A force on a body acts on its parent through phi, so phi and psi are upper triangular. With * for the transpose,
+    R the inertia of rotors felt at the joints, and B the angular momentum of the rotors that bodies carry,
 
-        mass_matrix          = H phi M phi* H* + R = (1 + H phi K) D (1 + H phi K)*
+        mass_matrix          = H phi M phi* H* + H phi B + (H phi B)* + R = (1 + H phi K) D (1 + H phi K)*
         inverse(1 + H phi K) = 1 - H psi K
         inverse(mass_matrix) = (1 - H psi K)* inverse(D) (1 - H psi K).
 
@@ -57,6 +57,9 @@ class SpatialOperators:
         Phi with all joints free.
     R : ndarray (nv, nv)
         G^2 Jm, on the diagonal.
+    B : ndarray (6N, nv)
+        G Jm s: the angular momentum of each joint's rotor per unit of joint speed, relative to the body that carries it, in
+        the rows of that body. Zero for motors without a carrier.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class SpatialOperators:
     K: FloatArray
     psi: FloatArray
     R: FloatArray
+    B: FloatArray
 
 
 def spatial_operators(mechanism: Mechanism, q: npt.ArrayLike) -> SpatialOperators:
@@ -83,8 +87,7 @@ def spatial_operators(mechanism: Mechanism, q: npt.ArrayLike) -> SpatialOperator
     Raises
     ------
     ArgumentError
-        Where a link carries a rotor: the operators know links, and rotors on their joints, alone. Where loops are closed or
-        joints follow others. Where q does not fit.
+        Where loops are closed or joints follow others. Where q does not fit.
     ModelError
         Where a joint moves no inertia.
 
@@ -105,13 +108,6 @@ def spatial_operators(mechanism: Mechanism, q: npt.ArrayLike) -> SpatialOperator
         what = "joints that follow others"
         raise ArgumentError(f"{mechanism.name!r} has {what}; the operators are those of trees whose joints are free")
     made = moving_bodies(mechanism)
-    for rotor in made.rotors:
-        if rotor.inertia:
-            drive = mechanism.drives[rotor.drive]
-            raise ArgumentError(
-                f"the motor of joint {drive.joint!r} is carried by a link; the operators are those of"
-                " links with rotors on their joints alone: take the carrier off, or make the rotor a link"
-            )
     check_inertia(mechanism)
     at = numbers("spatial_operators: q", q)
     if at.shape[-1:] != (mechanism.nq,):
@@ -121,27 +117,93 @@ def spatial_operators(mechanism: Mechanism, q: npt.ArrayLike) -> SpatialOperator
     rotors = np.array(reflected_inertias(mechanism))
     frames = [np.eye(4) if body.free else made.frames[body.link][1] for body in bodies]
     alone = [_inertia(body, frame) for body, frame in zip(bodies, frames, strict=True)]
-    inertia = [np.broadcast_to(own, (*batch, 6, 6)) for own in alone]
     speeds = [slice(body.speed, body.speed + len(body.freedoms)) for body in bodies]
     axes = [_axes(body, frame) for body, frame in zip(bodies, frames, strict=True)]
     size, count = 6 * len(bodies), mechanism.nv
     h, m = np.zeros((count, size)), np.zeros((size, size))
+    step = np.zeros((*batch, size, size))
+    for i, body in enumerate(bodies):
+        here = slice(6 * i, 6 * i + 6)
+        h[speeds[i], here], m[here, here] = axes[i], alone[i]
+        if body.parent >= 0:
+            step[..., 6 * body.parent : 6 * body.parent + 6, here] = passed[i]
+    spin = np.zeros((size, count))
+    for rotor in made.rotors:
+        turn = np.asarray(frames[rotor.body][:3, :3], dtype=float).T
+        spin[6 * rotor.body + 3 : 6 * rotor.body + 6, rotor.speed] += turn @ rotor.spin
+    d, k = _eliminated(bodies, axes, passed, m, spin, np.diag(rotors))
+    return SpatialOperators(h, _resolved(step), m, d, k, _resolved(step - k @ h), np.diag(rotors), spin)
+
+
+def _eliminated(
+    bodies: Sequence[Body],
+    axes: Sequence[FloatArray],
+    passed: Sequence[FloatArray],
+    inertia: FloatArray,
+    spin: FloatArray,
+    rotors: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """D and K, by eliminating the joints one after the other from the tips to the base.
+
+    What is left of the equations is kept as three matrices: forces on the bodies from their accelerations, which also are
+    the joints' efforts from these, in `spin`, and the joints' efforts from their own accelerations. A rotor couples its
+    joint with its carrier, wherever that is, so that bodies which are no neighbours may be coupled once it is eliminated.
+    """
+    batch, (size, count) = passed[0].shape[:-2], spin.shape
+    a, b, r = (np.array(np.broadcast_to(each, (*batch, *each.shape))) for each in (inertia, spin, rotors))
     d, k = np.zeros((*batch, count, count)), np.zeros((*batch, size, count))
-    open_, free = np.zeros((*batch, size, size)), np.zeros((*batch, size, size))
     for i in reversed(range(len(bodies))):
-        here, own, parent = slice(6 * i, 6 * i + 6), speeds[i], bodies[i].parent
-        h[own, here], m[here, here] = axes[i], alone[i]
-        response = inertia[i] @ axes[i].T
-        d[..., own, own] = axes[i] @ response + np.diag(rotors[own])
-        gain = response @ np.linalg.inv(d[..., own, own])
-        if parent >= 0:
-            there = slice(6 * parent, 6 * parent + 6)
-            through = passed[i] @ (np.eye(6) - gain @ axes[i])
-            open_[..., there, here], free[..., there, here] = passed[i], through
-            k[..., there, own] = passed[i] @ gain
-            left = inertia[i] - gain @ np.swapaxes(response, -1, -2)
-            inertia[parent] = inertia[parent] + passed[i] @ left @ np.swapaxes(passed[i], -1, -2)
-    return SpatialOperators(h, _resolved(open_), m, d, k, _resolved(free), np.diag(rotors))
+        here, own = slice(6 * i, 6 * i + 6), slice(bodies[i].speed, bodies[i].speed + len(axes[i]))
+        parent = slice(6 * bodies[i].parent, 6 * bodies[i].parent + 6) if bodies[i].parent >= 0 else slice(0, 0)
+        force = a[..., :, here] @ axes[i].T + b[..., :, own]
+        effort = r[..., :, own] + _transposed(b[..., here, :]) @ axes[i].T
+        d[..., own, own] = axes[i] @ force[..., here, :] + effort[..., own, :]
+        if bodies[i].parent >= 0:
+            force[..., parent, :] += passed[i] @ force[..., here, :]
+            a[..., parent, :] += passed[i] @ a[..., here, :]
+            a[..., :, parent] += a[..., :, here] @ _transposed(passed[i])
+            b[..., parent, :] += passed[i] @ b[..., here, :]
+        force[..., here, :] = a[..., here, :] = b[..., here, :] = 0.0
+        a[..., :, here] = 0.0
+        effort[..., own, :] = r[..., own, :] = 0.0
+        b[..., :, own] = r[..., :, own] = 0.0
+        solved = np.linalg.inv(d[..., own, own])
+        k[..., :, own] = _with_reactions(bodies[:i], axes, passed, force, effort) @ solved
+        rows, columns = _occupied(force), _occupied(effort)
+        some, few = force[..., rows, :], effort[..., columns, :]
+        a[..., rows[:, None], rows] -= some @ solved @ _transposed(some)
+        if columns.size:
+            b[..., rows[:, None], columns] -= some @ solved @ _transposed(few)
+            r[..., columns[:, None], columns] -= few @ solved @ _transposed(few)
+    return d, k
+
+
+def _with_reactions(
+    bodies: Sequence[Body], axes: Sequence[FloatArray], passed: Sequence[FloatArray], force: FloatArray, effort: FloatArray
+) -> FloatArray:
+    """The forces on the bodies that leave these efforts at their joints.
+
+    A rotor on a body beyond the joint that it drives acts on that joint without a force on a body between: the same as a
+    pair of forces on the two bodies that the joint connects.
+    """
+    if not effort.any():
+        return force
+    made = force.copy()
+    for m, body in enumerate(bodies):
+        pair = axes[m].T @ np.linalg.solve(axes[m] @ axes[m].T, effort[..., body.speed : body.speed + len(axes[m]), :])
+        made[..., 6 * m : 6 * m + 6, :] += pair
+        if body.parent >= 0:
+            made[..., 6 * body.parent : 6 * body.parent + 6, :] -= passed[m] @ pair
+    return made
+
+
+def _occupied(columns: FloatArray) -> npt.NDArray[np.int64]:
+    """The rows that are not zero in all of a batch (..., rows, columns)."""
+    return np.flatnonzero(columns.any(axis=(*range(columns.ndim - 2), -1)))
+
+
+def _transposed(matrix: FloatArray) -> FloatArray:
+    return np.swapaxes(matrix, -1, -2)
 
 
 def _axes(body: Body, t_body_link: FloatArray) -> FloatArray:

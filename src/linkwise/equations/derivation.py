@@ -25,6 +25,7 @@ from linkwise.equations.writing.source import to_source
 from linkwise.equations.writing.text import to_text
 from linkwise.equations.writing.writer import lines_of
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.expr.node import origins_of
 from linkwise.kernel.tape import Tape
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import Tree
@@ -216,7 +217,7 @@ def derive(
       tau1 = ...
       tau2 = ...
     """
-    if form not in FORMS:
+    if not isinstance(form, str) or form not in FORMS:
         raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}")
     if form == "recursive" and significance:
         raise ArgumentError(f"significance is {significance}; the recursive form has no small terms to drop")
@@ -280,7 +281,8 @@ def _headed(listing: Listing, tree: Tree, what: str, form: str, tape: Tape) -> L
         notes = (*notes, COLUMN_NOTE)
     if any(letter in name[:2] for name in listing.meanings for letter in "wavUFNfn"):
         notes = (*notes, BODY_NOTE)
-    return replace(listing, title=title, meanings={**given_meanings(tree, tape, listing), **listing.meanings}, notes=notes)
+    meanings = {**given_meanings(tree, tape, listing), **listing.meanings}
+    return replace(listing, title=title, meanings=meanings, notes=notes, origins=origins_of(tree.parameters_used))
 
 
 COLUMN_NOTE = (

@@ -10,7 +10,7 @@ from linkwise.algorithm import refuse_loops
 from linkwise.compiling import kernel_of
 from linkwise.equations.forms.harmonic import HarmonicForm
 from linkwise.equations.graph import steps, to_sympy, written_size
-from linkwise.equations.symbols import Symbols, symbols_of
+from linkwise.equations.symbols import Symbols, parameter_symbols, symbols_of
 from linkwise.equations.writing.names import LatexNames
 from linkwise.equations.writing.wrapped import LatexWriter, Writer
 from linkwise.errors import ArgumentError, choices, members, shown
@@ -35,8 +35,9 @@ class Equations:
     """M(q) qdd + C(q, qd) qd + g(q) + friction(qd) = tau, explicit, in symbols for the motion and the mechanism's own.
 
     Every matrix is worked out when it is first asked for. Numbers have 53 bits, exact small fractions are Rationals. The
-    symbols are real: ``q1``, ``qd1``, ``qdd1`` for the first joint coordinate, whatever the joint is called, and so on. The
-    mechanism's own keep their names.
+    symbols are real: ``q1``, ``qd1``, ``qdd1`` for the first joint coordinate, whatever the joint is called, and so on.
+    The mechanism's own SymPy symbols come back with their assumptions; those of `linkwise.symbols` are real symbols of their
+    names.
 
     Parameters
     ----------
@@ -61,7 +62,8 @@ class Equations:
     Raises
     ------
     ArgumentError
-        For another form; for a mechanism with closed loops; for the harmonic form of one that has none: see `HarmonicForm`.
+        For another form; for a mechanism with closed loops; for the harmonic form of one that has none: see `HarmonicForm`;
+        for a symbol of the mechanism with the name of a coordinate.
     MissingExtraError
         Where SymPy is not installed.
 
@@ -78,15 +80,20 @@ class Equations:
     """
 
     def __init__(self, tree: Tree, form: str | None = None) -> None:
-        if form is not None and form not in FORMS:
+        if form is not None and not (isinstance(form, str) and form in FORMS):
             raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}, or nothing")
         self._symbols: Symbols = symbols_of(tree)
-        self.parameters: tuple[Any, ...] = tuple(sympy_module().Symbol(name, real=True) for name in tree.symbols)
+        self.parameters: tuple[Any, ...] = parameter_symbols(tree.parameters_used)
         self._closed: dict[str, ClosedForm] = {}
         self.tree = tree
         self.harmonics: HarmonicForm | None = None
         if tree.loops:
             refuse_loops(tree, "equations")
+        coordinates = {str(name) for group in (self.q, self.qd, self.qdd) for name in group}
+        both = [name for name in tree.symbols if name in coordinates]
+        if both:
+            problem = f"{tree.name!r} has a symbol {choices(both)}, which is the name of a coordinate in the equations"
+            raise ArgumentError(f"{problem}; substitute() puts another in its place")
         if form != "graph":
             try:
                 if self.parameters:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, members, shown
-from linkwise.expr.node import Expr
-from linkwise.model.naming import symbols
+from linkwise.expr.node import Expr, parameter
+from linkwise.model.naming import checked_name
 from linkwise.spatial.scalar import array, greatest, least, select
 from linkwise.spatial.with_sympy import sympy_module
 
@@ -35,8 +35,9 @@ def from_sympy(expression: Any, given: Mapping[Any, Any] | None = None) -> Any:
         Numbers and expressions of Linkwise stay as they are. A Matrix, a list or an array is read element by element.
     given : mapping, optional
         What stands for a symbol, or for any other part of the expression, such as ``q(t)``: an Expr or a number, by the
-        SymPy object or by the symbol's name. Every other symbol becomes that of its name in `linkwise.symbols`, taken as
-        real.
+        SymPy object or by the symbol's name. Every other symbol stands for itself: it is taken as real, and what is computed
+        with it is written in it again. A symbol with the assumption ``real=True`` alone is that of its name in
+        `linkwise.symbols`.
 
     Returns
     -------
@@ -65,12 +66,20 @@ def from_sympy(expression: Any, given: Mapping[Any, Any] | None = None) -> Any:
     return _Reader(given or {}).everything(expression)
 
 
+def model_expression(expression: Any) -> Any:
+    """Read a SymPy expression that stands for a number of a model; as `from_sympy`, but every symbol stands for itself.
+
+    Real ones too: a model in which another symbol has the same name can then be refused.
+    """
+    return _Reader({}, own=True).everything(expression)
+
+
 class _Reader:
     """One reading: what parts of the expressions have become, by identity, for SymPy compares them in full."""
 
-    def __init__(self, given: Mapping[Any, Any]) -> None:
+    def __init__(self, given: Mapping[Any, Any], own: bool = False) -> None:
         self.sympy = sympy_module()
-        self.given = dict(given)
+        self.given, self.own = dict(given), own
         self.made: dict[int, Any] = {}
         self.kept: list[Any] = []  # identities stay valid as long as the objects live
         self.named: dict[str, Any] = {}
@@ -151,9 +160,12 @@ class _Reader:
             raise ArgumentError(f"{part} is a {type(part).__name__}, which has no name of its own; expected a Symbol")
         if part.is_real is False or not part.is_commutative:
             raise ArgumentError(f"symbol {part.name!r} is not real; the numbers of a mechanism are")
-        if self.named.setdefault(part.name, part) != part:
-            raise ArgumentError(f"two symbols with different assumptions are called {part.name!r}; expected one")
-        return symbols([part.name])[0]
+        other = self.named.setdefault(part.name, part)
+        if other != part:
+            both = " and ".join(map(self.sympy.srepr, (other, part)))
+            raise ArgumentError(f"two symbols with different assumptions are called {part.name!r}, {both}; expected one")
+        plain = not self.own and part == self.sympy.Symbol(part.name, real=True)
+        return parameter(checked_name(part.name), None if plain else part)
 
     def _number(self, part: Any) -> float:
         """The float nearest to a part without symbols."""

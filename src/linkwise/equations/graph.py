@@ -8,8 +8,11 @@ from itertools import count, islice
 from math import prod
 from typing import Any
 
-from linkwise.equations.symbols import number
+import numpy as np
+
+from linkwise.equations.symbols import number, parameter_symbols
 from linkwise.kernel.tape import Tape
+from linkwise.model.symbolic import parameters_in
 from linkwise.spatial.with_sympy import sympy_module
 
 
@@ -47,6 +50,32 @@ def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dic
     {'y': Matrix([[sin(a*b)/2]])}
     """
     return _made(tape, given, evaluate, lambda slot, value: value)
+
+
+def expressions_to_sympy(values: Any) -> Any:
+    """Write expressions in symbols of a model as SymPy's, in the symbols that they were read from.
+
+    Parameters
+    ----------
+    values : array_like of Expr and float
+        Of any shape.
+
+    Returns
+    -------
+    ndarray of SymPy expressions
+        Of the same shape.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> a, b = lw.symbols("a b")
+    >>> expressions_to_sympy([a * b, 0.5]).tolist()
+    [a*b, 1/2]
+    """
+    given = np.asarray(values, dtype=object)
+    symbols = parameters_in([given])
+    tape = Tape.from_graph("values", {"parameters": np.array(symbols, dtype=object)}, {"values": given.ravel()})
+    return np.array(to_sympy(tape, parameter_symbols(symbols), evaluate=True)["values"], dtype=object).reshape(given.shape)
 
 
 def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:

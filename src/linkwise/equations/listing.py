@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ class Listing:
         What the names that are given mean, with units where known.
     notes : tuple of str
         Sentences below.
+    origins : mapping of str to sympy.Symbol
+        By their names, the SymPy symbols of the mechanism; every other name is a real symbol in SymPy.
     """
 
     title: str
@@ -97,3 +100,4 @@ class Listing:
     outputs: Mapping[str, tuple[int, ...]]
     meanings: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    origins: Mapping[str, Any] = field(default_factory=dict)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from linkwise.expr.node import Expr, origin_of
 from linkwise.model.tree import BASE_COORDINATES, BASE_SPEEDS, Tree
 from linkwise.spatial.with_sympy import sympy_module
 
@@ -44,6 +45,20 @@ def symbols_of(tree: Tree) -> Symbols:
         written[qd[qd.rows - tree.n + k - 1]] = rf"\dot{{q}}_{{{k}}}"
         written[qdd[qdd.rows - tree.n + k - 1]] = rf"\ddot{{q}}_{{{k}}}"
     return Symbols(q, qd, qdd, written)
+
+
+def parameter_symbols(parameters: Iterable[Expr]) -> tuple[Any, ...]:
+    """SymPy's symbols for those of a mechanism: the ones that it was described with, else real ones of the same names.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> parameter_symbols([lw.symbols("m")])[0].is_real
+    True
+    """
+    sympy = sympy_module()
+    found = ((node, origin_of(node)) for node in parameters)
+    return tuple(sympy.Symbol(node.value, real=True) if origin is None else origin for node, origin in found)
 
 
 def number(value: float) -> Any:

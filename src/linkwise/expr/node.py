@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from itertools import count
 from typing import Any
@@ -217,21 +217,24 @@ def symbol(name: str) -> Expr:
     return _new("symbol", (), name)
 
 
-def parameter(name: str) -> Expr:
-    """The one symbol of that name, which stands for a number of a model; equal names are one symbol.
+def parameter(name: str, origin: Any = None) -> Expr:
+    """The one symbol of that name and origin, which stands for a number of a model.
 
     Parameters
     ----------
     name : str
         How it is printed, and what it is found by.
+    origin : sympy.Symbol, optional
+        The symbol that it was read from, and that is written in its place: see `origin_of`. It must be hashable.
 
     Examples
     --------
     >>> parameter("m1") is parameter("m1"), parameter("m1") is symbol("m1")
     (True, False)
     """
+    key = ("symbol", name) if origin is None else ("symbol", name, origin)
     with _naming:
-        node = _intern(("symbol", name), "symbol", (), name)
+        node = _intern(key, "symbol", (), name)
         node.key = _PARAMETER + name.encode("utf-8", "surrogatepass")
         return node
 
@@ -239,6 +242,23 @@ def parameter(name: str) -> Expr:
 def is_parameter(node: Expr) -> bool:
     """Whether a node is a symbol made by `parameter`."""
     return node.op == "symbol" and node.key is not None
+
+
+def origin_of(node: Expr) -> Any:
+    """The object that a symbol made by `parameter` was read from; None for every other node."""
+    entry = _entry_of(node) if node.op == "symbol" else None
+    return entry.key[2] if entry is not None and len(entry.key) > 2 else None
+
+
+def origins_of(parameters: Iterable[Expr]) -> dict[str, Any]:
+    """The origins of symbols by their names, of those that have one."""
+    found = ((node, origin_of(node)) for node in parameters)
+    return {str(node.value): origin for node, origin in found if origin is not None}
+
+
+def _entry_of(node: Expr) -> _Entry | None:
+    """The entry of a node in the table; None for a symbol of one graph."""
+    return next((entry for entry in weakref.getweakrefs(node) if isinstance(entry, _Entry)), None)
 
 
 def build(op: str, *operands: Any) -> Any:
@@ -293,7 +313,7 @@ def precedence(node: Expr) -> tuple[bytes, int]:
     Expressions of parameters are shared with all graphs that have them, so their age is that of the first of these; all others
     belong to one graph, in which they always come about in the same order.
     """
-    return (b"\xff", node.serial) if node.key is None else (node.key, 0)
+    return (b"\xff" if node.key is None else node.key, node.serial)
 
 
 def interned(op: str, args: tuple[Expr, ...]) -> Expr:

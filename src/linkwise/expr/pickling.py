@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.expr.node import Expr, constant, interned, is_parameter, ordered, parameter
+from linkwise.expr.node import Expr, constant, interned, is_parameter, ordered, origin_of, parameter
 from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.order import schedule
 
 Steps = tuple[tuple[str, Any], ...]
-"""Each node, operands first: (op, value) of a leaf, (op, places of the operands) of an operation."""
+"""Each node, operands first: (op, value) of a leaf, (op, places of the operands) of an operation.
+
+The value of a symbol that was read from another object is the pair of its name and that object.
+"""
 
 
 def reduced(node: Expr) -> tuple[Any, ...]:
@@ -31,7 +34,9 @@ def steps_of(node: Expr) -> Steps:
         if part.op == "symbol" and not is_parameter(part):
             raise TypeError("an expression alone does not pickle; a kernel's graph does")
         places[part] = k
-        made.append((part.op, tuple(places[arg] for arg in part.args) if part.args else part.value))
+        origin = origin_of(part)
+        value = part.value if origin is None else (part.value, origin)
+        made.append((part.op, tuple(places[arg] for arg in part.args) if part.args else value))
     return tuple(made)
 
 
@@ -40,7 +45,7 @@ def rebuilt(steps: Steps) -> Expr:
     made: list[Expr] = []
     for op, what in steps:
         if op == "symbol":
-            made.append(parameter(what))
+            made.append(parameter(*what) if isinstance(what, tuple) else parameter(what))
         elif op == "const":
             made.append(constant(what))
         else:

@@ -16,7 +16,7 @@ from linkwise.identification.exciting_trajectory import ExcitingTrajectory
 from linkwise.identification.family import Family
 from linkwise.identification.unknowns import unknowns
 from linkwise.mechanism import Mechanism
-from linkwise.spatial.numbers import numbers
+from linkwise.spatial.numbers import generator, numbers
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.checks import count, flag, positive, scalar
 
@@ -115,7 +115,7 @@ def exciting_trajectory(
     scatter = _each(mech, "effort_std", effort_std, 1.0)
     family = Family(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), fastest, hardest, rest)
     task = Excitation(mech, unknowns(mech, known).base.columns, family, criterion, scatter, allowed)
-    found, before = _searched(task, starts, steps, np.random.default_rng(seed))
+    found, before = _searched(task, starts, steps, generator("seed", seed))
     series = family.series(found)
     t = np.linspace(0.0, period, instants)
     return ExcitingTrajectory(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -38,4 +39,5 @@ def differentiated(tape: Tape, by: str) -> Tape:
         outputs[f"d{name}_d{by}"] = table[start:stop].reshape((*shape, *tape.inputs[by]))
         start = stop
     labels = {name: names for name, names in tape.labels.items() if name in given}
-    return Tape.from_graph(f"{tape.name}_by_{by}", given, outputs, labels)
+    made = Tape.from_graph(f"{tape.name}_by_{by}", given, outputs, labels)
+    return replace(made, origins=tape.origins)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, KernelError, choices, members
+from linkwise.expr.node import Expr
 from linkwise.kernel import numpy as numpy_lowering
 from linkwise.kernel.differentiated import differentiated
 from linkwise.kernel.entry import Entry, documentation, make_callable, usable
@@ -81,7 +82,7 @@ class Kernel:
         """
         try:
             return self.ufunc(*args, **kwargs)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             check_count(self.tape, args)
             check_arguments(self.tape, args)
             raise
@@ -280,7 +281,7 @@ def check_count(tape: Tape, args: Sequence[Any]) -> None:
     if "parameters" in missing and "parameters" in tape.labels:
         names = members(tape.labels["parameters"])
         takes += f" (parameters are the values of {names}: the last argument of a kernel, without its name;"
-        takes += " substitute() puts numbers in their place for good)"
+        takes += f" substitute() puts numbers in their place for good; derive({tape.name!r}) writes it in symbols)"
     raise ArgumentError(takes)
 
 
@@ -293,6 +294,9 @@ def check_arguments(tape: Tape, args: Sequence[Any]) -> None:
             given = np.asarray(arg)
         except ValueError as error:
             raise ArgumentError(f"{tape.name}: {name} is not an array; expected {wanted}") from error
+        if given.dtype == object and any(hasattr(item, "free_symbols") or isinstance(item, Expr) for item in given.flat):
+            advice = f"derive({tape.name!r}) of a mechanism, or to_sympy() of its kernel, is the result in symbols"
+            raise ArgumentError(f"{tape.name}: {name} holds symbols; expected real numbers {wanted} ({advice})")
         if not np.can_cast(given.dtype, np.float64):
             raise ArgumentError(f"{tape.name}: {name} holds {given.dtype}; expected real numbers {wanted}")
         split = given.ndim - len(shape)

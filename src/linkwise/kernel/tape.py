@@ -14,7 +14,7 @@ import numpy as np
 from linkwise.errors import KernelError, members
 from linkwise.expr.count import counted, operation_count
 from linkwise.expr.made_anew import made_anew
-from linkwise.expr.node import Expr, build, symbol
+from linkwise.expr.node import Expr, build, origins_of, symbol
 from linkwise.expr.order import schedule
 from linkwise.expr.shorten import shortened
 from linkwise.spatial.scalar import Array
@@ -52,6 +52,8 @@ class Tape:
         Names of the elements of inputs and outputs, in C order, where they are known. They change nothing that is computed.
     operations_before : mapping of str to int
         Operations that the algorithm itself took, before the graph was shortened; empty where that is not known.
+    origins : mapping of str to sympy.Symbol
+        By the names of parameters, the symbols that they were read from and that `to_sympy` writes again.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Tape:
     results: tuple[int, ...]
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     operations_before: Mapping[str, int] = field(default_factory=dict, compare=False)
+    origins: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def input_count(self) -> int:
@@ -211,6 +214,7 @@ def trace(
     return replace(
         Tape.from_graph(name, given, shorter, named_elements),
         operations_before=operation_count(scalars),
+        origins=origins_of(parameters),
     )
 
 

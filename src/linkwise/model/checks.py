@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, ModelError, Problem, choices
-from linkwise.model.symbolic import expression_of, numbers_at, parameters_in, with_expressions
+from linkwise.expr.node import Expr
+from linkwise.model.symbolic import expression_of, numbers_at, parameters_in, united, with_expressions
 from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
@@ -138,6 +139,16 @@ class Checker:
         except ArgumentError as error:  # SymPy's, with something in it that is not computed here
             self.report(field, value, f"a number, or a real expression: {error}")
         return 0.0
+
+    def one_of_each_name(self, parameters: Sequence[Expr]) -> dict[Expr, Expr]:
+        """What to put in for symbols so that each name is one symbol; reports SymPy symbols that share a name."""
+        replacements, conflicts = united(parameters)
+        for name, symbols in conflicts.items():
+            from linkwise.spatial.with_sympy import sympy_module
+
+            both = " and ".join(map(sympy_module().srepr, symbols))
+            self.report("symbols", symbols, f"one symbol called {name!r}, with the same assumptions everywhere, not {both}")
+        return replacements
 
     def flag(self, field: str, value: Any) -> bool:
         """True or False, nothing that merely counts as such."""

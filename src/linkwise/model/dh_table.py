@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError, choices, shown
 from linkwise.model.link import Link
 
 LETTERS = {"R": "revolute", "P": "prismatic", "F": "fixed"}
@@ -22,7 +22,10 @@ def links_from_dh(
     ArgumentError
         Where columns, letters and rows do not match.
     """
-    table = [tuple(row) for row in rows]
+    try:
+        table = [tuple(row) for row in rows]
+    except TypeError as error:
+        raise ArgumentError(f"rows is {shown(rows)}; expected rows of numbers, one for each link") from error
     letters = "R" * len(table) if joints is None else joints
     if sorted(set(order) - {"b"}) != sorted(COLUMNS[:4]) or len(set(order)) != len(order):
         raise ArgumentError(f"order is {tuple(order)!r}; expected each of {choices(COLUMNS[:4])} once, and 'b' if needed")

@@ -227,7 +227,7 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
     try:
         found = with_expressions(inertia)
         given = np.array(inertia, dtype=np.float64) if found is None else found
-    except (TypeError, ValueError):  # an `ArgumentError` is the latter
+    except (TypeError, ValueError, OverflowError):  # an `ArgumentError` is the second
         given = np.full(1, np.nan)
     if given.shape == () and not has_symbols(given) and given == 0:
         return frozen(np.zeros((3, 3)))

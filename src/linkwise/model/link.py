@@ -128,7 +128,7 @@ class Link:
         mimic: Mimic | None = None,
         dh_row: DHRow | None = None,
     ) -> None:
-        check = Checker(f"link {name!r}" if name else "link")
+        check = Checker(f"link {name!r}" if isinstance(name, str) and name else "link")
         kind = check.choice("joint", joint, JOINTS)
         values: dict[str, object] = {
             "joint": kind,
@@ -211,7 +211,7 @@ class Link:
         >>> shoulder.placement(0.0)[:3, 3].tolist()
         [0.0, 0.0, 0.672]
         """
-        check = Checker(f"link {name!r}" if name else "link")
+        check = Checker(f"link {name!r}" if isinstance(name, str) and name else "link")
         rest: dict[str, Any] = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
         rest |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical, "body": body}
         rest |= {"joint_name": joint_name, "speed_limit": speed_limit, "effort_limit": effort_limit, "mimic": mimic}
@@ -373,7 +373,7 @@ def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
         return None
     try:
         low, high = (float(value) for value in (() if isinstance(limits, str) else limits))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         check.report("limits", limits, "two numbers, least and greatest, or None")
         return None
     if not low <= high:

@@ -249,7 +249,7 @@ def _ratio(check: Checker, value: Any) -> float:
 
 
 def _two_sided(check: Checker, coulomb: Any) -> tuple[float, float]:
-    if np.ndim(coulomb) == 0 and not isinstance(coulomb, str):
+    if not isinstance(coulomb, (list, tuple, str)) and np.ndim(coulomb) == 0:
         value = check.number("coulomb", coulomb, least=0.0)
         return (value, -value if any_nonzero(value) else 0.0)
     positive, negative = check.vector("coulomb", coulomb, 2).tolist()
@@ -301,7 +301,7 @@ def _about_axis(check: Checker, values: dict[str, Any], *, derived: bool) -> flo
     rotor = across * np.eye(3) + (moment - across) * np.outer(axis, axis)
     if not np.abs(tensor - rotor).max() <= SLACK * np.abs(tensor).max():
         expected = "equal moments across the spin axis and no products with it, for the rotor turns"
-        check.report("rotor_inertia", tensor.tolist(), expected)
+        check.report("rotor_inertia", values["rotor_inertia"].tolist(), expected)
     elif derived:
         return given if has_symbols(given) else moment
     elif not abs(jm - moment) <= SLACK * max(jm, moment):

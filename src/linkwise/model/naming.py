@@ -50,14 +50,21 @@ def symbols(names: str | Iterable[str]) -> Any:
         found = [name for name in re.split(r"[\s,]+", names) if name]
         if not found:
             raise ArgumentError(f"names is {shown(names)}; expected names, separated by spaces or commas")
-        made = tuple(parameter(_checked(name)) for name in found)
+        made = tuple(parameter(checked_name(name)) for name in found)
         return made[0] if len(made) == 1 and "," not in names else made
     if not isinstance(names, Iterable):
         raise ArgumentError(f"names is {shown(names)}; expected text, or a sequence of texts")
-    return tuple(parameter(_checked(name)) for name in names)
+    return tuple(parameter(checked_name(name)) for name in names)
 
 
-def _checked(name: object) -> str:
+def checked_name(name: object) -> str:
+    """The name of a symbol as it is kept.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is none: see `symbols`.
+    """
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or name != name.strip():
         raise ArgumentError(f"{shown(name)} is no name of a symbol; expected printable text, no spaces at its ends")
     if len(name) > LONGEST:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from linkwise.errors import ArgumentError, shown
 from linkwise.expr.evaluate import evaluate
-from linkwise.expr.node import Expr, build, is_parameter
+from linkwise.expr.node import Expr, build, is_parameter, origin_of
 from linkwise.expr.order import schedule
 from linkwise.expr.pickling import steps_of
 from linkwise.spatial.scalar import Array, array, cos_sin
@@ -26,9 +27,9 @@ def expression_of(value: Any) -> Expr | None:
         steps_of(value)
         return value
     if getattr(value, "free_symbols", None) and hasattr(value, "as_coeff_Mul"):
-        from linkwise.equations.from_sympy import from_sympy
+        from linkwise.equations.from_sympy import model_expression
 
-        made = from_sympy(value)
+        made = model_expression(value)
         return made if isinstance(made, Expr) else None
     return None
 
@@ -61,7 +62,10 @@ def with_expressions(value: Any) -> Array | None:
     for place, item, known in zip(np.ndindex(given.shape), given.flat, found, strict=True):
         if known is None and (isinstance(item, (str, bytes, bool)) or np.iscomplexobj(item)):
             raise TypeError(f"holds {item!r}")
-        made[place] = float(item) if known is None else known
+        try:
+            made[place] = float(item) if known is None else known
+        except OverflowError as error:
+            raise TypeError(f"holds {shown(item, 40)}") from error
     return made
 
 
@@ -93,6 +97,47 @@ def parameters_in(values: Iterable[Any]) -> tuple[Expr, ...]:
     for value in _flat(values):
         found.update(dict.fromkeys(node for node in schedule([value]) or [value] if is_parameter(node)))
     return tuple(found)
+
+
+def united(parameters: Sequence[Expr]) -> tuple[dict[Expr, Expr], dict[str, list[Any]]]:
+    """What makes the symbols of one name one symbol.
+
+    Returns
+    -------
+    replacements : dict
+        For a symbol of `linkwise.symbols` the one of the same name that was read from SymPy.
+    conflicts : dict
+        By name, the SymPy symbols that differ in what is assumed of them.
+    """
+    named: dict[str, list[Expr]] = {}
+    for node in parameters:
+        named.setdefault(str(node.value), []).append(node)
+    replacements: dict[Expr, Expr] = {}
+    conflicts: dict[str, list[Any]] = {}
+    for name, nodes in named.items():
+        known = [node for node in nodes if origin_of(node) is not None]
+        if len(known) > 1:
+            conflicts[name] = [origin_of(node) for node in known]
+        elif len(nodes) > 1:
+            replacements.update({node: known[0] for node in nodes if node is not known[0]})
+    return replacements, conflicts
+
+
+def values_by_name(values: Mapping[Any, Any] | None, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Values for symbols by their names, from those by symbols of either kind or by names.
+
+    Raises
+    ------
+    ArgumentError
+        Where a symbol has two values.
+    """
+    made: dict[str, Any] = {}
+    for key, value in [*(values or {}).items(), *named.items()]:
+        name = getattr(key, "name", getattr(key, "value", key))
+        if name in made:
+            raise ArgumentError(f"symbol {name!r} has two values, {shown(made[name])} and {shown(value)}; expected one")
+        made[name] = value
+    return made
 
 
 def substituted(value: Any, numbers: Mapping[Expr, Any]) -> Any:

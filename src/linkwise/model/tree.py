@@ -18,7 +18,8 @@ from linkwise.model.loop import Loop, given_loops
 from linkwise.model.mimic import Follower
 from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.structure import followers_of, order_of, parents_of, with_names
-from linkwise.model.symbolic import content, expression_of, parameters_in, substituted
+from linkwise.model.symbolic import content, expression_of, parameters_in, substituted, values_by_name
+from linkwise.spatial.numbers import generator
 from linkwise.spatial.numbers import numbers as real_numbers
 from linkwise.spatial.scalar import FloatArray
 
@@ -122,7 +123,10 @@ class Tree:
         floating: bool = False,
         name: str | None = None,
     ) -> None:
-        check = Checker(f"mechanism {name!r}" if name else "mechanism")
+        check = Checker(f"mechanism {name!r}" if isinstance(name, str) and name else "mechanism")
+        if name is not None and not isinstance(name, str):
+            check.report("name", name, "a word, or None")
+            name = None
         given = tuple(links) if isinstance(links, Iterable) else ()
         if not given or not all(isinstance(link, Link) for link in given):
             check.report("links", links, "one Link or more")
@@ -151,6 +155,11 @@ class Tree:
         check.finish()
         for field, value in values.items():
             object.__setattr__(self, field, value)
+        replacements = check.one_of_each_name(self.parameters_used)
+        check.finish()
+        if replacements:
+            del self.__dict__["_parameters_used"]
+            Tree.__init__(self, **{**self._fields(), **self._substituted(replacements)})
 
     def __setattr__(self, field: str, value: object) -> None:
         raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
@@ -366,11 +375,11 @@ class Tree:
         Raises
         ------
         ArgumentError
-            Unless 0 <= fraction < 1.
+            Unless 0 <= fraction < 1; for what is no seed.
         """
         if not isinstance(fraction, (int, float)) or not 0 <= fraction < 1:
             raise ArgumentError(f"fraction is {fraction!r}; expected a number from 0 to less than 1")
-        rng = np.random.default_rng(seed)
+        rng = generator("perturb: seed", seed)
 
         def factors(count: int) -> list[list[float]]:
             made: list[list[float]] = rng.uniform(1 - fraction, 1 + fraction, (count, 2)).tolist()
@@ -429,7 +438,7 @@ class Tree:
         >>> arm.symbols, arm.substitute(l1=1.0, l2=0.5).forward_kinematics([0.0, 0.0])[0, 3].tolist()
         (('l1', 'l2'), 1.5)
         """
-        given = {getattr(key, "name", getattr(key, "value", key)): value for key, value in (values or {}).items()} | named
+        given = values_by_name(values, named)
         unknown = [name for name in given if name not in self.symbols]
         if unknown:
             there = members(self.symbols) if self.symbols else "none"
@@ -437,14 +446,18 @@ class Tree:
         numbers = {
             node: _as_scalar(str(node.value), given[node.value]) for node in self.parameters_used if node.value in given
         }
+        return self.replace(**self._substituted(numbers))
+
+    def _substituted(self, numbers: Mapping[Expr, Any]) -> dict[str, Any]:
+        """The fields that may hold symbols, with numbers or other expressions for these."""
         frames = {name: substituted(getattr(self, name), numbers) for name in ("base", "tool", "gravity")}
-        return self.replace(
-            links=[link.substituted(numbers) for link in self.links],
-            motors=[motor.substituted(numbers) for motor in self.motors],
-            loops=[loop.substituted(numbers) for loop in self.loops],
-            payload=self.payload.substituted(numbers, "payload"),
+        return {
+            "links": [link.substituted(numbers) for link in self.links],
+            "motors": [motor.substituted(numbers) for motor in self.motors],
+            "loops": [loop.substituted(numbers) for loop in self.loops],
+            "payload": self.payload.substituted(numbers, "payload"),
             **frames,
-        )
+        }
 
     def require_numbers(self, what: str) -> None:
         """Raise `ArgumentError` where the mechanism has symbols: `what` works on numbers."""
@@ -503,8 +516,9 @@ def _as_scalar(name: str, value: Any) -> Any:
 
 def _tool_link(check: Checker, given: Any, names: Sequence[str]) -> str | None:
     """The name of the tool's link, or None for the last of the list."""
-    if given is not None and given not in names:
+    if given is not None and (not isinstance(given, str) or given not in names):
         check.report("tool_link", given, choices(names))
+        return None
     return None if given is None or not names or given == names[-1] else given
 
 

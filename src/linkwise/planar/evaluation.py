@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.expr.node import Expr, origins_of
 from linkwise.kernel import Kernel, trace
-from linkwise.model.symbolic import expression_of
+from linkwise.model.checks import Checker
+from linkwise.model.symbolic import expression_of, parameters_in
 from linkwise.planar import transforms as over_scalars
 from linkwise.spatial.numbers import numbers, real
 from linkwise.spatial.scalar import Array, FloatArray, array
@@ -36,6 +38,8 @@ FEW = 200
 def evaluated(mechanism: Mechanism, name: str, configuration: npt.ArrayLike) -> Array:
     """One of the functions of `linkwise.planar.transforms` at configurations (..., nq).
 
+    Where the symbols of the mechanism or of the configuration are SymPy's, the results are SymPy expressions in these.
+
     Raises
     ------
     ArgumentError
@@ -48,7 +52,24 @@ def evaluated(mechanism: Mechanism, name: str, configuration: npt.ArrayLike) -> 
         return np.asarray(_kernel(mechanism, name)(q))
     if q.ndim != 1:
         raise ArgumentError(f"configuration has the shape {q.shape}; expected ({mechanism.nq},) where there are symbols")
-    return array(_FUNCTIONS[name](mechanism, q))
+    function = _FUNCTIONS[name]
+    if not mechanism.symbols or any(map(_is_expression, q.flat)):
+        return array(function(mechanism, q))
+    if q.dtype == object or origins_of(mechanism.parameters_used):
+        from linkwise.equations.from_sympy import model_expression
+        from linkwise.equations.graph import expressions_to_sympy
+
+        read = q if q.dtype != object else model_expression(q)
+        _check_names(mechanism, read)
+        return np.asarray(expressions_to_sympy(function(mechanism, read)))
+    return array(function(mechanism, q))
+
+
+def _check_names(mechanism: Mechanism, configuration: Array) -> None:
+    """Refuse a configuration with a symbol that has the name of another one in the mechanism."""
+    check = Checker(f"mechanism {mechanism.name!r}")
+    check.one_of_each_name(tuple(dict.fromkeys((*mechanism.parameters_used, *parameters_in([configuration])))))
+    check.finish()
 
 
 def placed(mechanism: Mechanism, configuration: npt.ArrayLike) -> tuple[tuple[Array, ...], ...]:
@@ -110,23 +131,27 @@ def finite(mechanism: Mechanism, configuration: Any) -> FloatArray:
     return q
 
 
-def substitute(mechanism: Mechanism, values: Mapping[Any, Any]) -> dict[str, Any]:
-    """Links and loops with numbers, or other expressions, for symbols by their names, or by the symbols themselves.
+def substitute(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Links and loops with numbers, or other expressions, for symbols by their names.
 
     Raises
     ------
     ArgumentError
         Naming the symbols there are.
     """
-    given = {getattr(key, "name", getattr(key, "value", key)): value for key, value in values.items()}
     unknown = [name for name in given if name not in mechanism.symbols]
     if unknown:
         there = members(mechanism.symbols) if mechanism.symbols else "none"
         raise ArgumentError(f"{mechanism.name!r} has no symbol {choices(unknown)}; there is {there}")
     put = {node: _scalar(str(node.value), given[node.value]) for node in mechanism.parameters_used if node.value in given}
+    return with_values(mechanism, put)
+
+
+def with_values(mechanism: Mechanism, values: Mapping[Expr, Any]) -> dict[str, Any]:
+    """Links and loops with numbers, or other expressions, for symbols."""
     return {
-        "links": [link.substituted(put) for link in mechanism.links],
-        "loops": [loop.substituted(put) for loop in mechanism.loops],
+        "links": [link.substituted(values) for link in mechanism.links],
+        "loops": [loop.substituted(values) for loop in mechanism.loops],
     }
 
 
@@ -145,10 +170,9 @@ def _given(mechanism: Mechanism, configuration: npt.ArrayLike) -> Array:
         except TypeError as error:
             found = shown(configuration)
             raise ArgumentError(f"configuration is {found}; expected real numbers (..., {mechanism.nq})") from error
-    elif mechanism.symbols and not all(map(_ours, made.flat)):
+    elif any(map(_is_expression, made.flat)) and any(bool(getattr(value, "free_symbols", None)) for value in made.flat):
         raise ArgumentError(
-            f"{mechanism.name!r} has symbols of linkwise.symbols, {members(mechanism.symbols)}; expected a configuration of"
-            f" numbers and such symbols, not {shown(configuration)}"
+            f"configuration is {shown(configuration)}; expected symbols of SymPy or of Linkwise, not of both"
         )
     if made.shape[-1:] != (mechanism.nq,):
         named = f" for {members(mechanism.coordinate_names)}" if mechanism.nq else ""
@@ -166,14 +190,11 @@ def _is_regular(value: Any) -> bool:
 
 
 def _symbols_in(made: Array) -> bool:
-    return any(bool(getattr(value, "free_symbols", None)) or _ours(value, number=False) for value in made.flat)
+    return any(bool(getattr(value, "free_symbols", None)) or _is_expression(value) for value in made.flat)
 
 
-def _ours(value: Any, number: bool = True) -> bool:
-    """Whether a value is an expression of `linkwise.expr`, or a number, which counts as one or does not."""
-    if hasattr(value, "op") and hasattr(value, "apply"):
-        return True
-    return number and isinstance(value, (int, float, np.floating, np.integer))
+def _is_expression(value: Any) -> bool:
+    return isinstance(value, Expr)
 
 
 def _scalar(name: str, value: Any) -> Any:

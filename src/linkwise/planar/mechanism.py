@@ -12,8 +12,8 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, choices, members
 from linkwise.expr.node import Expr
 from linkwise.model.checks import Checker, frozen
-from linkwise.model.symbolic import parameters_in
-from linkwise.planar.evaluation import evaluated, placed, substitute
+from linkwise.model.symbolic import parameters_in, values_by_name
+from linkwise.planar.evaluation import evaluated, placed, substitute, with_values
 from linkwise.planar.freedoms import Freedoms, freedoms
 from linkwise.planar.link import Link
 from linkwise.planar.loop import Loop, given_loops
@@ -96,6 +96,11 @@ class Mechanism:
         }
         check.finish()
         self.__dict__.update(values)
+        replacements = check.one_of_each_name(self.parameters_used)
+        check.finish()
+        if replacements:
+            del self.__dict__["parameters_used"]
+            self.__dict__.update({field: tuple(items) for field, items in with_values(self, replacements).items()})
 
     def __setattr__(self, field: str, value: object) -> None:
         raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
@@ -368,7 +373,7 @@ class Mechanism:
         >>> arm.symbols, arm.substitute(l1=2.0).poses([0.0, 0.0])[1, 0, 2].tolist()
         (('l1',), 2.0)
         """
-        return self.replace(**substitute(self, {**(values or {}), **named}))
+        return self.replace(**substitute(self, values_by_name(values, named)))
 
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 

@@ -109,6 +109,7 @@ def symbolic_transforms(mechanism: Mechanism, constants: bool = False) -> tuple[
     a_1 + a_2*cos(theta_2)
     """
     from linkwise.equations.graph import to_sympy
+    from linkwise.equations.symbols import parameter_symbols
     from linkwise.spatial.with_sympy import sympy_module
 
     sympy = sympy_module()
@@ -117,7 +118,7 @@ def symbolic_transforms(mechanism: Mechanism, constants: bool = False) -> tuple[
     tape = trace(
         lambda _: tuple(transforms(named, q)), "T", {"q": (0,)}, outputs, parameters=(*q.tolist(), *named.parameters_used)
     )
-    given = [sympy.Symbol(name, real=True) for name in (*map(str, q), *named.symbols)]
+    given = [*(sympy.Symbol(str(name), real=True) for name in q), *parameter_symbols(named.parameters_used)]
     return tuple(to_sympy(tape, given, evaluate=True).values())
 
 

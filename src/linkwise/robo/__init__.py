@@ -3,6 +3,7 @@
 from linkwise.robo.lists import KINDS as KINDS
 from linkwise.robo.lists import Link as Link
 from linkwise.robo.lists import Motor as Motor
+from linkwise.robo.mathematica import loads as loads
 from linkwise.robo.puma import puma560 as puma560
 from linkwise.robo.robot import Robot as Robot
 from linkwise.robo.robot import robot as robot

@@ -9,8 +9,9 @@ import numpy as np
 
 from linkwise.errors import Problem
 from linkwise.mechanism import Mechanism
+from linkwise.model.symbolic import has_symbols
 from linkwise.spatial.rotation import rotation_about
-from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.scalar import FloatArray, array
 from linkwise.spatial.transform import transform
 
 SAME = 1e-9
@@ -67,7 +68,9 @@ def places(mechanism: Mechanism, problems: list[Problem]) -> dict[int, Place]:
 
 
 def letter_of(direction: FloatArray) -> int:
-    """0, 1 or 2 where a unit vector is x, y or z, else -1."""
+    """0, 1 or 2 where a unit vector is x, y or z, else -1, also where that depends on symbols."""
+    if has_symbols(direction):
+        return -1
     found = np.flatnonzero(np.abs(np.eye(3) - direction).max(axis=1) < SAME)
     return int(found[0]) if found.size else -1
 
@@ -92,7 +95,7 @@ def _turn(mechanism: Mechanism, k: int, frame: FloatArray, letter: int) -> tuple
     axis = np.eye(3)[letter]
     turns = [0.0]
     for _, direction in axes:
-        if abs(direction @ axis) < SAME:
+        if not has_symbols(direction) and abs(direction @ axis) < SAME:
             for other in np.delete(np.eye(3), letter, axis=0):
                 turns.append(float(np.arctan2(axis @ np.cross(direction, other), direction @ other)))
     best: tuple[float, list[int]] | None = None
@@ -117,7 +120,9 @@ def _unsayable(mechanism: Mechanism, k: int) -> Problem:
 
 def _rounded(moved: FloatArray) -> FloatArray:
     """T_new_old from the new frame's own axes: where it turns by right angles, without what rounding left."""
-    rotation = moved[:3, :3]
+    rotation = array(moved[:3, :3])
+    if has_symbols(rotation):
+        return moved
     whole = np.round(rotation)
     cleaned = np.where(np.abs(rotation - whole) < ROUNDED, whole + 0.0, rotation)
     return np.asarray(transform(cleaned, moved[:3, 3]))

@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from linkwise.errors import ModelError, Problem
+from linkwise.expr.node import Expr, origins_of
 from linkwise.model.checks import Checker
 from linkwise.model.inertia import tensor_from
+from linkwise.model.symbolic import any_nonzero, content, parameters_in
 from linkwise.spatial.scalar import FloatArray
 
 KINDS: tuple[str, ...] = (
@@ -26,7 +28,7 @@ KINDS: tuple[str, ...] = (
 Vector = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Link:
     """One link and the joint that carries it; the fields stand in the order of the list.
 
@@ -36,13 +38,13 @@ class Link:
     Parameters
     ----------
     number : int
-        From 1. Links are numbered from the tips to the base.
+        From 1, in either direction: from the tips to the base, as Robo's own example, or from the base to the tips.
     kind : str
         One of `KINDS`.
     connected : int or sequence of int
         The links that hang on this one; ``{0}``, ``[0]`` or 0 (the environment) where there is none.
     previous : int
-        The link that it hangs on, which has a greater number; 0 for the base.
+        The link that it hangs on; 0 for the base.
     mass : float
         kg.
     inertia : (3, 3) array_like
@@ -102,8 +104,14 @@ class Link:
         """The plain list of ten items."""
         return _listed(self)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Link) and _key(self) == _key(other)
 
-@dataclass(frozen=True)
+    def __hash__(self) -> int:
+        return hash(_key(self))
+
+
+@dataclass(frozen=True, eq=False)
 class Motor:
     """One motor, a rotor that a link carries; the fields stand in the order of the list.
 
@@ -158,7 +166,7 @@ class Motor:
         _set(self, {"link": _count(check, "link", self.link, 0)})
         _set(self, {"driven_joint": _count(check, "driven_joint", self.driven_joint, 1)})
         ratio = check.number("G", self.G, default=1.0)
-        if ratio == 0:
+        if not any_nonzero(ratio):
             check.report("G", self.G, "a number other than 0 (1 is direct drive)")
         _set(self, {"G": ratio})
         check.finish()
@@ -166,6 +174,12 @@ class Motor:
     def to_list(self) -> list[Any]:
         """The plain list of nine items."""
         return _listed(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Motor) and _key(self) == _key(other)
+
+    def __hash__(self) -> int:
+        return hash(_key(self))
 
 
 Item = TypeVar("Item", Link, Motor)
@@ -250,8 +264,19 @@ def _numbers(check: Checker, field: str, value: Any, *, none: bool = False) -> t
     return found
 
 
+def _key(item: Link | Motor) -> tuple[object, ...]:
+    """Equal for equal items, hashable; symbols may stand in one where numbers stand in the other."""
+    return tuple(content(getattr(item, field.name)) for field in fields(item))
+
+
 def _listed(item: Link | Motor) -> list[Any]:
+    """The fields as they were given: symbols of SymPy as such."""
+
     def plain(value: Any) -> Any:
+        if isinstance(value, Expr) and origins_of(parameters_in([value])):
+            from linkwise.equations.graph import expressions_to_sympy
+
+            return expressions_to_sympy(value)[()]
         return [plain(one) for one in value] if isinstance(value, tuple) else value
 
     return [plain(getattr(item, field.name)) for field in fields(item)]

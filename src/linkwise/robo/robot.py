@@ -10,13 +10,13 @@ import numpy as np
 
 import linkwise.model.link
 import linkwise.model.motor
-from linkwise.errors import ArgumentError, ModelError, Problem, choices
+from linkwise.errors import ArgumentError, ModelError, Problem, choices, shown
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import Checker
 from linkwise.model.inertia import Inertia
 from linkwise.model.tree import GRAVITY
 from linkwise.robo.lists import Link, Motor, items
-from linkwise.robo.topology import base_numbers, disagreements
+from linkwise.robo.topology import base_numbers, disagreements, outward
 from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.six_vector import around
@@ -44,10 +44,11 @@ class Robot:
         In the order of the list.
     motors : tuple of Motor
     mechanism : Mechanism
-        Its links run from the base to the tips: the greatest number comes first, the tool is on link 1, and link 3 is called
-        ``"link3"``.
+        Its links run from the base to the tips, the tool is on the last of them, and link 3 is called ``"link3"``.
     numbers : tuple of int
-        Of the link whose joint each coordinate belongs to: N, N - 1, ..., 1.
+        Of the link whose joint each coordinate belongs to: N, N - 1, ..., 1 where links are numbered from the tips to the
+        base; 1, 2, ..., N where they are numbered from the base to the tips. In any other numbering the smallest number
+        whose link hangs on a link before it comes next.
 
     Examples
     --------
@@ -62,8 +63,8 @@ class Robot:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Number of the link that each coordinate belongs to: from N at the base down to 1."""
-        return tuple(range(len(self.links), 0, -1))
+        """Number of the link that each coordinate belongs to, from the base to the tips: see `robot`."""
+        return tuple(link.number for link in outward(self.links))
 
     def to_lists(self) -> tuple[list[list[Any]], list[list[Any]]]:
         """The two plain lists, Links and Motors."""
@@ -100,7 +101,7 @@ def robot(
     l_from : {"previous", "own"}
         ``"previous"``: l leads from the previous link's joint to the link's own, so that branches may leave a link
         anywhere. ``"own"``: l is the length of the link itself, from its own joint to the next, where all that hangs on it
-        is; that of link 1 leads to the tool.
+        is; that of the last link leads to the tool.
     inertia_about : {"com", "joint"}
         What the tensors of links are about: the centre of mass, or the origin of the link's frame.
     physical : bool
@@ -133,6 +134,8 @@ def robot(
     ):
         if not isinstance(value, str) or value not in allowed:
             raise ArgumentError(f"{field} is {value!r}; expected {choices(allowed)}")
+    if not isinstance(physical, (bool, np.bool_)):
+        raise ArgumentError(f"physical is {shown(physical)}; expected True or False")
     given, problems, known = items(Link, "link", links)
     carried, others, also_known = items(Motor, "motor", motors)
     problems += others
@@ -147,7 +150,7 @@ def robot(
     problems += check.problems
     if problems:
         raise ModelError(problems)
-    ordered = sorted(given, key=lambda link: -link.number)
+    ordered = outward(given)
     if l_from == "own":
         T_link_tool = translation(*ordered[-1].l) @ T_link_tool
     placed = [_link(link, _joint(link, given, l_from), bodies[link.number], given) for link in ordered]
@@ -229,7 +232,7 @@ def _carried(
                 carrier=name_of(motor.link) if motor.link else "base",
                 mass=motor.mass,
                 com=np.array(motor.l) + turn @ np.array(motor.p),
-                rotor_inertia=turn @ np.array(motor.inertia) @ turn.T,
+                rotor_inertia=np.array(motor.inertia),  # equal across the spin axis, about which the motor's frame is turned
                 axis=axis,
                 joint=name_of(motor.driven_joint),
             )

@@ -1,31 +1,64 @@
 """What Robo computes of a robot, by its names; each a line over the mechanism.
 
-Coordinates, speeds, accelerations and efforts stand in the order of the mechanism, from the base to the tips: of a robot
-with six links the first number belongs to link 6, the last to link 1. `Robot.numbers` tells it.
+Coordinates, speeds, accelerations and efforts stand in the order of the mechanism, from the base to the tips, which
+`Robot.numbers` gives: of six links that are numbered from the tip to the base the first number belongs to link 6.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
 from linkwise.equations.equations import Equations
+from linkwise.errors import ArgumentError, shown
+from linkwise.mechanism import Mechanism
 from linkwise.robo.robot import Robot, name_of
+from linkwise.robo.robot import robot as made_robot
 from linkwise.solve import Solution, steepest_descent
 from linkwise.spatial.scalar import FloatArray
 
+Result = TypeVar("Result")
 
-def forward_kinematics(robot: Robot, q: npt.ArrayLike, link: int | None = None) -> FloatArray:
-    """T_world_tool (..., 4, 4) of the tool on link 1, or with `link` that of the frame of the link of that number.
+_DESCRIBING = ("rotors", "l_from", "inertia_about", "physical", "base", "tool", "gravity", "payload", "name")
+"""The options of `robot`, which a task takes where the robot is two lists."""
+
+
+def task(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Let a function of a mechanism take a `Robot`, a `Mechanism`, or the two lists ``Links, Motors`` in its place."""
+
+    @wraps(function)
+    def run(robot: Any, *args: Any, **options: Any) -> Result:
+        if isinstance(robot, (list, tuple)) and args:
+            described = {name: options.pop(name) for name in _DESCRIBING if name in options}
+            robot, args = made_robot(robot, args[0], **described), args[1:]
+        if not isinstance(robot, (Robot, Mechanism)):
+            expected = "a Robot, a Mechanism, or the two lists Links, Motors"
+            raise ArgumentError(f"{function.__name__}: robot is {shown(robot)}; expected {expected}")
+        return function(robot.mechanism if isinstance(robot, Robot) else robot, *args, **options)
+
+    return run
+
+
+def frame_name(link: int | str | None) -> int | str:
+    """The frame of a link, by its number or its name, as a mechanism takes it; None for the tool."""
+    return -1 if link is None else link if isinstance(link, str) else name_of(link)
+
+
+@task
+def forward_kinematics(robot: Mechanism, q: npt.ArrayLike, link: int | str | None = None) -> FloatArray:
+    """T_world_tool (..., 4, 4) of the tool on the last link, or with `link` that of the frame of the link of that number.
 
     Parameters
     ----------
-    robot : Robot
+    robot : Robot or Mechanism
+        Or the two lists Links and Motors, each an argument; `robot`'s own options may follow as keywords then.
     q : (..., N) array_like
-        Coordinates, rad or m, from link N at the base to link 1.
-    link : int, optional
-        Number of a link.
+        Coordinates, rad or m, from the base to the tips.
+    link : int or str, optional
+        Number of a link, or its name in the mechanism.
 
     Examples
     --------
@@ -34,11 +67,12 @@ def forward_kinematics(robot: Robot, q: npt.ArrayLike, link: int | None = None) 
     >>> forward_kinematics(arm, [0.0] * 6).round(4)[:3, 3].tolist()
     [0.4521, -0.15, 0.4318]
     """
-    return robot.mechanism.forward_kinematics(q, link=-1 if link is None else name_of(link))
+    return robot.forward_kinematics(q, link=frame_name(link))
 
 
+@task
 def inverse_dynamics(
-    robot: Robot, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: npt.ArrayLike | None = None
+    robot: Mechanism, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: npt.ArrayLike | None = None
 ) -> FloatArray:
     """Efforts (..., N) that a motion takes, by Newton's and Euler's equations: `Mechanism.inverse_dynamics`.
 
@@ -49,11 +83,12 @@ def inverse_dynamics(
     >>> inverse_dynamics(arm, [0.0] * 6, [0.0] * 6, [0.0] * 6).round(3).tolist()
     [0.0, 37.484, 0.249, 0.0, 0.0, 0.0]
     """
-    return robot.mechanism.inverse_dynamics(q, qd, qdd, external)
+    return robot.inverse_dynamics(q, qd, qdd, external)
 
 
+@task
 def forward_dynamics(
-    robot: Robot, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, external: npt.ArrayLike | None = None
+    robot: Mechanism, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, external: npt.ArrayLike | None = None
 ) -> FloatArray:
     """Accelerations (..., N) under efforts: `Mechanism.forward_dynamics`.
 
@@ -64,10 +99,11 @@ def forward_dynamics(
     >>> forward_dynamics(slide, [0.0], [0.0], [3.0]).tolist()
     [1.5]
     """
-    return robot.mechanism.forward_dynamics(q, qd, tau, external)
+    return robot.forward_dynamics(q, qd, tau, external)
 
 
-def mass_matrix(robot: Robot, q: npt.ArrayLike) -> FloatArray:
+@task
+def mass_matrix(robot: Mechanism, q: npt.ArrayLike) -> FloatArray:
     """M (..., N, N), motors counted: `Mechanism.mass_matrix`.
 
     Examples
@@ -77,25 +113,27 @@ def mass_matrix(robot: Robot, q: npt.ArrayLike) -> FloatArray:
     >>> mass_matrix(slide, [0.0]).tolist()
     [[2.0]]
     """
-    return robot.mechanism.mass_matrix(q)
+    return robot.mass_matrix(q)
 
 
+@task
 def inverse_kinematics(
-    robot: Robot, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, *, link: int | None = None, **options: Any
+    robot: Mechanism, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, *, link: int | str | None = None, **options: Any
 ) -> Solution:
     """Coordinates for a pose by steepest descent, as Robo finds them: see `linkwise.solve.steepest_descent`.
 
-    It is slow; `linkwise.solve.newton_raphson(robot.mechanism, T)` gives the same in a few steps.
+    It is slow; `linkwise.solve.newton_raphson(mechanism, T)` gives the same in a few steps.
 
     Parameters
     ----------
-    robot : Robot
+    robot : Robot or Mechanism
+        Or the two lists Links and Motors, each an argument; `robot`'s own options may follow as keywords then.
     T : (..., 4, 4) array_like
-        Poses of the tool on link 1, or of the frame of another link.
+        Poses of the tool on the last link, or of the frame of another link.
     q0 : (..., N) array_like, optional
-        Where to start, from link N at the base to link 1.
-    link : int, optional
-        Number of a link.
+        Where to start, from the base to the tips.
+    link : int or str, optional
+        Number of a link, or its name in the mechanism.
     **options
         Those of `linkwise.solve.steepest_descent`: mask, tol, iterations, ...
 
@@ -107,13 +145,14 @@ def inverse_kinematics(
     >>> inverse_kinematics(arm, T, [0.0, 0.5, -0.1, 0.2, 1.0, 0.0]).success
     True
     """
-    return steepest_descent(robot.mechanism, T, q0, link=-1 if link is None else name_of(link), **options)
+    return steepest_descent(robot, T, q0, link=frame_name(link), **options)
 
 
-def equations(robot: Robot, form: str | None = None) -> Equations:
+@task
+def equations(robot: Mechanism, form: str | None = None) -> Equations:
     """The equations of motion in symbols, all joints at once: `Mechanism.equations`.
 
-    The symbols count from the base: ``q1`` is the coordinate of link N.
+    The symbols count from the base: ``q1`` is the first coordinate of the mechanism.
 
     Examples
     --------
@@ -122,4 +161,4 @@ def equations(robot: Robot, form: str | None = None) -> Equations:
     >>> equations(slide).M[0, 0]
     2
     """
-    return robot.mechanism.equations(form)
+    return robot.equations(form)

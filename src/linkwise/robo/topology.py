@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from linkwise.errors import Problem, members
 from linkwise.robo.lists import Link, Motor
@@ -19,6 +19,25 @@ def base_numbers(links: Sequence[Link]) -> tuple[int, int]:
     return 0, len(links) + 1
 
 
+def outward(links: Sequence[Link]) -> list[Link]:
+    """The links from the base to the tips, each after the one that it hangs on.
+
+    In the order of their numbers as far as that goes: of falling ones where all hang on links of greater number, else of
+    rising ones.
+    """
+    bases = base_numbers(links)
+    falling = all(link.previous in bases or link.previous > link.number for link in links)
+    waiting = sorted(links, key=lambda link: link.number, reverse=falling)
+    placed = set(bases)
+    made: list[Link] = []
+    while waiting:
+        following = next(link for link in waiting if link.previous in placed)
+        waiting.remove(following)
+        placed.add(following.number)
+        made.append(following)
+    return made
+
+
 def _numbering(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Problem]:
     count = len(links)
     for link in links:
@@ -31,14 +50,16 @@ def _numbering(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Probl
 
 
 def _tree(links: Sequence[Link]) -> Iterator[Problem]:
-    known = {link.number for link in links}
+    known = {link.number: link.previous for link in links}
     for link in links:
         item = f"link {link.number}"
-        if link.previous not in base_numbers(links) and not (link.previous in known and link.previous > link.number):
-            greater = sorted(number for number in known if number > link.number)
-            expected = f"0 (the base){f' or a link with a greater number, {members(greater)}' if greater else ''}"
-            ring = "; links are numbered from the tips to the base, so that no ring can be"
-            yield Problem(item, "previous", link.previous, expected + (ring if link.previous in known else ""))
+        ring = link.number in _inward(known, link.number)
+        if link.previous not in base_numbers(links) and (link.previous not in known or ring):
+            others = sorted(n for n in known if n != link.number and link.number not in _inward(known, n))
+            expected = f"0 (the base){f' or another link, {members(others)}' if others else ''}"
+            yield Problem(
+                item, "previous", link.previous, expected + ("; links hang on each other in a ring" if ring else "")
+            )
         hanging = tuple(sorted(other.number for other in links if other.previous == link.number)) or (0,)
         if tuple(sorted(link.connected)) != hanging:
             named = "0" if hanging == (0,) else members(hanging)
@@ -48,6 +69,14 @@ def _tree(links: Sequence[Link]) -> Iterator[Problem]:
         if len(listing) > 1:
             expected = f"one link that it hangs on; links {members(listing)} each name it as connected"
             yield Problem(item, "previous", link.previous, expected)
+
+
+def _inward(previous: Mapping[int, int], number: int) -> set[int]:
+    """The links that a link hangs on, directly or through others: itself among them where they form a ring."""
+    found: set[int] = set()
+    while (number := previous.get(number, 0)) in previous and number not in found:
+        found.add(number)
+    return found
 
 
 def _mounting(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Problem]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ModelError, Problem
+from linkwise.errors import ArgumentError, ModelError, Problem, shown
 from linkwise.mechanism import Mechanism
+from linkwise.model.symbolic import any_nonzero, same
 from linkwise.model.tree import GRAVITY
 from linkwise.robo.frames import Place, letter_of, places
 from linkwise.robo.lists import KINDS, Link, Motor
@@ -49,6 +50,8 @@ def from_mechanism(mechanism: Mechanism, *, allow_loss: bool = False) -> tuple[l
     >>> [(link[0], link[1], link[2], link[3], link[6]) for link in Links]
     [(1, 'Rotationalz', [0], 2, [1.0, 0.0, 0.0]), (2, 'Rotationalz', [1], 0, [0.0, 0.0, 0.0])]
     """
+    if not isinstance(mechanism, Mechanism):
+        raise ArgumentError(f"from_mechanism: mechanism is {shown(mechanism)}; expected a Mechanism")
     problems = [*_unsayable(mechanism), *([] if allow_loss else _lost(mechanism))]
     found = {} if problems else places(mechanism, problems)
     if problems:
@@ -82,7 +85,7 @@ def _link(mechanism: Mechanism, k: int, place: Place, numbers: dict[int, int], m
 def _motors(
     mechanism: Mechanism, found: dict[int, Place], numbers: dict[int, int], problems: list[Problem]
 ) -> Iterator[Motor]:
-    drives = [drive for drive in mechanism.drives if drive.motor.inertia or not drive.motor.locked.is_zero]
+    drives = [drive for drive in mechanism.drives if any_nonzero(drive.motor.inertia) or not drive.motor.locked.is_zero]
     joints = [link.coordinate_name for link in mechanism.links]
     bodies = {not drive.motor.locked.is_zero for drive in drives}
     for number, drive in enumerate(drives, start=1):
@@ -130,11 +133,11 @@ def _lost(mechanism: Mechanism) -> Iterator[Problem]:
 
     item = f"mechanism {mechanism.name!r}"
     for field, value, blank in (("base", mechanism.base, np.eye(4)), ("tool", mechanism.tool, np.eye(4))):
-        if not np.array_equal(value, blank):
+        if not same(value, blank):
             yield lost(item, field, value.tolist(), "the identity")
     if mechanism.tool_link is not None:
         yield lost(item, "tool_link", mechanism.tool_link, "the last link")
-    if tuple(mechanism.gravity) != GRAVITY:
+    if not same(mechanism.gravity, GRAVITY):
         yield lost(item, "gravity", mechanism.gravity.tolist(), f"{list(GRAVITY)}")
     if not mechanism.payload.is_zero:
         yield lost(item, "payload", mechanism.payload.mass, "none")
@@ -144,5 +147,5 @@ def _lost(mechanism: Mechanism) -> Iterator[Problem]:
                 yield lost(f"link {link.name!r}", field, getattr(link, field), "none")
     for drive in mechanism.drives:
         for field in ("viscous", "coulomb"):
-            if np.any(getattr(drive.motor, field)):
+            if any_nonzero(getattr(drive.motor, field)):
                 yield lost(f"motor of {drive.joint!r}", field, getattr(drive.motor, field), "none")

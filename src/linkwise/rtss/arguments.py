@@ -10,7 +10,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, shown
 from linkwise.mechanism import Mechanism
 from linkwise.rtss.robot import rt_robot
-from linkwise.spatial.numbers import numbers
+from linkwise.spatial.numbers import numbers, real
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -52,6 +52,24 @@ def under_gravity(mechanism: Mechanism, free_fall: tuple[float, ...]) -> Mechani
 def weightless(mechanism: Mechanism) -> Mechanism:
     """Return the same mechanism without gravity."""
     return under_gravity(mechanism, (0.0, 0.0, 0.0))
+
+
+def coordinates(field: str, value: Any) -> Any:
+    """What a kernel takes for coordinates, speeds or accelerations: nothing infinite; NaN, which stays in its row, may be.
+
+    Raises
+    ------
+    ArgumentError
+        Where something is infinite. What is no array of numbers is left to the kernel, which knows the shape.
+    """
+    try:
+        made = real(value)
+    except TypeError:
+        return value
+    if np.isinf(made).any():
+        where = tuple(int(k) for k in np.argwhere(np.isinf(made))[0])
+        raise ArgumentError(f"{field} is {made[where]}{f' at {where}' if where else ''}; expected finite numbers")
+    return value
 
 
 def vector(field: str, value: Any, size: int) -> FloatArray:

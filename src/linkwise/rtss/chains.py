@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.errors import ModelError, Problem
+from linkwise.errors import ArgumentError, ModelError, Problem, shown
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import DHRow, Link
 from linkwise.model.motor import Motor
@@ -45,6 +45,9 @@ def from_mechanism(mechanism: Mechanism, *, gravity_sign: str = "up", **rest: An
     Traceback (most recent call last):
     linkwise.errors.ModelError: link 'arm': dh_row is None; expected a link made from a row of Denavit-Hartenberg parameters
     """
+    if not isinstance(mechanism, Mechanism):
+        raise ArgumentError(f"from_mechanism: mechanism is {shown(mechanism)}; expected a Mechanism")
+    mechanism.require_numbers("a robot of the toolbox")
     problems = _of_the_whole(mechanism)
     for k in range(len(mechanism.links)):
         problems += _of_a_link(mechanism, k)
@@ -56,8 +59,8 @@ def from_mechanism(mechanism: Mechanism, *, gravity_sign: str = "up", **rest: An
         raise ModelError(problems)
     bare = not motors and all(link.body.is_zero for link in mechanism.links)
     links = [_link(link, link.dh_row, motors.get(link.coordinate_name), bare) for link in mechanism.links if link.dh_row]
-    robot = rt_robot(links, mechanism.name, base=mechanism.base, tool=mechanism.tool, gravity_sign="free_fall", **rest)
-    robot.gravity = mechanism.gravity
+    robot = rt_robot(links, base=mechanism.base, tool=mechanism.tool, gravity_sign="free_fall", **rest)
+    robot.name, robot.gravity = mechanism.name, mechanism.gravity
     robot.friction = rules[0] if rules else robot.friction
     return rt_robot(robot, gravity_sign=gravity_sign)
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.rtss.arguments import matrices, vectors
+from linkwise.rtss.keywords import also
 from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.rotation import axial, skew
 from linkwise.spatial.scalar import FloatArray
@@ -39,6 +40,7 @@ def rt_diff2tr(d: npt.ArrayLike) -> FloatArray:
     return made + 0.0
 
 
+@also(T="T1")
 def rt_tr2diff(T1: npt.ArrayLike, T2: npt.ArrayLike | None = None) -> FloatArray:
     """Small motion (..., 6): of a matrix like that of `rt_diff2tr`, or from one transform to another, in base axes.
 

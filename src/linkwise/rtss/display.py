@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, shown
+from linkwise.rtss.keywords import also
 from linkwise.rtss.link import rt_link
 from linkwise.rtss.robot import rt_robot
 
@@ -69,6 +70,7 @@ def showlink_text(thing: rt_link | rt_robot) -> str:
     raise ArgumentError(f"rt_showlink was given {shown(thing)}; expected a link or a robot")
 
 
+@also(l="thing", robot="thing")
 def rt_showlink(thing: rt_link | rt_robot) -> None:
     """Print every field of a link, or of all links of a robot.
 

@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.mechanism import Mechanism
-from linkwise.rtss.arguments import free_fall_of, mechanism_of, under_gravity, vectors, weightless
+from linkwise.rtss.arguments import coordinates, free_fall_of, mechanism_of, under_gravity, vectors, weightless
+from linkwise.rtss.keywords import also
 from linkwise.rtss.robot import rt_robot
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
 
 
+@also(Q="q")
 def rt_rne(
     robot: rt_robot | Mechanism,
     q: npt.ArrayLike,
@@ -69,6 +71,7 @@ def rt_rne(
     return _inverse("rt_rne", robot, (q, qd, qdd), grav, fext)
 
 
+@also(Q="q")
 def rt_frne(
     robot: rt_robot | Mechanism,
     q: npt.ArrayLike,
@@ -133,7 +136,7 @@ def rt_inertia(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
     >>> rt_inertia(rt_twolink(), [0.0, 0.0]).tolist()
     [[13.0, 6.0], [6.0, 4.0]]
     """
-    return mechanism_of("rt_inertia", robot, dynamic=True).mass_matrix(q)
+    return mechanism_of("rt_inertia", robot, dynamic=True).mass_matrix(coordinates("rt_inertia: q", q))
 
 
 def rt_cinertia(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
@@ -167,7 +170,7 @@ def rt_cinertia(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
     mechanism = mechanism_of("rt_cinertia", robot, dynamic=True)
     if mechanism.n < 6:
         raise ArgumentError(f"rt_cinertia: {mechanism.name!r} has {mechanism.n} joints; expected six or more")
-    return mechanism.operational_space_inertia(q)
+    return mechanism.operational_space_inertia(coordinates("rt_cinertia: q", q))
 
 
 def rt_coriolis(robot: rt_robot | Mechanism, q: npt.ArrayLike, qd: npt.ArrayLike, *, friction: bool = False) -> FloatArray:
@@ -202,6 +205,7 @@ def rt_coriolis(robot: rt_robot | Mechanism, q: npt.ArrayLike, qd: npt.ArrayLike
     if not isinstance(friction, (bool, np.bool_)):
         raise ArgumentError(f"rt_coriolis: friction is {friction!r}; expected True or False")
     mechanism = weightless(mechanism_of("rt_coriolis", robot, dynamic=True))
+    q, qd = coordinates("rt_coriolis: q", q), coordinates("rt_coriolis: qd", qd)
     effort = mechanism.bias_torque(q, qd)
     return np.asarray(effort + mechanism.friction_torque(qd)) if friction else effort
 
@@ -230,7 +234,7 @@ def rt_gravload(robot: rt_robot | Mechanism, q: npt.ArrayLike, grav: npt.ArrayLi
     >>> rt_gravload(rt_puma560(), np.zeros(6))[:3].round(4).tolist()
     [0.0, 37.4837, 0.2489]
     """
-    return _field("rt_gravload", robot, grav).gravity_torque(q)
+    return _field("rt_gravload", robot, grav).gravity_torque(coordinates("rt_gravload: q", q))
 
 
 def rt_itorque(robot: rt_robot | Mechanism, q: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
@@ -256,6 +260,7 @@ def rt_itorque(robot: rt_robot | Mechanism, q: npt.ArrayLike, qdd: npt.ArrayLike
     [13.0, 6.0]
     """
     mechanism = weightless(mechanism_of("rt_itorque", robot, dynamic=True))
+    q, qdd = coordinates("rt_itorque: q", q), coordinates("rt_itorque: qdd", qdd)
     return mechanism.inverse_dynamics(q, np.zeros(mechanism.n), qdd)
 
 
@@ -285,6 +290,8 @@ def _three(
 ) -> tuple[list[FloatArray], list[Any]]:
     """Three arrays (..., n), and what else was given: the second and third argument where the first holds all three."""
     first = numbers(f"{function}: {names[0]}", given[0], f"real numbers (..., {n})", finite=False)
+    for name, value in zip(names, (first, *given[1:]), strict=True):
+        coordinates(f"{function}: {name}", value)
     if first.shape[-1:] == (3 * n,):
         return [first[..., k * n : (k + 1) * n] for k in range(3)], list(given[1:])
     missing = [name for name, value in zip(names, given, strict=True) if value is None]

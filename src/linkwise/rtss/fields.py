@@ -8,6 +8,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 
 from linkwise.errors import LinkwiseError, members
+from linkwise.expr.node import Expr
 from linkwise.model.checks import Checker, frozen
 from linkwise.model.inertia import tensor_from
 from linkwise.spatial.numbers import real
@@ -65,6 +66,13 @@ class Fields:
             With every problem found, under the name `item`.
         """
         check = Checker(item or self._kind)
+        for name, value in values.items():
+            if holds_symbols(value):
+                advice = (
+                    "a symbol stands in a linkwise.Mechanism: robot.mechanism().symbolic() puts some, or Link.dh takes yours"
+                )
+                check.report(name, value, f"numbers ({advice})")
+        check.finish()
         made = {name: type(self)._field(name).check(check, name, value) for name, value in values.items()}
         check.finish()
         self.__dict__.update(made, _stamp=object())
@@ -104,7 +112,16 @@ class Fields:
 
 def is_empty(value: Any) -> bool:
     """Whether the value means that a field is not set: None, or a sequence with nothing in it."""
-    return value is None or (isinstance(value, (list, tuple, np.ndarray)) and np.size(value) == 0)
+    if isinstance(value, (list, tuple)):
+        return all(isinstance(one, (list, tuple, np.ndarray)) and is_empty(one) for one in value)
+    return value is None or (isinstance(value, np.ndarray) and value.size == 0)
+
+
+def holds_symbols(value: Any) -> bool:
+    """Whether a value is an expression with symbols, of Linkwise or of SymPy, or a sequence with one."""
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
+        return any(map(holds_symbols, value))
+    return isinstance(value, Expr) or bool(getattr(value, "free_symbols", None))
 
 
 def not_negative(check: Checker, field: str, value: Any) -> float:
@@ -177,5 +194,10 @@ def unset_or(check_value: Callable[[Checker, str, Any], T]) -> Callable[[Checker
 
 def _in_a_row(value: Any) -> Any:
     """A matrix of one row or of one column as a vector; anything else as it is."""
-    given = np.asarray(value) if isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 2 else None
-    return given.ravel() if given is not None and 1 in given.shape else value
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        return value
+    try:
+        given = np.asarray(value)
+    except ValueError:  # rows of several lengths, which the check of the field refuses
+        return value
+    return given.ravel() if given.ndim == 2 and 1 in given.shape else value

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.mechanism import Mechanism
-from linkwise.rtss.arguments import mechanism_of
+from linkwise.rtss.arguments import coordinates, mechanism_of
+from linkwise.rtss.keywords import also
 from linkwise.rtss.link import rt_link
 from linkwise.rtss.robot import rt_robot
 from linkwise.spatial.numbers import numbers
@@ -20,12 +21,13 @@ SIDES = ("joint", "motor")
 Some = TypeVar("Some", rt_link, rt_robot, Mechanism)
 
 
-def rt_friction(obj: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, side: str = "joint") -> FloatArray:
+@also(obj="robot")
+def rt_friction(robot: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, side: str = "joint") -> FloatArray:
     """Friction that the motors must overcome at joint speeds; it has the sign of the speed.
 
     Parameters
     ----------
-    obj : rt_robot, rt_link or Mechanism
+    robot : rt_robot, rt_link or Mechanism
     qd : (..., n) array_like, or (...) for a link
         Joint speeds, rad/s or m/s.
     side : {"joint", "motor"}
@@ -59,23 +61,24 @@ def rt_friction(obj: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, side:
     """
     if not isinstance(side, str) or side not in SIDES:
         raise ArgumentError(f"rt_friction: side is {side!r}; expected {choices(SIDES)}")
-    if isinstance(obj, rt_link):
+    if isinstance(robot, rt_link):
         speeds = numbers("rt_friction: qd", qd, "joint speeds", finite=False)
         alone = rt_link()
-        alone.assign({"B": obj.B, "Tc": obj.Tc, "G": obj.G})
+        alone.assign({"B": robot.B, "Tc": robot.Tc, "G": robot.G})
         return rt_friction(rt_robot([alone]), speeds[..., None], side=side)[..., 0]
-    if side == "motor" and isinstance(obj, rt_robot):
-        obj = rt_robot(obj, [_changed(link, G=1.0) for link in obj.links])
-    mechanism = mechanism_of("rt_friction", obj)
-    return (_ungeared(mechanism) if side == "motor" else mechanism).friction_torque(qd)
+    if side == "motor" and isinstance(robot, rt_robot):
+        robot = rt_robot(robot, [_changed(link, G=1.0) for link in robot.links])
+    mechanism = mechanism_of("rt_friction", robot)
+    return (_ungeared(mechanism) if side == "motor" else mechanism).friction_torque(coordinates("rt_friction: qd", qd))
 
 
-def rt_nofriction(obj: Some, which: str | None = None) -> Some:
+@also(obj="robot")
+def rt_nofriction(robot: Some, which: str | None = None) -> Some:
     """The same robot or link without Coulomb friction, or without any.
 
     Parameters
     ----------
-    obj : rt_robot, rt_link or Mechanism
+    robot : rt_robot, rt_link or Mechanism
         It stays as it is.
     which : {"all"}, optional
         ``"all"`` takes viscous friction off too.
@@ -102,15 +105,15 @@ def rt_nofriction(obj: Some, which: str | None = None) -> Some:
     if which is not None and (not isinstance(which, str) or which.lower() != "all"):
         raise ArgumentError(f"rt_nofriction: which is {shown(which)}; expected 'all' or None (Coulomb friction only)")
     without: Any
-    if isinstance(obj, rt_link):
-        without = _link_without(obj, which)
-    elif isinstance(obj, rt_robot):
-        without = rt_robot(obj, [_link_without(link, which) for link in obj.links])
-        without.name = f"NF/{obj.name}"
+    if isinstance(robot, rt_link):
+        without = _link_without(robot, which)
+    elif isinstance(robot, rt_robot):
+        without = rt_robot(robot, [_link_without(link, which) for link in robot.links])
+        without.name = f"NF/{robot.name}"
     else:
-        if not isinstance(obj, Mechanism):
-            raise ArgumentError(f"rt_nofriction: {shown(obj)} was given; expected an rt_robot, an rt_link or a Mechanism")
-        without = obj.nofriction(viscous=which is not None).replace(name=f"NF/{obj.name}")
+        if not isinstance(robot, Mechanism):
+            raise ArgumentError(f"rt_nofriction: {shown(robot)} was given; expected an rt_robot, an rt_link or a Mechanism")
+        without = robot.nofriction(viscous=which is not None).replace(name=f"NF/{robot.name}")
     made: Some = without
     return made
 

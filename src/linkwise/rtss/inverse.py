@@ -10,6 +10,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown
 from linkwise.mechanism import Mechanism
 from linkwise.rtss.arguments import mechanism_of, vector
+from linkwise.rtss.keywords import also
 from linkwise.rtss.robot import rt_robot
 from linkwise.solve import REASONS, newton_raphson
 from linkwise.spatial.poses import rigid_poses
@@ -22,11 +23,12 @@ ITERATIONS = 1000
 """Most steps for one pose."""
 
 
+@also(m="mask")
 def rt_ikine(
     robot: rt_robot | Mechanism,
     T: npt.ArrayLike,
     q0: npt.ArrayLike | None = None,
-    m: npt.ArrayLike | None = None,
+    mask: npt.ArrayLike | None = None,
 ) -> FloatArray:
     """Joint coordinates that bring the tool to a pose, or along a trajectory, by Newton-Raphson steps from q0.
 
@@ -38,7 +40,7 @@ def rt_ikine(
         from the solution of the one before.
     q0 : (n,) array_like, optional
         Where to start, rad or m; zero unless given.
-    m : (6,) array_like, optional
+    mask : (6,) array_like, optional
         1 for what counts, 0 for what is left free: translation along x, y, z, rotation about x, y, z of the world. With
         fewer than six joints it must be given, with as many ones as there are joints.
 
@@ -75,10 +77,10 @@ def rt_ikine(
     if wanted.ndim > 3:
         raise ArgumentError(f"rt_ikine: T has the shape {wanted.shape}; expected (4, 4) or (m, 4, 4)")
     q = np.zeros(n) if q0 is None else vector("rt_ikine: q0", q0, n)
-    mask = _mask(m, n)
+    counted = _mask(mask, n)
     found = np.empty((*wanted.shape[:-2], n))
     for place in np.ndindex(wanted.shape[:-2]):
-        options: dict[str, Any] = {"mask": mask, "tol": TOLERANCE, "iterations": ITERATIONS, "limits": False}
+        options: dict[str, Any] = {"mask": counted, "tol": TOLERANCE, "iterations": ITERATIONS, "limits": False}
         answer = newton_raphson(mechanism, wanted[place], q, **options)
         if not answer.success:
             which = f" {place[0]} of T" if place else ""
@@ -91,15 +93,15 @@ def rt_ikine(
     return found
 
 
-def _mask(m: Any, n: int) -> FloatArray | None:
-    if m is None:
+def _mask(given: Any, n: int) -> FloatArray | None:
+    if given is None:
         if n < 6:
             raise ArgumentError(
-                f"rt_ikine: m is missing; {n} joints cannot reach every pose, so say in six of 0 or 1 what counts"
+                f"rt_ikine: mask is missing; {n} joints cannot reach every pose, so say in six of 0 or 1 what counts"
             )
         return None
-    mask = vector("rt_ikine: m", m, 6)
+    mask = vector("rt_ikine: mask", given, 6)
     if not np.isin(mask, (0.0, 1.0)).all() or (n < 6 and mask.sum() != n) or not mask.any():
         many = f"{n} of them 1, as there are {n} joints" if n < 6 else "not all 0"
-        raise ArgumentError(f"rt_ikine: m is {shown(m)}; expected six of 0 or 1, {many}")
+        raise ArgumentError(f"rt_ikine: mask is {shown(given)}; expected six of 0 or 1, {many}")
     return mask

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices
 from linkwise.mechanism import Mechanism
-from linkwise.rtss.arguments import mechanism_of
+from linkwise.rtss.arguments import coordinates, mechanism_of
 from linkwise.rtss.robot import rt_robot
 from linkwise.spatial.scalar import FloatArray
 
@@ -48,7 +48,7 @@ def rt_fkine(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
     >>> rt_fkine(rt_twolink(), [0.0, np.pi / 2])[:3, 3].round(12).tolist()
     [1.0, 1.0, 0.0]
     """
-    return mechanism_of("rt_fkine", robot).forward_kinematics(q)
+    return mechanism_of("rt_fkine", robot).forward_kinematics(coordinates("rt_fkine: q", q))
 
 
 def rt_jacob0(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
@@ -71,7 +71,7 @@ def rt_jacob0(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
     >>> rt_jacob0(rt_twolink(), [0.0, 0.0])[1].tolist()
     [2.0, 1.0]
     """
-    return mechanism_of("rt_jacob0", robot).jacobian(q)
+    return mechanism_of("rt_jacob0", robot).jacobian(coordinates("rt_jacob0: q", q))
 
 
 def rt_jacobn(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
@@ -83,7 +83,7 @@ def rt_jacobn(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
     >>> rt_jacobn(rt_twolink(), [np.pi / 2, 0.0])[1].round(12).tolist()
     [2.0, 1.0]
     """
-    return mechanism_of("rt_jacobn", robot).jacobian(q, frame="body")
+    return mechanism_of("rt_jacobn", robot).jacobian(coordinates("rt_jacobn: q", q), frame="body")
 
 
 def rt_maniplty(robot: rt_robot | Mechanism, q: npt.ArrayLike, which: str = "yoshikawa") -> FloatArray:
@@ -122,6 +122,7 @@ def rt_maniplty(robot: rt_robot | Mechanism, q: npt.ArrayLike, which: str = "yos
     """
     if not isinstance(which, str) or which not in MEASURES:
         raise ArgumentError(f"rt_maniplty: which is {which!r}; expected {choices(MEASURES)}")
+    q = coordinates("rt_maniplty: q", q)
     if MEASURES[which] == "yoshikawa":
         return mechanism_of("rt_maniplty", robot).manipulability(q)
     inverse = mechanism_of("rt_maniplty", robot, dynamic=True).kernel("inverse_operational_space_inertia")(q)

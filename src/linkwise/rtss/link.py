@@ -62,7 +62,8 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
 
     Mended: a row of 19 numbers, at which the original stops with an index out of range, gives Tc+ and, by symmetry,
     Tc- = -Tc+. Of a convention the original reads three letters and ignores what follows; here the whole word must fit. A
-    matrix I that is not symmetric, friction that would drive, and limits in the wrong order are refused.
+    matrix I that is not symmetric, a mass below zero, friction that would drive, and limits in the wrong order are refused.
+    Symbols are refused too: they stand in a `linkwise.Link`.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
     sigma = Field(fields.joint_type, "0 for a revolute joint, 1 for a prismatic one; any number but 0 is kept as 1.")
     mdh = Field(fields.convention, "0 for the standard Denavit-Hartenberg convention, 1 for the modified one.")
     offset = Field(Checker.number, "Added to the joint coordinate before anything is computed.")
-    m = Field(fields.unset_or(Checker.number), "Mass, or None.")
+    m = Field(fields.unset_or(fields.not_negative), "Mass, or None.")
     r = Field(fields.unset_or(fields.vector3), "Centre of mass (3,) in the link's frame, or None.")
     I = Field(  # noqa: E741
         fields.unset_or(fields.tensor),
@@ -122,7 +123,10 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         """
         value = numbers("q", q, "one joint coordinate", finite=False)
         if value.ndim:
-            raise ArgumentError(f"q has shape {value.shape}; expected one joint coordinate")
+            many = "for many, rt_fkine(rt_robot([link]), q) takes (m, 1)"
+            raise ArgumentError(f"q has shape {value.shape}; expected one joint coordinate ({many})")
+        if np.isinf(value):
+            raise ArgumentError(f"q is {float(value)}; expected one joint coordinate")
         return np.asarray(self.to_link().placement(float(value)), dtype=np.float64)
 
     @property
@@ -218,7 +222,7 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         >>> rt_link([0, 0.5, 0, 0]).to_link("arm")
         Link 'arm': revolute, standard Denavit-Hartenberg theta=q d=0 a=0.5 alpha=0°
         """
-        wrong = self.misplaced(name or self._kind)
+        wrong = self.misplaced(self._kind if name is None else str(name))
         if wrong:
             raise ModelError(wrong)
         body: dict[str, Any] = {"mass": self.m, "com": self.r, "inertia": self.I}

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown
 from linkwise.rtss.arguments import homogeneous, vector
 from linkwise.rtss.fields import FieldError
+from linkwise.rtss.keywords import also
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.quaternion import (
@@ -35,10 +36,10 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
 
     Parameters
     ----------
-    a1 : (3,), (3, 3), (4, 4) or (4,) array_like, or rt_quaternion
+    v : (3,), (3, 3), (4, 4) or (4,) array_like, or rt_quaternion
         What it is made of; lengths of axes do not matter.
-    a2 : float, optional
-        The angle, rad, where a1 is an axis.
+    theta : float, optional
+        The angle, rad, where v is an axis.
 
     Raises
     ------
@@ -69,8 +70,9 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
     _elements: FloatArray
     __array_ufunc__ = None  # (so that an array on the left does not take the quaternion for a number)
 
-    def __init__(self, a1: Any, a2: Any = None) -> None:
-        made = np.array(_elements(a1) if a2 is None else _turn(a1, a2))
+    @also(a1="v", a2="theta", R="v", T="v", q="v")
+    def __init__(self, v: Any, theta: Any = None) -> None:
+        made = np.array(_elements(v) if theta is None else _turn(v, theta))
         made.setflags(write=False)
         object.__setattr__(self, "_elements", made)
 
@@ -167,10 +169,23 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
     def __pow__(self, power: Any) -> rt_quaternion:
         if isinstance(power, bool) or not isinstance(power, (int, np.integer)):
             raise ArgumentError(f"a quaternion has the exponent {shown(power)}; expected a whole number")
-        made = rt_quaternion([1.0, 0.0, 0.0, 0.0])
-        for _ in range(abs(int(power))):
-            made = made * self
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                made = self._raised(abs(int(power)))
+        except ArgumentError as error:  # of a product that is too large
+            raise ArgumentError(
+                f"the power {shown(power)} of a quaternion of length {self.norm():.6g} is not finite"
+            ) from error
         return made.inv() if power < 0 else made
+
+    def _raised(self, power: int) -> rt_quaternion:
+        """The power by squares: as many products as it has binary digits, twice."""
+        made, square = rt_quaternion([1.0, 0.0, 0.0, 0.0]), self
+        while power:
+            made = made * square if power % 2 else made
+            power //= 2
+            square = square * square if power else square
+        return made
 
     def _some(self, what: str) -> FloatArray:
         if not self._elements.any():
@@ -238,6 +253,8 @@ def rt_qinterp(q1: rt_quaternion, q2: rt_quaternion, r: Any, *, shortest: bool =
     ratios = ratios_of("rt_qinterp: r", r)
     first = _quaternion("rt_qinterp: q1", q1).unit().d
     way = multiplied(conjugated(first), _quaternion("rt_qinterp: q2", q2).unit().d)
+    if not isinstance(shortest, (bool, np.bool_)):
+        raise ArgumentError(f"rt_qinterp: shortest is {shown(shortest)}; expected True or False")
     if shortest and way[0] < 0:
         way = -way
     sine = float(np.linalg.norm(way[1:]))
@@ -283,10 +300,10 @@ def _elements(given: Any) -> FloatArray:
     if isinstance(given, rt_quaternion):
         return given.d
     expected = "a quaternion, a rotation (3, 3), a transform (4, 4), four elements, or an axis and an angle"
-    made = numbers("rt_quaternion: a1", given, expected)
+    made = numbers("rt_quaternion: v", given, expected)
     if made.shape in {(3, 3), (4, 4)}:
         whole = homogeneous(made) if made.shape == (3, 3) else made
-        return rotation_quaternion(rigid_poses("rt_quaternion: a1", whole)[:3, :3])
+        return rotation_quaternion(rigid_poses("rt_quaternion: v", whole)[:3, :3])
     if made.size != 4 or max(made.shape) != 4:
-        raise ArgumentError(f"rt_quaternion: a1 has the shape {made.shape}; expected {expected}")
+        raise ArgumentError(f"rt_quaternion: v has the shape {made.shape}; expected {expected}")
     return made.reshape(4)

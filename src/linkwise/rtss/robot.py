@@ -15,6 +15,7 @@ from linkwise.model.motor import FRICTION_RULES
 from linkwise.rtss import fields
 from linkwise.rtss.fields import Field, Fields
 from linkwise.rtss.link import rt_link
+from linkwise.rtss.rows import means_convention
 from linkwise.rtss.sources import chain, copied, is_matrix, links_from, mixed, text
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
@@ -54,7 +55,7 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
     Raises
     ------
     ArgumentError
-        For what is no list of links, no legacy matrix and no robot.
+        For what is no list of links, no legacy matrix and no robot; for a name that is a word for a convention.
     ModelError
         With every link that cannot be; where the links differ in convention.
 
@@ -109,8 +110,11 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
         gravity_sign: str | None = None,
         friction: str | None = None,
     ) -> None:
-        if gravity_sign is not None and gravity_sign not in GRAVITY_SIGNS:
+        if gravity_sign is not None and not (isinstance(gravity_sign, str) and gravity_sign in GRAVITY_SIGNS):
             raise ArgumentError(f"gravity_sign is {shown(gravity_sign)}; expected {choices(GRAVITY_SIGNS)}")
+        if means_convention(name):
+            advice = f"convention={name!r} is that of the rows, and robot.name takes any name"
+            raise ArgumentError(f"name is {name!r}, which is a convention; expected a name ({advice})")
         if isinstance(source, rt_robot):
             others, name = (name, None) if isinstance(name, (list, tuple)) else (None, name)
             sign = gravity_sign or source.gravity_sign

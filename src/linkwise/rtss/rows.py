@@ -45,6 +45,11 @@ def convention_number(word: Any) -> int:
     )
 
 
+def means_convention(word: Any) -> bool:
+    """Whether a word means a convention: see `convention_number`."""
+    return isinstance(word, str) and len(word) >= 3 and any(name.startswith(word.lower()) for name in CONVENTIONS)
+
+
 def row_fields(row: Any) -> dict[str, Any]:
     """The fields that a DH row (4 or 5 numbers) or a DYN row (16 to 20) sets; the values are not checked yet.
 
@@ -72,11 +77,13 @@ def _numbers(row: Any) -> FloatArray:
         made = real(row)
     except TypeError as error:
         raise ArgumentError(f"{_SIZES}; {shown(row)} {error}") from error
+    if made.ndim == 0:
+        raise ArgumentError(f"{_SIZES}; this is the number {float(made):.6g}, and link(q) is the transform of a link at q")
     made = made[0] if made.ndim == 2 and made.shape[0] == 1 else made
     if made.ndim != 1:
-        raise ArgumentError(f"{_SIZES}; this is an array of shape {made.shape}")
+        raise ArgumentError(f"{_SIZES}; this is an array of shape {made.shape} (link(q) is the transform of a link at q)")
     if made.size not in DH_SIZES + DYN_SIZES:
-        raise ArgumentError(f"{_SIZES}; this one has {made.size}")
+        raise ArgumentError(f"{_SIZES}; this one has {made.size} (link(q) is the transform of a link at q)")
     return np.asarray(made)
 
 

@@ -82,7 +82,9 @@ def rt_fdyn(
     start = numbers("rt_fdyn: t0", t0, "a time, s")
     if start.ndim:
         raise ArgumentError(f"rt_fdyn: t0 has the shape {start.shape}; expected a time, s")
-    times = instants(t if np.ndim(t) else [t], "rt_fdyn: t")
+    times = instants(
+        np.atleast_1d(numbers("rt_fdyn: t", t, "finite times (T,), s, ascending: 1 instant or more")), "rt_fdyn: t"
+    )
     if times[0] < start or times[-1] <= start:
         raise ArgumentError(
             f"rt_fdyn: t is {shown(times.tolist())}; expected times from t0 = {float(start)!r} on, and after it"

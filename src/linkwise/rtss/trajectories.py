@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.rtss.arguments import homogeneous
+from linkwise.rtss.keywords import also
 from linkwise.rtss.quaternion import ratios_of
 from linkwise.spatial.numbers import numbers
 from linkwise.spatial.poses import rigid_poses
@@ -19,10 +20,11 @@ from linkwise.trajectory.legs import Ways
 from linkwise.trajectory.turn import turned
 
 
+@also(tv="t")
 def rt_jtraj(
     q0: npt.ArrayLike,
     q1: npt.ArrayLike,
-    tv: npt.ArrayLike,
+    t: npt.ArrayLike,
     qd0: npt.ArrayLike = 0.0,
     qd1: npt.ArrayLike = 0.0,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -32,7 +34,7 @@ def rt_jtraj(
     ----------
     q0, q1 : (..., n) array_like
         Where it begins and ends, rad or m; a number is one joint.
-    tv : int or (m,) array_like
+    t : int or (m,) array_like
         How many points, evenly from time 0 to 1; or the times, s: the motion lasts from **0** to the greatest of them,
         in whatever order they stand, so times that begin later begin on the way.
     qd0, qd1 : (..., n) array_like, optional
@@ -58,11 +60,15 @@ def rt_jtraj(
     >>> q.tolist(), qd[1].tolist()
     ([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]], [0.9375, -0.9375])
     """
-    configurations = (np.reshape(q, -1) if np.ndim(q) == 0 else q for q in (q0, q1))
-    made = ends(**dict(zip(("q0", "q1"), configurations, strict=True)), qd0=qd0, qd1=qd1)
-    times = _times(tv)
+    speeds = {"qd0": numbers("rt_jtraj: qd0", qd0), "qd1": numbers("rt_jtraj: qd1", qd1)}
+    made = ends(q0=_row("rt_jtraj: q0", q0), q1=_row("rt_jtraj: q1", q1), **speeds)
+    times = _times(t)
     first, second = (np.stack((made[a], made[b]), axis=-2) for a, b in (("q0", "q1"), ("qd0", "qd1")))
-    return Hermite(np.array([0.0, times.max()]), first, second, np.zeros_like(first))(times)
+    with np.errstate(all="ignore"):
+        found = Hermite(np.array([0.0, times.max()]), first, second, np.zeros_like(first))(times)
+    if not all(np.isfinite(each).all() for each in found):
+        raise ArgumentError(f"rt_jtraj: speeds and accelerations of a motion of {times.max():.6g} s are not finite numbers")
+    return found
 
 
 def rt_ctraj(T0: npt.ArrayLike, T1: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
@@ -91,7 +97,8 @@ def rt_ctraj(T0: npt.ArrayLike, T1: npt.ArrayLike, n: npt.ArrayLike) -> FloatArr
     >>> rt_transl(rt_ctraj(np.eye(4), rt_transl(1, 2, 3), 3)).tolist()
     [[0.0, 0.0, 0.0], [0.5, 1.0, 1.5], [1.0, 2.0, 3.0]]
     """
-    ratios = np.linspace(0.0, 1.0, _count("rt_ctraj: n", n)) if np.ndim(n) == 0 else n
+    given = numbers("rt_ctraj: n", n, "a whole number above 1, or numbers from 0 to 1")
+    ratios = given if given.ndim else np.linspace(0.0, 1.0, _count("rt_ctraj: n", n))
     return _between("rt_ctraj", T0, T1, ratios, "n")
 
 
@@ -141,13 +148,17 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
     return homogeneous(rotation, way.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 
 
-def _times(tv: Any) -> FloatArray:
-    if np.ndim(tv) == 0:
-        return np.linspace(0.0, 1.0, _count("rt_jtraj: tv", tv))
+MOST = 1_000_000
+"""How many points a number may ask for; a vector of times may have more."""
+
+
+def _times(t: Any) -> FloatArray:
     expected = "a whole number above 1, or times (m,), s, none below 0 and one above it"
-    made = numbers("rt_jtraj: tv", tv, expected)
+    made = numbers("rt_jtraj: t", t, expected)
+    if not made.ndim:
+        return np.linspace(0.0, 1.0, _count("rt_jtraj: t", t))
     if made.size != max(made.shape) or np.min(made, initial=0.0) < 0.0 or np.max(made, initial=0.0) == 0.0:
-        raise ArgumentError(f"rt_jtraj: tv is {shown(made.tolist())}; expected {expected}")
+        raise ArgumentError(f"rt_jtraj: t is {shown(made.tolist())}; expected {expected}")
     return made.reshape(-1)
 
 
@@ -155,4 +166,11 @@ def _count(field: str, value: Any) -> int:
     made = numbers(field, value, "a whole number above 1")
     if isinstance(value, (bool, np.bool_)) or made < 2 or made != int(made):
         raise ArgumentError(f"{field} is {shown(value)}; expected a whole number above 1")
+    if made > MOST:
+        raise ArgumentError(f"{field} is {shown(value)}; expected at most {MOST}")
     return int(made)
+
+
+def _row(field: str, value: Any) -> FloatArray:
+    """Configurations (..., n); of one number a row of one joint."""
+    return np.atleast_1d(numbers(field, value))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.rtss.arguments import homogeneous, matrices, vector
+from linkwise.rtss.keywords import also
 from linkwise.rtss.quaternion import rt_quaternion
 from linkwise.spatial.numbers import numbers, real
 from linkwise.spatial.rotation import rotation_about, rotation_x, rotation_y, rotation_z
@@ -93,6 +94,7 @@ def rt_rotvec(v: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     return turn("rt_rotvec: t", lambda angle: rotation_about(axis, angle), t)
 
 
+@also(v="x", T="x")
 def rt_transl(x: npt.ArrayLike, y: npt.ArrayLike | None = None, z: npt.ArrayLike | None = None) -> FloatArray:
     """Transform that moves, or the translation of a transform.
 
@@ -239,15 +241,16 @@ def rt_ishomog(x: Any, valid: bool = False) -> bool:
 
 
 @overload
-def rt_unit(obj: rt_quaternion) -> rt_quaternion: ...
+def rt_unit(v: rt_quaternion) -> rt_quaternion: ...
 @overload
-def rt_unit(obj: npt.ArrayLike) -> FloatArray: ...
-def rt_unit(obj: Any) -> Any:
+def rt_unit(v: npt.ArrayLike) -> FloatArray: ...
+@also(obj="v")
+def rt_unit(v: Any) -> Any:
     """Vector or quaternion of length 1 with the same direction.
 
     Parameters
     ----------
-    obj : (p,), (1, p) or (p, 1) array_like, or rt_quaternion
+    v : (p,), (1, p) or (p, 1) array_like, or rt_quaternion
         Of any length but zero.
 
     Returns
@@ -265,12 +268,12 @@ def rt_unit(obj: Any) -> Any:
     >>> rt_unit([3, 0, 4]).tolist()
     [0.6, 0.0, 0.8]
     """
-    if isinstance(obj, rt_quaternion):
-        return obj.unit()
-    given = numbers("rt_unit: obj", obj, "a vector of finite numbers")
+    if isinstance(v, rt_quaternion):
+        return v.unit()
+    given = numbers("rt_unit: v", v, "a vector of finite numbers")
     if not given.size or max(given.shape, default=0) != given.size:
-        raise ArgumentError(f"rt_unit: obj has the shape {given.shape}; expected a vector or a quaternion")
-    return _unit("rt_unit: obj", given)
+        raise ArgumentError(f"rt_unit: v has the shape {given.shape}; expected a vector or a quaternion")
+    return _unit("rt_unit: v", given)
 
 
 def _unit(field: str, given: FloatArray) -> FloatArray:

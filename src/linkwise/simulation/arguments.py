@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -235,8 +236,12 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> str:
     return value
 
 
+LARGEST = sys.float_info.max
+"""The largest number; a whole number may be larger."""
+
+
 def tolerance(name: str, value: Any) -> float:
     """A positive number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0 < value < np.inf:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0 < value <= LARGEST:
         raise ArgumentError(f"simulate: {name} is {shown(value)}; expected a number > 0")
     return float(value)

@@ -93,13 +93,13 @@ def inverse_kinematics(
     (True, True)
     """
     mechanism.require_numbers("inverse_kinematics")
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise ArgumentError(f"method is {method!r}; expected {choices(METHODS)}")
     if method == "newton_raphson":
         return newton_raphson(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
     if method == "steepest_descent":
         return steepest_descent(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
-    if frame not in FRAMES:
+    if not isinstance(frame, str) or frame not in FRAMES:
         raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
     if not isinstance(limits, (bool, np.bool_)):
         raise ArgumentError(f"limits is {shown(limits)}; expected True or False")

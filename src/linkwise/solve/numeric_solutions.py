@@ -119,7 +119,7 @@ def all_solutions(method: str) -> Callable[..., FloatArray | Solutions]:
         "closed_form": all_inverse_kinematics,
         "numeric": numeric_solutions,
     }
-    if method not in ways:
+    if not isinstance(method, str) or method not in ways:
         raise ArgumentError(f"method is {method!r}; expected {choices(ways)}")
     return ways[method]
 

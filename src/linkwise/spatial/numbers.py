@@ -80,6 +80,28 @@ def numbers(
     return made.copy() if copy else made
 
 
+def generator(what: str, seed: Any) -> np.random.Generator:
+    """NumPy's generator of random numbers for a seed.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is no seed.
+
+    Examples
+    --------
+    >>> generator("perturb: seed", 1).integers(10).item()
+    4
+    >>> generator("perturb: seed", -1)
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: perturb: seed is -1; expected a whole number, 0 or above
+    """
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(f"{what} is {shown(seed)}; expected a whole number, 0 or above") from error
+
+
 def _converted(found: Any) -> FloatArray:
     made = np.empty(found.shape)
     for place in np.ndindex(found.shape):

@@ -104,11 +104,12 @@ def instants(t: Any, field: str = "t", least: int = 1) -> FloatArray:
 
 def grid(t: Any, samples: int | None) -> FloatArray:
     """Instants (T,), T >= 2: as given, or a duration cut into samples."""
-    if np.ndim(t):
+    expected = "a duration > 0, s, or instants (T,)"
+    if numbers("t", t, expected, finite=False).ndim:
         if samples is not None:
             raise ArgumentError("samples goes with a duration; t holds the instants already")
         return instants(t, least=2)
-    duration = scalar("t", t, expected="a duration > 0, s, or instants (T,)")
+    duration = scalar("t", t, expected=expected)
     return np.linspace(0.0, duration, count(samples))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.checks import ROUNDING, SAMPLES, closed, count, instants, limited, scalar
 from linkwise.trajectory.state import Evaluator
@@ -18,6 +18,8 @@ from linkwise.trajectory.trajectory import Trajectory
 def planned(t: FloatArray, evaluate: Evaluator, limits: Any, names: Sequence[str]) -> Trajectory:
     """Return the trajectory of an evaluator at instants (T,), which must stay within limits (n, 2) if any are given."""
     q, qd, qdd = closed(*evaluate(t))
+    if not isinstance(names, (list, tuple)):
+        raise ArgumentError(f"names is {shown(names)}; expected a sequence of words")
     made = Trajectory(t, q, qd, qdd, names=tuple(names), evaluate=evaluate)
     limited(limits, made.names, made.t, made.q)
     return made

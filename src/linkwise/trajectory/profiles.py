@@ -20,7 +20,7 @@ SHARE = 1.0 / 3.0
 
 def known(profile: object) -> None:
     """Refuse what is no profile."""
-    if profile not in PROFILES:
+    if not isinstance(profile, str) or profile not in PROFILES:
         raise ArgumentError(f"profile is {profile!r}; expected {choices(PROFILES)}")
 
 

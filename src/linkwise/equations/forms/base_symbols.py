@@ -45,7 +45,8 @@ class BaseSymbols:
     def parameters(self, given: Tree, values: FloatArray) -> FloatArray:
         """Values (K, S) of the symbols of `tree`, from those (K, S') of the symbols of the mechanism that was given."""
         own = dict(zip(self.symbols, self.values, strict=True))
-        wanted = [own.get(name, 0.0 if name in self.zeros else parameter(name)) for name in self.tree.symbols]
+        used = {str(node.value): node for node in self.tree.parameters_used}
+        wanted = [own.get(name, 0.0 if name in self.zeros else node) for name, node in used.items()]
         rows = [evaluate(wanted, dict(zip(given.parameters_used, row, strict=True))) for row in values.tolist()]
         return np.array(rows, dtype=float).reshape(len(values), len(wanted))
 

@@ -11,7 +11,7 @@ from linkwise.equations.forms.closed_listing import TermWriter
 from linkwise.equations.listing import Assignment, Listing, Name, Power, Section, Sum, Term
 from linkwise.equations.polynomials.expansion import expansion_of
 from linkwise.equations.writing.names import element_name
-from linkwise.expr.node import Expr
+from linkwise.expr.node import Expr, origins_of
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 
@@ -49,7 +49,7 @@ def listing_of(form: ClosedForm, sums: dict[int, Sum], before: list[Section]) ->
     if parts:
         sections.append(Section("Efforts", tuple(_efforts(form, sums))))
         outputs = {"tau": (form.tree.nv,)}
-    return Listing("", tuple(sections), outputs, notes=_notes(form))
+    return Listing("", tuple(sections), outputs, notes=_notes(form), origins=origins_of(form.tree.parameters_used))
 
 
 def _lines(name: str, shape: tuple[int, ...], values: list[Sum], parts: bool) -> Iterator[Assignment]:

@@ -125,7 +125,8 @@ class _Lister:
         made = [Section(titles.get(k, "Intermediate values"), tuple(lines)) for k, lines in sorted(sections.items())]
         results = Section("Results", tuple(self._result_lines(called, values)))
         legend = _first_of_each({called[slot]: self.meanings.legend.get(called[slot], "") for slot in order})
-        return Listing(title, (*made, results), dict(self.tape.outputs), legend)
+        origins = getattr(self.tape, "origins", {})
+        return Listing(title, (*made, results), dict(self.tape.outputs), legend, origins=origins)
 
     def _waves(self) -> tuple[set[int], dict[int, str]]:
         """The slots of angles that only sines and cosines take, and what these are called."""

@@ -19,6 +19,7 @@ from linkwise.expr.node import parameter
 from linkwise.kernel.tape import Tape
 from linkwise.model.bodies import Bodies
 from linkwise.model.reduction import moving_bodies
+from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
@@ -112,7 +113,8 @@ def _numeric(tree: Tree, made: Bodies, tape: Tape, given: list[FloatArray]) -> l
     names = tape.labels.get("parameters", ())
     if not names:
         return [(made, np.asarray(tree.gravity, dtype=float))] * len(given)
-    symbols = {"parameters": np.array([parameter(name) for name in names], dtype=object)}
+    used = {str(node.value): node for node in parameters_in(arrays)}
+    symbols = {"parameters": np.array([used.get(name, parameter(name)) for name in names], dtype=object)}
     flat = np.concatenate([array.ravel().astype(object) for array in arrays])
     constants = Tape.from_graph("constants", symbols, {"values": flat})
     start = sum(prod(shape) for name, shape in tape.inputs.items() if name != "parameters")

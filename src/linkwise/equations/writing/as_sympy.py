@@ -15,7 +15,7 @@ from linkwise.spatial.with_sympy import sympy_module
 
 
 def to_sympy(listing: Listing) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
-    """Write a listing as SymPy expressions in real symbols.
+    """Write a listing as SymPy expressions: in the symbols that the mechanism was described with, all others real.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def to_sympy(listing: Listing) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     MissingExtraError
         Where SymPy is not installed.
     """
-    made = _Maker()
+    made = _Maker(listing.origins)
     sympy = made.sympy
     assignments = []
     found: dict[str, dict[tuple[int, ...], Any]] = {name: {} for name in listing.outputs}
@@ -59,9 +59,9 @@ def to_sympy(listing: Listing) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
 class _Maker:
     """Turns sums into expressions, each function of an angle made once."""
 
-    def __init__(self) -> None:
+    def __init__(self, origins: Mapping[str, Any]) -> None:
         self.sympy = sympy_module()
-        self.known: dict[str, Any] = {}
+        self.known: dict[str, Any] = dict(origins)
         self._calls: dict[Call, Any] = {}
         sympy = self.sympy
         self._table: Mapping[str, Any] = {

@@ -13,6 +13,7 @@ from linkwise.equations.writing.abbreviation import abbreviated
 from linkwise.equations.writing.names import Names, element_name
 from linkwise.equations.writing.text import TextWriter
 from linkwise.equations.writing.writer import whole
+from linkwise.spatial.with_sympy import sympy_module
 
 _IMPORTED = ("Abs", "Matrix", "Piecewise", "Symbol", "atan2", "cos", "sign", "sin", "sqrt", "zeros")
 
@@ -61,7 +62,7 @@ def to_source(listing: Listing) -> str:
     writer = SourceWriter(identifiers, {"abs": "Abs", "select": "Piecewise"})
     lines = [f"# {line}" for line in (listing.title, *listing.notes) if line]
     lines += [f"from sympy import {', '.join(_IMPORTED)}", ""]
-    lines += [f"{identifiers[name]} = Symbol({_quoted(name)}, real=True)" for name in given_names(listing)]
+    lines += [f"{identifiers[name]} = {_symbol(name, listing.origins)}" for name in given_names(listing)]
     results: list[str] = []
     for section in listing.sections:
         for line in section.assignments:
@@ -140,6 +141,13 @@ def _place(shape: tuple[int, ...], index: tuple[int, ...]) -> str:
         for size, place in zip(shape[:-1], index[:-1], strict=True):
             row = row * size + place
     return f"[{row}, {column}]"
+
+
+def _symbol(name: str, origins: Mapping[str, Any]) -> str:
+    """The call that makes a symbol: with the assumptions of the one that the mechanism was described with, else real."""
+    if name in origins:
+        return str(sympy_module().srepr(origins[name]))
+    return f"Symbol({_quoted(name)}, real=True)"
 
 
 def _quoted(name: str) -> str:
