@@ -241,6 +241,22 @@ def test_screw_of_a_translation() -> None:
     assert (u.tolist(), phi, point.tolist(), h) == ([0, 0, 1], 1e-20, [0, 0, 0, 1], 3)
 
 
+def test_turns_that_cancel() -> None:
+    """Two ways of a chain of parallel joints to one orientation differ by a translation; rounding alone turns."""
+    rng = np.random.default_rng(14)
+    for _ in range(200):
+        axis, q = rng.normal(size=3), rng.uniform(-3, 3, (2, 4))
+        q[1, 3] += q[0].sum() - q[1].sum()
+        start = rotat24(X, rng.uniform(-3, 3), ORIGIN) @ screwtom(axis, 1.0, ORIGIN, 0.0)
+        ends = [start, start]
+        for k in range(4):
+            ends = [end @ dhtom(Rev, 0.0, 0.1, 0.0, 0.3, 0.0, angle) for end, angle in zip(ends, q[:, k], strict=True)]
+        Q = ends[0] @ invers(ends[1])
+        u, phi, point, h = mtoscrew(Q)
+        assert (phi, point.tolist()) == (0, [0, 0, 0, 1])
+        assert np.abs(u * h - Q[:3, 3]).max() <= SMALL
+
+
 def test_both_orders_of_screwtom() -> None:
     rng = np.random.default_rng(11)
     point, u = random_points(rng), vectors(rng)

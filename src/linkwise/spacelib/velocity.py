@@ -21,9 +21,9 @@ from linkwise.spatial.matrix_method import (
 )
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, array, select
-from linkwise.spatial.screw import screw_velocity, velocity_screw
+from linkwise.spatial.screw import screw_velocity, turning_measure, velocity_screw
 from linkwise.spatial.transform import translation
-from linkwise.spatial.vector import length, unit
+from linkwise.spatial.vector import chosen, length, unit
 
 
 @function(gx=SCALAR, gy=SCALAR, gz=SCALAR)
@@ -162,8 +162,10 @@ def wtol(W: Any) -> Any:
     >>> wtol([[0, 0, 0, 0], [0, 0, -2, 0], [0, 2, 0, 0], [0, 0, 0, 0]])[1].tolist()
     [0.0, 0.0, -1.0, 0.0]
     """
-    omega, speed = length(axial(W[:3, :3])), length(W[:3, 3])
-    return np.asarray(W / select(omega, omega, select(speed, speed, 1.0))), skew_measure(W)
+    turns, omega, speed = turning_measure(W), length(axial(W[:3, :3])), length(W[:3, 3])
+    made = W / select(turns, select(omega, omega, 1.0), select(speed, speed, 1.0))
+    made[:3, :3] = chosen(turns, made[:3, :3], np.zeros((3, 3)))
+    return made, skew_measure(W)
 
 
 @function(W=MOTION, refuse=(NOT_SKEW,))

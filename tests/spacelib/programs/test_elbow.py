@@ -278,3 +278,15 @@ def test_what_the_program_prints() -> None:
         "The joint accelerations qpp are",
     ):
         assert words in text
+
+
+@pytest.mark.parametrize("program", [elb_d_dh, elb_d_pa])
+def test_rates_of_parallel_joints_cancel(program) -> None:
+    """Joints 2 to 4 are parallel: the gripper moves and does not turn, and its Cardan angles have no rates."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        rates = rng.normal(size=2)
+        made = program(LENGTHS, posture(rng.uniform(0.2, 1.0, 6), [0.0, *rates, -rates.sum(), 0.0, 0.0]))
+        # Rates of up to 3 rad/s cancel to rounding; 1 / cos(second angle) is below 10 here.
+        assert np.abs(made.gripper.qp).max() <= 64 * 2.2e-16 * 10
+        assert np.abs(made.gripper.vel).max() > 0.01
