@@ -12,9 +12,9 @@ import sympy
 
 from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
-from linkwise.spacelib.change_of_frame import mami
 from linkwise.spacelib.cardan import cardatom, cardator
 from linkwise.spacelib.cardan_rates import cardatog, cardatoh, cardatow, cardompt, cardtome, cardtoom, htocarda, wtocarda
+from linkwise.spacelib.change_of_frame import mami
 from linkwise.spacelib.constants import ORIGIN, PIG, PIG_2, X, Y, Z
 from linkwise.spacelib.position import dhtom, screwtom
 from linkwise.spacelib.velocity import makel2

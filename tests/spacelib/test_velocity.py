@@ -281,6 +281,19 @@ def test_a_screw_scales_with_lengths(size: float) -> None:
         assert np.abs(scaled[3][:3] - size * point[:3]).max() <= slack * size * 8
 
 
+def test_the_last_row_of_a_large_matrix() -> None:
+    """What an elimination leaves in the last row is a part of the greatest element; a row that counts is refused."""
+    W = 1e12 * makel(Rev, [0, 0, 1], 0.0, [1, 0, 0])
+    W[3] = 1e-4 * np.array([1, -1, 0, 1])
+    assert wtovel(W)[1] == 1e12
+    assert wtovel(np.stack([W, W]))[1].tolist() == [1e12] * 2
+    small = W / 1e12
+    small[3] = W[3]
+    for wrong in (W + [[0], [0], [0], [1.0]], np.stack([W, small])):
+        with pytest.raises(ArgumentError, match="end in the row"):
+            wtovel(wrong)
+
+
 def test_what_is_no_rounding_turns() -> None:
     """A slow rotation without rounding, a block with few digits, and one whose axis is as far off as the sun."""
     slow = 1e-15 * makel(Rev, [0, 0, 1], 0.0, [3e6, 0, 0])  # a continent goes round its pole

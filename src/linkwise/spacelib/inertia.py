@@ -106,7 +106,7 @@ def jtoj(m: Any, jxx: Any, jyy: Any, jzz: Any, jxy: Any, jyz: Any, jxz: Any, xg:
 
 
 def possible(about_center: Array, about_origin: Any) -> tuple[Any, Any]:
-    """Above 0 where the diagonal, and where all minors, of the integral (3, 3) of x x' dm are not negative, but for rounding.
+    """Above 0 where the diagonal, and all minors, of the integral (3, 3) of x x' dm are not negative, but for rounding.
 
     Rounding is `SLACK` of the greatest element, or `MOVED` of the size about the origin, of which it may be the difference.
     """

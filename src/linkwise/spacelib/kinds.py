@@ -7,6 +7,7 @@ axes is a batch. So a row (1, 3) is a batch of one.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +26,9 @@ FLOAT64 = np.dtype(np.float64)
 
 LAST_ROW = 1e-9
 """How far the last row of a position or motion matrix may be off, as after an inverse by elimination."""
+
+ROUNDED = 64 * sys.float_info.epsilon
+"""The same, as a part of the greatest element of the matrix: what counts where that is more than `LAST_ROW`."""
 
 
 @dataclass(frozen=True)
@@ -188,9 +192,10 @@ def _ends_in(value: Array, row: tuple[float, ...]) -> bool:
     last = value[..., 3, :]
     if last.dtype.hasobject:
         return all(_may_be(item, number) for item, number in zip(last.ravel().tolist(), row, strict=True))
-    if last.ndim == 1:
-        return all(abs(item - number) <= LAST_ROW for item, number in zip(last.tolist(), row, strict=True))
-    return bool((np.abs(last - row) <= LAST_ROW).all())
+    if last.ndim == 1 and all(abs(item - number) <= LAST_ROW for item, number in zip(last.tolist(), row, strict=True)):
+        return True
+    limit = np.maximum(LAST_ROW, ROUNDED * np.abs(value).max(axis=(-2, -1)))
+    return bool((np.abs(last - row) <= limit[..., np.newaxis]).all())
 
 
 def _all_are(value: Array, number: float) -> bool:

@@ -26,8 +26,8 @@ def skew_measure(W: Array) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> bool(skew_measure(np.zeros((4, 4))) > 0), bool(skew_measure(np.eye(4)) > 0), bool(skew_measure(1e-16 * np.eye(4)) > 0)
-    (True, False, True)
+    >>> [bool(skew_measure(size * np.eye(4)) > 0) for size in (0.0, 1.0, 1e-16)]
+    [True, False, True]
     """
     skew, odd = angular_size(W)
     linear = sum((abs(W[k, 3]) for k in (1, 2)), abs(W[0, 3]))

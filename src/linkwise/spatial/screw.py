@@ -27,7 +27,7 @@ WOBBLE = 64 * sys.float_info.epsilon
 """A rotation (rad) up to which a product of rotation matrices may owe it to rounding."""
 
 SLOWEST = 1e-9
-"""An angular speed (rad/s) up to which a velocity matrix may owe its angular part to rounding: that of rates of up to 1e6."""
+"""An angular speed (rad/s) up to which a velocity matrix may owe its angular part to rounding, of rates of up to 1e6."""
 
 DIGITS = 1e3
 """How much greater than the error of the symmetric part, which is rounding, either must be to count."""
