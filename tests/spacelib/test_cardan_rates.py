@@ -293,6 +293,26 @@ def test_rates_of_parallel_joints_cancel(axes: tuple[int, int, int]) -> None:
         assert np.abs(seconds).max() <= 16 * SMALL
 
 
+def test_the_arguments_of_cardtome_have_names() -> None:
+    q, qp, qpp = drawn((X, Y, Z), 3)
+    wanted = cardtome(q, qp, X, Y, Z).tolist()
+    for call in (
+        lambda: cardtome(q, qp, i=X, j=Y, k=Z),
+        lambda: cardtome(q=q, qp=qp, i=X, k=Z, j=Y),
+        lambda: cardtome(q, qp, X, k=Z, j=Y),
+        lambda: cardtome(q, qp, qpp, X, Y, Z),
+        lambda: cardtome(q, qp, qpp, i=X, j=Y, k=Z),
+        lambda: cardtome(q, qp, qpp=qpp, i=X, j=Y, k=Z),
+    ):
+        assert call().tolist() == wanted
+    with pytest.raises(TypeError, match=r"^cardtome"):
+        cardtome(q, qp, X, Y, a=Z)
+    with pytest.raises(ArgumentError, match="number of arguments is 4"):
+        cardtome(q, qp, i=X, j=Y)
+    with pytest.raises(ArgumentError, match=r"^cardtome: qpp is"):
+        cardtome(q, qp, qpp=[1.0], i=X, j=Y, k=Z)
+
+
 def test_what_is_no_velocity() -> None:
     m = cardatom([0.1, 0.2, 0.3], X, Y, Z, ORIGIN)
     for wrong in (np.diag([1.0, 1.0, 1.0, 0.0]), np.diag([1e-8, 0.0, 0.0, 0.0])):

@@ -201,7 +201,7 @@ def test_a_line_through_points_of_a_plane_lies_in_it() -> None:
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e3, 1e6])
 def test_a_line_in_a_plane_through_the_origin(size: float) -> None:
-    """The plane's number d is rounding there, and the line's point may be the origin: neither is a length to compare with."""
+    """The plane's number d is rounding there, and the line's point may be the origin: neither is a length to go by."""
     rng = np.random.default_rng(15)
     turns = np.array([random_rotation(rng) for _ in range(300)])
     a, b = turns[:, :, 0] * rng.uniform(0.5, 2, (300, 1)) * size, turns[:, :, 1] * rng.uniform(0.5, 2, (300, 1)) * size

@@ -343,7 +343,11 @@ NO_ROTATION = "the 3x3 block is no rotation: RR is off the identity by 0.1 or mo
         (lambda: rotat34(-1, 0.1, ORIGIN), "rotat34: a is -1; expected X (0), Y (1), Z (2) or U (3)"),
         (lambda: traslat([math.nan, 0, 0], 1), "traslat: u is nan at (0,); expected finite numbers"),
         (lambda: traslat2(X, "1"), "traslat2: h holds <U1; expected a real number"),
-        (lambda: traslat24(1.0, 1, ORIGIN), "traslat24: a is 1.0; expected X (0), Y (1), Z (2) or U (3)"),
+        (lambda: traslat24(1.5, 1, ORIGIN), "traslat24: a is 1.5; expected X (0), Y (1), Z (2) or U (3)"),
+        (
+            lambda: rotat2(3, 0.1),
+            "rotat2: a is 3; expected X (0), Y (1) or Z (2), for axes count from 0; or the constant U for none",
+        ),
         (lambda: rotat(np.ones((2, 3)), np.ones(3)), "rotat: the batch shapes do not fit each other: u (2,), phi (3,)"),
     ],
 )

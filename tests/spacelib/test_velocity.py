@@ -289,7 +289,7 @@ def test_the_last_row_of_a_large_matrix() -> None:
     assert wtovel(np.stack([W, W]))[1].tolist() == [1e12] * 2
     small = W / 1e12
     small[3] = W[3]
-    for wrong in (W + [[0], [0], [0], [1.0]], np.stack([W, small])):
+    for wrong in (W + np.diag([0, 0, 0, 1.0]), np.stack([W, small])):
         with pytest.raises(ArgumentError, match="end in the row"):
             wtovel(wrong)
 

@@ -258,7 +258,10 @@ def _chosen(test: Any, new: Array, old: Array) -> Array:
 
 def _unknown(var: Any) -> FloatArray | None:
     """The first row of var; None where a column has not one 1 and one 0."""
-    found = np.asarray(var)
+    try:
+        found = np.asarray(var)
+    except ValueError:
+        found = np.zeros(0)
     if found.shape != (2, 6) or found.dtype.kind not in "iuf":
         raise ArgumentError(f"dyn_eq: var is {shown(var)}; expected two rows of six numbers, each 0 or 1")
     upper, lower = found.tolist()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import LINE, POINT, VECTOR
+from linkwise.spacelib.kinds import LINE, POINT, VECTOR, shape_of
 from linkwise.spacelib.points import as_point
 from linkwise.spacelib.sample import at_random, holds_symbols, in_sympy, undefined
 from linkwise.spatial.lines import (
@@ -127,7 +127,7 @@ def projponl(P1: Any, l: Any) -> Any:  # noqa: E741
     >>> I.tolist(), round(float(dist) ** 2, 12)
     ([5.0, 0.0, 0.0, 1.0], 10.0)
     """
-    if _shape(P1)[-2:] == (4, 2) and _shape(l)[-2:] != (4, 2):
+    if shape_of(P1)[-2:] == (4, 2) and shape_of(l)[-2:] != (4, 2):
         P1, l = l, P1  # noqa: E741
     return _projponl(P1, l)
 
@@ -270,11 +270,3 @@ def as_plane(across: Array, place: Array, tilt: Any = 0.0) -> Array:
 def usable_line(line: Array) -> Any:
     """Above zero where a line's direction is not null and its coordinates not beyond 1e70."""
     return least(usable(line[:3, 1]), LARGEST**2 - inner(line[:3, 0], line[:3, 0]))
-
-
-def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of what may be an array; () where it has none."""
-    try:
-        return value.shape if isinstance(value, np.ndarray) else np.asarray(value).shape
-    except ValueError:
-        return ()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.declaration import refuse_unless
@@ -197,6 +198,8 @@ def inter2pl(pl1: Any, pl2: Any, test: bool = False) -> Any:
     >>> test == NOTOK, line[0].tolist()
     (True, [nan, nan])
     """
+    if not isinstance(test, (bool, np.bool_)):
+        raise ArgumentError(f"inter2pl: test is {shown(test)}; expected True or False")
     line, code = made = _inter2pl(pl1, pl2)
     symbols = holds_symbols(made)
     if symbols and in_sympy(pl1, pl2):

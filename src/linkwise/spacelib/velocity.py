@@ -141,7 +141,8 @@ def makel2(jtype: int, a: int, pitch: Any, P: Any) -> Array:
 def wtol(W: Any) -> Any:
     """Screw axis matrix L of a velocity matrix: W for an angular speed of 1, of a translation for a speed of 1.
 
-    The null matrix gives the null matrix (manual, section 3.2).
+    The null matrix gives the null matrix (manual, section 3.2). Where the angular part is only rounding the motion is a
+    translation, as for `wtovel`.
 
     Parameters
     ----------
@@ -193,6 +194,12 @@ def wtovel(W: Any) -> tuple[Any, ...]:
     ------
     ArgumentError
         Where the last row is not null, or the 3x3 block far from skew-symmetric.
+
+    Notes
+    -----
+    Where rates of parallel joints cancel, the block of W is rounding, and the motion a translation. It is taken for that
+    where omega is up to 1e-9 rad/s and less than a thousand times the symmetric part, which shows the rounding; and in any
+    case where the axis would be farther off than some 7e13 m.
 
     Examples
     --------
