@@ -62,7 +62,7 @@ def parse(text: str, name: str, physical: bool = True) -> Reading:
     return replace(_build(numbers, count, name, physical), remarks=unused)
 
 
-def _without_end(words: Sequence[Token], count: int) -> tuple[Sequence[Token], list[FileProblem]]:
+def _without_end(words: list[Token], count: int) -> tuple[list[Token], list[FileProblem]]:
     """The words without a text after the last number, which SpaceLib does not read, and a remark on it.
 
     Numbers after the last one are no text: the count of links may be wrong.

@@ -20,7 +20,7 @@ _TOO_LARGE = "the result is beyond the largest number, 1.8e308"
 
 
 @function(refuse=(_TOO_LARGE,), a=VECTOR, b=VECTOR)
-def cross(a: Any, b: Any) -> Array:
+def cross(a: Any, b: Any) -> Any:
     """Cross product of two vectors, obsolete in MATLAB, which has its own (manual, section 3.8.3).
 
     Parameters
