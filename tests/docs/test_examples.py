@@ -58,6 +58,7 @@ PRINTED = {
     "26_pictures.py": "the tool goes from [ 0.772 -0.15 0.048] m to [ 0.042 0.479 -0.04 ] m\n"
     "puma: <Animation GIF: 11 pictures of 320 x ...>\nleg: <Animation GIF: 16 pictures of 320 x ...>\n"
     "drawn: out/pictures\n",
+    "27_spacelib_listing.py": "...W04\n 0.0000 -7.8540 0.0000 0.9163\n...\nthe same: True\n",
 }
 
 

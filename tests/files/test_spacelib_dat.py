@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Inertia, Link, Mechanism, Motor, robots
 from linkwise.errors import FileError
-from linkwise.files import check, load, read, save
+from linkwise.files import check, load, read, remarks, save
 from linkwise.spacelib.programs import bundled
 
 GOOD = bundled.path("SCARA.DAT").read_text()
@@ -61,6 +61,27 @@ def test_any_line_ends_blanks_and_fortran_exponents(tmp_path: Path, variant: str
     assert load(written(tmp_path, variant, "SCARA.dat")) == load(bundled.path("SCARA.DAT"))
 
 
+@pytest.mark.parametrize("zero", ["0.0", "0.", "+0", "0e0", "-0.0"])
+def test_whole_numbers_with_a_point(tmp_path: Path, zero: str) -> None:
+    made = read(written(tmp_path, ONE.replace("1\n0\n", f"1.0\n{zero}\n", 1)))
+    assert made.mechanism == read(written(tmp_path, ONE)).mechanism
+    prismatic = read(written(tmp_path, ONE.replace("1\n0\n", "1\n1.0\n", 1)))
+    assert prismatic.mechanism.links[0].joint == "prismatic"
+
+
+@pytest.mark.parametrize("text", ["end", "% ROBOT.DAT of 3 links, 1998", "the 7 is not read\n8 9\n", "-- 1 2 3"])
+def test_a_text_after_the_last_number(tmp_path: Path, text: str) -> None:
+    """SpaceLib reads as many numbers as it needs. What follows is not read, and a remark says so."""
+    path = written(tmp_path, ONE + text)
+    made, wanted = read(path), read(written(tmp_path, ONE, "other.dat"))
+    assert made.mechanism == wanted.mechanism.replace(name="arm")
+    assert made.external.tolist() == wanted.external.tolist()
+    first, *_ = text.split()
+    (said,) = [str(remark) for remark in remarks(path) if "after the last number" in str(remark)]
+    assert said.startswith(f"line 11: {first!r}")
+    assert not check(path)
+
+
 BAD = [
     ("", ["the file is empty"]),
     (" \n\t", ["the file is empty"]),
@@ -73,6 +94,7 @@ BAD = [
     (ONE.replace("0.2", "-inf"), ["line 3: a of link 1: '-inf' is not a finite number"]),
     (ONE.replace("0.2", "1e999"), ["line 3: a of link 1: '1e999' is too large for a number"]),
     (ONE.replace("1\n0\n", "1\n2\n", 1), ["line 2: joint type of link 1 is '2'; expected 0 (revolute) or 1 (prismatic)"]),
+    (ONE + "nan\n", ["line 11: 'nan' comes after the last number; 1 link need 26 numbers in all, there are 27 words"]),
     (ONE + "7\n", ["line 11: '7' comes after the last number; 1 link need 26 numbers in all, there are 27 words"]),
     (
         ONE.replace(" 5 6", ""),

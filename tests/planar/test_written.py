@@ -64,6 +64,15 @@ def test_the_numbers_at_a_configuration() -> None:
     assert lines[4] == f"T_2 = [ {c:.6g}  {-s:.6g}  2 ]   link2 on link1"
 
 
+@pytest.mark.parametrize("size", [1e-18, 1.0, 1e6])
+def test_lengths_of_any_size(size: float) -> None:
+    """Lengths are 0 where they are rounding beside the others, not where they are short."""
+    chain = Mechanism([Link(joint="free"), Link(a=2.0 * size)])
+    lines = chain.transform_text([0.5 * size, 1e-17 * size, 0.0, 0.3]).splitlines()
+    assert lines[0].split("]")[0] == f"T_1 = [ 1  0  {0.5 * size:.6g}".ljust(len(lines[0].split("]")[0]))
+    assert lines[1].split()[3] == "0"
+
+
 @pytest.mark.parametrize(
     ("q", "options", "message"),
     [

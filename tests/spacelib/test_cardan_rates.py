@@ -14,7 +14,10 @@ from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
 from linkwise.spacelib.cardan import cardatom, cardator
 from linkwise.spacelib.cardan_rates import cardatog, cardatoh, cardatow, cardompt, cardtome, cardtoom, htocarda, wtocarda
+from linkwise.spacelib.change_of_frame import mami
 from linkwise.spacelib.constants import ORIGIN, PIG, PIG_2, X, Y, Z
+from linkwise.spacelib.position import dhtom, screwtom
+from linkwise.spacelib.velocity import makel2
 
 SEQUENCES = [axes for axes in itertools.product(range(3), repeat=3) if axes[1] not in (axes[0], axes[2])]
 SMALL = 3e-15
@@ -272,3 +275,47 @@ def test_up_to_the_lock(axes: tuple[int, int, int]) -> None:
         error = min(np.abs(solutions[k] - qp).max() for k in (1, 3))
         assert error <= 4 * SMALL / distance
         assert abs(PIG - abs(solutions[0][0] - solutions[2][0])) <= SMALL
+
+
+@some_sequences
+def test_rates_of_parallel_joints_cancel(axes: tuple[int, int, int]) -> None:
+    """The angular part of W is rounding: the angles have no rates but such, and are not refused."""
+    rng = np.random.default_rng(12)
+    for k in range(100):
+        m = cardatom(drawn(axes, k)[0], *axes, rng.normal(size=4)[:3])
+        turn = screwtom(rng.normal(size=3), rng.uniform(-3, 3), rng.normal(size=3), 0.0)
+        first = mami(makel2(0, Z, 0.0, ORIGIN), turn)
+        W = first - mami(makel2(0, Z, 0.0, ORIGIN), turn @ dhtom(0, 0.3, 0.2, 0.0, (k % 2) * 0.5, 0.0, k))
+        _, rates, _, others = wtocarda(m, W, *axes)
+        # Rates of 1 rad/s cancel to a few units in the last place; the lock is half a radian off.
+        assert np.abs([rates, others]).max() <= 16 * SMALL
+        seconds = htocarda(m, W, W @ W, *axes)[4:]
+        assert np.abs(seconds).max() <= 16 * SMALL
+
+
+def test_the_arguments_of_cardtome_have_names() -> None:
+    q, qp, qpp = drawn((X, Y, Z), 3)
+    wanted = cardtome(q, qp, X, Y, Z).tolist()
+    for call in (
+        lambda: cardtome(q, qp, i=X, j=Y, k=Z),
+        lambda: cardtome(q=q, qp=qp, i=X, k=Z, j=Y),
+        lambda: cardtome(q, qp, X, k=Z, j=Y),
+        lambda: cardtome(q, qp, qpp, X, Y, Z),
+        lambda: cardtome(q, qp, qpp, i=X, j=Y, k=Z),
+        lambda: cardtome(q, qp, qpp=qpp, i=X, j=Y, k=Z),
+    ):
+        assert call().tolist() == wanted
+    with pytest.raises(TypeError, match=r"^cardtome"):
+        cardtome(q, qp, X, Y, a=Z)
+    with pytest.raises(ArgumentError, match="number of arguments is 4"):
+        cardtome(q, qp, i=X, j=Y)
+    with pytest.raises(ArgumentError, match=r"^cardtome: qpp is"):
+        cardtome(q, qp, qpp=[1.0], i=X, j=Y, k=Z)
+
+
+def test_what_is_no_velocity() -> None:
+    m = cardatom([0.1, 0.2, 0.3], X, Y, Z, ORIGIN)
+    for wrong in (np.diag([1.0, 1.0, 1.0, 0.0]), np.diag([1e-8, 0.0, 0.0, 0.0])):
+        for call in (lambda W: wtocarda(m, W, X, Y, Z), lambda W: htocarda(m, W, W, X, Y, Z)):
+            with pytest.raises(ArgumentError, match="no angular velocity"):
+                call(wrong)

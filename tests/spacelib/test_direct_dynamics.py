@@ -12,6 +12,7 @@ from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
 from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.direct_dynamics import dyn_eq
+from linkwise.spacelib.position import screwtom, traslat
 from linkwise.spatial.matrix_method import action_matrix, skew_part, velocity_matrix
 from linkwise.spatial.rotation import axial, skew
 
@@ -142,20 +143,18 @@ def test_six_unknowns_are_not_enough_each_pair_must_have_one(var: Any) -> None:
 def test_what_is_no_inertia() -> None:
     Wp, F = velocity_matrix(*RNG.normal(size=(2, 3))), action_matrix(*RNG.normal(size=(2, 3)))
     good = inertia()
-    asymmetric, flat, negative, massless = good.copy(), good.copy(), -good, good.copy()
+    asymmetric, negative, massless = good.copy(), -good, good.copy()
     asymmetric[0, 2] += 1e-6
-    normal = np.array([1.0, 2.0, -1.0]) / 3
-    points = RNG.normal(size=(6, 3))
-    points = np.column_stack([points - np.outer(points @ normal, normal) / (normal @ normal) + [1.0, 0.0, 0.0], np.ones(6)])
-    flat = points.T @ points
     massless[3, 3] = 0.0
+    impossible = np.diag([1.0, 1.0, -1e-6, 1.0])
+    away = traslat([1.0, 2.0, 3.0], 1e3)
     for J in (
         asymmetric,
-        flat,
         negative,
         massless,
         np.zeros((4, 4)),
-        np.diag([1.0, 1.0, 0.0, 1.0]),
+        impossible,
+        away @ impossible @ away.T,
         np.diag([1.0, -1.0, 1.0, 1.0]),
     ):
         for scale in (1e-9, 1.0, 1e9):
@@ -163,6 +162,62 @@ def test_what_is_no_inertia() -> None:
                 assert refused(scale * J, Wp, F, var)
     nearly = good + 1e-15 * RNG.normal(size=(4, 4))  # rounding is no asymmetry
     assert dyn_eq(nearly, Wp, F, ACCELERATIONS)[2] == OK
+
+
+def spread_along(directions: Any, place: Any) -> Any:
+    """The inertia matrix of points of mass on some directions from a place: a flat body on two, a rod on one."""
+    points = RNG.normal(size=(6, len(directions))) @ np.reshape(directions, (-1, 3)) + place
+    points = np.column_stack([points, np.ones(6)])
+    return points.T @ points
+
+
+def test_flat_bodies() -> None:
+    """The 6x6 mass matrix of a body that has no thickness is positive definite, wherever it lies; that of a rod is not."""
+    for place in (0.0, [1.0, 0.0, 0.0], [30.0, -20.0, 10.0]):
+        flat, rod = spread_along(RNG.normal(size=(2, 3)), place), spread_along(RNG.normal(size=(1, 3)), place)
+        point = spread_along(np.zeros((0, 3)), place)
+        for scale, length in ((1e-9, 1.0), (1.0, 1e-6), (1.0, 1.0), (1.0, 1e6), (1e9, 1.0)):
+            D = np.diag([length, length, length, 1.0])
+            for J in (D @ flat @ D * scale, D @ rod @ D * scale, D @ point @ D * scale):
+                Wp = velocity_matrix(RNG.normal(size=3), length * RNG.normal(size=3))
+                F = skew_part(Wp, J)
+                assert dyn_eq(J, Wp, np.zeros((4, 4)), ACTIONS)[2] == OK
+                made, _, test = dyn_eq(J, np.zeros((4, 4)), F, ACCELERATIONS)
+                assert test == (OK if J[0, 0] == (D @ flat @ D * scale)[0, 0] else NOTOK)
+                if test == OK:
+                    sizes = np.outer([1, 1, 1, 1], [1, 1, 1, length])
+                    assert (np.abs(made - Wp) <= 64 * EPS * np.linalg.cond(six_by_six(flat)) * sizes * 4).all()
+
+
+def test_a_rod_whose_spin_is_known() -> None:
+    """A rod along x does not feel an angular acceleration about x; where that is known, the others follow."""
+    rod = np.diag([0.5, 0.0, 0.0, 2.0])
+    Wp = velocity_matrix([3.0, 0.1, 0.2], [1.0, 2.0, 3.0])
+    F = skew_part(Wp, rod)
+    assert refused(rod, Wp, F, ACCELERATIONS)
+    made, completed, test = dyn_eq(rod, Wp, F, [[0, 1, 1, 1, 1, 1], [1, 0, 0, 0, 0, 0]])
+    assert test == OK
+    assert np.abs(made - Wp).max() <= 16 * EPS * 3
+    assert np.abs(completed - F).max() <= 16 * EPS * 6
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_actions_that_balance(size: float) -> None:
+    """Moments and forces that cancel leave rounding, which is not skew-symmetric: the body stays as it is."""
+    D = np.diag([size, size, size, 1.0])
+    for _ in range(100):
+        J = D @ inertia() @ D
+        m = screwtom(RNG.normal(size=3), 1.0, RNG.normal(size=3) * size, 0.0)
+        one, two = (D @ action_matrix(*100 * RNG.normal(size=(2, 3))) @ D for _ in range(2))
+        F = m @ one @ m.T + m @ two @ m.T - m @ (one + two) @ m.T
+        made, _, test = dyn_eq(J, np.zeros((4, 4)), F, ACCELERATIONS)
+        assert test == OK
+        # Actions of some 300 N cancel to a few units in the last place; the body is of some 10 kg.
+        assert np.abs(made[:3, 3]).max() <= 1e-9 * size
+        assert np.abs(made[:3, :3]).max() <= 1e-9
+        wrong = F.copy()
+        wrong[0, 3] += size
+        assert refused(J, np.zeros((4, 4)), wrong, ACCELERATIONS)
 
 
 def test_units_do_not_matter() -> None:
@@ -258,11 +313,18 @@ def test_symbols_where_something_can_be_seen() -> None:
     F, Wp = symbolic_action(), symbolic_motion()
     asymmetric = GENERAL.copy()
     asymmetric[0, 1] = A
-    for J in (asymmetric, sympy.diag(A, 0, C, M), sympy.diag(A, -2, C, M), sympy.zeros(4, 4), sympy.diag(1, 1, 1, -1)):
+    for J in (asymmetric, sympy.diag(A, 0, 0, M), sympy.diag(A, -2, C, M), sympy.zeros(4, 4), sympy.diag(1, 1, 1, -1)):
         made, completed, test = dyn_eq(J, Wp, F, ACCELERATIONS)
         assert test == NOTOK
         assert sympy.Matrix(made) == Wp
         assert sympy.Matrix(completed) == F
+    flat = sympy.diag(A, 0, C, M)
+    made, _, test = dyn_eq(flat, Wp, F, ACCELERATIONS)
+    assert test == OK
+    assert [sympy.simplify(item) for item in axial(made) - [TORQUE[0] / C, TORQUE[1] / (A + C), TORQUE[2] / A]] == [0] * 3
+    assert dyn_eq(sympy.diag(1, 0, 2, 3), Wp, F, ACCELERATIONS)[2] == OK
+    assert dyn_eq(sympy.diag(1, 0, 0, 3), Wp, F, ACCELERATIONS)[2] == NOTOK
+    assert dyn_eq(sympy.diag(A, 0, 0, M), Wp, F, [[0, 1, 1, 1, 1, 1], [1, 0, 0, 0, 0, 0]])[2] == OK
     point = sympy.Matrix([R, 0, 0, 1])
     assert dyn_eq(M * point * point.T, Wp, F, ACCELERATIONS)[2] == NOTOK
     assert dyn_eq(GENERAL, Wp, F * 0 + sympy.eye(4), ACTIONS)[2] == OK

@@ -106,7 +106,7 @@ def test_expressions() -> None:
     ("call", "message"),
     [
         (lambda: scaled(5, [1, 2, 3]), "scaled: a is 5; expected 'X (0)', 'Y (1)', 'Z (2)' or 'U (3)'"),
-        (lambda: scaled(1.0, [1, 2, 3]), "scaled: a is 1.0; expected 'X (0)', 'Y (1)', 'Z (2)' or 'U (3)'"),
+        (lambda: scaled(1.5, [1, 2, 3]), "scaled: a is 1.5; expected 'X (0)', 'Y (1)', 'Z (2)' or 'U (3)'"),
         (lambda: scaled(True, [1, 2, 3]), "scaled: a is True; expected 'X (0)', 'Y (1)', 'Z (2)' or 'U (3)'"),
         (lambda: scaled(0, [1, 2]), "scaled: v is [1, 2]; expected a vector (..., 3) or (..., 4)"),
         (lambda: scaled(0, np.ones((2, 5))), "scaled: v is of shape (2, 5); expected a vector (..., 3) or (..., 4)"),

@@ -109,6 +109,29 @@ def test_bodies_at_the_limit() -> None:
         assert np.abs(rod[:3, :3] - third).max() <= 4 * EPS * size
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-17, 1e-8, 1.0, 1e300])
+def test_an_impossible_body_of_any_size(size: float) -> None:
+    """jzz is more than jxx + jyy: the integral of z z dm would be negative. Nothing about a size makes it possible."""
+    with pytest.raises(ArgumentError, match="no body has these moments"):
+        jtoj(size, size, size, 3 * size, 0, 0, 0, 0, 0, 0)
+    with pytest.raises(ArgumentError, match="products of inertia"):
+        jtoj(size, size, size, size, 0.6 * size, 0, 0, 0, 0, 0)
+    p = sympy.Symbol("p", positive=True)
+    with pytest.raises(ArgumentError, match="no body has these moments"):
+        jtoj(p, p, p, 3 * p, 0, 0, 0, 0, 0, 0)
+    assert jtoj(p, p, p, 2 * p, 0, 0, 0, 0, 0, 0)[2, 2] == 0
+
+
+def test_moments_that_are_left_over_when_a_body_is_moved() -> None:
+    """Moments of points about the origin less those of their mass in the centre: rounding of what was subtracted."""
+    rng = np.random.default_rng(6)
+    for _ in range(100):
+        m, place = rng.uniform(0.1, 2), rng.normal(size=3) * 10
+        left = m * (place @ place) * 8 * EPS * rng.uniform(-1, 1, 6)
+        J = jtoj(m, *left, *place)
+        assert np.abs(J - m * np.outer([*place, 1], [*place, 1])).max() <= 16 * EPS * m * (place @ place)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

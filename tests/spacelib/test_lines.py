@@ -340,6 +340,28 @@ def test_exact_results() -> None:
     assert sympy.simplify(dist - a * y / sympy.sqrt(x**2 + y**2)) == 0
 
 
+@pytest.mark.parametrize("size", [2.0**-20, 1.0, 2.0**20])
+@pytest.mark.parametrize("kind", [OBLIQUE, CROSSING, PARALLEL, SAME])
+def test_lengths_do_not_matter(kind: int, size: float) -> None:
+    for seed in range(20):
+        l1, l2, _ = two_lines(np.random.default_rng(seed), kind)
+        one, scaled = intersec(l1, l2), intersec(*(np.column_stack([[*size * l[:3, 0], 1.0], l[:, 1]]) for l in (l1, l2)))  # noqa: E741
+        assert scaled[4] == one[4] == kind
+        assert scaled[1] == size * one[1]
+        assert np.array_equal(scaled[3][:3], size * one[3][:3], equal_nan=True)
+
+
+def test_lines_that_meet_in_the_origin() -> None:
+    """Points of lines that are found by a computation lie off the origin by rounding, and show no greater length."""
+    rng = np.random.default_rng(16)
+    for _ in range(50):
+        starts, directions = 4e-16 * rng.uniform(-1, 1, (2, 3)), rng.normal(size=(2, 3))
+        l1, l2 = map(linpvect, starts, directions)
+        assert intersec(l1, l2)[4] == CROSSING
+        assert intersec(l1, linpvect(starts[1], -2 * directions[0]))[4] == SAME
+        assert intersec(l1, linpvect(starts[1] + 1e-12 * np.cross(*directions), directions[1]))[4] == OBLIQUE
+
+
 NO_LINE = "{} has no direction, or a coordinate beyond 1e70"
 XAXIS = [[0, 1], [0, 0], [0, 0], [1, 0]]
 LINE = "expected a line (..., 4, 2): a point that ends in 1 and a direction that ends in 0, as columns"

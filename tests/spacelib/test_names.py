@@ -2,12 +2,15 @@
 
 import ast
 import inspect
+import subprocess
+import sys
 from importlib import import_module
 
 import numpy as np
 import pytest
 import sympy
 
+from linkwise.errors import ArgumentError
 from linkwise.mechanism import Mechanism
 from linkwise.spacelib import c, constants, maple
 from linkwise.spacelib.names import NAMES, RELEASES, Name, names_of
@@ -88,6 +91,51 @@ def test_constants_are_there_too() -> None:
         assert {"X", "OK", "UNIT4"} <= {*dir(namespace)}
     assert {*names_of("c")} <= {*dir(c)}
     assert not {"annotations", "np", "math"} & {*dir(c)}
+
+
+@pytest.mark.parametrize("release", ["c", "maple"])
+def test_a_star_imports_the_whole_release(release: str) -> None:
+    """What a program begins with: all functions and constants, and nothing else."""
+    namespace: dict[str, object] = {}
+    exec(f"from linkwise.spacelib.{release} import *", namespace)
+    del namespace["__builtins__"]
+    assert {*namespace} == {*dir(import_module(f"linkwise.spacelib.{release}"))}
+    assert {*names_of(release)} | {"X", "PIG_2", "UNIT4"} <= {*namespace}
+
+
+def test_the_namespaces_are_there_after_one_import() -> None:
+    code = (
+        "import sys, linkwise.spacelib as sl;"
+        "assert not [name for name in ('c', 'maple', 'programs') if f'linkwise.spacelib.{name}' in sys.modules];"
+        "assert sl.c.makeL is sl.makel and sl.maple.makeL is sl.makel and sl.programs.__name__.endswith('programs');"
+        "assert {'c', 'maple', 'programs'} <= {*dir(sl)}"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_no_axis_is_the_constant_and_no_other_three() -> None:
+    """Where U means no axis, a 3 of a MATLAB program would mean Z: only the constant counts."""
+    for name, args in {
+        "rotat2": (0.1,),
+        "rotat24": (0.1, constants.ORIGIN),
+        "rotat34": (0.1, constants.ORIGIN),
+        "traslat2": (0.1,),
+        "traslat24": (0.1, constants.ORIGIN),
+    }.items():
+        function = getattr(c, name)
+        assert np.array_equal(function(c.U, *args), np.eye(len(function(c.U, *args))))
+        assert np.array_equal(function(np.float64(2.0), *args), function(c.Z, *args))
+        for wrong in (3, 3.0, np.int64(3), np.array(3), -1, 4):
+            with pytest.raises(ArgumentError, match=f"^{name}: a is"):
+                function(wrong, *args)
+    for name, kind, args in (("makeL2", 0, (0.0, constants.ORIGIN)), ("velacctoWH2", 1, (1.0, 1.0))):
+        assert not np.any(getattr(c, name)(kind, c.U, *args))
+        with pytest.raises(ArgumentError, match="count from 0"):
+            getattr(c, name)(kind, 3, *args)
+    for name in ("axis", "cardantor"):  # these need an axis
+        with pytest.raises(ArgumentError, match="expected"):
+            getattr(c, name)(*([c.U] if name == "axis" else [[0.1, 0.2, 0.3], c.U, c.Y, c.U]))
+    assert [np.arange(4)[k] for k in (c.X, c.Y, c.Z, c.U)] == [0, 1, 2, 3]
 
 
 def test_the_constants_of_maple_are_exact() -> None:

@@ -24,7 +24,7 @@ from figures import (
 from linkwise.errors import ArgumentError
 from linkwise.expr import Expr, evaluate, symbol
 from linkwise.spacelib.constants import NOTOK, OK, ORIGIN
-from linkwise.spacelib.lines import line2p
+from linkwise.spacelib.lines import line2p, linpvect
 from linkwise.spacelib.planes import distpp, inter2pl, interlpl, plane, plane2, project
 from mechanisms import random_rotation
 
@@ -197,6 +197,36 @@ def test_a_line_through_points_of_a_plane_lies_in_it() -> None:
     point, inttype = interlpl(line2p(a, other), made)
     assert (inttype == PIERCING).all()
     assert np.median(np.abs(point - a)) <= 64 * EPS  # they meet in a; worse only where the line is nearly in the plane
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+def test_a_line_in_a_plane_through_the_origin(size: float) -> None:
+    """The plane's number d is rounding there, and the line's point may be the origin: neither is a length to go by."""
+    rng = np.random.default_rng(15)
+    turns = np.array([random_rotation(rng) for _ in range(300)])
+    a, b = turns[:, :, 0] * rng.uniform(0.5, 2, (300, 1)) * size, turns[:, :, 1] * rng.uniform(0.5, 2, (300, 1)) * size
+    c, normal = rng.uniform(-2, 2, (300, 1)) * a + rng.uniform(-2, 2, (300, 1)) * b, turns[:, :, 2]
+    for pl in (plane(a, b, c), plane2(a, normal), plane2(c, -1e3 * normal)):
+        assert (pl[:, 3] == 0).all()
+        for line in (linpvect(np.zeros((300, 3)), a - b), linpvect(a, b), line2p(b, c), inter2pl(pl, plane2(b, a - b * 2))):
+            assert (interlpl(line, pl)[1] == INSIDE).all()
+        assert (interlpl(linpvect(pl[:, :3] * size * 1e-3, a - b), pl)[1] == BESIDE).all()
+    # A plane that somebody else has made, in metres: d is what rounding leaves.
+    made = np.column_stack([normal, 4e-16 * rng.uniform(-1, 1, 300)])
+    assert (interlpl(linpvect(np.zeros((300, 3)), a - b), made)[1] == INSIDE).all()
+
+
+@pytest.mark.parametrize("size", [2.0**-20, 2.0**20])
+@pytest.mark.parametrize("kind", [PIERCING, INSIDE, BESIDE])
+def test_lengths_do_not_matter(kind: int, size: float) -> None:
+    for seed in range(20):
+        line, pl, _ = line_and_plane(np.random.default_rng(seed), kind)
+        larger, far = line * [size, 1.0], pl * [1.0, 1.0, 1.0, size]
+        larger[3, 0] = 1.0
+        point, inttype = interlpl(line, pl)
+        scaled = interlpl(larger, far)
+        assert scaled[1] == inttype == kind
+        assert np.array_equal(scaled[0][:3], size * point[:3], equal_nan=True)
 
 
 def test_a_batch_of_all_kinds_is_a_loop() -> None:

@@ -241,6 +241,22 @@ def test_screw_of_a_translation() -> None:
     assert (u.tolist(), phi, point.tolist(), h) == ([0, 0, 1], 1e-20, [0, 0, 0, 1], 3)
 
 
+def test_turns_that_cancel() -> None:
+    """Two ways of a chain of parallel joints to one orientation differ by a translation; rounding alone turns."""
+    rng = np.random.default_rng(14)
+    for _ in range(200):
+        axis, q = rng.normal(size=3), rng.uniform(-3, 3, (2, 4))
+        q[1, 3] += q[0].sum() - q[1].sum()
+        start = rotat24(X, rng.uniform(-3, 3), ORIGIN) @ screwtom(axis, 1.0, ORIGIN, 0.0)
+        ends = [start, start]
+        for k in range(4):
+            ends = [end @ dhtom(Rev, 0.0, 0.1, 0.0, 0.3, 0.0, angle) for end, angle in zip(ends, q[:, k], strict=True)]
+        Q = ends[0] @ invers(ends[1])
+        u, phi, point, h = mtoscrew(Q)
+        assert (phi, point.tolist()) == (0, [0, 0, 0, 1])
+        assert np.abs(u * h - Q[:3, 3]).max() <= SMALL
+
+
 def test_both_orders_of_screwtom() -> None:
     rng = np.random.default_rng(11)
     point, u = random_points(rng), vectors(rng)
@@ -327,7 +343,11 @@ NO_ROTATION = "the 3x3 block is no rotation: RR is off the identity by 0.1 or mo
         (lambda: rotat34(-1, 0.1, ORIGIN), "rotat34: a is -1; expected X (0), Y (1), Z (2) or U (3)"),
         (lambda: traslat([math.nan, 0, 0], 1), "traslat: u is nan at (0,); expected finite numbers"),
         (lambda: traslat2(X, "1"), "traslat2: h holds <U1; expected a real number"),
-        (lambda: traslat24(1.0, 1, ORIGIN), "traslat24: a is 1.0; expected X (0), Y (1), Z (2) or U (3)"),
+        (lambda: traslat24(1.5, 1, ORIGIN), "traslat24: a is 1.5; expected X (0), Y (1), Z (2) or U (3)"),
+        (
+            lambda: rotat2(3, 0.1),
+            "rotat2: a is 3; expected X (0), Y (1) or Z (2), for axes count from 0; or the constant U for none",
+        ),
         (lambda: rotat(np.ones((2, 3)), np.ones(3)), "rotat: the batch shapes do not fit each other: u (2,), phi (3,)"),
     ],
 )

@@ -15,7 +15,7 @@ from linkwise.expr import Expr, evaluate, symbol
 from linkwise.spacelib.names import NAMES
 
 RNG = np.random.default_rng(11)
-X, Y, Z, U, REV, PRI = 0, 1, 2, 3, 0, 1
+X, Y, Z, U, REV, PRI = sl.X, sl.Y, sl.Z, sl.U, sl.Rev, sl.Pri
 
 
 def numbers(*shape: int) -> Any:

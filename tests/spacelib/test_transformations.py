@@ -14,6 +14,7 @@ import linkwise.spacelib.transformations as every
 from figures import EPS, on_expressions, on_sympy, same_bits
 from linkwise.errors import ArgumentError
 from linkwise.expr import symbol
+from linkwise.spacelib.constants import UNIT3
 from linkwise.spacelib.transformations import deg, grad, jrand, mtov, rad, skew, tracljlt, vtom
 from mechanisms import random_rotation
 
@@ -95,6 +96,15 @@ def test_products() -> None:
     traces = tracljlt(a, b, c)
     assert np.abs(traces - np.trace(a @ b @ c.swapaxes(1, 2), axis1=1, axis2=2)).max() <= 64 * EPS * 27
     assert same_bits(traces, [tracljlt(*three) for three in zip(a, b, c, strict=True)])
+    for sizes in ((3, 3, 3), (2, 3, 5), (1, 4, 1), (6, 6, 6), (3, 20, 7), (30, 30, 30)):
+        m, n, k = sizes
+        one, two, three = (rng.normal(size=(5, *shape)) for shape in ((m, n), (n, k), (m, k)))
+        found = tracljlt(one, two, three)
+        assert np.abs(found - np.trace(one @ two @ three.swapaxes(1, 2), axis1=1, axis2=2)).max() <= 8 * EPS * m * n * k
+        assert same_bits(found, [tracljlt(*each) for each in zip(one, two, three, strict=True)])
+    assert tracljlt(UNIT3, UNIT3, UNIT3) == 3
+    q = sympy.Symbol("q")
+    assert tracljlt([[q, 0]], [[1, 2], [3, 4]], [[1, 1]]) == 3 * q
     symmetric = b + b.swapaxes(1, 2)
     assert np.abs(tracljlt(a, symmetric, c) - tracljlt(c, symmetric, a)).max() <= 64 * EPS * 54
 
@@ -121,8 +131,10 @@ def test_symbols() -> None:
         (lambda: deg([1.0, math.nan]), "deg: r is nan at (1,); expected finite numbers"),
         (lambda: grad("1"), "grad: r holds <U1; expected a real number"),
         (lambda: rad(1j), "rad: g holds complex128; expected a real number"),
-        (lambda: jrand(0, 2, 0, 1), "jrand: imax is 0; expected a whole number above zero"),
-        (lambda: jrand(2, 2.0, 0, 1), "jrand: jmax is 2.0; expected a whole number above zero"),
+        (lambda: jrand(0, 2, 0, 1), "jrand: imax is 0; expected a whole number of 1 or more"),
+        (lambda: jrand(2, 2.5, 0, 1), "jrand: jmax is 2.5; expected a whole number of 1 or more"),
+        (lambda: jrand(2, 10**30, 0, 1), f"jrand: there is no memory for 2 x {10**30} numbers"),
+        (lambda: jrand(2, 2, 0, 1, "x"), "jrand: rng is 'x'; expected a generator, or a whole number of 0 or more"),
         (lambda: jrand(2, 2, 1, 1), "jrand: the range is 1.0 to 1.0; expected finite numbers, min < max"),
         (
             lambda: jrand(2, 2, -1.7e308, 1.7e308),
@@ -137,7 +149,14 @@ def test_symbols() -> None:
             lambda: skew(np.eye(3), np.eye(4)),
             "skew: the shapes are A (3, 3), B (4, 4); expected (..., n, n) with one n, and batches that fit",
         ),
-        (lambda: tracljlt(np.eye(4), np.eye(3), np.eye(4)), "tracljlt: J is of shape (3, 3); expected a matrix (..., 4, 4)"),
+        (
+            lambda: tracljlt(np.eye(4), np.eye(3), np.eye(4)),
+            "tracljlt: the shapes are L1 (4, 4), J (3, 3), L2 (4, 4); expected (m, n), (n, k) and (m, k)",
+        ),
+        (
+            lambda: tracljlt(np.eye(20), np.eye(20), np.eye(19)),
+            "tracljlt: the shapes are L1 (20, 20), J (20, 20), L2 (19, 19); expected (m, n), (n, k) and (m, k)",
+        ),
     ],
 )
 def test_refused(call: Any, message: str) -> None:

@@ -9,6 +9,7 @@ import sympy
 
 from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
+from linkwise.spacelib import c
 from linkwise.spacelib.vectors import cross, dot, dot2, dot3, mod, modulus, unitv, vector
 
 RNG = np.random.default_rng(21)
@@ -46,6 +47,39 @@ def test_batch_equals_loop() -> None:
         assert modulus(N.T[:, :5].T)[k % 5] == modulus(N[k % 5])
     assert dot2(N, N[0]).shape == (40,)
     assert vector(N[0], t).shape == (40, 9)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-150, 1e150, 1e200, 1e300])
+def test_lengths_of_any_size(size: float) -> None:
+    for length_of in (modulus, mod, lambda a: c.norm(a[..., None, :])):
+        found = length_of(size * N)
+        assert np.abs(found / size - modulus(N)).max() <= 8 * EPS * modulus(N).max()
+        assert [length_of(size * row) for row in N[:5]] == found[:5].tolist()
+        mixed = np.array([[3.0, 4.0], [3.0 * size, 4.0 * size], [0.0, 0.0]])
+        assert length_of(mixed).tolist() == pytest.approx([5.0, 5.0 * size, 0.0], rel=4 * EPS)
+    for product in (dot2, dot3, dot):
+        assert product(size * A[0], B[0] / size) == pytest.approx(A[0] @ B[0], rel=16 * EPS)
+    # The 2 is less than the rounding of the products, or all that there is.
+    assert dot2([size, size, 1.0], [size, -size, 2.0]) == (2.0 if size < 1.0 else 0.0)
+
+
+def test_results_beyond_the_largest_number() -> None:
+    """Refused, and not infinite or NaN; in a batch with the place."""
+    large = [1e200, 1e200, 0.0]
+    for call in (
+        lambda: dot2(large, large),
+        lambda: dot3(large, large),
+        lambda: dot(large, [1e200, -1e200, 0.0]),
+        lambda: cross(large, [0.0, 1e200, 1e200]),
+        lambda: modulus([1.7e308, 1.7e308]),
+        lambda: mod([1.7e308, 1.7e308]),
+    ):
+        with pytest.raises(ArgumentError, match=r"beyond the largest number, 1\.8e308$"):
+            call()
+    with pytest.raises(ArgumentError, match=r"at \(1,\) of the batch"):
+        dot2([[1.0, 2.0], [1e200, 0.0]], [1e200, 0.0])
+    with pytest.raises(ArgumentError, match=r"at \(1,\) of the batch"):
+        cross([[1.0, 2.0, 3.0], [1e200, 0.0, 0.0]], [0.0, 1e200, 0.0])
 
 
 def test_layouts() -> None:
@@ -99,7 +133,7 @@ def test_linkwise_expressions() -> None:
         (lambda: dot2([1.0, 2.0], [1.0]), "dot2: a has 2 entries and b 1; expected vectors of one length"),
         (lambda: dot2(np.zeros((2, 3)), np.zeros((4, 3))), "dot2: the batch shapes do not fit each other: (2,) and (4,)"),
         (lambda: dot(np.zeros((2, 3)), np.zeros((4, 3))), "dot: the batch shapes do not fit each other: a (2,), b (4,)"),
-        (lambda: modulus(3.0), "modulus: a is 3.0; expected a vector (..., n)"),
+        (lambda: modulus(3.0), "modulus: a is 3.0; expected a vector (..., n) of one number or more"),
         (lambda: mod([1.0, np.inf]), "mod: a is inf at (1,); expected finite numbers"),
         (lambda: unitv([np.nan, 0.0, 0.0]), "unitv: v is nan at (0,); expected finite numbers"),
         (lambda: vector(np.zeros((2, 3)), [1.0, 2.0, 3.0]), "vector: the batch shapes do not fit each other: (2,) and (3,)"),

@@ -13,7 +13,8 @@ from figures import EPS, on_expressions, on_sympy, parts, random_points, same_bi
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.change_of_frame import mami
 from linkwise.spacelib.constants import NULL4, ORIGIN, Pri, Rev, U, X, Y, Z
-from linkwise.spacelib.position import screwtom, traslat2
+from linkwise.spacelib.position import dhtom, screwtom, traslat2
+from linkwise.spacelib.programs.robscara import robscara
 from linkwise.spacelib.velocity import (
     coriolis,
     gtom,
@@ -221,6 +222,89 @@ def test_what_symbols_give() -> None:
     u, omega, vel, point = wtovel(sympy.Matrix(around).subs(h, t))
     assert (u.tolist(), omega, vel, point.tolist()) == ([0, 0, 1], 1, t, [x, y, 0, 1])
     assert coriolis(pushed, pushed, turning, turning).tolist() == veactowh(Rev, 2 * w, 2 * a)[1].tolist()
+
+
+def parallel_joints(rng: np.random.Generator, size: float, rate: float, coaxial: bool = False) -> tuple[Any, Any]:
+    """W of the last of two to four parallel joints whose rates cancel, with its terms; offsets are of a size (m)."""
+    M = screwtom(rng.normal(size=3), rng.uniform(-3, 3), rng.normal(size=3) * size, rng.normal() * size)
+    rates = rng.normal(size=rng.integers(2, 5)) * rate
+    rates[-1] = -rates[:-1].sum()
+    terms = []
+    for qp in rates:
+        terms.append(mami(makel2(Rev, Z, 0.0, ORIGIN) * qp, M))
+        offset = 0.0 if coaxial else rng.uniform(0.1, 1) * size
+        M = M @ dhtom(Rev, 0.0, rng.uniform(-1, 1) * size, 0.0, offset, 0.0, rng.uniform(-3, 3))
+    return sum(terms), np.array(terms)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("rate", [1e-3, 1.0, 1e3])
+def test_rates_of_parallel_joints_cancel(size: float, rate: float) -> None:
+    """What is left of the angular part is rounding, and no part of a screw: a translation, however long the links are."""
+    rng = np.random.default_rng(8)
+    made = [parallel_joints(rng, size, rate, coaxial=k % 5 == 4) for k in range(150)]
+    W = np.array([w for w, _ in made])
+    u, omega, vel, point = wtovel(W)
+    assert (omega == 0).all()
+    assert (point == [0, 0, 0, 1]).all()
+    # The velocity is kept: the greatest term of each sum, a few roundings of it.
+    kept = np.array([np.abs(terms[..., :3, 3]).max() for _, terms in made])
+    assert (np.abs(u * vel[:, None] - W[:, :3, 3]).max(axis=1) <= 4 * EPS * kept).all()
+    L = wtol(W)
+    assert not L[:, :3, :3].any()
+    assert (np.abs(L[:, :3, 3] - u) <= 4 * EPS).all()
+
+
+def test_the_manuals_scara_with_opposite_rates() -> None:
+    rng = np.random.default_rng(9)
+    rates, angles = rng.uniform(-2, 2, 200), rng.uniform(-3, 3, (200, 3))
+    for qp, q in zip(rates, angles, strict=True):
+        u, omega, vel, _ = wtovel(robscara(q, [qp, -qp, 0.0]).W04)
+        assert omega == 0
+        # The gripper goes round the elbow of 0.33 m as the first arm turns.
+        assert np.abs(u * vel - 0.33 * qp * np.array([-np.sin(q[0]), np.cos(q[0]), 0.0])).max() <= 16 * EPS
+
+
+@pytest.mark.parametrize("size", [2.0**-20, 2.0**20, 1e-6, 1e6])
+def test_a_screw_scales_with_lengths(size: float) -> None:
+    """Slow and fast rotations about near axes are such at every scale; powers of two change no digit."""
+    rng = np.random.default_rng(10)
+    for _ in range(50):
+        W = makel(Rev, rng.normal(size=3), rng.normal(), rng.normal(size=3)) * 10 ** rng.uniform(-8, 8)
+        larger = W.copy()
+        larger[:3, 3] *= size
+        (u, omega, vel, point), scaled = wtovel(W), wtovel(larger)
+        slack = 0.0 if np.log2(size) % 1 == 0 else 8 * EPS
+        assert np.array_equal(scaled[0], u)
+        assert scaled[1] == omega
+        assert abs(scaled[2] - size * vel) <= slack * size * omega * 4
+        assert np.abs(scaled[3][:3] - size * point[:3]).max() <= slack * size * 8
+
+
+def test_the_last_row_of_a_large_matrix() -> None:
+    """What an elimination leaves in the last row is a part of the greatest element; a row that counts is refused."""
+    W = 1e12 * makel(Rev, [0, 0, 1], 0.0, [1, 0, 0])
+    W[3] = 1e-4 * np.array([1, -1, 0, 1])
+    assert wtovel(W)[1] == 1e12
+    assert wtovel(np.stack([W, W]))[1].tolist() == [1e12] * 2
+    small = W / 1e12
+    small[3] = W[3]
+    for wrong in (W + np.diag([0, 0, 0, 1.0]), np.stack([W, small])):
+        with pytest.raises(ArgumentError, match="end in the row"):
+            wtovel(wrong)
+
+
+def test_what_is_no_rounding_turns() -> None:
+    """A slow rotation without rounding, a block with few digits, and one whose axis is as far off as the sun."""
+    slow = 1e-15 * makel(Rev, [0, 0, 1], 0.0, [3e6, 0, 0])  # a continent goes round its pole
+    assert wtovel(slow)[1] == 1e-15
+    assert wtol(slow)[1, 0] == 1.0
+    coarse = np.array([[0, -1.52, 0, 0], [1.5, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+    assert wtovel(coarse)[1] == 1.51
+    W = 2e-7 * makel(Rev, [0, 0, 1], 0.0, [1.5e11, 0, 0])
+    assert wtovel(W)[3].tolist() == [1.5e11, 0, 0, 1]
+    assert wtovel(1e-200 * makel(Rev, [0, 0, 1], 0.0, [1, 0, 0]))[1] == 1e-200
+    assert wtovel(1e200 * makel(Rev, [0, 0, 1], 0.0, [1, 0, 0]))[1] == 1e200
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ _TOKEN = re.compile(r"[^ \t\n\v\f]+")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d*,\d+([eEdD][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_BEGIN = re.compile(r"[+-]?[.,]?(\d|nan|inf)", re.IGNORECASE | re.ASCII)
 _NO_NUMBER = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -51,14 +52,28 @@ def number(text: str) -> float | None:
 
 
 def whole(text: str) -> int | None:
-    """The whole number that a word says, or None.
+    """The whole number that a word says, also as "3.0", or None.
 
     Examples
     --------
-    >>> whole("3"), whole("3.5")
-    (3, None)
+    >>> whole("3"), whole("3.0"), whole("3.5")
+    (3, 3, None)
     """
-    return int(text) if _WHOLE.fullmatch(text) else None
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    value = number(text)
+    return int(value) if value is not None and value.is_integer() and abs(value) < 1e15 else None
+
+
+def begins_as_number(text: str) -> bool:
+    """Whether a word may be meant as a number: a text, such as a comment, does not begin so.
+
+    Examples
+    --------
+    >>> begins_as_number("0,5"), begins_as_number("--")
+    (True, False)
+    """
+    return _BEGIN.match(text) is not None
 
 
 def why_not(text: str) -> str:

@@ -8,16 +8,17 @@ the centre of mass xg yg zg; then gravity gx gy gz, and force fx fy fz and coupl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from linkwise.errors import FileProblem
+from linkwise.errors import FileProblem, shown
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Place, Reading, line_of
 from linkwise.files.loss import check_loss, exact_sum
-from linkwise.files.numbers import Token, number, tokens, whole, why_not
+from linkwise.files.numbers import Token, begins_as_number, number, tokens, whole, why_not
 from linkwise.files.uneven import uneven_description
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
@@ -52,12 +53,26 @@ def parse(text: str, name: str, physical: bool = True) -> Reading:
     if count is None or count < 1:
         what = f"{words[0].text!r} is not a count of links, a whole number >= 1" if words else "the file is empty"
         return Reading(None, [FileProblem(words[0].line if words else 0, what)], {})
+    words, unused = _without_end(words, count)
     problems = _length_problems(words, count)
     numbers = words[1 : 1 + len(LINK_FIELDS) * count + len(END_FIELDS)]
     problems += [FileProblem(word.line, _named(k, count, word)) for k, word in enumerate(numbers) if _bad(k, count, word)]
     if problems:
         return Reading(None, sorted(problems, key=lambda problem: problem.line), {})
-    return _build(numbers, count, name, physical)
+    return replace(_build(numbers, count, name, physical), remarks=unused)
+
+
+def _without_end(words: list[Token], count: int) -> tuple[list[Token], list[FileProblem]]:
+    """The words without a text after the last number, which SpaceLib does not read, and a remark on it.
+
+    Numbers after the last one are no text: the count of links may be wrong.
+    """
+    wanted = 1 + len(LINK_FIELDS) * count + len(END_FIELDS)
+    if len(words) <= wanted or begins_as_number(words[wanted].text):
+        return words, []
+    extra = words[wanted]
+    more = f" and {len(words) - wanted - 1} words more" if len(words) > wanted + 1 else ""
+    return words[:wanted], [FileProblem(extra.line, f"{shown(extra.text)}{more}, after the last number, is not read")]
 
 
 def _length_problems(words: Sequence[Token], count: int) -> list[FileProblem]:

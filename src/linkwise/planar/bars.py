@@ -54,8 +54,8 @@ def bars(mechanism: Mechanism) -> dict[str, tuple[FloatArray, ...]]:
 def _apart(ends: list[FloatArray]) -> list[FloatArray]:
     """The points that are neither the origin nor, but for rounding, one before: several joints may be on one pin."""
     kept = [np.zeros(2)]
+    near = 1e-12 * max((float(np.hypot(*end)) for end in ends), default=0.0)
     for end in ends:
-        near = 1e-12 * float(np.hypot(*end))
         if all(np.hypot(*(end - other)) > near for other in kept):
             kept.append(end)
     return kept[1:]

@@ -251,7 +251,7 @@ def _path(space: ConfigurationSpace, path: Any) -> FloatArray:
 def _held(space: ConfigurationSpace, way: FloatArray) -> None:
     others = [k for k in range(way.shape[1]) if k not in space.joints]
     off = np.abs(way[:, others] - space.at[others]).max(initial=0.0)
-    if off > 1e-9:
+    if off > 1e-9 * max(1.0, np.abs(space.at[others]).max(initial=0.0)):
         raise ArgumentError(f"path: another joint moves, by up to {off:.3g}; expected it to be where it is held")
 
 

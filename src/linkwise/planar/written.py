@@ -82,7 +82,9 @@ def _matrices(mechanism: Mechanism, q: npt.ArrayLike | None, constants: bool) ->
     made = np.asarray(mechanism.transforms(q))
     if made.ndim != 3:
         raise ArgumentError(f"q has the shape {np.shape(q)}; expected one configuration ({mechanism.nq},)")
-    return np.where(np.abs(made) < ROUNDING, 0.0, made)
+    size = np.ones((3, 3))
+    size[:2, 2] = np.abs(made[:, :2, 2]).max(initial=0.0)
+    return np.where(np.abs(made) < ROUNDING * size, 0.0, made)
 
 
 def symbolic_transforms(mechanism: Mechanism, constants: bool = False) -> tuple[Any, ...]:

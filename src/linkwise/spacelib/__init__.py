@@ -7,6 +7,7 @@ and `linkwise.spacelib.maple`. The sample programs are in `linkwise.spacelib.pro
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from linkwise.spacelib.cardan import cardatol as cardatol
@@ -73,6 +74,7 @@ from linkwise.spacelib.lines import intersec as intersec
 from linkwise.spacelib.lines import line2p as line2p
 from linkwise.spacelib.lines import linpvect as linpvect
 from linkwise.spacelib.lines import projponl as projponl
+from linkwise.spacelib.lookfor import lookfor as lookfor
 from linkwise.spacelib.matrices import clearmat as clearmat
 from linkwise.spacelib.matrices import crossmto as crossmto
 from linkwise.spacelib.matrices import crosstom as crosstom
@@ -268,6 +270,7 @@ __all__ = [
     "line2p",
     "linears",
     "linpvect",
+    "lookfor",
     "makel",
     "makel2",
     "mami",
@@ -333,9 +336,14 @@ __all__ = [
 ]
 
 
+_NAMESPACES = ("c", "maple", "programs")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _NAMESPACES:
+        return import_module(f"linkwise.spacelib.{name}")
     return _alias(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_aliases()})
+    return sorted({*__all__, *_aliases(), *_NAMESPACES})

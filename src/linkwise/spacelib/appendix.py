@@ -21,6 +21,7 @@ from linkwise.spacelib.kinds import BLOCK, MAT3, MAT4, POINT, SCALAR, VECTOR, is
 from linkwise.spacelib.matrices import clearmat, idmat
 from linkwise.spacelib.printing import printm
 from linkwise.spacelib.transformations import normskew, vtom
+from linkwise.spacelib.vectors import size_of
 from linkwise.spatial.scalar import Array, FloatArray, root
 
 Origin = ORIGIN
@@ -180,6 +181,11 @@ def norm(A: Any) -> Any:
     -------
     ndarray (...)
 
+    Raises
+    ------
+    ArgumentError
+        For a matrix without elements.
+
     Examples
     --------
     >>> float(norm([[3.0, 0.0], [0.0, 4.0]]))
@@ -187,7 +193,10 @@ def norm(A: Any) -> Any:
     """
     (a,) = read_arrays("norm", "a matrix (..., m, n)", A=A)
     if not is_symbolic(a):
-        return np.linalg.norm(a, axis=(-2, -1)[: min(a.ndim, 2)] if a.ndim > 1 else None)
+        own = a.shape[-2:]
+        if 0 in own:
+            raise ArgumentError(f"norm: A is of shape {a.shape}; expected a matrix (..., m, n) or a vector, not empty")
+        return size_of("norm", a.reshape(*a.shape[: a.ndim - len(own)], math.prod(own)))
     if a.ndim > 2:
         raise ArgumentError(f"norm: A has the shape {a.shape}; symbols are taken one matrix at a time, no batch")
     return root(sum(item * item for item in a.ravel()))

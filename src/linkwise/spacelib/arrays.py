@@ -10,8 +10,8 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
-from linkwise.spacelib.kinds import Kind, is_symbolic
-from linkwise.spatial.scalar import Array
+from linkwise.spacelib.kinds import Kind, is_symbolic, whole_number
+from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.with_sympy import sympy_module
 
 TWELFTH = math.pi / 12
@@ -97,12 +97,30 @@ def whole(field: str, value: Any, least: int = 1, most: int | None = None) -> in
     ArgumentError
         For anything else.
     """
-    found = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
-    fits = isinstance(found, (int, np.integer)) and not isinstance(found, bool)
-    if not fits or found < least or (most is not None and found > most):
+    found = whole_number(value)
+    if found is None or found < least or (most is not None and found > most):
         wanted = f"of {least} or more" if most is None else f"from {least} to {most}"
         raise ArgumentError(f"{field} is {shown(value)}; expected a whole number {wanted}")
-    return int(found)
+    return found
+
+
+def room(name: str, *shape: int) -> FloatArray:
+    """An array of zeros.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no memory for it.
+    """
+    try:
+        return np.zeros(shape)
+    except (ValueError, MemoryError) as error:
+        raise no_room(name, *shape) from error
+
+
+def no_room(name: str, *shape: int) -> ArgumentError:
+    """The error for an array of a size for which there is no memory."""
+    return ArgumentError(f"{name}: there is no memory for {' x '.join(map(shown, shape))} numbers")
 
 
 def matrix(field: str, value: Array, expected: str = "a matrix (..., m, n)") -> Array:

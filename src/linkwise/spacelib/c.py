@@ -17,6 +17,8 @@ from typing import Any
 
 from linkwise.spacelib.namespace import found_in, listed_in
 
+__all__ = listed_in("c")  # noqa: PLE0605
+
 
 def __getattr__(name: str) -> Any:
     return found_in("c", name)

@@ -6,13 +6,14 @@ G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.5.2. The axes
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.cardan import TRIPLE
-from linkwise.spacelib.function import function
+from linkwise.spacelib.function import bind, function
 from linkwise.spacelib.kinds import MOTION, MOVING_AXIS, POINT, POSITION
 from linkwise.spacelib.rotations import NO_ROTATION, NOT_SKEW, rotation_measure, skew_measure
 from linkwise.spatial.cardan import (
@@ -60,7 +61,7 @@ def cardtoom(q: Any, qp: Any, i: int, j: int, k: int) -> Array:
     return np.asarray(cardan_rate_matrix(q, i, j, k) @ qp)
 
 
-def cardtome(q: Any, qp: Any, *rest: Any) -> Array:
+def cardtome(q: Any, qp: Any, *args: Any, **named: Any) -> Array:
     """Angular velocity as a skew-symmetric matrix, from Cardan or Euler angles and their rates (manual, section 3.5.2).
 
     Called as cardtome(q, qp, i, j, k), or as cardtome(q, qp, qpp, i, j, k) like the signature that the manual prints; the
@@ -70,8 +71,10 @@ def cardtome(q: Any, qp: Any, *rest: Any) -> Array:
     ----------
     q, qp : (..., 3) array_like
         The three angles, rad, and their rates, rad/s.
-    *rest
-        The axes i, j, k, as for `cardator`; or qpp (..., 3) and the axes.
+    qpp : (..., 3) array_like, optional
+        Second derivatives, rad/s2, before the axes or by name.
+    i, j, k : int
+        The axes, as for `cardator`.
 
     Returns
     -------
@@ -87,20 +90,25 @@ def cardtome(q: Any, qp: Any, *rest: Any) -> Array:
     --------
     >>> cardtome([0.0, 0.0, 0.0], [1.0, 2.0, 3.0], Z, Y, X).tolist()
     [[0.0, -1.0, 2.0], [1.0, 0.0, -3.0], [-2.0, 3.0, 0.0]]
+    >>> cardtome([0.0, 0.0, 0.0], [1.0, 2.0, 3.0], i=Z, j=Y, k=X)[0].tolist()
+    [0.0, -1.0, 2.0]
     """
-    if len(rest) == 4:
-        TRIPLE.read("cardtome: qpp", rest[0])
-    elif len(rest) != 3:
-        raise ArgumentError(
-            f"cardtome: the number of arguments is {2 + len(rest)}; expected q, qp, i, j, k or q, qp, qpp, i, j, k"
-        )
-    return _cardtome(q, qp, *rest[-3:])
+    count = 2 + len(args) + len(named)
+    if count not in (5, 6):
+        raise ArgumentError(f"cardtome: the number of arguments is {count}; expected q, qp, i, j, k or q, qp, qpp, i, j, k")
+    bound = bind("cardtome", _WITH_QPP if count == 6 else _WITHOUT_QPP, (q, qp, *args), named)
+    if count == 6:
+        TRIPLE.read("cardtome: qpp", bound.arguments.pop("qpp"))
+    return _cardtome(*bound.arguments.values())
 
 
 def _omega_matrix(q: Any, qp: Any, i: int, j: int, k: int) -> Array:
     return skew(cardan_rate_matrix(q, i, j, k) @ qp)
 
 
+_WITHOUT_QPP = signature(lambda q, qp, i, j, k: None)
+_WITH_QPP = signature(lambda q, qp, qpp, i, j, k: None)
+cardtome.__signature__ = _WITHOUT_QPP  # type: ignore[attr-defined]
 _omega_matrix.__name__ = "cardtome"
 _cardtome = function(q=TRIPLE, qp=TRIPLE, i=MOVING_AXIS, j=MOVING_AXIS, k=MOVING_AXIS)(_omega_matrix)
 

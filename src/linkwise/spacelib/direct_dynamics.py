@@ -12,18 +12,23 @@ from linkwise.expr.node import Expr
 from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.exact import is_zero, tidy
 from linkwise.spacelib.function import function
+from linkwise.spacelib.inertia import possible
 from linkwise.spacelib.kinds import MAT4, Choice, Kind
 from linkwise.spatial.determinant import adjugate, determinant
 from linkwise.spatial.matrix_method import action_matrix, velocity_matrix
 from linkwise.spatial.rotation import axial
-from linkwise.spatial.scalar import Array, FloatArray, select
-from linkwise.spatial.six_vector import inertia_times
+from linkwise.spatial.scalar import Array, FloatArray, least, root, select
+from linkwise.spatial.six_vector import around, inertia_times, spatial_inertia
 
 SYMMETRY = 1e-9
 """What J and the known actions may lack of symmetry, relative to their size: more than rounding, less than a slip."""
 
 ROUNDING = 64 * float(np.finfo(float).eps)
 """A pivot of J below this part of its diagonal element is no more than rounding; sums of four products go before it."""
+
+BALANCE = 1e-6
+"""Known actions that would turn the body with less (rad/s2), or move it as such a turn would move its mass, or by less than
+`SYMMETRY` (m/s2), may be the rounding of what balances: they need not be skew-symmetric."""
 
 SHORT = 60
 """Expressions of up to this many operations are brought to one fraction."""
@@ -66,9 +71,9 @@ def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
     F : ndarray (..., 4, 4)
         Skew-symmetric.
     test : int, or ndarray (...) of int
-        `OK`, or `NOTOK` where var has not exactly one 1 and one 0 in each column, J is not symmetric and positive definite,
-        or known entries of F are not skew-symmetric. Then Wp and F are those given. A body without extent in some direction,
-        such as a flat one, has a J that is not positive definite. Of symbols only what can be seen is tested.
+        `OK`, or `NOTOK` where var has not exactly one 1 and one 0 in each column; J is not symmetric, or of no body; known
+        entries of F are not skew-symmetric; or J does not fix the unknown accelerations, as that of a rod about itself, or
+        of a point mass. Then Wp and F are those given. A flat body is a body. Of symbols only what can be seen is tested.
 
     Raises
     ------
@@ -104,19 +109,19 @@ def _of_numbers(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, An
     for k in range(6):
         system[k, k] = system[k, k] + known[k]
     given = known * motion
-    motion = _by_factors(system, sought * (actions - inertia @ given) + given)
+    motion, definite = _by_factors(system, sought * (actions - inertia @ given) + given)
     needed = inertia @ motion
     actions = np.array(
         [select(c, given, found) for c, given, found in zip(sought, actions, needed, strict=True)], dtype=object
     )
     wp, f = _matrices(motion, actions)
-    test = select(_inertia_test(J), _actions_test(F, unknown), 0.0)
+    test = select(_inertia_test(J), select(_actions_test(J, F, unknown), definite, 0.0), 0.0)
     return _chosen(test, wp, Wp), _chosen(test, f, F), test
 
 
 def _of_symbols(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, int]:
     """The same for symbols, where only what can be seen is tested."""
-    if not _seems_inertia(J) or not _seem_actions(F, unknown):
+    if not _seems_inertia(J, unknown) or not _seem_actions(J, F, unknown):
         return Wp, F, NOTOK
     mask = sum(1 << k for k in range(6) if unknown[k] == 1)
     wp, f = (_short(made) for made in _formula(mask, J, Wp, F))
@@ -149,72 +154,88 @@ def _matrices(motion: Array, actions: Array) -> tuple[Array, Array]:
     return velocity_matrix(motion[3:], motion[:3]), action_matrix(actions[:3], actions[3:])
 
 
-def _by_factors(m: Array, b: Array) -> Array:
-    """The solution of m x = b, m symmetric and positive definite, by elimination without pivots."""
-    rows, x = m.copy(), b.copy()
+def _by_factors(m: Array, b: Array) -> tuple[Array, Any]:
+    """The solution of m x = b by elimination without pivots, and 1 where the symmetric m is positive definite, else 0."""
+    rows, x, test = m.copy(), b.copy(), 1.0
     for k in range(len(b)):
+        test = select(rows[k, k] - ROUNDING * m[k, k], select(m[k, k], test, 0.0), 0.0)
         for i in range(k + 1, len(b)):
             factor = rows[i, k] / rows[k, k]
             rows[i] = rows[i] - factor * rows[k]
             x[i] = x[i] - factor * x[k]
     for k in reversed(range(len(b))):
         x[k] = (x[k] - sum(rows[k, i] * x[i] for i in range(k + 1, len(b)))) / rows[k, k]
-    return x
+    return x, test
 
 
 def _by_minors(m: Array, b: Array, linear: int) -> Array:
     """The same with one denominator: the linear part is the mass times the identity, and the rest at most 3x3."""
     x = b.copy()
-    block, right = m[linear:, linear:], b[linear:]
-    if linear:
-        mass = m[0, 0]
-        block = mass * block - m[linear:, :linear] @ m[:linear, linear:]
-        right = mass * right - m[linear:, :linear] @ b[:linear]
+    block, right = _moments(m, b, linear)
     if len(block):
         x[linear:] = (adjugate(block) @ right) / determinant(block)
     if linear:
-        x[:linear] = (b[:linear] - m[:linear, linear:] @ x[linear:]) / mass
+        x[:linear] = (b[:linear] - m[:linear, linear:] @ x[linear:]) / m[0, 0]
     return x
 
 
+def _moments(m: Array, b: Array, linear: int) -> tuple[Array, Array]:
+    """What is left of m x = b when the linear part is eliminated, times the mass: matrix and right side."""
+    block, right = m[linear:, linear:], b[linear:]
+    if not linear:
+        return block, right
+    mass = m[0, 0]
+    return mass * block - m[linear:, :linear] @ m[:linear, linear:], mass * right - m[linear:, :linear] @ b[:linear]
+
+
 def _inertia_test(J: Array) -> Any:
-    """1 where J is symmetric and positive definite, else 0."""
+    """1 where J is symmetric and has a mass, and its other part about the centre of mass is not negative, else 0."""
+    mass, spread = J[3, 3], abs(J[0, 0]) + abs(J[1, 1]) + abs(J[2, 2])
     test: Any = 1.0
     for i, k in combinations(range(4), 2):
-        test = select(SYMMETRY * SYMMETRY * (J[i, i] * J[k, k]) - (J[i, k] - J[k, i]) ** 2, test, 0.0)
-    order = [3, 0, 1, 2]
-    rows = J[np.ix_(order, order)].copy()
-    for k in range(4):
-        test = select(rows[k, k] - ROUNDING * J[order[k], order[k]], select(J[order[k], order[k]], test, 0.0), 0.0)
-        for i in range(k + 1, 4):
-            rows[i, k:] = rows[i, k:] - rows[i, k] / rows[k, k] * rows[k, k:]
-    return test
+        most = SYMMETRY * SYMMETRY * spread * (spread if k < 3 else mass)
+        test = select((J[i, k] - J[k, i]) ** 2 - most, 0.0, test)
+    arm = J[:3, 3] / mass
+    about_center = J[:3, :3] - np.outer(arm, J[:3, 3])
+    test = select(least(*possible(about_center, spread)), test, 0.0)
+    return select(mass, test, 0.0)
 
 
-def _actions_test(F: Array, unknown: Array) -> Any:
+def _actions_test(J: Array, F: Array, unknown: Array) -> Any:
     """1 where the known entries of F are skew-symmetric, else 0."""
     size = sum(unknown[k] * (abs(F[place]) + abs(F[place[::-1]])) for k, place in enumerate(_PLACES))
+    force = BALANCE * root(abs(J[3, 3] * (J[0, 0] + J[1, 1] + J[2, 2]))) + SYMMETRY * J[3, 3]
+    slack = [BALANCE * moment for moment in np.diagonal(around(J[:3, :3]))] + [force] * 3
     test: Any = 1.0
     for k, place in enumerate(_PLACES):
-        test = select(unknown[k] * abs(F[place] + F[place[::-1]]) - SYMMETRY * size, 0.0, test)
+        test = select(unknown[k] * (abs(F[place] + F[place[::-1]]) - (SYMMETRY * size + slack[k])), 0.0, test)
     return test
 
 
-def _seems_inertia(J: Array) -> bool:
-    """Whether nothing that can be seen of symbols speaks against J."""
-    items = J.ravel().tolist()
-    if all(_is_number(item) for item in items):
+def _seems_inertia(J: Array, unknown: Array) -> bool:
+    """Whether nothing that can be seen of symbols speaks against J, nor against its fixing the unknown accelerations."""
+    if all(_is_number(item) for item in J.ravel()):
+        numbers = J.astype(float)
+        sought = unknown[_FORCES_FIRST].astype(bool)
         with np.errstate(all="ignore"):
-            return bool(_inertia_test(J.astype(float)) > 0)
+            definite = _by_factors(spatial_inertia(numbers)[np.ix_(sought, sought)], np.zeros(sought.sum()))[1]
+            return bool(_inertia_test(numbers) > 0 and definite > 0)
     pairs = [J[i, k] - J[k, i] for i, k in combinations(range(4), 2)]
     symmetric = all(isinstance(item, Expr) or is_zero(item) for item in pairs)
-    return symmetric and all(item > 0 for item in np.diagonal(J) if _is_number(item)) and not is_zero(determinant(J))
+    return symmetric and not any(item < 0 for item in np.diagonal(J) if _is_number(item)) and _may_be_solved(J, unknown)
 
 
-def _seem_actions(F: Array, unknown: Array) -> bool:
+def _may_be_solved(J: Array, unknown: Array) -> bool:
+    """Whether the mass of symbols, and the determinant of the moments for the unknown accelerations, may not be zero."""
+    sought = [k for k in range(6) if unknown[_FORCES_FIRST[k]] == 1]
+    block, _ = _moments(spatial_inertia(J)[np.ix_(sought, sought)], np.zeros(len(sought)), sum(k < 3 for k in sought))
+    return not is_zero(J[3, 3]) and not (len(block) and is_zero(determinant(block)))
+
+
+def _seem_actions(J: Array, F: Array, unknown: Array) -> bool:
     """Whether nothing that can be seen of symbols speaks against the known entries of F."""
-    if all(_is_number(item) for item in F.ravel()):
-        return bool(_actions_test(F.astype(float), unknown.astype(float)) > 0)
+    if all(_is_number(item) for item in [*F.ravel(), *J.ravel()]):
+        return bool(_actions_test(J.astype(float), F.astype(float), unknown.astype(float)) > 0)
     sums = [F[place] + F[place[::-1]] for k, place in enumerate(_PLACES) if unknown[k] == 1]
     return all(isinstance(item, Expr) or is_zero(item) for item in sums)
 
@@ -237,7 +258,10 @@ def _chosen(test: Any, new: Array, old: Array) -> Array:
 
 def _unknown(var: Any) -> FloatArray | None:
     """The first row of var; None where a column has not one 1 and one 0."""
-    found = np.asarray(var)
+    try:
+        found = np.asarray(var)
+    except ValueError:
+        found = np.zeros(0)
     if found.shape != (2, 6) or found.dtype.kind not in "iuf":
         raise ArgumentError(f"dyn_eq: var is {shown(var)}; expected two rows of six numbers, each 0 or 1")
     upper, lower = found.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import reduce
 from typing import Any
 
@@ -18,8 +19,8 @@ from linkwise.spatial.vector import inner
 SLACK = 1e-9
 """Part of the greatest moment by which inertias may be impossible: rounding, as for the bodies of a mechanism."""
 
-SMALLEST = 1e-8
-"""Moments count as at least this for that, kg m2."""
+MOVED = 64 * sys.float_info.epsilon / SLACK
+"""Moments count as at least this part of what a body has about the origin: they may be left over when it is moved there."""
 
 
 @function(fx=SCALAR, fy=SCALAR, fz=SCALAR, cx=SCALAR, cy=SCALAR, cz=SCALAR)
@@ -97,16 +98,20 @@ def jtoj(m: Any, jxx: Any, jyy: Any, jzz: Any, jxy: Any, jyz: Any, jxz: Any, xg:
     """
     tensor = array([[jxx, jxy, jxz], [jxy, jyy, jyz], [jxz, jyz, jzz]])
     about_center = pseudo_inertia(m, np.zeros(3), tensor)[:3, :3]
-    size = reduce(greatest, [abs(item) for item in (jxx, jyy, jzz, jxy, jyz, jxz)], SMALLEST)
     return (
         pseudo_inertia(m, array([xg, yg, zg]), tensor),
         select(m, 1.0, select(-m, 0.0, 1.0)),
-        *_possible(about_center / size),
+        *possible(about_center, abs(m) * (xg * xg + yg * yg + zg * zg)),
     )
 
 
-def _possible(block: Array) -> tuple[Any, Any]:
-    """Above 0 where the diagonal, and where all minors of it, are not negative: what is beyond rounding is."""
+def possible(about_center: Array, about_origin: Any) -> tuple[Any, Any]:
+    """Above 0 where the diagonal, and all minors, of the integral (3, 3) of x x' dm are not negative, but for rounding.
+
+    Rounding is `SLACK` of the greatest element, or `MOVED` of the size about the origin, of which it may be the difference.
+    """
+    size = reduce(greatest, [abs(about_center[i, k]) for i in range(3) for k in range(i, 3)], MOVED * about_origin)
+    block = about_center / select(size, size, 1.0)
     moments = least(least(block[0, 0], block[1, 1]), block[2, 2])
     pairs = [block[i, i] * block[j, j] - block[i, j] * block[i, j] for i, j in ((0, 1), (1, 2), (0, 2))]
     minors = least(least(least(pairs[0], pairs[1]), pairs[2]), determinant(block))

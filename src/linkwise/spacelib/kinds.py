@@ -7,6 +7,7 @@ axes is a batch. So a row (1, 3) is a batch of one.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.expr.node import Expr
+from linkwise.spacelib.constants import NoAxis, U
 from linkwise.spatial.scalar import Array
 
 SMALL = 32
@@ -25,6 +27,9 @@ FLOAT64 = np.dtype(np.float64)
 
 LAST_ROW = 1e-9
 """How far the last row of a position or motion matrix may be off, as after an inverse by elimination."""
+
+ROUNDED = 64 * sys.float_info.epsilon
+"""The same, as a part of the greatest element of the matrix: what counts where that is more than `LAST_ROW`."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,49 @@ class Choice:
 
     def read(self, field: str, value: Any) -> int:
         """The value as an int."""
-        found = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
-        if not isinstance(found, (int, np.integer)) or isinstance(found, bool) or int(found) not in self.names:
+        found = whole_number(value)
+        if found is None or found not in self.names:
             raise ArgumentError(f"{field} is {shown(value)}; expected {choices(self.names.values())}")
+        return found
+
+
+@dataclass(frozen=True)
+class FrameAxis(Choice):
+    """An axis of a frame, or `U` for none: the constant, for a plain 3 is what MATLAB calls its third axis."""
+
+    def read(self, field: str, value: Any) -> int:
+        """The value as an int."""
+        found = super().read(field, value)
+        if found == U and not isinstance(value, NoAxis):
+            raise ArgumentError(
+                f"{field} is {shown(value)}; expected X (0), Y (1) or Z (2), for axes count from 0;"
+                " or the constant U for none"
+            )
+        return found
+
+
+def whole_number(value: Any) -> int | None:
+    """A whole number of any type, also one stored as a float or in an array of one element; None for anything else.
+
+    Examples
+    --------
+    >>> whole_number(2), whole_number(np.float64(2.0)), whole_number(np.array([2])), whole_number(2.5), whole_number(True)
+    (2, 2, 2, None, None)
+    """
+    found = value.item() if isinstance(value, (np.ndarray, np.generic)) and value.size == 1 else value
+    if isinstance(found, bool):
+        return None
+    if isinstance(found, int) or getattr(found, "is_Integer", False):
         return int(found)
+    return int(found) if isinstance(found, float) and found.is_integer() else None
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of what may be an array; () where it has none."""
+    try:
+        return value.shape if isinstance(value, np.ndarray) else np.shape(value)
+    except (ValueError, TypeError):
+        return ()
 
 
 def is_symbolic(value: Array) -> bool:
@@ -117,7 +161,7 @@ def _of_objects(field: str, kind: Kind, found: Array) -> Array:
         return found
     try:
         return np.array([_number(item) for item in items]).reshape(found.shape)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(f"{field} holds {shown(items[0] if items.size else None)}; expected {kind.expected}") from error
 
 
@@ -188,9 +232,10 @@ def _ends_in(value: Array, row: tuple[float, ...]) -> bool:
     last = value[..., 3, :]
     if last.dtype.hasobject:
         return all(_may_be(item, number) for item, number in zip(last.ravel().tolist(), row, strict=True))
-    if last.ndim == 1:
-        return all(abs(item - number) <= LAST_ROW for item, number in zip(last.tolist(), row, strict=True))
-    return bool((np.abs(last - row) <= LAST_ROW).all())
+    if last.ndim == 1 and all(abs(item - number) <= LAST_ROW for item, number in zip(last.tolist(), row, strict=True)):
+        return True
+    off = np.abs(last - row)
+    return bool((off <= LAST_ROW).all() or (off <= ROUNDED * np.abs(value).max(axis=(-2, -1), keepdims=True)[..., 0]).all())
 
 
 def _all_are(value: Array, number: float) -> bool:
@@ -220,6 +265,11 @@ def _fit_square(value: Array) -> Array | None:
     return value if value.ndim >= 2 and value.shape[-1] == value.shape[-2] > 0 else None
 
 
+def _fit_row(value: Array) -> Array | None:
+    value = _column_off(value, (value.shape[-2],) if value.ndim >= 2 else ())
+    return value if value.ndim and value.shape[-1] else None
+
+
 def _exactly(*shape: int) -> Callable[[Array], Array | None]:
     def fit(value: Array) -> Array | None:
         return value if value.shape[max(0, value.ndim - len(shape)) :] == shape else None
@@ -239,15 +289,11 @@ MAT4 = Kind("a matrix (..., 4, 4)", 2, _exactly(4, 4))
 POSITION = replace(MAT4, expected="a position matrix (..., 4, 4)", last_row=(0.0, 0.0, 0.0, 1.0))
 MOTION = replace(MAT4, expected="a matrix W, H or L (..., 4, 4)", last_row=(0.0, 0.0, 0.0, 0.0))
 SQUARE = Kind("a square matrix (..., n, n)", 2, _fit_square)
-MATRIX = Kind("a matrix (..., m, n)", 2, lambda value: value if value.ndim >= 2 else None)
-ROW = Kind(
-    "a vector (..., n)",
-    1,
-    lambda value: _column_off(value, (value.shape[-2],) if value.ndim >= 2 else ()) if value.ndim else None,
-)
+MATRIX = Kind("a matrix (..., m, n)", 2, lambda value: value if value.ndim >= 2 and 0 not in value.shape[-2:] else None)
+ROW = Kind("a vector (..., n) of one number or more", 1, _fit_row)
 
 JOINT = Choice({0: "Rev (0)", 1: "Pri (1)"})
-AXIS = Choice({0: "X (0)", 1: "Y (1)", 2: "Z (2)", 3: "U (3)"})
+AXIS = FrameAxis({0: "X (0)", 1: "Y (1)", 2: "Z (2)", 3: "U (3)"})
 MOVING_AXIS = Choice({0: "X (0)", 1: "Y (1)", 2: "Z (2)"})
 SIGN = Choice({1: "1", -1: "-1"})
 PART = Choice({1: "SYMM_ (1)", -1: "SKEW_ (-1)"})

@@ -12,7 +12,7 @@ from linkwise.spacelib.arrays import is_sympy, matrix, one, read_arrays, whole
 from linkwise.spacelib.elimination import System, reduce_exactly
 from linkwise.spacelib.elimination_batch import reduce_batch
 from linkwise.spacelib.elimination_compiled import SMALL, compiled
-from linkwise.spacelib.kinds import is_symbolic
+from linkwise.spacelib.kinds import is_symbolic, whole_number
 from linkwise.spatial.scalar import Array, FloatArray
 
 
@@ -208,8 +208,8 @@ def _reduced(h: FloatArray, m: int, main: list[int]) -> tuple[Array, Array, Arra
 
 def _main(vpr: Any, m: int) -> list[int]:
     """The list of main variables up to its -1."""
-    found = vpr if isinstance(vpr, (list, tuple)) else [vpr] if isinstance(vpr, int) else np.ravel(vpr).tolist()
-    listed = [int(item) for item in found if isinstance(item, (int, float, np.integer)) and item == item // 1]
+    found = vpr if isinstance(vpr, (list, tuple)) else np.ravel(vpr).tolist()
+    listed = [item for item in map(whole_number, found) if item is not None]
     chosen = listed[: listed.index(-1)] if -1 in listed else [-1]
     if len(listed) < len(found) or len(set(chosen)) < len(chosen) or not all(0 <= item < m for item in chosen):
         raise ArgumentError(f"linears: vpr is {shown(vpr)}; expected different variables from 0 to {m - 1}, then -1")

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import LINE, POINT, VECTOR
+from linkwise.spacelib.kinds import LINE, POINT, VECTOR, shape_of
 from linkwise.spacelib.points import as_point
 from linkwise.spacelib.sample import at_random, holds_symbols, in_sympy, undefined
 from linkwise.spatial.lines import (
     LARGEST,
+    NO_GAP,
     PARALLEL,
     ROUNDING,
     blur_of,
@@ -126,7 +127,7 @@ def projponl(P1: Any, l: Any) -> Any:  # noqa: E741
     >>> I.tolist(), round(float(dist) ** 2, 12)
     ([5.0, 0.0, 0.0, 1.0], 10.0)
     """
-    if _shape(P1)[-2:] == (4, 2) and _shape(l)[-2:] != (4, 2):
+    if shape_of(P1)[-2:] == (4, 2) and shape_of(l)[-2:] != (4, 2):
         P1, l = l, P1  # noqa: E741
     return _projponl(P1, l)
 
@@ -135,8 +136,8 @@ def intersec(l1: Any, l2: Any) -> Any:
     """Intersection of two lines, and their common normal (manual, section 3.7.2).
 
     Lines count as parallel where the sine of their angle is up to 1e-9. Their distance counts as zero up to 1e-9 of the
-    distance between their given points, plus 16 units in the last place of the coordinates, and of the way from the given
-    points to the feet of the common normal.
+    distance between their given points, plus 16 units in the last place of the coordinates, of the way from the given
+    points to the feet of the common normal, and of a metre.
 
     Parameters
     ----------
@@ -237,7 +238,7 @@ def _side_by_side(l1: Array, l2: Array) -> tuple[Array, Any, Array]:
 
 def _slack(l1: Array, l2: Array) -> Any:
     """The distance of two lines that counts as zero."""
-    return PARALLEL * length(l2[:3, 0] - l1[:3, 0]) + blur_of(l1[:3, 0], l2[:3, 0])
+    return PARALLEL * length(l2[:3, 0] - l1[:3, 0]) + blur_of(l1[:3, 0], l2[:3, 0]) + NO_GAP
 
 
 def _of_symbols(l1: Any, l2: Any, general: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -260,19 +261,12 @@ def as_line(place: Array, direction: Array) -> Array:
     return array([*zip(place, direction, strict=True), (1, 0)])
 
 
-def as_plane(across: Array, place: Array) -> Array:
-    """The plane (4,) with a normal (3,) through a place (3,)."""
-    return array([*across, -inner(across, place)])
+def as_plane(across: Array, place: Array, tilt: Any = 0.0) -> Array:
+    """The plane (4,) with a unit normal (3,), known up to a tilt, through a place (3,); d is 0 where it is only rounding."""
+    d = -inner(across, place)
+    return array([*across, select(abs(d) - (ROUNDING + tilt) * length(place), d, 0.0)])
 
 
 def usable_line(line: Array) -> Any:
     """Above zero where a line's direction is not null and its coordinates not beyond 1e70."""
     return least(usable(line[:3, 1]), LARGEST**2 - inner(line[:3, 0], line[:3, 0]))
-
-
-def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of what may be an array; () where it has none."""
-    try:
-        return value.shape if isinstance(value, np.ndarray) else np.asarray(value).shape
-    except ValueError:
-        return ()

@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib import exact, inverses
-from linkwise.spacelib.arrays import matrix, one, opened, read_arrays, whole
+from linkwise.spacelib.arrays import matrix, one, opened, read_arrays, room, whole
 from linkwise.spacelib.kinds import is_symbolic
 from linkwise.spatial.scalar import Array, FloatArray
 
@@ -209,7 +209,7 @@ def clearmat(m: int, n: int) -> FloatArray:
     >>> clearmat(1, 2).tolist()
     [[0.0, 0.0]]
     """
-    return np.zeros((whole("clearmat: m", m), whole("clearmat: n", n)))
+    return room("clearmat", whole("clearmat: m", m), whole("clearmat: n", n))
 
 
 def idmat(id: int) -> FloatArray:  # noqa: A002
@@ -234,7 +234,10 @@ def idmat(id: int) -> FloatArray:  # noqa: A002
     >>> idmat(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return np.eye(whole("idmat: id", id))
+    size = whole("idmat: id", id)
+    made = room("idmat", size, size)
+    np.fill_diagonal(made, 1.0)
+    return made
 
 
 def transp(A: Any) -> Any:

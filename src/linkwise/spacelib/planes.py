@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.declaration import refuse_unless
@@ -18,7 +19,7 @@ from linkwise.spacelib.kinds import LINE, PLANE, POINT, VECTOR
 from linkwise.spacelib.lines import as_line, as_plane, usable_line
 from linkwise.spacelib.points import as_point
 from linkwise.spacelib.sample import at_random, holds_symbols, in_sympy, undefined
-from linkwise.spatial.lines import LARGEST, PARALLEL, blur_of, common_line, normal, over, spread, usable, within
+from linkwise.spatial.lines import LARGEST, NO_GAP, PARALLEL, blur_of, common_line, normal, over, spread, usable, within
 from linkwise.spatial.scalar import Array, least, select
 from linkwise.spatial.vector import chosen, inner, length, unit
 
@@ -106,7 +107,8 @@ def plane(P1: Any, P2: Any, P3: Any) -> Any:
     Returns
     -------
     ndarray (..., 4)
-        Unit normal and number d, m; the origin is at the distance d from the plane, with its sign.
+        Unit normal and number d, m; the origin is at the distance d from the plane, with its sign. Where d is no more than
+        rounding, the plane goes through the origin, and d is 0.
 
     Raises
     ------
@@ -120,8 +122,10 @@ def plane(P1: Any, P2: Any, P3: Any) -> Any:
     [0.0, 0.0, 1.0, -2.0]
     """
     first, second = P2[:3] - P1[:3], P3[:3] - P1[:3]
-    measure = spread(first, second, blur_of(P1[:3], P2[:3], P3[:3]))
-    return as_plane(unit(normal(first, second))[0], P1[:3]), within(first, second), measure
+    blur = blur_of(P1[:3], P2[:3], P3[:3])
+    across, area = unit(normal(first, second))
+    tilt = over(blur * (length(first) + length(second)), area)
+    return as_plane(across, P1[:3], tilt), within(first, second), spread(first, second, blur)
 
 
 @function(refuse=("v is longer than 1e70", "v is null"), P1=POINT, v=VECTOR)
@@ -194,6 +198,8 @@ def inter2pl(pl1: Any, pl2: Any, test: bool = False) -> Any:
     >>> test == NOTOK, line[0].tolist()
     (True, [nan, nan])
     """
+    if not isinstance(test, (bool, np.bool_)):
+        raise ArgumentError(f"inter2pl: test is {shown(test)}; expected True or False")
     line, code = made = _inter2pl(pl1, pl2)
     symbols = holds_symbols(made)
     if symbols and in_sympy(pl1, pl2):
@@ -213,7 +219,8 @@ def interlpl(l: Any, pl: Any) -> Any:  # noqa: E741
     """Intersection of a line and a plane (manual, section 3.7.2).
 
     They count as parallel where the sine of the angle between them is up to 1e-9. The line then lies in the plane where the
-    distance of its point is up to 1e-9 of the sum of the distances of the point and of the plane from the origin.
+    distance of its point is up to 1e-9 of the sum of the distances of the point and of the plane from the origin, plus 16
+    units in the last place of a metre: near the origin both are rounding.
 
     Parameters
     ----------
@@ -273,7 +280,7 @@ def _interlpl(l: Any, pl: Any) -> Any:  # noqa: E741
     slope, height = inner(across, along), inner(across, start) + pl[3]
     piercing = abs(slope) - PARALLEL * (length(across) * length(along))
     point = start - height / select(piercing, slope, 1.0) * along
-    above = abs(height) - PARALLEL * (length(across) * length(start) + abs(pl[3]))
+    above = abs(height) - PARALLEL * (length(across) * length(start) + abs(pl[3])) - NO_GAP * length(across)
     return (
         as_point(chosen(piercing, point, start)),
         as_point(start),

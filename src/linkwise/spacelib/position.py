@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.spacelib.constants import U
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, POINT, POSITION, SCALAR, VECTOR
+from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, POINT, POSITION, SCALAR, VECTOR, shape_of
 from linkwise.spacelib.points import as_point
 from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
 from linkwise.spatial.rotation import rotation_of_axis
@@ -147,8 +147,8 @@ def mtoscrew(Q: Any) -> tuple[Any, ...]:
     Notes
     -----
     Of a pure translation the manual says nothing: here u is along it, phi = 0, P is the origin and h the distance, as
-    `wtovel` has it. The identity gives u = 0 and h = 0. A rotation below 9e-16 rad counts as none where the matrix has
-    errors of rounding.
+    `wtovel` has it. The identity gives u = 0 and h = 0. A rotation of up to 1.4e-14 rad counts as none where it is less than
+    a thousand times the rounding that the matrix shows.
 
     Examples
     --------
@@ -407,5 +407,5 @@ def along(a: int) -> Array:
 
 def _is_point(value: Any) -> bool:
     """Whether an argument has the shape of a point, or of many."""
-    shape = np.shape(value)
+    shape = shape_of(value)
     return bool(shape) and (shape[-1] in (3, 4) or (len(shape) >= 2 and shape[-1] == 1 and shape[-2] in (3, 4)))

@@ -5,6 +5,7 @@ G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, appendix A, names them 
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,7 @@ def _all_zero(name: str, items: Array) -> int:
 
 
 def _tolerance(name: str, value: Any) -> float:
-    if not isinstance(value, (int, float, np.floating, np.integer)) or not 0 <= value < np.inf:
+    if not isinstance(value, (int, float, np.floating, np.integer)) or not 0 <= value <= sys.float_info.max:
         raise ArgumentError(f"{name}: tolerance is {shown(value)}; expected a number of 0 or more")
     return float(value)
 

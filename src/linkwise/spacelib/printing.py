@@ -16,6 +16,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.arrays import opened
 from linkwise.spacelib.constants import U
+from linkwise.spacelib.kinds import whole_number
 from linkwise.spatial.scalar import Array
 
 WIDTH, DECIMALS = 8, 4
@@ -134,7 +135,7 @@ def prmat(grpout: TextIO | int, s: str, m: Any) -> None:
 
 
 def _file(name: str, out: Any) -> TextIO:
-    if isinstance(out, (int, np.integer)) and not isinstance(out, bool) and out == 1:
+    if whole_number(out) == 1:
         return sys.stdout
     try:
         out.write("")

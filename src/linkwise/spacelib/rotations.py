@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from linkwise.spatial.rotation import rotation_error
-from linkwise.spatial.scalar import Array, select
-from linkwise.spatial.vector import inner
+from linkwise.spatial.scalar import Array, greatest, select
+from linkwise.spatial.screw import FARTHEST, SLOWEST, angular_size
 
 COARSE = 0.1
 """How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer."""
@@ -18,18 +18,20 @@ NOT_SKEW = f"the 3x3 block of W is no angular velocity: its symmetric part is {C
 
 
 def skew_measure(W: Array) -> Any:
-    """Above zero where the upper left block of a velocity matrix is skew-symmetric but for `COARSE`, or null.
+    """Above zero where the upper left block of a velocity matrix is skew-symmetric but for `COARSE`, or rounding, or null.
+
+    A block whose size is up to that of rounding (`linkwise.spatial.screw.SLOWEST`) is what sums of velocities leave where
+    the angular ones cancel; it need not be skew-symmetric.
 
     Examples
     --------
     >>> import numpy as np
-    >>> bool(skew_measure(np.zeros((4, 4))) > 0), bool(skew_measure(np.eye(4)) > 0)
-    (True, False)
+    >>> [bool(skew_measure(size * np.eye(4)) > 0) for size in (0.0, 1.0, 1e-16)]
+    [True, False, True]
     """
-    block = W[:3, :3]
-    odd, own = ((block + sign * block.T).ravel() for sign in (1, -1))
-    wrong = inner(odd, odd)
-    return select(wrong, COARSE**2 * inner(own, own) - wrong, 1.0)
+    skew, odd = angular_size(W)
+    linear = sum((abs(W[k, 3]) for k in (1, 2)), abs(W[0, 3]))
+    return select(odd, COARSE * skew + greatest(SLOWEST, FARTHEST * linear) - odd, 1.0)
 
 
 def rotation_measure(block: Array) -> Any:

@@ -15,9 +15,10 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
+from linkwise.spacelib.arrays import no_room, whole
 from linkwise.spacelib.change_of_frame import check_same_size, invers, mami, mamt, miam, miamit
 from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import BLOCK, MAT4, SCALAR, SQUARE, VECTOR, is_symbolic
+from linkwise.spacelib.kinds import BLOCK, MATRIX, SCALAR, SQUARE, VECTOR, is_symbolic, shape_of
 from linkwise.spacelib.normalization import normal, normal3, normal_g, normskew
 from linkwise.spatial.matrix_method import skew_part
 from linkwise.spatial.rotation import axial
@@ -45,6 +46,9 @@ __all__ = [
     "tracljlt",
     "vtom",
 ]
+
+TRACED = 6
+"""Up to this size `tracljlt` is compiled, for each size; greater matrices are multiplied by NumPy."""
 
 
 def _to_degrees(r: Any) -> Any:
@@ -148,14 +152,18 @@ def jrand(imax: int, jmax: int, min: float, max: float, rng: Any = None) -> Floa
     >>> m.shape, bool((m >= -1.0).all() and (m < 1.0).all())
     ((2, 3), True)
     """
-    for field, size in (("imax", imax), ("jmax", jmax)):
-        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
-            raise ArgumentError(f"jrand: {field} is {shown(size)}; expected a whole number above zero")
+    shape = whole("jrand: imax", imax), whole("jrand: jmax", jmax)
     low, high = _number("min", min), _number("max", max)
     if not low < high or math.isinf(high - low):
         raise ArgumentError(f"jrand: the range is {low} to {high}; expected finite numbers, min < max")
-    source = _source(os.getpid()) if rng is None else np.random.default_rng(rng)
-    made = source.uniform(low, high, (imax, jmax))
+    try:
+        source = _source(os.getpid()) if rng is None else np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"jrand: rng is {shown(rng)}; expected a generator, or a whole number of 0 or more") from error
+    try:
+        made = source.uniform(low, high, shape)
+    except (ValueError, MemoryError) as error:
+        raise no_room("jrand", *shape) from error
     return np.asarray(np.minimum(made, np.nextafter(high, low)))
 
 
@@ -243,18 +251,25 @@ def skew(A: Any, B: Any) -> Array:
     return skew_part(A, B)
 
 
-@function(L1=MAT4, J=MAT4, L2=MAT4)
 def tracljlt(L1: Any, J: Any, L2: Any) -> Any:
     """The trace of L1 J L2': with screw axis matrices, an element of the mass matrix (manual, section 3.4.3).
 
     Parameters
     ----------
-    L1, J, L2 : (..., 4, 4) array_like
-        Two screw axis matrices, and the inertia matrix between them, in one frame.
+    L1 : (..., m, n) array_like
+    J : (..., n, k) array_like
+    L2 : (..., m, k) array_like
+        Two screw axis matrices (4, 4), and the inertia matrix (4, 4) between them, in one frame; or any matrices that this
+        can be done with.
 
     Returns
     -------
     ndarray (...)
+
+    Raises
+    ------
+    ArgumentError
+        For matrices whose shapes do not go together.
 
     Examples
     --------
@@ -263,4 +278,27 @@ def tracljlt(L1: Any, J: Any, L2: Any) -> Any:
     >>> float(tracljlt(L, J, L))
     18.0
     """
+    sizes = shape_of(J)[-2:]
+    return (_traced if max(sizes, default=0) <= TRACED else _multiplied)(L1, J, L2)
+
+
+def _trace(L1: Any, J: Any, L2: Any) -> Any:
+    _check_trace(L1, J, L2)
     return inner((L1 @ J).ravel(), L2.ravel())
+
+
+def _trace_at_once(L1: Any, J: Any, L2: Any) -> Any:
+    _check_trace(L1, J, L2)
+    return np.asarray((L1 @ J) * L2).sum(axis=(-2, -1))
+
+
+def _check_trace(L1: Array, J: Array, L2: Array) -> None:
+    (m, n), (rows, k) = L1.shape[-2:], J.shape[-2:]
+    if rows != n or L2.shape[-2:] != (m, k) or 0 in (m, n, k):
+        shapes = ", ".join(f"{name} {matrix.shape[-2:]}" for name, matrix in (("L1", L1), ("J", J), ("L2", L2)))
+        raise ArgumentError(f"tracljlt: the shapes are {shapes}; expected (m, n), (n, k) and (m, k)")
+
+
+_trace.__name__ = _trace_at_once.__name__ = tracljlt.__name__
+_traced = function(L1=MATRIX, J=MATRIX, L2=MATRIX)(_trace)
+_multiplied = function(direct=True, L1=MATRIX, J=MATRIX, L2=MATRIX)(_trace_at_once)

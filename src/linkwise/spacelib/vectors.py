@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.spacelib.declaration import refuse_unless
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import ROW, SCALAR, VECTOR, is_symbolic
 from linkwise.spatial import rotation
-from linkwise.spatial.scalar import Array, root
-from linkwise.spatial.vector import inner, unit
+from linkwise.spatial.scalar import Array, FloatArray, root
+from linkwise.spatial.vector import inner, lengths, scalar_products, unit
+
+_TOO_LARGE = "the result is beyond the largest number, 1.8e308"
 
 
-@function(a=VECTOR, b=VECTOR)
-def cross(a: Any, b: Any) -> Array:
+@function(refuse=(_TOO_LARGE,), a=VECTOR, b=VECTOR)
+def cross(a: Any, b: Any) -> Any:
     """Cross product of two vectors, obsolete in MATLAB, which has its own (manual, section 3.8.3).
 
     Parameters
@@ -32,10 +37,11 @@ def cross(a: Any, b: Any) -> Array:
     >>> cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
     [0.0, 0.0, 1.0]
     """
-    return rotation.cross(a, b)
+    made = rotation.cross(a, b)
+    return made, _representable_measure(*made)
 
 
-@function(a=VECTOR, b=VECTOR)
+@function(refuse=(_TOO_LARGE,), a=VECTOR, b=VECTOR)
 def dot3(a: Any, b: Any) -> Any:
     """Scalar product of the first three entries of two vectors (manual, section 3.8.3).
 
@@ -53,10 +59,11 @@ def dot3(a: Any, b: Any) -> Any:
     >>> float(dot3([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
     32.0
     """
-    return inner(a, b)
+    made = inner(a, b)
+    return made, _representable_measure(made)
 
 
-@function(a=VECTOR, b=VECTOR)
+@function(refuse=(_TOO_LARGE,), a=VECTOR, b=VECTOR)
 def dot(a: Any, b: Any) -> Any:
     """Obsolete name of `dot3` (manual, section 3.8.3).
 
@@ -74,7 +81,8 @@ def dot(a: Any, b: Any) -> Any:
     >>> float(dot([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
     32.0
     """
-    return inner(a, b)
+    made = inner(a, b)
+    return made, _representable_measure(made)
 
 
 @function(a=ROW, b=ROW, direct=True)
@@ -93,7 +101,7 @@ def dot2(a: Any, b: Any) -> Any:
     Raises
     ------
     ArgumentError
-        Where the lengths differ.
+        Where the lengths differ, or the product is beyond the largest number.
 
     Examples
     --------
@@ -117,13 +125,14 @@ def modulus(a: Any) -> Any:
     Returns
     -------
     ndarray (...)
+        To rounding however long or short a is.
 
     Examples
     --------
     >>> float(modulus([3.0, 4.0]))
     5.0
     """
-    return _modulus(a)
+    return size_of("modulus", a)
 
 
 @function(a=ROW, direct=True)
@@ -138,13 +147,14 @@ def mod(a: Any) -> Any:
     Returns
     -------
     ndarray (...)
+        To rounding however long or short a is.
 
     Examples
     --------
     >>> float(mod([3.0, 4.0]))
     5.0
     """
-    return _modulus(a)
+    return size_of("mod", a)
 
 
 @function(v=VECTOR)
@@ -198,16 +208,30 @@ def vector(u: Any, mod: Any) -> Array:
     return np.asarray(factor[..., np.newaxis] * u)
 
 
-def _modulus(a: Array) -> Any:
-    square = _inner("modulus", a, a)
-    return root(square) if is_symbolic(a) else np.sqrt(square)
+def size_of(name: str, a: Array) -> Any:
+    """The length of vectors (..., n) of numbers, or of one of symbols."""
+    if is_symbolic(a):
+        return root(inner(a, a))
+    return _representable(name, lengths(a))
 
 
 def _inner(name: str, a: Array, b: Array) -> Any:
     if is_symbolic(a) or is_symbolic(b):
         return inner(a, b)
     _fit(name, a[..., 0], b[..., 0])
-    return np.einsum("...i,...i->...", np.ascontiguousarray(a), np.ascontiguousarray(b))
+    return _representable(name, scalar_products(a, b))
+
+
+def _representable_measure(*made: Any) -> Any:
+    """Above zero where all of some numbers are finite."""
+    return sys.float_info.max - sum((abs(item) for item in made[1:]), abs(made[0]))
+
+
+def _representable(name: str, made: FloatArray) -> Any:
+    """The numbers, or the one, unless there is none of that size."""
+    if made.ndim or not isfinite(made):
+        refuse_unless(name, np.isfinite(made), _TOO_LARGE)
+    return made[()]
 
 
 def _fit(name: str, a: Array, b: Array) -> None:

@@ -21,9 +21,9 @@ from linkwise.spatial.matrix_method import (
 )
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, array, select
-from linkwise.spatial.screw import screw_velocity, velocity_screw
+from linkwise.spatial.screw import screw_velocity, turning_measure, velocity_screw
 from linkwise.spatial.transform import translation
-from linkwise.spatial.vector import length, unit
+from linkwise.spatial.vector import chosen, length, unit
 
 
 @function(gx=SCALAR, gy=SCALAR, gz=SCALAR)
@@ -141,7 +141,8 @@ def makel2(jtype: int, a: int, pitch: Any, P: Any) -> Array:
 def wtol(W: Any) -> Any:
     """Screw axis matrix L of a velocity matrix: W for an angular speed of 1, of a translation for a speed of 1.
 
-    The null matrix gives the null matrix (manual, section 3.2).
+    The null matrix gives the null matrix (manual, section 3.2). Where the angular part is only rounding the motion is a
+    translation, as for `wtovel`.
 
     Parameters
     ----------
@@ -162,8 +163,10 @@ def wtol(W: Any) -> Any:
     >>> wtol([[0, 0, 0, 0], [0, 0, -2, 0], [0, 2, 0, 0], [0, 0, 0, 0]])[1].tolist()
     [0.0, 0.0, -1.0, 0.0]
     """
-    omega, speed = length(axial(W[:3, :3])), length(W[:3, 3])
-    return np.asarray(W / select(omega, omega, select(speed, speed, 1.0))), skew_measure(W)
+    turns, omega, speed = turning_measure(W), length(axial(W[:3, :3])), length(W[:3, 3])
+    made = W / select(turns, select(omega, omega, 1.0), select(speed, speed, 1.0))
+    made[:3, :3] = chosen(turns, made[:3, :3], np.zeros((3, 3)))
+    return made, skew_measure(W)
 
 
 @function(W=MOTION, refuse=(NOT_SKEW,))
@@ -191,6 +194,12 @@ def wtovel(W: Any) -> tuple[Any, ...]:
     ------
     ArgumentError
         Where the last row is not null, or the 3x3 block far from skew-symmetric.
+
+    Notes
+    -----
+    Where rates of parallel joints cancel, the block of W is rounding, and the motion a translation. It is taken for that
+    where omega is up to 1e-9 rad/s and less than a thousand times the symmetric part, which shows the rounding; and in any
+    case where the axis would be farther off than some 7e13 m.
 
     Examples
     --------

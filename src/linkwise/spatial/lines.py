@@ -24,6 +24,9 @@ PARALLEL = 1e-9
 ROUNDING = 16 * sys.float_info.epsilon
 """The part of the coordinates that is put down to rounding: a dozen operations."""
 
+NO_GAP = ROUNDING
+"""A distance (m) that is none: rounding in coordinates of a metre, where all is near the origin and shows no length."""
+
 SMALLEST, LARGEST = 1e-70, 1e70
 """The lengths and coordinates for which the formulas hold."""
 

@@ -7,6 +7,7 @@ and 3.2. Of each choice between cases the first is the general one.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,12 +16,24 @@ import numpy.typing as npt
 
 from linkwise.spatial.matrix_method import velocity_matrix
 from linkwise.spatial.rotation import axial, cross, rotation_about
-from linkwise.spatial.scalar import Array, array, atan2, cos_sin, select
+from linkwise.spatial.scalar import Array, array, atan2, cos_sin, greatest, least, select
 from linkwise.spatial.transform import transform
 from linkwise.spatial.vector import chosen, inner, length, unit
 
 ROUNDING = 2.0**-50
 """What rounding leaves in the elements of a product of a few rotations: four units in the last place of 1."""
+
+WOBBLE = 64 * sys.float_info.epsilon
+"""A rotation (rad) up to which a product of rotation matrices may owe it to rounding."""
+
+SLOWEST = 1e-9
+"""An angular speed (rad/s) up to which a velocity matrix may owe its angular part to rounding, of rates of up to 1e6."""
+
+DIGITS = 1e3
+"""How much greater than the error of the symmetric part, which is rounding, either must be to count."""
+
+FARTHEST = 64 * sys.float_info.epsilon
+"""Angular over linear speed (1/m) up to which a motion is a translation: the axis would be farther off than 7e13 m."""
 
 
 def screw_rotation(u: npt.ArrayLike, phi: Any) -> Array:
@@ -79,8 +92,8 @@ def transform_screw(t: npt.ArrayLike) -> tuple[Array, Any, Array, Any]:
 
     P = (T' + cot(phi/2) u x T) / 2 with T' the part of the displacement T across u is the point of the axis nearest to the
     origin (O. Bottema, B. Roth, *Theoretical Kinematics*, 1979, chapter 3). A pure translation has u along T, phi = 0, P at
-    the origin and h >= 0; the identity has u = 0 and h = 0. A rotation of less than `ROUNDING` rad in a matrix that has
-    errors of rounding besides counts as none.
+    the origin and h >= 0; the identity has u = 0 and h = 0. A rotation of up to `WOBBLE` rad counts if it is more than
+    `DIGITS` times the error of the symmetric part, which is rounding.
 
     Examples
     --------
@@ -92,7 +105,7 @@ def transform_screw(t: npt.ArrayLike) -> tuple[Array, Any, Array, Any]:
     r, move = m[:3, :3], m[:3, 3]
     axis, phi = rotation_screw(r)
     s, c = length(axial(r)), _cosine(r)
-    turns = select(s - ROUNDING, 1.0, select(-c, 1.0, select(_symmetric_error(r), 0.0, s)))
+    turns = select(-c, 1.0, s - least(DIGITS * _symmetric_error(r), WOBBLE))
     along, distance = unit(move)
     h = inner(axis, move)
     cot_half = select(c + 0.5, (1.0 + c) / select(s, s, 1.0), s / (1.0 + abs(c)))
@@ -124,7 +137,8 @@ def velocity_screw(w: npt.ArrayLike) -> tuple[Array, Any, Any, Array]:
     """The screw of a velocity matrix (4, 4): unit axis u (3,), rate omega >= 0 (rad/s), speed along u (m/s), point P (3,).
 
     P = u x v / omega is the point of the axis nearest to the origin. A pure translation has u along v, omega = 0, P at the
-    origin and a speed >= 0; no motion has u = 0.
+    origin and a speed >= 0; no motion has u = 0. Where the angular part is nothing but rounding (`turning_measure`) the
+    motion is a translation.
 
     Examples
     --------
@@ -133,11 +147,49 @@ def velocity_screw(w: npt.ArrayLike) -> tuple[Array, Any, Any, Array]:
     ([0.0, 0.0, 1.0], 2.0, 3.0, [-1.0, 0.0, 0.0])
     """
     m = np.asarray(w)
-    turning, v = axial(m[:3, :3]), m[:3, 3]
-    axis, omega = unit(turning)
+    turns, v = turning_measure(m), m[:3, 3]
+    axis, omega = unit(axial(m[:3, :3]))
     along, speed = unit(v)
     point = cross(axis, v) / select(omega, omega, 1.0)
-    return chosen(omega, axis, along), omega, select(omega, inner(axis, v), speed), point
+    return (
+        chosen(turns, axis, along),
+        select(turns, omega, 0.0),
+        select(turns, inner(axis, v), speed),
+        chosen(turns, point, np.zeros(3)),
+    )
+
+
+def angular_size(w: npt.ArrayLike) -> tuple[Any, Any]:
+    """The sizes (rad/s) of the skew-symmetric and of the symmetric part of a velocity matrix's block: sums of amounts.
+
+    Examples
+    --------
+    >>> tuple(map(float, angular_size([[0.5, -2.0, 0, 0], [2.0, 0, 0, 2.0], [0, 0, 0, 3.0], [0, 0, 0, 0]])))
+    (4.0, 0.5)
+    """
+    m = np.asarray(w)
+    pairs = [(m[i, k] * 0.5, m[k, i] * 0.5) for i, k in ((0, 1), (0, 2), (1, 2))]
+    odd = sum((abs(a + b) for a, b in pairs), 0.0) * 2.0 + sum((abs(m[k, k]) for k in range(1, 3)), abs(m[0, 0]))
+    return sum((abs(a - b) for a, b in pairs[1:]), abs(pairs[0][0] - pairs[0][1])) * 2.0, odd
+
+
+def turning_measure(w: npt.ArrayLike) -> Any:
+    """Above 0 where a velocity matrix (4, 4) turns, 0 or less for a translation.
+
+    Where rates of parallel joints cancel, their sum leaves a block that is rounding: its symmetric part, which should be
+    null, tells how much. An angular part up to `SLOWEST` counts if it is more than `DIGITS` times that. In no case does it
+    count where the axis would be farther off than 1 / `FARTHEST` m, for then it changes no digit of the velocity of any
+    point that is within a metre or so.
+
+    Examples
+    --------
+    >>> turning_measure([[0, -1e-16, 0, 1.0], [1.1e-16, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]) > 0
+    False
+    """
+    m = np.asarray(w)
+    skew, odd = angular_size(m)
+    linear = sum((abs(m[k, 3]) for k in (1, 2)), abs(m[0, 3]))
+    return select(skew, skew - greatest(least(DIGITS * odd, SLOWEST), FARTHEST * linear), 0.0)
 
 
 def _cosine(r: Array) -> Any:

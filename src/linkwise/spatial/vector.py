@@ -6,10 +6,14 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from linkwise.spatial.scalar import Array, array, root, select
+import numpy as np
+
+from linkwise.spatial.scalar import Array, FloatArray, array, root, select
 
 _TOO_SMALL, _TOO_LARGE = 1e-280, 1e280
 """Outside of these the square of a length has lost digits, or may be infinite."""
+
+_TRUE = np.True_  # the one object there is of it
 
 _UP, _DOWN = 2.0**600, 2.0**-600
 """Powers of two that bring any such vector between them: nothing is rounded by them."""
@@ -33,6 +37,55 @@ def unit(v: Array) -> tuple[Array, Any]:
     """
     w, size, scale = _scaled(v)
     return w / select(size, size, 1.0), size / scale
+
+
+def lengths(v: FloatArray) -> FloatArray:
+    """The Euclidean lengths (...) of vectors (..., n) of numbers, to rounding however small or large their components are.
+
+    Examples
+    --------
+    >>> lengths(np.array([[3e200, 4e200], [3e-200, 4e-200], [0.0, 0.0]])).tolist()
+    [5e+200, 5e-200, 0.0]
+    """
+    square = _sums(v, v)
+    fine = (square > _TOO_SMALL) & (square < _TOO_LARGE)
+    if fine is _TRUE or fine.all():
+        return np.asarray(np.sqrt(square))
+    odd = np.asarray(~fine)
+    sizes = np.array(np.sqrt(square))
+    w, power = _near_one(v[odd])
+    with np.errstate(over="ignore"):
+        sizes[odd] = np.ldexp(np.sqrt(_sums(w, w)), power)
+    return sizes
+
+
+def scalar_products(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The scalar products (...) of vectors (..., n) of numbers, also where only single products are too large for a number.
+
+    Examples
+    --------
+    >>> float(scalar_products(np.array([1e200, 1e200, 1.0]), np.array([1e200, -1e200, 2.0])))
+    0.0
+    """
+    made = _sums(a, b)
+    fine = np.isfinite(made)
+    if fine is _TRUE or fine.all():
+        return np.asarray(made)
+    made, odd = np.asarray(made), np.asarray(~fine)
+    (u, p), (v, q) = (_near_one(np.broadcast_to(one, (*made.shape, one.shape[-1]))[odd]) for one in (a, b))
+    with np.errstate(over="ignore"):
+        made[odd] = np.ldexp(_sums(u, v), p + q)
+    return made
+
+
+def _sums(a: FloatArray, b: FloatArray) -> Any:
+    return np.einsum("...i,...i->...", np.ascontiguousarray(a), np.ascontiguousarray(b))
+
+
+def _near_one(v: FloatArray) -> tuple[FloatArray, Any]:
+    """Vectors of numbers divided by a power of two near their greatest component, and its exponent."""
+    power = np.frexp(np.abs(v).max(axis=-1, initial=0.0))[1]
+    return np.ldexp(v, -power[..., np.newaxis]), power
 
 
 def tamed(v: Array) -> Array:

@@ -278,3 +278,26 @@ def test_what_the_program_prints() -> None:
         "The joint accelerations qpp are",
     ):
         assert words in text
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_the_inverse_of_a_robot_of_any_size(size: float) -> None:
+    """What counts as reached is a part of the lengths."""
+    made = smooth(rows=3)
+    found = elb_i_dh(size * LENGTHS, elb_d_dh(size * LENGTHS, made).gripper, made.q[0] + 0.1)
+    if size > 1:
+        # The Jacobian's condition is below 100 here.
+        assert np.abs(np.sin(found.motion.q - made.q)).max() <= 1e-12
+    assert (found.closure[:, 0] <= 1e-12 * max(1.0, size)).all()
+
+
+@pytest.mark.parametrize("program", [elb_d_dh, elb_d_pa])
+def test_rates_of_parallel_joints_cancel(program) -> None:
+    """Joints 2 to 4 are parallel: the gripper moves and does not turn, and its Cardan angles have no rates."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        rates = rng.normal(size=2)
+        made = program(LENGTHS, posture(rng.uniform(0.2, 1.0, 6), [0.0, *rates, -rates.sum(), 0.0, 0.0]))
+        # Rates of up to 3 rad/s cancel to rounding; 1 / cos(second angle) is below 10 here.
+        assert np.abs(made.gripper.qp).max() <= 64 * 2.2e-16 * 10
+        assert np.abs(made.gripper.vel).max() > 0.01

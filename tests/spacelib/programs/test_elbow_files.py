@@ -99,6 +99,11 @@ def test_all_wrong_numbers_are_told_at_once(tmp_path) -> None:
             "1 2 3 4 5 6\n7",
             "line 2: '7' comes after the last number; 6 numbers were expected, there are 7 words",
         ),
+        (
+            read_guess,
+            "1 2 3 4 5 6 7 end",
+            "line 1: '7' comes after the last number; 6 numbers were expected, there are 8 words",
+        ),
         (read_guess, "1 2 3 four 5 6", "line 1: angle of joint 4: 'four' is not a number"),
         (read_guess, "", "the file is empty; expected angle of joint 1"),
     ],

@@ -35,7 +35,8 @@ LISTED_TOLERANCE = 0.0005
 """The listing's bound on the norm of target minus gripper matrix."""
 
 TOLERANCE = 1e-11
-"""That norm must come below this. Steps then go on while they gain, or to rounding: some 1e-15."""
+"""That norm must come below this, times the greatest length in it. Steps then go on while they gain, or to rounding: some
+1e-15."""
 
 MOST = 100
 """Steps at most. Towards a singular position each only halves the error of the angles."""
@@ -140,7 +141,7 @@ def elb_i_dh(
     rows, notes = [], []
     for k, (M, W, H) in enumerate(zip(*targets, strict=True)):
         q, count, left = _newton(arm, M, start, tolerance, most)
-        if not left <= (tolerance or TOLERANCE):
+        if not left <= (tolerance or TOLERANCE * _size(M)):
             raise ArgumentError(_missed(gripper, k, count, left))
         qp, qpp, rank, condition = _rates(arm, q, W, H)
         rows.append((q, qp, qpp))
@@ -199,12 +200,17 @@ class _Arm:
         return np.array(found)
 
 
+def _size(matrix: FloatArray) -> float:
+    """The greatest element of a position matrix: a length, or the 1 of a rotation."""
+    return max(1.0, float(np.abs(matrix).max()))
+
+
 def _newton(
     arm: _Arm, wanted: FloatArray, start: FloatArray, tolerance: float | None, most: int
 ) -> tuple[FloatArray, int, float]:
     """Angles, how many steps were taken, and the norm of the difference that is left."""
     q, best, left, idle = start, start, np.inf, 0
-    rounding = 2.0 * np.finfo(float).eps * max(1.0, float(np.abs(wanted).max()))
+    rounding = 2.0 * np.finfo(float).eps * _size(wanted)
     for count in range(most + 1):
         frames = arm.frames(q)
         gripper = frames[-1] @ arm.last
@@ -213,7 +219,9 @@ def _newton(
         idle = 0 if norm < 0.5 * left else idle + 1
         if norm < left:
             best, left = q, norm
-        done = left <= (rounding if tolerance is None else tolerance) or (left <= TOLERANCE and idle >= PATIENCE)
+        done = left <= (rounding if tolerance is None else tolerance) or (
+            left <= TOLERANCE * _size(wanted) and idle >= PATIENCE
+        )
         if done or count == most:
             break
         step = np.ravel(solve_l(_jacobian(frames), six(missing @ invers(gripper)))[0])

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwise.errors import FileError, FileProblem, shown
 from linkwise.files.atomic import write_text
-from linkwise.files.numbers import Token, each_token, number, whole, why_not
+from linkwise.files.numbers import Token, begins_as_number, each_token, number, whole, why_not
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.spatial.scalar import FloatArray
 
@@ -138,14 +138,14 @@ class NumberFile:
         return found
 
     def finish(self) -> None:
-        """End the reading.
+        """End the reading; a text after the last number is not read, as SpaceLib does not read it.
 
         Raises
         ------
         FileError
-            With every word that was no number, and where there are words left.
+            With every word that was no number, and where there are numbers left.
         """
-        if self._coming is not None:
+        if self._coming is not None and begins_as_number(self._coming.text):
             extra, total = self._coming, self._taken + 1 + sum(1 for _ in self._words)
             said = f"{shown(extra.text)} comes after the last number; {self._taken} numbers were expected, there are "
             self.problems.append(FileProblem(extra.line, f"{said}{total} words"))
