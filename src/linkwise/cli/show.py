@@ -125,7 +125,7 @@ def _write_film(mechanism: Mechanism, motion: str, path: Path, speed: float) -> 
 def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, asked: bool) -> str:
     """Draw, and tell that; where a library is missing, say so unless the picture was asked for by name."""
     from linkwise.cli.output import write_bytes
-    from linkwise.errors import MissingExtraError
+    from linkwise.errors import MissingExtraError, install_hint
     from linkwise.model.table import plain
     from linkwise.view.drawing.picture import draw
     from linkwise.view.figure import rendered
@@ -150,7 +150,7 @@ def _open_window(mechanism: Mechanism, q: list[float] | None) -> None:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise MissingExtraError("pictures need matplotlib: pip install 'linkwise[plot]'") from error
+        raise MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}") from error
     made: Any = pyplot.figure(figsize=(8.5, 7.0))
     draw(mechanism, q, into=made)
     pyplot.show()

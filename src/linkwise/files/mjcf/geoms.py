@@ -19,6 +19,8 @@ KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box",
 LONG = ("capsule", "cylinder", "ellipsoid", "box")
 """Those that may reach from one point to another."""
 
+CONTESTED = "its orientation is given by quat here and by {!r} in its default class, and versions of MuJoCo differ in which counts"
+
 LIGHTEST = 1e-14
 """A geom of less mass (kg) counts for nothing (MuJoCo's bound)."""
 
@@ -53,6 +55,14 @@ class Geom:
         """Whether its group counts for the mass of its body."""
         return settings.groups[0] <= self.attributes.whole("group") <= settings.groups[1]
 
+    @property
+    def has_file_mass(self) -> bool:
+        """Whether it has a mass that a mesh or another file would tell."""
+        said = self.attributes
+        mass = said.number("mass") if "mass" in said else None
+        massless = mass == 0 or (mass is None and said.number("density", 1000.0) == 0)
+        return self.from_file and self.kind != "plane" and not massless
+
     def body(self) -> tuple[float, FloatArray] | None:
         """Mass (kg) and tensor (3, 3) about its centre in the body's axes; None where it has none."""
         said = self.attributes
@@ -63,6 +73,9 @@ class Geom:
                 said.report(f"{key} is {value!r}; expected a number >= 0", key)
                 return None
         if mass == 0 or (mass is None and density == 0) or self.kind == "plane":
+            return None
+        if said.contested and self.kind != "sphere" and not self.from_file:
+            said.report(f"{CONTESTED.format(said.contested)}; its mass needs one of them, expected one", "quat")
             return None
         if self.from_file:
             what = "height field" if self.kind == "hfield" else "mesh"
@@ -115,6 +128,9 @@ def read_geom(said: Attributes, settings: Settings, outer: FloatArray) -> Geom:
         frame, half = _from_to(said, kind)
     else:
         frame, half = pose(said, settings.degree, settings.sequence), None
+        if said.contested:
+            what = f"{said.contested!r} of a default class beside an own quat"
+            said.told.leave(said.element, what, "MuJoCo takes the quat from version 4 on; it only turns the picture")
     return Geom(said, kind, outer @ frame, _size(said, kind, half))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import FileError
+from linkwise.errors import FileError, install_hint
 from linkwise.files.packages import resolve
 from linkwise.files.shape import Shape
 from linkwise.model.table import plain
@@ -167,7 +167,7 @@ def _triangles(data: bytes, kind: str) -> tuple[Surface, Colour | None]:
     try:
         import trimesh
     except ImportError as error:
-        raise _UnreadableError("meshes need trimesh: pip install 'linkwise[view]'") from error
+        raise _UnreadableError(f"meshes need trimesh: {install_hint('view')}") from error
     if kind not in trimesh.available_formats():
         raise _UnreadableError(f"trimesh reads no .{kind} here (Collada needs pycollada)")
     try:
