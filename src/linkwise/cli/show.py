@@ -125,7 +125,7 @@ def _write_film(mechanism: Mechanism, motion: str, path: Path, speed: float) -> 
 def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, asked: bool) -> str:
     """Draw, and tell that; where a library is missing, say so unless the picture was asked for by name."""
     from linkwise.cli.output import write_bytes
-    from linkwise.errors import MissingExtraError, install_hint
+    from linkwise.errors import MissingExtraError
     from linkwise.model.table import plain
     from linkwise.view.drawing.picture import draw
     from linkwise.view.figure import rendered
@@ -142,7 +142,7 @@ def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, a
 
 
 def _open_window(mechanism: Mechanism, q: list[float] | None) -> None:
-    from linkwise.errors import MissingExtraError
+    from linkwise.errors import MissingExtraError, install_hint
     from linkwise.view.drawing.picture import draw
 
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):

@@ -172,7 +172,9 @@ def _lost_action(description: Description) -> str:
 
 
 def check(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> list[FileProblem]:
-    """Everything that is wrong with a description file, each with its line; empty when it can be read. Options as for `read`.
+    """Everything that is wrong with a description file, each with its line; empty when it can be read.
+
+    The options are those of `read`.
 
     Examples
     --------
@@ -331,7 +333,8 @@ def _expanded(path: str | Path, text: str, options: ReadOptions) -> Reading:
     expanded, warned = xacro.expand_text(text, path, options.arguments(), options.package_dirs)
     reading = _parse_urdf(expanded, "" if path == TEXT else Path(path).name.split(".")[0], options)
     problems, remarks = (
-        [FileProblem(0, f"after expansion: {each.message}") for each in notes] for notes in (reading.problems, reading.remarks)
+        [FileProblem(0, f"after expansion: {each.message}") for each in notes]
+        for notes in (reading.problems, reading.remarks)
     )
     return Reading(reading.description, problems, {}, [*warned, *remarks], reading.between)
 

@@ -63,7 +63,7 @@ def read_text(path: str | Path, most: int | None = None) -> str:
 
 
 def decode(path: str | Path, data: bytes) -> str:
-    """The bytes of a file as text: UTF-8 with or without a byte order mark; XML also in UTF-16 with one, or as it declares.
+    r"""The bytes of a file as text: UTF-8 with or without a byte order mark; XML also in UTF-16 with one, or as it declares.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def decode(path: str | Path, data: bytes) -> str:
 
     Examples
     --------
-    >>> decode("arm.urdf", b"<?xml version='1.0' encoding='ISO-8859-1'?><robot name='b\\xf6rse'/>")[-20:]
+    >>> decode("arm.urdf", b"<?xml version='1.0' encoding='ISO-8859-1'?><robot name='b\xf6rse'/>")[-20:]
     "<robot name='börse'/>"
     """
     if data.startswith(_WIDE):

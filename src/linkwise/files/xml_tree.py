@@ -107,8 +107,8 @@ def read_xml(text: str) -> Element:
     r"""The root element of an XML text.
 
     Comments, processing instructions and namespaces are harmless: the first two are skipped, and a prefix stays part of the
-    tag. The declaration's encoding is not used, for the text is decoded already. Blank lines before the declaration, which XML
-    does not allow, are accepted.
+    tag. The declaration's encoding is not used, for the text is decoded already. Blank lines may stand before the declaration,
+    which XML does not allow.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ _LATE_DECLARATION = re.compile(r"\A\s+<\?xml\s[^<>]*\?>")
 
 
 def without_late_declaration(text: str) -> str:
-    r"""The text, a declaration that is not at its start made blank, for which XML has no place but many files have it.
+    r"""The text; a declaration that is not at its start, for which XML has no place, is made blank.
 
     Examples
     --------

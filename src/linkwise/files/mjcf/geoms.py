@@ -19,7 +19,9 @@ KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box",
 LONG = ("capsule", "cylinder", "ellipsoid", "box")
 """Those that may reach from one point to another."""
 
-CONTESTED = "its orientation is given by quat here and by {!r} in its default class, and versions of MuJoCo differ in which counts"
+CONTESTED = (
+    "its orientation is given by quat here and by {!r} in its default class, and versions of MuJoCo differ in which counts"
+)
 
 LIGHTEST = 1e-14
 """A geom of less mass (kg) counts for nothing (MuJoCo's bound)."""
@@ -72,14 +74,7 @@ class Geom:
             if value is not None and value < 0:
                 said.report(f"{key} is {value!r}; expected a number >= 0", key)
                 return None
-        if mass == 0 or (mass is None and density == 0) or self.kind == "plane":
-            return None
-        if said.contested and self.kind != "sphere" and not self.from_file:
-            said.report(f"{CONTESTED.format(said.contested)}; its mass needs one of them, expected one", "quat")
-            return None
-        if self.from_file:
-            what = "height field" if self.kind == "hfield" else "mesh"
-            said.report(f"the mass of a {what} is not computed; give its body an <inertial>, or this geom mass = '0'")
+        if mass == 0 or (mass is None and density == 0) or self.kind == "plane" or not self._is_certain():
             return None
         if not self.size:
             return None
@@ -91,6 +86,18 @@ class Geom:
         turn = self.frame[:3, :3]
         total = factor * solid.mass
         return (total, turn @ (np.diag(solid.moments) * factor) @ turn.T) if total > LIGHTEST else None
+
+    def _is_certain(self) -> bool:
+        """Whether its mass is known; what is missing is reported."""
+        said = self.attributes
+        if self.from_file:
+            what = "height field" if self.kind == "hfield" else "mesh"
+            said.report(f"the mass of a {what} is not computed; give its body an <inertial>, or this geom mass = '0'")
+        elif said.contested and self.kind != "sphere":
+            said.report(f"{CONTESTED.format(said.contested)}; its mass needs one of them, expected one", "quat")
+        else:
+            return True
+        return False
 
     def shape(self, link: str) -> Shape | None:
         """What it looks like, where its own numbers say so."""

@@ -16,7 +16,6 @@ from linkwise.model.inertia import LARGEST
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import FloatArray
 
-
 _STANDING = (
     "the mass of a mesh on a body that does not move",
     "meshes are not opened; such a body is read without mass, and only the total and the load on the ground lack it",

@@ -24,8 +24,11 @@ from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
 
 DIRECTIVES = ("macro", "property", "include", "arg", "if", "unless", "insert_block", "call", "element", "attribute")
-"""Elements of xacro that make something. Any other one is the call of a macro, which old versions left where none was defined;
-in a file without directives nothing can expand it."""
+"""Elements of xacro that make something.
+
+Any other one is the call of a macro, which old versions of xacro left standing where none was defined; in a file without
+directives nothing can expand it.
+"""
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 """What each type of joint with one coordinate or none is here."""

@@ -50,7 +50,9 @@ def keep_tree(notes: Notes, robot: Element, root: str) -> None:
     if root not in names or root in carried:
         roots = [name for name in names if name is not None and name not in carried]
         why = "is carried by a joint" if root in carried else "is no link"
-        listed = choices(roots) if len(roots) <= _MOST else f"{', '.join(map(repr, roots[:_MOST]))} and {len(roots) - _MOST} more"
+        listed = (
+            choices(roots) if len(roots) <= _MOST else f"{', '.join(map(repr, roots[:_MOST]))} and {len(roots) - _MOST} more"
+        )
         notes.report(robot.line, f"root {root!r} {why}; expected {listed}")
         return
     children: dict[str | None, list[str | None]] = {}
