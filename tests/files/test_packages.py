@@ -78,7 +78,9 @@ def test_a_folder_of_that_name_is_no_package(tmp_path: Path) -> None:
     assert resolve("package://arm/meshes/a.stl", robot, [robot.parent]) == robot.parent / "meshes" / "a.stl"
 
 
-@pytest.mark.parametrize("text", ["", "<package>", "<package/>", "<robot><name>arm</name></robot>", "<!DOCTYPE a><package/>"])
+@pytest.mark.parametrize(
+    "text", ["", "<package>", "<package/>", "<robot><name>arm</name></robot>", "<!DOCTYPE a><package/>"]
+)
 def test_a_manifest_that_says_nothing(tmp_path: Path, text: str) -> None:
     put(tmp_path / "a.stl")
     (tmp_path / "package.xml").write_text(text)

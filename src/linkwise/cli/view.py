@@ -68,7 +68,7 @@ def view(
         raise click.UsageError("--q and a MOTION both say where to begin; give one of them")
     played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
     is_file = Path(mechanism).is_file()
-    folder = (Path(mechanism).resolve().parent, *spoken().package_dirs) if is_file else None
+    folder: Folder = (Path(mechanism).resolve().parent, *spoken().package_dirs) if is_file else None
     if exported is not None:
         _export(found, played, values, Path(exported), folder, as_json=as_json)
     else:

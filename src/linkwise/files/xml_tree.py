@@ -107,7 +107,7 @@ def read_xml(text: str) -> Element:
     r"""The root element of an XML text.
 
     Comments, processing instructions and namespaces are harmless: the first two are skipped, and a prefix stays part of the
-    tag. The declaration's encoding is not used, for the text is decoded already. Blank lines may stand before the declaration,
+    tag. The declaration's encoding is not used, for the text is decoded already. Blank lines may stand before a declaration,
     which XML does not allow.
 
     Parameters

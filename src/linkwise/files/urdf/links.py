@@ -59,10 +59,10 @@ def read_links(notes: Notes, robot: Element) -> dict[str, LinkElement]:
         found[name] = _link(notes, element, name)
     lacking = [link for link in found.values() if link.lacks_products]
     if lacking:
-        first = lacking[0]
+        one = lacking[0]
         places = f" ({len(lacking)} links, the first here)" if len(lacking) > 1 else ""
-        said = f"link {first.name!r}: <inertia> lacks products of inertia, which are read as 0{places}"
-        notes.remark(first.lines["inertia"], said)
+        said = f"link {one.name!r}: <inertia> lacks products of inertia, which are read as 0{places}"
+        notes.remark(one.lines["inertia"], said)
     return found
 
 

@@ -37,7 +37,7 @@ def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[J
         said = f"there are {len(roots)} roots, links that no joint carries: {places}{more}"
         if unread:
             said += f", of which the joints that are wrong can carry {unread}"
-        hint = f"a fixed joint can join two, and root={roots[0]!r} reads one alone"
+        hint = "a fixed joint can join two" + ("" if unread else f", and root={roots[0]!r} reads one alone")
         notes.report(links[roots[1]].element.line, f"{said}; expected one ({hint})")
     return None if wrong or unread or not roots else roots[0]
 
