@@ -240,6 +240,7 @@ _OPTIONS = {
     r"reading with physical=False accepts": "--any-inertia accepts",
     r"\broot=('[^']*') reads one": r"--root \1 reads one",
     r"\bxacro=\{\} expands a file of any name": "give its name the suffix .xacro",
+    r"\bxacro=\{'(\w+)': \.\.\.\} gives": r"--xacro \1=... gives",
     r"\bpackage_dirs names its folder": "--package-dir names its folder",
     r"\binclude_root names": "--include-root names",
     r"\bswap_limits=True": "--swap-limits",

@@ -303,7 +303,7 @@ def _parse(path: str | Path, options: ReadOptions) -> Reading:
 
 def _parse_text(path: str | Path, text: str, options: ReadOptions) -> Reading:
     """Read a text; `path` is where it comes from, or `TEXT`."""
-    if options.xacro is not None or Path(path).suffix.lower() == ".xacro":
+    if Path(path).suffix.lower() == ".xacro" or (options.xacro is not None and _XML.match(text)):
         return _expanded(path, text, options)
     suffix = _format(path, text)
     options.refuse_unused(path, FORMAT_NAMES[suffix], rooted=suffix in XML_FORMATS.values())

@@ -44,6 +44,18 @@ class ReadOptions:
         Whether reversed limits of a URDF (lower above upper) are exchanged, with a remark.
     drop_free_armature : bool
         Whether the armature of a free joint of an MJCF file is left out, with a remark.
+
+    Raises
+    ------
+    ArgumentError
+        Where an option is of another kind.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> text = '<robot name="r"><link name="pelvis"/><link name="table"/></robot>'
+    >>> lw.loads(text, root="pelvis").link_names
+    ('pelvis',)
     """
 
     physical: bool = True

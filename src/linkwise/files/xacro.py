@@ -20,6 +20,7 @@ from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import XmlError, read_xml, without_late_declaration
 
 _LOCK = threading.Lock()
+_UNDEFINED = re.compile(r"Undefined substitution argument (\w+)")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -94,6 +95,8 @@ def expand_text(
             if failures:  # (the library wraps it)
                 raise failures[0] from error
             what = " ".join(str(error).split()) or type(error).__name__
+            undefined = _UNDEFINED.fullmatch(what)
+            what += f"; xacro={{{undefined[1]!r}: ...}} gives its value" if undefined else ""
             raise FileError(path, [FileProblem(0, f"xacro cannot expand it: {what}")]) from error
     values.refuse_undeclared(path)
     warned = [line.strip() for line in _COLOURS.sub("", output.getvalue()).splitlines()]
