@@ -79,7 +79,7 @@ def decode(path: str | Path, data: bytes) -> str:
 
     Examples
     --------
-    >>> decode("arm.urdf", b"<?xml version='1.0' encoding='ISO-8859-1'?><robot name='b\xf6rse'/>")[-20:]
+    >>> decode("arm.urdf", b"<?xml version='1.0' encoding='ISO-8859-1'?><robot name='b\xf6rse'/>")[-21:]
     "<robot name='börse'/>"
     """
     if data.startswith(_WIDE):
