@@ -53,7 +53,7 @@ assert np.abs(runs["payload known"].q - q_ref).max() < 1e-3 < np.abs(made.q[0] -
 try:
     from matplotlib.figure import Figure
 except ImportError:
-    print("no picture: pip install 'linkwise[plot]'")
+    print("no picture: pip install matplotlib")
 else:
     figure = Figure(figsize=(8, 4), layout="constrained")
     axes = figure.subplots()

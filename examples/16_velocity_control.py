@@ -46,7 +46,7 @@ print(f"one step: scale {scale:.2f}, damping {damping:.2f};", batch)
 try:
     from matplotlib.figure import Figure
 except ImportError:
-    print("no picture: pip install 'linkwise[plot]'")
+    print("no picture: pip install matplotlib")
 else:
     figure = Figure(figsize=(8, 6), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)

@@ -54,7 +54,7 @@ assert ratio > 10.0
 try:
     from matplotlib.figure import Figure
 except ImportError:
-    print("no picture: pip install 'linkwise[plot]'")
+    print("no picture: pip install matplotlib")
 else:
     COLOURS = {"theta_solved": "#d55e00", "predicted_theta": "#0072b2"}
     figure = Figure(figsize=(9, 4.2), layout="constrained")

@@ -73,7 +73,7 @@ assert used.max() < 1.0 + 1e-9
 try:
     from matplotlib.figure import Figure
 except ImportError:
-    print("no picture: pip install 'linkwise[plot]'")
+    print("no picture: pip install matplotlib")
 else:
     figure = Figure(figsize=(10, 5.6), layout="constrained")
     parts = figure.subplot_mosaic([["side", "ship"], ["side", "hook"], ["side", "drives"]], width_ratios=(1.0, 1.25))

@@ -57,7 +57,7 @@ assert open_by < 1e-9
 try:
     from matplotlib.figure import Figure
 except ImportError:
-    print("no picture: pip install 'linkwise[plot]'")
+    print("no picture: pip install matplotlib")
 else:
     figure = Figure(figsize=(10, 5.6), layout="constrained")
     parts = figure.subplot_mosaic([["side", "ram"], ["side", "speed"], ["side", "gain"]], width_ratios=(1.0, 2.2))

@@ -89,7 +89,7 @@ assert not read.differing(again)
 try:
     from matplotlib.figure import Figure
 except ImportError:
-    print("no picture: pip install 'linkwise[plot]'")
+    print("no picture: pip install matplotlib")
 else:
     figure = Figure(figsize=(10, 5.6), layout="constrained")
     ((pushed, joint), (fast, late)) = figure.subplots(2, 2, sharex=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from linkwise import view as view
     from linkwise.comparison import compare as compare
     from linkwise.files import load as load
+    from linkwise.files import loads as loads
     from linkwise.files import save as save
     from linkwise.kernel import Kernel as Kernel
     from linkwise.mechanism import Mechanism as Mechanism
@@ -75,6 +76,7 @@ __all__ = [
     "identification",
     "kinematics",
     "load",
+    "loads",
     "planar",
     "robo",
     "robots",
@@ -117,6 +119,7 @@ _HOMES = {
     "identification": "",
     "kinematics": "",
     "load": "linkwise.files",
+    "loads": "linkwise.files",
     "planar": "",
     "robo": "",
     "robots": "",

@@ -111,14 +111,39 @@ class KernelError(LinkwiseError):
 
 
 class MissingExtraError(LinkwiseError, ImportError):
-    """An optional library is needed; the message names the extra that brings it.
+    """An optional library is needed; the message says how it is installed.
 
     Examples
     --------
-    >>> raised = MissingExtraError("pictures need matplotlib: pip install 'linkwise[plot]'")
+    >>> raised = MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}")
     >>> isinstance(raised, ImportError)
     True
     """
+
+
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "mp4": ("matplotlib>=3.8", "imageio-ffmpeg>=0.5"),
+    "opcua": ("asyncua>=2.1,<2.2",),
+    "planar": ("shapely>=2.0",),
+    "plot": ("matplotlib>=3.8",),
+    "qp": ("daqp>=0.8",),
+    "scipy": ("scipy>=1.11",),
+    "sympy": ("sympy>=1.12",),
+    "view": ("viser==1.1.1", "trimesh>=4"),
+    "xacro": ("xacro>=2.1",),
+}
+"""The libraries of each extra, as pyproject.toml has them."""
+
+
+def install_hint(extra: str) -> str:
+    """The command that installs the libraries of an extra: by their names, for that works wherever Linkwise comes from.
+
+    Examples
+    --------
+    >>> install_hint("view")
+    "pip install 'viser==1.1.1' 'trimesh>=4'"
+    """
+    return f"pip install {' '.join(map(repr, EXTRAS[extra]))}"
 
 
 @dataclass(frozen=True)

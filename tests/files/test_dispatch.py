@@ -9,7 +9,8 @@ import pytest
 
 from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError, FileError, LinkwiseError, LinkwiseWarning
-from linkwise.files import Description, check, load, read, save
+from linkwise.files import Description, ReadOptions, check, load, loads, read, remarks, save
+from linkwise.files.options import Options
 
 TRIED = "tried Linkwise .toml (keys and [tables]), SpaceLib .DAT (numbers only), URDF and MJCF (XML)"
 
@@ -148,3 +149,83 @@ def test_what_acts_on_the_tool_is_not_dropped_in_silence(tmp_path: Path, name: s
 def test_the_manual_s_files_are_said_to_be_bundled(tmp_path: Path, name: str) -> None:
     expected = "there is no such file (linkwise spacelib data --to . writes the manual's SCARA.DAT)"
     assert message(tmp_path / name) == expected
+
+
+URDF = """<?xml version="1.0"?>
+<robot name="{name}"><link name="a"/><link name="b"/>
+<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
+MJCF = '<mujoco model="m"><worldbody><body name="a"><joint name="j"/><geom size="1"/></body></worldbody></mujoco>'
+
+
+def test_a_text_is_read_as_its_file_is(tmp_path: Path) -> None:
+    save(robots.planar_2r(), tmp_path / "arm.toml")
+    save(robots.planar_2r(), tmp_path / "planar_2r.dat", allow_loss=True)
+    for path in (tmp_path / "arm.toml", tmp_path / "planar_2r.dat"):
+        assert loads(path.read_text()).links == load(path).links
+    assert (loads(URDF.format(name="r")).name, loads(MJCF).name) == ("r", "m")
+    wide = "\ufeff\r\n" + URDF.format(name="r").replace("\n", "\r\n")
+    assert loads(wide).names == ("j",)
+
+
+def test_a_text_with_mistakes_tells_their_lines() -> None:
+    with pytest.raises(FileError) as caught:
+        loads(URDF.format(name="r").replace('child link="b"', 'child link="c"'))
+    assert str(caught.value.path) == "<text>"
+    assert [problem.line for problem in caught.value.problems] == [3]
+    for text in ("", "hello there"):
+        with pytest.raises(FileError):
+            loads(text)
+
+
+def test_text_and_path_are_not_confused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="loads"):
+        load(URDF.format(name="r"))
+    with pytest.raises(ArgumentError, match="loads"):
+        load("<robot/>")
+    with pytest.raises(ArgumentError, match="load takes a path"):
+        loads(tmp_path)  # type: ignore[arg-type]
+    odd = tmp_path / "a\nb.urdf"  # (a name that a file can have)
+    odd.write_text(URDF.format(name="r"))
+    assert load(str(odd)).names == ("j",)
+
+
+def test_a_text_tells_what_acts_on_the_tool() -> None:
+    from linkwise.files.toml_write import render
+
+    text = "".join(render(Description(robots.planar_2r(), np.array([1.0, 0, 0, 0, 0, 0]), ())))
+    with pytest.warns(LinkwiseWarning, match="acts on the tool"):
+        loads(text)
+
+
+def test_options_are_those_of_the_record() -> None:
+    assert set(Options.__annotations__) == set(ReadOptions.__annotations__) - {"physical"}
+    with pytest.raises(TypeError, match="rooot"):
+        load("arm.urdf", rooot="a")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("root", 3), ("package_dirs", "folder"), ("package_dirs", Path("folder")), ("include_root", 3), ("xacro", "a=b")],
+)
+def test_options_of_another_kind_are_refused(option: str, value: object) -> None:
+    with pytest.raises(ArgumentError, match=f"{option} is "):
+        load("arm.urdf", **{option: value})  # type: ignore[arg-type]
+
+
+def test_a_root_is_refused_where_there_is_one_mechanism(tmp_path: Path) -> None:
+    """Without effect, it would give another mechanism than the one asked for."""
+    for name in ("arm.toml", "arm.dat"):
+        save(robots.planar_2r(), tmp_path / name, allow_loss=True)
+        with pytest.raises(FileError, match="root='link2'"):
+            read(tmp_path / name, root="link2")
+
+
+@pytest.mark.parametrize("text", [URDF.format(name="r"), MJCF])
+def test_a_blank_line_before_the_declaration(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "arm.xml"
+    path.write_text(
+        '\n \n<?xml version="1.0"?>\n' + text.partition("?>\n")[2] if "?>" in text else f"\n<?xml version='1.0'?>{text}"
+    )
+    assert load(path).names == ("j",)
+    path.write_text("\n<?xml version='1.0'?>\n<robot name='r'>\n<link name='a'/>\n<gazebo/></robot>")
+    assert [remark.line for remark in remarks(path)] == [5]  # (lines stay what they are)

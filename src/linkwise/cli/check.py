@@ -116,11 +116,10 @@ def _problems(file: str) -> Sequence[FileProblem]:
     from linkwise import files
     from linkwise.errors import FileError
 
-    physical = not spoken().any_inertia
     if not is_table(file):
-        return files.check(file, physical=physical)
+        return files.check(file, **spoken().options)
     try:
-        return table_reading(file, physical=physical).problems
+        return table_reading(file, physical=not spoken().any_inertia).problems
     except FileError as error:
         return error.problems
 
@@ -129,10 +128,9 @@ def _remarks(file: str) -> Sequence[FileProblem]:
     from linkwise import files
     from linkwise.files.remarks import remarks_on
 
-    physical = not spoken().any_inertia
     if not is_table(file):
-        return files.remarks(file, physical=physical)
-    reading = table_reading(file, physical=physical)
+        return files.remarks(file, **spoken().options)
+    reading = table_reading(file, physical=not spoken().any_inertia)
     assert reading.description is not None
     return remarks_on(reading.description.mechanism, reading)
 
@@ -147,7 +145,7 @@ def _possible(file: str) -> list[str]:
         if is_table(file):
             found = table_reading(file, physical=False).description
             return impossible(found.mechanism) if found else []
-        return impossible(files.read(file, physical=False).mechanism)
+        return impossible(files.read(file, **{**spoken().options, "physical": False}).mechanism)
     except LinkwiseError:
         return []
 
@@ -162,7 +160,7 @@ def _compared(
 ) -> Comparison:
     from linkwise.comparison import compare
 
-    other = description(against).mechanism
+    other = description(against, second=True).mechanism
     first, second = (-1 if end is None else end for end in (link, link_against))
     return compare(mechanism, other, link_a=first, link_b=second, tol=tol, dynamics=dynamics)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,16 +32,30 @@ class Spoken:
         What a Denavit-Hartenberg table (.csv) means.
     any_inertia : bool
         Whether inertias are taken that no body can have.
+    root, xacro, package_dirs, include_root, swap_limits, drop_free_armature
+        As in `linkwise.files.ReadOptions`.
     """
 
     dialect: str | None = None
     convention: str | None = None
     angles: str | None = None
     any_inertia: bool = False
+    root: str | None = None
+    xacro: dict[str, str] | None = None
+    package_dirs: tuple[str, ...] = ()
+    include_root: str | None = None
+    swap_limits: bool = False
+    drop_free_armature: bool = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keyword options of `linkwise.files.read`."""
+        same = ("root", "xacro", "package_dirs", "include_root", "swap_limits", "drop_free_armature")
+        return {"physical": not self.any_inertia, **{name: getattr(self, name) for name in same}}
 
 
 def reading_options(function: Function) -> Function:
-    """Add --dialect, --convention, --angles and --any-inertia to a command; `spoken` tells what was said."""
+    """Add the options of reading to a command, from --dialect to --drop-free-armature; `spoken` has their values."""
     known = "linkwise, matlab, python or toolbox7"
     options = (
         click.option(
@@ -64,17 +79,60 @@ def reading_options(function: Function) -> Function:
             help="Take inertias that no body can have, as many a URDF holds.",
             **_kept("any_inertia"),
         ),
+        click.option(
+            "--root",
+            metavar="NAME",
+            help="The link (URDF) or body (MJCF) to read with all that hangs on it, of a file with several roots.",
+            **_kept("root"),
+        ),
+        click.option(
+            "--xacro",
+            metavar="NAME=VALUE",
+            multiple=True,
+            help="A value for an argument of a .xacro file; may be repeated.",
+            **_kept("xacro", _arguments),
+        ),
+        click.option(
+            "--package-dir",
+            "package_dirs",
+            metavar="FOLDER",
+            multiple=True,
+            help="A folder that holds packages, or is one, for $(find package) and package://; may be repeated.",
+            **_kept("package_dirs"),
+        ),
+        click.option(
+            "--include-root",
+            metavar="FOLDER",
+            help="A folder from which an MJCF file may include files, besides its own.",
+            **_kept("include_root"),
+        ),
+        click.option("--swap-limits", is_flag=True, help="Exchange reversed limits of a URDF.", **_kept("swap_limits")),
+        click.option(
+            "--drop-free-armature",
+            is_flag=True,
+            help="Leave out the armature of a free joint of an MJCF file.",
+            **_kept("drop_free_armature"),
+        ),
     )
     for option in reversed(options):
         function = option(function)
     return function
 
 
-def _kept(field: str) -> dict[str, Any]:
+def _arguments(values: Sequence[str]) -> dict[str, str] | None:
+    """Names and values of xacro arguments; None where there are none."""
+    pairs = [value.partition("=") for value in values]
+    for (name, sign, _), value in zip(pairs, values, strict=True):
+        if not name.removesuffix(":") or not sign:
+            raise click.BadParameter(f"{value!r} is no NAME=VALUE", param_hint="--xacro")
+    return {name.removesuffix(":"): text for name, _, text in pairs} or None  # (ROS writes NAME:=VALUE)
+
+
+def _kept(field: str, convert: Callable[[Any], Any] | None = None) -> dict[str, Any]:
     """An option whose value is kept with the command instead of being handed to it."""
 
     def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-        ctx.meta.setdefault(_KEPT, {})[field] = value
+        ctx.meta.setdefault(_KEPT, {})[field] = value if convert is None else convert(value)
 
     return {"expose_value": False, "callback": keep}
 
@@ -110,8 +168,15 @@ def table_reading(path: str, *, physical: bool = True) -> Reading:
     return parse(text, Path(path).stem, dialect=dialect, physical=physical, **options)
 
 
-def description(name: str) -> Description:
+def description(name: str, *, second: bool = False) -> Description:
     """Read what MECHANISM names: a file if there is one, else a bundled robot.
+
+    Parameters
+    ----------
+    name : str
+        The file or robot.
+    second : bool
+        Whether it is the second description of a command: --root and --xacro are for the first.
 
     Raises
     ------
@@ -123,26 +188,35 @@ def description(name: str) -> Description:
     from linkwise import robots
     from linkwise.errors import FileError
 
-    physical = not spoken().any_inertia
+    said = replace(spoken(), root=None, xacro=None) if second else spoken()
     if Path(name).exists():
         if not is_table(name):
-            return _read(name, physical)
-        reading = table_reading(name, physical=physical)
+            return _read(name, said.options)
+        _refuse_unused(name, "a table", said)
+        reading = table_reading(name, physical=not said.any_inertia)
         if reading.description is None:
             raise FileError(name, reading.problems)
         return reading.description
     if name in robots.names():
+        _refuse_unused(name, "a bundled robot", said)
         return robots.describe(name)
     raise ArgumentError(_neither(name, robots.names()))
 
 
-def _read(name: str, physical: bool) -> Description:
+def _refuse_unused(name: str, form: str, said: Spoken) -> None:
+    """Refuse options that would be silently without effect."""
+    from linkwise.files import ReadOptions
+
+    ReadOptions(root=said.root, xacro=said.xacro).refuse_unused(name, form, rooted=False)
+
+
+def _read(name: str, options: dict[str, Any]) -> Description:
     """Read a file; the advice of messages is that of the command line."""
     from linkwise import files
     from linkwise.errors import FileError
 
     try:
-        return files.read(name, physical=physical)
+        return files.read(name, **options)
     except FileError as error:
         raise in_options(error) from error
 
@@ -157,7 +231,22 @@ def in_options(error: FileError) -> FileError:
 
 def worded(message: str) -> str:
     """Make the advice of one message that of the command line."""
-    return message.replace("reading with physical=False accepts", "--any-inertia accepts")
+    for keyword, option in _OPTIONS.items():
+        message = re.sub(keyword, option, message)
+    return message
+
+
+_OPTIONS = {
+    r"reading with physical=False accepts": "--any-inertia accepts",
+    r"\broot=('[^']*') reads one": r"--root \1 reads one",
+    r"\bxacro=\{\} expands a file of any name": "give its name the suffix .xacro",
+    r"\bxacro=\{'(\w+)': \.\.\.\} gives": r"--xacro \1=... gives",
+    r"\bpackage_dirs names its folder": "--package-dir names its folder",
+    r"\binclude_root names": "--include-root names",
+    r"\bswap_limits=True": "--swap-limits",
+    r"\bdrop_free_armature=True": "--drop-free-armature",
+}
+"""What stands in the library's messages, and on the command line for it."""
 
 
 def _neither(name: str, names: Sequence[str]) -> str:

@@ -142,7 +142,7 @@ def _write_picture(mechanism: Mechanism, q: list[float] | None, path: Path, *, a
 
 
 def _open_window(mechanism: Mechanism, q: list[float] | None) -> None:
-    from linkwise.errors import MissingExtraError
+    from linkwise.errors import MissingExtraError, install_hint
     from linkwise.view.drawing.picture import draw
 
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
@@ -150,7 +150,7 @@ def _open_window(mechanism: Mechanism, q: list[float] | None) -> None:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise MissingExtraError("pictures need matplotlib: pip install 'linkwise[plot]'") from error
+        raise MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}") from error
     made: Any = pyplot.figure(figsize=(8.5, 7.0))
     draw(mechanism, q, into=made)
     pyplot.show()

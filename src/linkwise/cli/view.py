@@ -10,11 +10,12 @@ import click
 
 from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.mechanism import mechanism_argument
-from linkwise.cli.reading import description, reading_options
+from linkwise.cli.reading import description, reading_options, spoken
 from linkwise.cli.words import remark
 
 if TYPE_CHECKING:
     from linkwise.files import Description
+    from linkwise.view.browser.meshes import Folder
     from linkwise.view.motions.motion import Motion
 
 
@@ -66,7 +67,8 @@ def view(
     if values is not None and motion is not None:
         raise click.UsageError("--q and a MOTION both say where to begin; give one of them")
     played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
-    folder = Path(mechanism).resolve().parent if Path(mechanism).is_file() else None
+    is_file = Path(mechanism).is_file()
+    folder: Folder = (Path(mechanism).resolve().parent, *spoken().package_dirs) if is_file else None
     if exported is not None:
         _export(found, played, values, Path(exported), folder, as_json=as_json)
     else:
@@ -77,7 +79,7 @@ def _serve(
     found: Description,
     motion: Motion | None,
     q: list[float] | None,
-    folder: Path | None,
+    folder: Folder,
     host: str,
     port: int | None,
     *,
@@ -110,7 +112,7 @@ def _serve(
 
 
 def _export(
-    found: Description, motion: Motion | None, q: list[float] | None, path: Path, folder: Path | None, *, as_json: bool
+    found: Description, motion: Motion | None, q: list[float] | None, path: Path, folder: Folder, *, as_json: bool
 ) -> None:
     """Write the page."""
     from linkwise.model.table import plain

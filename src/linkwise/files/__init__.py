@@ -5,6 +5,7 @@ from linkwise.files.dh.table import read_dh as read_dh
 from linkwise.files.dh.table import save_dh as save_dh
 from linkwise.files.dispatch import check as check
 from linkwise.files.dispatch import load as load
+from linkwise.files.dispatch import loads as loads
 from linkwise.files.dispatch import read as read
 from linkwise.files.dispatch import remarks as remarks
 from linkwise.files.dispatch import save as save
@@ -12,4 +13,5 @@ from linkwise.files.motion import Motion as Motion
 from linkwise.files.motion import check_motion as check_motion
 from linkwise.files.motion import open_motion as open_motion
 from linkwise.files.motion import save_motion as save_motion
+from linkwise.files.options import ReadOptions as ReadOptions
 from linkwise.files.shape import Shape as Shape

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseWarning, choices
+from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseWarning, choices, shown
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description, Reading
 from linkwise.files.dh.table import undecided
+from linkwise.files.options import Options, ReadOptions
 from linkwise.files.remarks import remarks_on
 from linkwise.files.shape import Shape
-from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.text import LARGEST_DESCRIPTION, read_text, too_large
 from linkwise.files.xml_tree import XmlError, read_xml, root_tag
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
@@ -36,6 +36,12 @@ READERS = {
 XML_FORMATS = {"robot": ".urdf", "mujoco": ".xml"}
 """The format of an XML file by the tag of its root element."""
 
+FORMAT_NAMES = {".toml": "a Linkwise .toml", ".dat": "a .DAT", ".urdf": "a URDF", ".xml": "MJCF"}
+"""What messages call each format."""
+
+TEXT = "<text>"
+"""What stands for the path of a text that is in no file."""
+
 WRITTEN = (".toml", ".dat", ".urdf")
 """The suffixes of what can be written."""
 
@@ -47,11 +53,11 @@ _TOML = re.compile(r"(?m)^[ \t]*(\[\[?[^\[\]\n]+\]\]?[ \t]*(#.*)?$|[A-Za-z0-9_\"
 _XML = re.compile(r"\s*<")
 
 
-def read(path: str | Path, *, physical: bool = True) -> Description:
+def read(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> Description:
     """Read a description: Linkwise .toml, SpaceLib .DAT, URDF or MJCF, told apart by what is in the file, not its name.
 
-    A name that ends in .xacro is an exception: the file is expanded first, which evaluates the expressions in it and
-    includes other files (see `linkwise.files.xacro`).
+    A name that ends in .xacro, or the option `xacro`, is an exception: the file is expanded first, which evaluates the
+    expressions in it and includes other files (see `linkwise.files.xacro`).
 
     Parameters
     ----------
@@ -60,6 +66,9 @@ def read(path: str | Path, *, physical: bool = True) -> Description:
     physical : bool
         Whether every inertia must be that of a body that can exist (unless the file marks it ``physical = false``).
         False accepts a .DAT in which only the moments that matter were filled in, and the wrong tensors of many a URDF.
+    **options
+        ``root``, ``xacro``, ``package_dirs``, ``include_root``, ``swap_limits``, ``drop_free_armature``: see
+        `linkwise.files.ReadOptions`.
 
     Raises
     ------
@@ -76,14 +85,11 @@ def read(path: str | Path, *, physical: bool = True) -> Description:
     >>> read(folder / "arm.toml").mechanism.names
     ('link1',)
     """
-    reading = _parse(path, physical)
-    if reading.description is None:
-        raise FileError(path, _some(reading.problems))
-    return reading.description
+    return _description(path, _parse(path, ReadOptions(physical=physical, **options)))
 
 
-def load(path: str | Path, *, physical: bool = True) -> Mechanism:
-    """The mechanism of a description file; see `read`.
+def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> Mechanism:
+    """The mechanism of a description file; see `read`, which also describes the options.
 
     What the file says to act on the tool (``[external]``, the end of a .DAT) is no part of a Mechanism: `read` gives it,
     and it has to be passed to the functions of the mechanism and to `save`.
@@ -107,16 +113,68 @@ def load(path: str | Path, *, physical: bool = True) -> Mechanism:
     >>> load(path).names
     ('link1', 'link2')
     """
-    found = read(path, physical=physical)
-    if found.external.any():
-        told = f"{path}: what acts on the tool, {action(found.external)}, is no part of the Mechanism"
+    description = read(path, physical=physical, **options)
+    if description.external.any():
         hint = f"linkwise.files.read({str(path)!r}).external has it, for inverse_dynamics(q, qd, qdd, external)"
-        warnings.warn(f"{told}; {hint}", LinkwiseWarning, stacklevel=2)
-    return found.mechanism
+        warnings.warn(f"{path}: {_lost_action(description)}; {hint}", LinkwiseWarning, stacklevel=2)
+    return description.mechanism
 
 
-def check(path: str | Path, *, physical: bool = True) -> list[FileProblem]:
+def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Mechanism:
+    """The mechanism of a description in a text: URDF, MJCF, xacro, Linkwise .toml or SpaceLib .DAT, told apart by content.
+
+    A URDF with elements of xacro is expanded where the option `xacro` is given, be it empty. Files that an MJCF text
+    includes are looked up in the folder `include_root`; a text without it can include none.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    physical, **options
+        As for `read`.
+
+    Warns
+    -----
+    LinkwiseWarning
+        Where the text says that something acts on the tool, which the mechanism does not hold.
+
+    Raises
+    ------
+    FileError
+        With everything that is wrong, each with its line; its path is ``<text>``.
+
+    Examples
+    --------
+    >>> loads('<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
+    ...       '<parent link="a"/><child link="b"/></joint></robot>').names
+    ('j',)
+    """
+    if not isinstance(text, str):
+        raise ArgumentError(f"text is {shown(text)}; expected str (load takes a path)")
+    if len(text) > LARGEST_DESCRIPTION:
+        raise too_large(TEXT, LARGEST_DESCRIPTION)
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    description = _description(TEXT, _parse_text(TEXT, lines, ReadOptions(physical=physical, **options)))
+    if description.external.any():
+        warnings.warn(_lost_action(description), LinkwiseWarning, stacklevel=2)
+    return description.mechanism
+
+
+def _description(path: str | Path, reading: Reading) -> Description:
+    """The description, or everything that is wrong."""
+    if reading.description is None:
+        raise FileError(path, _some(reading.problems))
+    return reading.description
+
+
+def _lost_action(description: Description) -> str:
+    return f"what acts on the tool, {action(description.external)}, is no part of the Mechanism"
+
+
+def check(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> list[FileProblem]:
     """Everything that is wrong with a description file, each with its line; empty when it can be read.
+
+    The options are those of `read`.
 
     Examples
     --------
@@ -124,14 +182,15 @@ def check(path: str | Path, *, physical: bool = True) -> list[FileProblem]:
     [FileProblem(line=0, message='there is no such file')]
     """
     try:
-        return _some(_parse(path, physical).problems)
+        return _some(_parse(path, ReadOptions(physical=physical, **options)).problems)
     except FileError as error:
         return list(error.problems)
 
 
-def remarks(path: str | Path, *, physical: bool = True) -> list[FileProblem]:
+def remarks(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> list[FileProblem]:
     """What is odd but not wrong in a description file that can be read: moving links without mass, and the like.
 
+    The options are those of `read`.
     Of a link that carries a rotor it is told where its inertia is too small to contain the rotor's, as it must where the
     rotor has no body of its own.
 
@@ -149,10 +208,8 @@ def remarks(path: str | Path, *, physical: bool = True) -> list[FileProblem]:
     >>> [remark.message for remark in remarks(path)]
     ['no link has a mass: this is a description of kinematics alone']
     """
-    reading = _parse(path, physical)
-    if reading.description is None:
-        raise FileError(path, _some(reading.problems))
-    found = [*remarks_on(reading.description.mechanism, reading), *reading.remarks]
+    reading = _parse(path, ReadOptions(physical=physical, **options))
+    found = [*remarks_on(_description(path, reading).mechanism, reading), *reading.remarks]
     return sorted(found, key=lambda remark: remark.line)
 
 
@@ -238,29 +295,54 @@ def _wrench(external: Any) -> FloatArray:
     return frozen(made)
 
 
-def _parse(path: str | Path, physical: bool) -> Reading:
+def _parse(path: str | Path, options: ReadOptions) -> Reading:
     _refuse_robot(path)
-    if Path(path).suffix.lower() == ".xacro":
-        return _expanded(path, physical)
-    text = read_text(path, LARGEST_DESCRIPTION)
+    _refuse_text(path)
+    return _parse_text(path, read_text(path, LARGEST_DESCRIPTION), options)
+
+
+def _parse_text(path: str | Path, text: str, options: ReadOptions) -> Reading:
+    """Read a text; `path` is where it comes from, or `TEXT`."""
+    if Path(path).suffix.lower() == ".xacro" or (options.xacro is not None and _XML.match(text)):
+        return _expanded(path, text, options)
     suffix = _format(path, text)
-    parser = import_module(READERS[suffix]).parse
+    options.refuse_unused(path, FORMAT_NAMES[suffix], rooted=suffix in XML_FORMATS.values())
+    name = "" if path == TEXT else Path(path).stem
+    if suffix == ".urdf":
+        return _parse_urdf(text, name, options)
+    parse = import_module(READERS[suffix]).parse
+    more: dict[str, Any] = {}
     if suffix == ".xml":
-        parser = partial(parser, folder=Path(path).parent)  # (of the files that it includes)
-    made: Reading = parser(text, Path(path).stem, physical)
-    return made
+        folder = options.include_root if path == TEXT else Path(path).parent
+        more = {"folder": None if folder is None else Path(folder), "include_root": options.include_root}
+        more |= {"root": options.root, "drop_free_armature": options.drop_free_armature}
+    reading: Reading = parse(text, name, options.physical, **more)
+    return reading
 
 
-def _expanded(path: str | Path, physical: bool) -> Reading:
+def _parse_urdf(text: str, name: str, options: ReadOptions) -> Reading:
+    from linkwise.files import urdf
+
+    return urdf.parse(text, name, options.physical, root=options.root, swap_limits=options.swap_limits)
+
+
+def _expanded(path: str | Path, text: str, options: ReadOptions) -> Reading:
     """What a xacro file makes; the lines of what it makes are not those of the file, and are not told."""
-    from linkwise.files import urdf, xacro
+    from linkwise.files import xacro
 
-    text, warnings = xacro.expand(path)
-    made = urdf.parse(text, Path(path).name.split(".")[0], physical)
+    expanded, warned = xacro.expand_text(text, path, options.arguments(), options.package_dirs)
+    reading = _parse_urdf(expanded, "" if path == TEXT else Path(path).name.split(".")[0], options)
     problems, remarks = (
-        [FileProblem(0, f"after expansion: {told.message}") for told in found] for found in (made.problems, made.remarks)
+        [FileProblem(0, f"after expansion: {each.message}") for each in notes]
+        for notes in (reading.problems, reading.remarks)
     )
-    return Reading(made.description, problems, {}, [*warnings, *remarks], made.between)
+    return Reading(reading.description, problems, {}, [*warned, *remarks], reading.between)
+
+
+def _refuse_text(path: str | Path) -> None:
+    """Say that a text is read by `loads` where one is given as a path."""
+    if isinstance(path, str) and ("\n" in path or path.lstrip().startswith("<")) and not _exists(path):
+        raise ArgumentError(f"path is {shown(path)}, a text; linkwise.loads(text) reads a text")
 
 
 def _refuse_robot(path: str | Path) -> None:
@@ -271,6 +353,13 @@ def _refuse_robot(path: str | Path) -> None:
     if name in robots.names() and not Path(path).exists():
         why = f"there is no such file; the bundled robot of that name is lw.robots.load({name!r})"
         raise FileError(path, [FileProblem(0, why)])
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _format(path: str | Path, text: str) -> str:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 from linkwise.errors import FileError, FileProblem
+from linkwise.files.text import read_text
+from linkwise.files.xml_tree import XmlError, read_xml
 
 SCHEMES = ("package://", "model://")
 """Addresses that begin with the name of a package."""
+
+LARGEST_MANIFEST = 256 * 1024
+"""Bytes of the largest ``package.xml`` that is read."""
+
+MOST_ENTRIES = 2000
+"""How many entries of a folder are looked at for packages."""
 
 PACKAGE_PATH = "ROS_PACKAGE_PATH"
 PREFIX_PATH = "AMENT_PREFIX_PATH"
@@ -49,6 +58,7 @@ def resolve(uri: str, description_path: str | Path, package_dirs: Folders = ()) 
     >>> folder = Path(tempfile.mkdtemp())
     >>> (folder / "arm_description" / "meshes").mkdir(parents=True)
     >>> _ = (folder / "arm_description" / "meshes" / "link.stl").write_text("solid")
+    >>> _ = (folder / "arm_description" / "package.xml").write_text("<package><name>arm_description</name></package>")
     >>> resolve("package://arm_description/meshes/link.stl", folder / "arm_description" / "arm.urdf").name
     'link.stl'
     """
@@ -57,6 +67,8 @@ def resolve(uri: str, description_path: str | Path, package_dirs: Folders = ()) 
         if uri.startswith(scheme):
             name, _, rest = uri.removeprefix(scheme).partition("/")
             folders = package_folders(name, description_path, package_dirs)
+            if not folders:
+                raise _no_package(name, description_path)
             return _first(uri, description_path, [(folder, folder / rest) for folder in folders], given)
     path = uri.removeprefix("file://")
     if "://" in path:
@@ -78,16 +90,22 @@ def package_folder(name: str, description_path: str | Path, package_dirs: Folder
     for folder in folders:
         if _is(Path.is_dir, folder):
             return folder
-    raise _not_found(f"package {name!r}", description_path, folders)
+    if folders:
+        raise _not_found(f"package {name!r}", description_path, folders)
+    raise _no_package(name, description_path)
 
 
 def package_folders(name: str, description_path: str | Path, package_dirs: Folders = ()) -> list[Path]:
     """Where a package may be, in the order in which it is looked for.
 
-    1. The given folders: a folder of that name in them, or themselves if they have that name.
-    2. The folders around the description, from the inmost: themselves if they have that name, or one of that name in them.
-       The root of the disk is none of them: what lies there is the system's (``package://etc/...``).
-    3. The same for each folder of the environment's ROS_PACKAGE_PATH; then ``share/<name>`` in each of AMENT_PREFIX_PATH.
+    A folder is the package if its ``package.xml`` says so, whatever the folder is called; in the folders that are named for
+    packages (1 and 3) also if it has that name.
+
+    1. The given folders: a folder of that name in them, themselves, or a folder in them.
+    2. The folders around the description, from the inmost, and the folders in the description's own folder and beside the
+       packages that are around it; only those with such a ``package.xml``.
+    3. The same as 1 for each folder of the environment's ROS_PACKAGE_PATH; then ``share/<name>`` in each of
+       AMENT_PREFIX_PATH.
 
     Raises
     ------
@@ -96,18 +114,55 @@ def package_folders(name: str, description_path: str | Path, package_dirs: Folde
     """
     if name in {"", ".", ".."} or any(mark in name for mark in ("\\", "/", "\0")):
         raise FileError(description_path, [FileProblem(0, f"{name!r} is no name of a package")])
-    given = [Path(folder).absolute() for folder in package_dirs]
-    packages = [Path(folder).absolute() for folder in _environment(PACKAGE_PATH)]
-    found = [place for folder in given for place in (folder / name, *_itself(folder, name))]
-    around = Path(description_path).absolute().parents[:-1]
-    found += [place for folder in around for place in (*_itself(folder, name), folder / name)]
-    found += [place for folder in packages for place in (folder / name, *_itself(folder, name))]
-    found += [Path(folder).absolute() / "share" / name for folder in _environment(PREFIX_PATH)]
-    return list(dict.fromkeys(found))
+    folders = [place for folder in package_dirs for place in _named_root(Path(folder).absolute(), name)]
+    folders += _around(Path(description_path).absolute().parents[:-1], name)
+    folders += [place for folder in _environment(PACKAGE_PATH) for place in _named_root(Path(folder).absolute(), name)]
+    folders += [Path(folder).absolute() / "share" / name for folder in _environment(PREFIX_PATH)]
+    return list(dict.fromkeys(folders))
 
 
-def _itself(folder: Path, name: str) -> list[Path]:
-    return [folder] if folder.name == name else []
+def _named_root(folder: Path, name: str) -> list[Path]:
+    """Where a package may be in a folder that is named for packages."""
+    itself = [folder] if folder.name == name or declared_name(folder) == name else []
+    return [folder / name, *itself, *_declared_in(folder, name)]
+
+
+def _around(parents: Sequence[Path], name: str) -> list[Path]:
+    """The packages of that name around a description and beside those around it."""
+    folders: list[Path] = []
+    for depth, folder in enumerate(parents):
+        own = declared_name(folder)
+        if own == name:
+            folders.append(folder)
+        beside = [folder] if depth == 0 else []
+        beside += [folder.parent] if own is not None else []
+        folders += [place for each in beside for place in _declared_in(each, name)]
+        if declared_name(folder / name) == name:
+            folders.append(folder / name)
+    return folders
+
+
+def _declared_in(folder: Path, name: str) -> list[Path]:
+    """The folders in a folder whose ``package.xml`` says that name."""
+    try:
+        with os.scandir(folder) as entries:
+            places = sorted(entry.path for entry in islice(entries, MOST_ENTRIES) if entry.is_dir())
+    except (OSError, ValueError):
+        return []
+    return [Path(place) for place in places if declared_name(Path(place)) == name]
+
+
+def declared_name(folder: Path) -> str | None:
+    """The name that the ``package.xml`` of a folder says; None where there is none that can be read."""
+    path = folder / "package.xml"
+    if not _is(Path.is_file, path):
+        return None
+    try:
+        root = read_xml(read_text(path, LARGEST_MANIFEST))
+    except (FileError, XmlError):
+        return None
+    element = root.find("name") if root.tag == "package" else None
+    return None if element is None else element.text.strip()
 
 
 def _environment(variable: str) -> list[str]:
@@ -131,6 +186,11 @@ def _is(what: Callable[[Path], bool], path: Path) -> bool:
         return what(path)
     except (OSError, ValueError):
         return False
+
+
+def _no_package(name: str, description_path: str | Path) -> FileError:
+    said = f"package {name!r} was not found: no package.xml around the description says this name"
+    return FileError(description_path, [FileProblem(0, f"{said}; package_dirs names its folder")])
 
 
 def _not_found(what: str, description_path: str | Path, tried: Iterable[Path]) -> FileError:

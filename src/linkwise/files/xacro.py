@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from linkwise.errors import FileError, FileProblem, MissingExtraError
+from linkwise.errors import FileError, FileProblem, MissingExtraError, choices, install_hint, members
 from linkwise.files.packages import Folders, package_folder
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
-from linkwise.files.xml_tree import XmlError, read_xml
+from linkwise.files.xml_tree import XmlError, read_xml, without_late_declaration
 
 _LOCK = threading.Lock()
+_UNDEFINED = re.compile(r"Undefined substitution argument (\w+)")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -38,55 +39,117 @@ def expand(
     package_dirs : sequence of str or Path
         Folders that hold packages.
 
+    Returns
+    -------
+    text : str
+        The URDF.
+    remarks : list of FileProblem
+        The library's warnings.
+
     Raises
     ------
     FileError
-        Where the file cannot be read or expanded.
+        Where the file cannot be read or expanded, or declares no argument of a name that is given.
     MissingExtraError
         Without the library.
     """
-    try:
-        library = importlib.import_module("xacro")
-        substitution = importlib.import_module("xacro.substitution_args")
-    except ImportError as error:
-        raise MissingExtraError("xacro files need the library xacro: pip install 'linkwise[xacro]'") from error
-    text = read_text(path, LARGEST_DESCRIPTION)
+    _library()  # (first, so that a missing one is told whatever is in the file)
+    return expand_text(read_text(path, LARGEST_DESCRIPTION), path, arguments, package_dirs)
+
+
+def expand_text(
+    text: str, path: str | Path, arguments: Mapping[str, str] | None = None, package_dirs: Folders = ()
+) -> tuple[str, list[FileProblem]]:
+    """The same as `expand` of a text; `path` is the file that it stands in, from which others are found."""
+    library, substitution = _library()
     try:
         read_xml(text)
     except XmlError as error:
         raise FileError(path, [error.problem]) from error
-    said = io.StringIO()
-    missing: list[FileError] = []
+    output = io.StringIO()
+    failures: list[FileError] = []
+    values = _Arguments(arguments or {})
 
     def find(name: str) -> str:
-        try:
-            return str(package_folder(name, path, package_dirs))
-        except FileError as error:
-            missing.append(error)  # (the library wraps it)
-            raise
+        return _noting(failures, lambda: str(package_folder(name, path, package_dirs)))
 
-    with _LOCK, _finding(substitution, find):
+    def parse(source: Any, filename: str | None = None) -> Any:
+        if source is None and filename is not None and Path(filename).is_file():
+            source = _noting(failures, lambda: read_text(str(filename), LARGEST_DESCRIPTION))
+        return parse_document(without_late_declaration(source) if isinstance(source, str) else source, filename)
+
+    parse_document = library.parse
+    table = substitution._eval_dict
+    with _LOCK, _replaced(vars(substitution), "_eval_find", find), _replaced(table, "find", find):
         try:
-            with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-                made = library.process_file(str(path), mappings=dict(arguments or {})).toxml()
+            with (
+                _replaced(vars(library), "parse", parse),
+                contextlib.redirect_stderr(output),
+                contextlib.redirect_stdout(output),
+            ):
+                library.init_stacks(str(path))
+                document = library.parse(text, str(path))
+                library.process_doc(document, mappings=values)
+                expanded = document.toxml()
         except Exception as error:  # (whatever an expression of the file raises)
-            if missing:
-                raise missing[0] from error
+            if failures:  # (the library wraps it)
+                raise failures[0] from error
             what = " ".join(str(error).split()) or type(error).__name__
+            undefined = _UNDEFINED.fullmatch(what)
+            what += f"; xacro={{{undefined[1]!r}: ...}} gives its value" if undefined else ""
             raise FileError(path, [FileProblem(0, f"xacro cannot expand it: {what}")]) from error
-    warned = [line.strip() for line in _COLOURS.sub("", said.getvalue()).splitlines()]
-    return made, [FileProblem(0, f"xacro says: {line}") for line in dict.fromkeys(warned) if line]
+    values.refuse_undeclared(path)
+    warned = [line.strip() for line in _COLOURS.sub("", output.getvalue()).splitlines()]
+    return expanded, [FileProblem(0, f"xacro says: {line}") for line in dict.fromkeys(warned) if line]
+
+
+def _library() -> tuple[Any, Any]:
+    """The library, and its module of substitutions."""
+    try:
+        return importlib.import_module("xacro"), importlib.import_module("xacro.substitution_args")
+    except ImportError as error:
+        raise MissingExtraError(f"xacro files need the library xacro: {install_hint('xacro')}") from error
+
+
+def _noting(failures: list[FileError], make: Callable[[], str]) -> str:
+    """What `make` returns; its error is also kept."""
+    try:
+        return make()
+    except FileError as error:
+        failures.append(error)
+        raise
+
+
+class _Arguments(dict[str, str]):
+    """Values of arguments, which note what the file asks for."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        super().__init__(given)
+        self.given = tuple(given)
+        self.asked: dict[str, None] = {}
+
+    def __contains__(self, name: object) -> bool:
+        self.asked[str(name)] = None
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.asked[name] = None
+        return super().__getitem__(name)
+
+    def refuse_undeclared(self, path: str | Path) -> None:
+        """Refuse a value that the file never asked for: a misspelt name would be without effect."""
+        unknown = [name for name in self.given if name not in self.asked]
+        if unknown:
+            said = f"there is no xacro argument {choices(unknown)}; the file has {members(self.asked)}"
+            raise FileError(path, [FileProblem(0, said)])
 
 
 @contextlib.contextmanager
-def _finding(substitution: Any, find: Callable[[str], str]) -> Iterator[None]:
-    """Let the library find packages by our rules, for its own need ROS."""
-    name, table = "_eval_find", substitution._eval_dict
-    own, listed = getattr(substitution, name), table["find"]
-    setattr(substitution, name, find)
-    table["find"] = find
+def _replaced(names: dict[str, Any], name: str, value: Any) -> Iterator[None]:
+    """Put another function in the place of one of the library's, which needs ROS, and takes XML less widely than we do."""
+    own = names[name]
+    names[name] = value
     try:
         yield
     finally:
-        setattr(substitution, name, own)
-        table["find"] = listed
+        names[name] = own

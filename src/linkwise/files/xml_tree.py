@@ -107,7 +107,8 @@ def read_xml(text: str) -> Element:
     r"""The root element of an XML text.
 
     Comments, processing instructions and namespaces are harmless: the first two are skipped, and a prefix stays part of the
-    tag. The declaration's encoding is not used, for the text is decoded already.
+    tag. The declaration's encoding is not used, for the text is decoded already. Blank lines may stand before a declaration,
+    which XML does not allow.
 
     Parameters
     ----------
@@ -133,6 +134,20 @@ def read_xml(text: str) -> Element:
     return _Builder().read(text)
 
 
+_LATE_DECLARATION = re.compile(r"\A\s+<\?xml\s[^<>]*\?>")
+
+
+def without_late_declaration(text: str) -> str:
+    r"""The text; a declaration that is not at its start, for which XML has no place, is made blank.
+
+    Examples
+    --------
+    >>> without_late_declaration("\n<?xml version='1.0'?><a/>")
+    '\n                     <a/>'
+    """
+    return _LATE_DECLARATION.sub(lambda match: re.sub(r"\S", " ", match[0]), text, count=1)
+
+
 class _Builder:
     """Makes the tree from what expat tells."""
 
@@ -150,7 +165,7 @@ class _Builder:
 
     def read(self, text: str) -> Element:
         try:
-            self.parser.Parse(text, True)
+            self.parser.Parse(without_late_declaration(text), True)
         except expat.ExpatError as error:
             raise XmlError(self._problem(error)) from None
         except UnicodeEncodeError as error:

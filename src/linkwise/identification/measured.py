@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, MissingExtraError
+from linkwise.errors import ArgumentError, MissingExtraError, install_hint
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.checks import configuration, instants, scalar
 from linkwise.trajectory.trajectory import Trajectory
@@ -137,5 +137,5 @@ def _scipy_signal() -> Any:
     try:
         import scipy.signal
     except ImportError as error:
-        raise MissingExtraError("filters need SciPy: pip install 'linkwise[scipy]'") from error
+        raise MissingExtraError(f"filters need SciPy: {install_hint('scipy')}") from error
     return scipy.signal

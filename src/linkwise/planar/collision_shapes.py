@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.errors import MissingExtraError
+from linkwise.errors import MissingExtraError, install_hint
 from linkwise.spatial.scalar import FloatArray
 
 BoolArray = NDArray[np.bool_]
@@ -24,7 +24,7 @@ def library() -> Any:
     try:
         import shapely
     except ImportError as error:
-        raise MissingExtraError("collision of polygons needs shapely: pip install 'linkwise[planar]'") from error
+        raise MissingExtraError(f"collision of polygons needs shapely: {install_hint('planar')}") from error
     return shapely
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.dynamics.closed_loops.projection import project_to_loops
-from linkwise.errors import MissingExtraError, SimulationError
+from linkwise.errors import MissingExtraError, SimulationError, install_hint
 from linkwise.kernel import Kernel
 from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import Shape, trace
@@ -254,6 +254,6 @@ def _solver() -> Any:
         from scipy.integrate import solve_ivp
     except ImportError as error:
         raise MissingExtraError(
-            f"the methods {', '.join(map(repr, METHODS))} need SciPy: pip install 'linkwise[scipy]'"
+            f"the methods {', '.join(map(repr, METHODS))} need SciPy: {install_hint('scipy')}"
         ) from error
     return solve_ivp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.errors import MissingExtraError
+from linkwise.errors import MissingExtraError, install_hint
 
 
 def sympy_module() -> Any:
@@ -18,5 +18,5 @@ def sympy_module() -> Any:
     try:
         import sympy
     except ImportError as error:
-        raise MissingExtraError("symbolic equations need SymPy: pip install 'linkwise[sympy]'") from error
+        raise MissingExtraError(f"symbolic equations need SymPy: {install_hint('sympy')}") from error
     return sympy

@@ -6,7 +6,7 @@ import io
 import warnings
 from typing import Any
 
-from linkwise.errors import MissingExtraError
+from linkwise.errors import MissingExtraError, install_hint
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f6b6d")
 """Distinct for every kind of colour vision; M. Okabe and K. Ito, *Color Universal Design* (2008), and two more."""
@@ -69,5 +69,5 @@ def _matplotlib() -> Any:
     try:
         import matplotlib.figure
     except ImportError as error:
-        raise MissingExtraError("pictures need matplotlib: pip install 'linkwise[plot]'") from error
+        raise MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}") from error
     return matplotlib.figure

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from linkwise.errors import LinkwiseError
-from linkwise.files import check, read, remarks, save
+from linkwise.files import check, loads, read, remarks, save
+from linkwise.files.options import Options
 
 ARM = b"""<mujoco model="arm"><compiler angle="degree" eulerseq="xyz" boundmass="0.1" boundinertia="0.01" settotalmass="3"/>
 <option gravity="0 0 -9.81"><flag spring="enable"/></option>
@@ -74,6 +76,20 @@ def test_mutations(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> Non
         again = path.with_suffix(".toml")
         save(description.mechanism, again)
         assert read(again).mechanism == description.mechanism
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=mutated(), root=st.sampled_from([None, "a", "c", "hull", "fin", ""]), drop_free_armature=st.booleans())
+def test_with_options_too(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, root: str | None, drop_free_armature: bool
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "mutated.xml").write_bytes(data)
+    options: Options = {"root": root, "drop_free_armature": drop_free_armature, "include_root": folder}
+    with contextlib.suppress(LinkwiseError):
+        read(folder / "mutated.xml", physical=False, **options)
+    with contextlib.suppress(LinkwiseError):
+        loads(data.decode("latin-1"), physical=False, **options)
 
 
 def test_they_are_valid(tmp_path: Path) -> None:

@@ -275,11 +275,14 @@ def test_problems_of_included_files(folder: Path) -> None:
     ]
 
 
+LEAVES = "the path leaves the folder of the main file, and only files in it or below it are read; include_root names another folder that may be read"
+
+
 @pytest.mark.parametrize(("said", "why"), [
-    ("../secret.xml", "the path leaves the folder of the main file, and only files in it or below it are read"),
-    ("parts/../../secret.xml", "the path leaves the folder of the main file, and only files in it or below it are read"),
-    ("/etc/hostname", "the path leaves the folder of the main file, and only files in it or below it are read"),
-    ("C:\\\\x.xml", "the path leaves the folder of the main file, and only files in it or below it are read"),
+    ("../secret.xml", LEAVES),
+    ("parts/../../secret.xml", LEAVES),
+    ("/etc/hostname", LEAVES),
+    ("C:\\\\x.xml", LEAVES),
     ("parts/none.xml", "there is no such file"),
     ("parts", "this is a folder, not a file"),
     ("parts/defaults.xml", "it is included already"),
@@ -291,6 +294,25 @@ def test_includes_that_are_refused(folder: Path, said: str, why: str) -> None:
 def test_a_link_out_of_the_folder_is_not_followed(folder: Path) -> None:
     (folder / "parts" / "link.xml").symlink_to(folder.parent / "secret.xml")
     assert "the path leaves the folder" in str(check(included(folder, "parts/link.xml"))[0])
+
+
+def test_a_folder_that_is_named_may_be_included_from(folder: Path) -> None:
+    path = included(folder, "../secret.xml")
+    for root in (folder.parent, str(folder.parent)):
+        assert read(path, include_root=root).mechanism.link_names == ("secret", "own")
+    assert read(included(folder, str(folder.parent / "secret.xml")), include_root=folder.parent).mechanism.n == 0
+    assert "include_root" in check(path, include_root=folder / "parts")[0].message
+    (folder / "parts" / "hand.xml").write_text('<any><body name="hand"/></any>')
+    text = included(folder, "parts/limb.xml").read_text()
+    assert lw.loads(text, include_root=folder).link_names == ("limb", "hand", "own")
+    with pytest.raises(FileError, match="the folder of this text is not known"):
+        lw.loads(text)
+
+
+def test_problems_of_a_file_above_name_it(folder: Path) -> None:
+    (folder.parent / "secret.xml").write_text('<any>\n<body name="secret" sise="1"/></any>')
+    (problem,) = check(included(folder, "../secret.xml"), include_root=folder.parent)
+    assert (problem.line, "'../secret.xml', line 2" in problem.message) == (4, True)
 
 
 def test_included_files_are_not_larger_together_than_one_may_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "nothing": ("", ["line 1: there is no <link>; expected one or more"]),
     "xacro": (
         '<xacro:macro name="x"/>',
-        ["line 2: <xacro:macro>: this is a xacro file, to be expanded first; give its name the suffix .xacro"],
+        ["line 2: <xacro:macro>: this is a xacro file, to be expanded first; xacro={} expands a file of any name"],
     ),
     "no name": ("<link/>", ["line 2: a link: <link> has no name"]),
     "blank name": ('<link name=" "/>', ["line 2: a link: <link> has an empty name"]),
@@ -44,12 +44,13 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "two roots": (
         AB,
         ["line 3: there are 2 roots, links that no joint carries: 'a' (line 2), 'b' (line 3); "
-         "expected one (a fixed joint can join two)"],
+         "expected one (a fixed joint can join two, and root='a' reads one alone)"],
     ),
     "many roots": (
         "".join(f'<link name="{k}"/>' for k in range(12)),
         ["line 2: there are 12 roots, links that no joint carries: "
-         + ", ".join(f"'{k}' (line 2)" for k in range(10)) + " and 2 more; expected one (a fixed joint can join two)"],
+         + ", ".join(f"'{k}' (line 2)" for k in range(10)) + " and 2 more; "
+         "expected one (a fixed joint can join two, and root='0' reads one alone)"],
     ),
     "ring": (
         AB + fixed("j", "a", "b") + fixed("k", "b", "a"),
@@ -122,7 +123,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "limits reversed": (
         AB + joint("j", "a", "b", '<limit lower="1" upper="-1"/>'),
-        ["line 6: joint 'j': its limits are reversed: lower is 1.0, upper is -1.0"],
+        ["line 6: joint 'j': its limits are reversed: lower is 1.0, upper is -1.0; swap_limits=True exchanges them"],
     ),
     "limits": (
         AB + joint("j", "a", "b", '<limit lower="x" effort="-1" velocity="-inf"/>'),
@@ -160,7 +161,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "half a tensor": (
         inertial('<mass value="1"/>\n<inertia ixx="1" iyy="1"/>'),
-        [f"line 5: link 'a': <inertia> has no {name}" for name in ("izz", "ixy", "iyz", "ixz")],
+        ["line 5: link 'a': <inertia> has no izz"],
     ),
     "triangle": (
         inertial('<mass value="1"/>\n<inertia ixx="1" iyy="1" izz="3" ixy="0" iyz="0" ixz="0"/>'),
@@ -206,7 +207,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         inertial(f'<mass value="-1"/>\n{WHOLE}') + '<link name="b"/>',
         ["line 4: link 'a': mass is -1.0; expected a finite number >= 0",
          "line 8: there are 2 roots, links that no joint carries: 'a' (line 2), 'b' (line 8); "
-         "expected one (a fixed joint can join two)"],
+         "expected one (a fixed joint can join two, and root='a' reads one alone)"],
     ),
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from linkwise.errors import LinkwiseError
-from linkwise.files import check, read, remarks, save
+from linkwise.files import check, loads, read, remarks, save
 from linkwise.files.urdf import losses as urdf_losses
 
 DATA = Path(__file__).parents[1] / "data"
@@ -80,6 +81,30 @@ def test_only_our_errors_escape(tmp_path_factory: pytest.TempPathFactory, data: 
     assert again.mechanism.names == mechanism.names
     assert again.mechanism.link_names == mechanism.link_names
     assert len(again.shapes) == len(description.shapes)
+
+
+DECLARATIONS = [
+    b"", b"\n", b"\n<?xml version='1.0'?>", b"<?xml version='1.0' encoding='ISO-8859-1'?>", b"\xff\xfe",
+    b"<?xml version='1.0' encoding='shift_jis'?>", b"<?xml version='1.0' encoding='utf-7'?>",
+]  # fmt: skip
+
+
+@settings(relaxed, max_examples=200)
+@given(
+    data=mutated(),
+    before=st.sampled_from(DECLARATIONS),
+    root=st.sampled_from([None, "base", "stand", "world", "left", ""]),
+    swap_limits=st.booleans(),
+)
+def test_with_options_too(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, before: bytes, root: str | None, swap_limits: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "mutated.urdf"
+    path.write_bytes(before + data)
+    with contextlib.suppress(LinkwiseError):
+        read(path, physical=False, root=root, swap_limits=swap_limits)
+    with contextlib.suppress(LinkwiseError):
+        loads((before + data).decode("latin-1"), physical=False, root=root, swap_limits=swap_limits)
 
 
 def test_the_mutations_leave_something_to_read() -> None:

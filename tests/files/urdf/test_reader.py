@@ -291,6 +291,74 @@ def test_an_impossible_inertia_can_be_let_through() -> None:
     assert found.mechanism.links[0].body.tensor.diagonal().tolist() == [1, 1, 3]
 
 
+# ── what other programs read ──────────────────────────────────────────────────────────────────────
+
+
+def test_products_of_inertia_that_are_missing_are_zero() -> None:
+    lone = BALL.replace('ixy="0"', "").replace('iyz="0"', "").replace('ixz="0"', "")
+    reading = parsed(link("a", lone) + link("b", BALL) + link("c", lone) + joint("a", "b") + joint("b", "c"))
+    assert reading.description is not None
+    whole = made(link("a", BALL) + link("b", BALL) + link("c", BALL) + joint("a", "b") + joint("b", "c"))
+    assert reading.description.mechanism == whole
+    (remark,) = (remark for remark in reading.remarks if "products of inertia" in remark.message)
+    assert (remark.line, "'a'" in remark.message, "2 links" in remark.message) == (2, True, True)
+    for moment in ("ixx", "iyy", "izz"):  # a moment is never guessed
+        (problem,) = parsed(link("a", BALL.replace(f'{moment}="1"', ""))).problems
+        assert moment in problem.message
+
+
+def test_reversed_limits_are_exchanged_by_name_only() -> None:
+    limit = "<limit lower='2' upper='-1'/>"
+    text = f'<robot name="r">\n{AB}{joint("a", "b", limit)}</robot>'
+    (problem,) = urdf.parse(text).problems
+    assert problem.line == 4
+    reading = urdf.parse(text, swap_limits=True)
+    assert reading.description is not None
+    assert reading.description.mechanism.limits.tolist() == [[-1, 2]]
+    assert [remark.line for remark in reading.remarks if "exchanged" in remark.message] == [4]
+    right = urdf.parse(text.replace("'2'", "'-2'"), swap_limits=True)
+    assert right.description is not None
+    assert right.description.mechanism.limits.tolist() == [[-2, -1]]
+    assert right.remarks == []
+
+
+FOREST = (
+    link("pelvis", BALL) + link("leg", BALL) + joint("pelvis", "leg", kind="continuous")
+    + link("table", BALL) + link("drawer") + joint("table", "drawer", kind="continuous")
+    + '<joint name="loose" type="fixed"><parent link="drawer"/><child link="none"/></joint>'
+)  # fmt: skip
+
+
+def test_one_root_of_several() -> None:
+    assert parsed(FOREST).description is None
+    (problem,) = parsed(FOREST.partition('<joint name="loose"')[0]).problems
+    assert "root='pelvis'" in problem.message
+    assert "'table'" in problem.message
+    reading = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', root="pelvis")
+    assert reading.description is not None
+    alone = made(link("pelvis", BALL) + link("leg", BALL) + joint("pelvis", "leg", kind="continuous"))
+    assert reading.description.mechanism == alone
+    (remark,) = reading.remarks
+    assert (remark.line, "'table', 'drawer'" in remark.message) == (5, True)
+
+
+@pytest.mark.parametrize("root", ["leg", "none", ""])
+def test_a_root_that_is_none_is_refused_with_those_that_are(root: str) -> None:
+    """Another root than that of the tree would turn joints round."""
+    problems = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', root=root).problems
+    assert repr(root) in problems[0].message
+    assert "'pelvis' or 'table'" in problems[0].message
+
+
+def test_the_root_of_one_tree_changes_nothing() -> None:
+    text = f"<robot name='r'>{AB}{joint('a', 'b')}</robot>"
+    one, other = urdf.parse(text), urdf.parse(text, root="a")
+    assert one.description is not None
+    assert other.description is not None
+    assert one.description.mechanism == other.description.mechanism
+    assert one.remarks == other.remarks
+
+
 # ── shapes ────────────────────────────────────────────────────────────────────────────────────────
 
 

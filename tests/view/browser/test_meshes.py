@@ -43,6 +43,7 @@ def extent(look: meshes.Look) -> list[float]:
 
 @pytest.mark.parametrize("kind", ["stl", "obj", "glb", "ply"])
 def test_meshes_are_read(folder: Path, kind: str) -> None:
+    (folder / "package.xml").write_text("<package><name>arm_description</name></package>")
     shapes = [mesh(f"package://arm_description/meshes/brick.{kind}"), mesh(f"meshes/brick.{kind}", "hand")]
     found, remarks = looks(ARM, shapes, folder)
     assert remarks == ()
@@ -88,6 +89,24 @@ def test_what_cannot_be_read_is_told_once_by_name(folder: Path, name: str, why: 
     (remark,) = remarks
     assert remark.startswith(f"mesh {name!r} is not shown")
     assert why in remark
+
+
+def test_all_missing_meshes_are_one_remark(folder: Path) -> None:
+    names = [f"package://none/{k}.stl" for k in range(5)] + ["meshes/none.stl", "broken.stl", "broken.obj"]
+    _, remarks = looks(ARM, [mesh(name) for name in names], folder)
+    assert [remark.partition(" is not shown: ")[0] for remark in remarks] == [
+        "6 meshes are not shown; the first: mesh 'package://none/0.stl'",
+        "2 meshes are not shown; the first: mesh 'broken.stl'",
+    ]
+
+
+def test_folders_of_packages(folder: Path) -> None:
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    shape = mesh(f"package://{folder.name}/meshes/brick.stl")
+    assert looks(ARM, [shape], elsewhere)[0] == ()
+    found, remarks = looks(ARM, [shape], (elsewhere, folder))
+    assert (len(found), remarks) == (1, ())
 
 
 def test_a_kind_that_trimesh_does_not_know_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from linkwise.control.serve.memory import Layout, Memory
 from linkwise.control.serve.settings import Settings
 from linkwise.control.serve.users import read_users
 from linkwise.control.serve.watchdog import Watchdog
-from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError, shown
+from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError, install_hint, shown
 
 State: TypeAlias = Literal["serving", "stalled", "ended"]
 
@@ -302,7 +302,7 @@ def _library() -> None:
     import importlib.util
 
     if importlib.util.find_spec("asyncua") is None:
-        raise MissingExtraError("serving over OPC UA needs the library asyncua: pip install 'linkwise[opcua]'")
+        raise MissingExtraError(f"serving over OPC UA needs the library asyncua: {install_hint('opcua')}")
 
 
 def _check(given: Mapping[str, tuple[float, float, float]]) -> None:

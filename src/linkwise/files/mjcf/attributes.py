@@ -112,6 +112,7 @@ class Attributes:
         for child in element.children if inside is not None else ():
             check_tag(child, item, told, inside or ())
         self.own = frozenset(element.attributes)
+        self.contested: str | None = None  # how its default class says the orientation that it says by quat
         self.said = {**(defaults or {}), **{key: Said(text, element, item) for key, text in element.attributes.items()}}
 
     def __contains__(self, key: str) -> bool:

@@ -90,8 +90,9 @@ class Site:
 class Bodies:
     """Reads all bodies, each before those that hang on it: MuJoCo's own order."""
 
-    def __init__(self, told: Told, defaults: Defaults, settings: Settings) -> None:
+    def __init__(self, told: Told, defaults: Defaults, settings: Settings, drop_free_armature: bool = False) -> None:
         self.told, self.defaults, self.settings = told, defaults, settings
+        self.drop_free_armature = drop_free_armature
         self.found: list[BodyElement] = []
         self.world_geoms: list[Geom] = []
         self.sites: list[Site] = []
@@ -143,7 +144,13 @@ class Bodies:
         if said.number("gravcomp"):
             self.told.remark(element, f"{said.item}: gravcomp = {said.text('gravcomp')} is a force that is left out")
         self._inside(element, len(self.found) - 1, np.eye(4), classes)
-        made.inertia = body_inertia(made.inertial, made.geoms, self.settings, said)
+        made.inertia = body_inertia(made.inertial, made.geoms, self.settings, said, moves=self._moves(made))
+
+    def _moves(self, body: BodyElement) -> bool:
+        """Whether a joint moves a body: its own, or one of those that carry it."""
+        while not body.moves and body.parent != WORLD:
+            body = self.found[body.parent]
+        return body.moves
 
     def _site(self, said: Attributes, owner: int, outer: FloatArray) -> None:
         frame = pose(said, self.settings.degree, self.settings.sequence)
@@ -187,8 +194,13 @@ class Bodies:
             why = "there is another one" if body.free is not None else "the body hangs on another one"
             said.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")
         body.free = said
-        if said.number("armature"):
-            said.report("a floating base has no armature; expected armature = '0', or a <freejoint>", "armature")
+        armature = said.number("armature")
+        if armature and self.drop_free_armature:
+            lost = f"its armature {armature!r} is left out; MuJoCo adds it to the inertia of all six freedoms"
+            self.told.remark(said.element, f"{said.item}: {lost}")
+        elif armature:
+            why = "a floating base has no armature; expected armature = '0', or a <freejoint>"
+            said.report(f"{why}; drop_free_armature=True leaves it out", "armature")
         for key, what in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
             if any(said.numbers(key, 1, 3) or ()):
                 self.told.remark(said.element, f"{said.item}: its {what} is left out, for a floating base has none")

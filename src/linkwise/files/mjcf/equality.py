@@ -13,6 +13,7 @@ from linkwise.files.mjcf.attributes import Attributes, Told, named, offered, pla
 from linkwise.files.mjcf.bodies import WORLD, Bodies, BodyElement, Site
 from linkwise.files.mjcf.defaults import Defaults
 from linkwise.files.mjcf.frames import LEAST
+from linkwise.files.mjcf.geoms import CONTESTED
 from linkwise.files.mjcf.joints import Joint
 from linkwise.files.mjcf.schema import EQUALITIES
 from linkwise.files.mjcf.settings import Settings
@@ -173,6 +174,8 @@ class Equalities:
             else:
                 found.append(self.sites[name])
                 self.used.add(name)
+                if (contested := self.sites[name].attributes.contested) and said.element.tag == "weld":
+                    said.report(f"{key} is {shown(name)}: {CONTESTED.format(contested)}; expected one", key)
         return [End(site.body, site.frame) for site in found] if len(found) == 2 else None
 
     def _of_bodies(self, said: Attributes, tag: str) -> list[End] | None:

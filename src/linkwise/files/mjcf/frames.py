@@ -38,15 +38,18 @@ def pose(attributes: Attributes, degree: bool, sequence: str) -> FloatArray:
 
 
 def orientation(attributes: Attributes, degree: bool, sequence: str) -> FloatArray:
-    """R_parent_frame (3, 3) of an element, its own way of saying it before that of its default class."""
+    """R_parent_frame (3, 3) of an element, its own way of saying it before that of its default class.
+
+    Beside an own quaternion MuJoCo before version 4 takes what the default class says otherwise (euler, zaxis, ...); this
+    is noted as `Attributes.contested`, for where it matters.
+    """
     own = [key for key in ORIENTATIONS if key in attributes.own]
     given = own or [key for key in ORIENTATIONS if key in attributes]
     if len(given) > 1:
         attributes.report(f"its orientation is given by {members(given)}; expected one of them", given[0])
         return _NO_TURN
-    if own == ["quat"] and (other := [key for key in ORIENTATIONS if key in attributes and key != "quat"]):
-        attributes.report(f"its orientation is given by quat here and by {other[0]!r} in its default class; expected one")
-        return _NO_TURN
+    if own == ["quat"]:
+        attributes.contested = next((key for key in ORIENTATIONS if key in attributes and key != "quat"), None)
     if not given:
         return _NO_TURN
     values = attributes.numbers(given[0], ORIENTATIONS[given[0]], ORIENTATIONS[given[0]])

@@ -19,6 +19,10 @@ KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box",
 LONG = ("capsule", "cylinder", "ellipsoid", "box")
 """Those that may reach from one point to another."""
 
+CONTESTED = (
+    "its orientation is given by quat here and by {!r} in its default class, and versions of MuJoCo differ in which counts"
+)
+
 LIGHTEST = 1e-14
 """A geom of less mass (kg) counts for nothing (MuJoCo's bound)."""
 
@@ -53,6 +57,14 @@ class Geom:
         """Whether its group counts for the mass of its body."""
         return settings.groups[0] <= self.attributes.whole("group") <= settings.groups[1]
 
+    @property
+    def has_file_mass(self) -> bool:
+        """Whether it has a mass that a mesh or another file would tell."""
+        said = self.attributes
+        mass = said.number("mass") if "mass" in said else None
+        massless = mass == 0 or (mass is None and said.number("density", 1000.0) == 0)
+        return self.from_file and self.kind != "plane" and not massless
+
     def body(self) -> tuple[float, FloatArray] | None:
         """Mass (kg) and tensor (3, 3) about its centre in the body's axes; None where it has none."""
         said = self.attributes
@@ -62,11 +74,7 @@ class Geom:
             if value is not None and value < 0:
                 said.report(f"{key} is {value!r}; expected a number >= 0", key)
                 return None
-        if mass == 0 or (mass is None and density == 0) or self.kind == "plane":
-            return None
-        if self.from_file:
-            what = "height field" if self.kind == "hfield" else "mesh"
-            said.report(f"the mass of a {what} is not computed; give its body an <inertial>, or this geom mass = '0'")
+        if mass == 0 or (mass is None and density == 0) or self.kind == "plane" or not self._is_certain():
             return None
         if not self.size:
             return None
@@ -78,6 +86,18 @@ class Geom:
         turn = self.frame[:3, :3]
         total = factor * solid.mass
         return (total, turn @ (np.diag(solid.moments) * factor) @ turn.T) if total > LIGHTEST else None
+
+    def _is_certain(self) -> bool:
+        """Whether its mass is known; what is missing is reported."""
+        said = self.attributes
+        if self.from_file:
+            what = "height field" if self.kind == "hfield" else "mesh"
+            said.report(f"the mass of a {what} is not computed; give its body an <inertial>, or this geom mass = '0'")
+        elif said.contested and self.kind != "sphere":
+            said.report(f"{CONTESTED.format(said.contested)}; its mass needs one of them, expected one", "quat")
+        else:
+            return True
+        return False
 
     def shape(self, link: str) -> Shape | None:
         """What it looks like, where its own numbers say so."""
@@ -115,6 +135,9 @@ def read_geom(said: Attributes, settings: Settings, outer: FloatArray) -> Geom:
         frame, half = _from_to(said, kind)
     else:
         frame, half = pose(said, settings.degree, settings.sequence), None
+        if said.contested:
+            what = f"{said.contested!r} of a default class beside an own quat"
+            said.told.leave(said.element, what, "MuJoCo takes the quat from version 4 on; it only turns the picture")
     return Geom(said, kind, outer @ frame, _size(said, kind, half))
 
 

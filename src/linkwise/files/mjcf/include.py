@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from linkwise.errors import FileError, FileProblem, shown
@@ -16,8 +17,8 @@ MOST_FILES = 200
 class Includer:
     """Replaces every ``<include>`` by what is in its file.
 
-    Paths are relative to the folder of the main file, or else to that of the including one, and may not leave the former; no
-    file is included twice, so there is no ring.
+    Paths are relative to the folder of the main file, or else to that of the including one, and may not leave the former, or
+    another folder that is named; no file is included twice, so there is no ring.
 
     Parameters
     ----------
@@ -25,10 +26,12 @@ class Includer:
         The main file's folder; without one nothing can be included.
     told : Told
         Where problems go.
+    include_root : str or Path, optional
+        Another folder from which, and from all below it, files may be included.
     """
 
-    def __init__(self, folder: Path | None, told: Told) -> None:
-        self.folder, self.told = folder, told
+    def __init__(self, folder: Path | None, told: Told, include_root: str | Path | None = None) -> None:
+        self.folder, self.told, self.include_root = folder, told, include_root
         self.seen: set[Path] = set()
         self.size = 0
 
@@ -73,7 +76,7 @@ class Includer:
             for problem in problems:
                 self.told.report(element, f"<include> of {shown(said)}: {problem}")
             return []
-        file = path.relative_to(self._root()).as_posix()
+        file = Path(os.path.relpath(path, self._root())).as_posix()
         top = Element(root.tag, {}, root.line, [_marked(child, file, line(element)) for child in root.children])
         self.expand(top, depth)
         return top.children
@@ -90,14 +93,17 @@ class Includer:
         absolute = PurePosixPath(said).is_absolute() or PureWindowsPath(said).is_absolute() or PureWindowsPath(said).drive
         try:
             folder = self._root()
+            opened = None if self.include_root is None else Path(self.include_root).resolve()
             path = (folder / said).resolve()
             if isinstance(element, Included) and not path.exists():
                 path = (folder / element.file).parent.joinpath(said).resolve()
         except (OSError, ValueError, RuntimeError):
             self.told.report(element, f"<include> of {shown(said)}: this is no path of a file")
             return None
-        if absolute or not path.is_relative_to(folder):
+        inside = opened is not None and path.is_relative_to(opened)
+        if not inside and (absolute or not path.is_relative_to(folder)):
             why = "the path leaves the folder of the main file, and only files in it or below it are read"
+            why += "; include_root names another folder that may be read"
             self.told.report(element, f"<include> of {shown(said)}: {why}")
             return None
         return path

@@ -16,6 +16,12 @@ from linkwise.model.inertia import LARGEST
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import FloatArray
 
+_STANDING = (
+    "the mass of a mesh on a body that does not move",
+    "meshes are not opened; such a body is read without mass, and only the total and the load on the ground lack it",
+)
+"""What is left out of a body that stands, and why."""
+
 
 @dataclass
 class Body:
@@ -26,7 +32,9 @@ class Body:
     tensor: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
 
 
-def body_inertia(said: Attributes | None, geoms: Sequence[Geom], settings: Settings, item: Attributes) -> Body:
+def body_inertia(
+    said: Attributes | None, geoms: Sequence[Geom], settings: Settings, item: Attributes, *, moves: bool = True
+) -> Body:
     """The inertia of a body.
 
     Parameters
@@ -39,10 +47,17 @@ def body_inertia(said: Attributes | None, geoms: Sequence[Geom], settings: Setti
         The file's.
     item : Attributes
         The body's own, for reports.
+    moves : bool
+        Whether a joint moves it. Of one that stands the mass of a mesh is left out, with a remark: no joint feels it.
     """
     made = Body() if said is None else _inertial(said, settings)
     if settings.from_geoms == "true" or (said is None and settings.from_geoms == "auto"):
-        made = _of_geoms([geom for geom in geoms if geom.in_groups(settings)]) or made
+        counted = [geom for geom in geoms if geom.in_groups(settings)]
+        unknown = next((geom for geom in counted if geom.has_file_mass), None)
+        if unknown is not None and not moves and settings.total_mass <= 0:
+            item.told.leave(unknown.attributes.element, *_STANDING)
+            return Body()
+        made = _of_geoms(counted) or made
     return _corrected(made, settings, item)
 
 

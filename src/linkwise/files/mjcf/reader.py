@@ -20,6 +20,7 @@ from linkwise.files.mjcf.include import Includer
 from linkwise.files.mjcf.inertia import scaled_to
 from linkwise.files.mjcf.links import Links, still_roots, tell
 from linkwise.files.mjcf.names import Names
+from linkwise.files.mjcf.selection import keep_body
 from linkwise.files.mjcf.settings import settings_of
 from linkwise.files.shape import Shape
 from linkwise.files.tips import with_tool_at_a_tip
@@ -48,7 +49,16 @@ MOST_NAMED = 10
 """How many bodies one message names."""
 
 
-def parse(text: str, name: str = "", physical: bool = True, folder: Path | None = None) -> Reading:
+def parse(
+    text: str,
+    name: str = "",
+    physical: bool = True,
+    folder: Path | None = None,
+    *,
+    include_root: str | Path | None = None,
+    root: str | None = None,
+    drop_free_armature: bool = False,
+) -> Reading:
     r"""Read the text of an MJCF file.
 
     Parameters
@@ -61,6 +71,12 @@ def parse(text: str, name: str = "", physical: bool = True, folder: Path | None 
         Whether each inertia must be that of a body that can exist. False accepts the others, and marks them.
     folder : Path, optional
         The folder of the file, below which files that it includes may be.
+    include_root : str or Path, optional
+        Another folder below which they may be.
+    root : str, optional
+        The body in the world that is read, of a file that describes several mechanisms.
+    drop_free_armature : bool
+        Whether the armature of a free joint is left out.
 
     Examples
     --------
@@ -70,11 +86,15 @@ def parse(text: str, name: str = "", physical: bool = True, folder: Path | None 
     [[-1.571, 1.571]]
     """
     try:
-        root = read_xml(text)
-        if root.tag != "mujoco":
-            return Reading(None, [FileProblem(root.line, f"the root element is <{root.tag}>; expected <mujoco>")], {})
+        top = read_xml(text)
+        if top.tag != "mujoco":
+            return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <mujoco>")], {})
+        told = Told()
+        Includer(folder, told, include_root).expand(top)
+        if root is not None:
+            keep_body(told, top, root)
         with np.errstate(all="ignore"):
-            return _Reader(root, name, physical, folder).reading()
+            return _Reader(top, name, physical, told, drop_free_armature).reading()
     except XmlError as error:
         return Reading(None, [error.problem], {})
     except RecursionError:
@@ -84,10 +104,8 @@ def parse(text: str, name: str = "", physical: bool = True, folder: Path | None 
 class _Reader:
     """Builds a description from the elements, gathering the problems of all parts."""
 
-    def __init__(self, root: Element, name: str, physical: bool, folder: Path | None) -> None:
-        self.root, self.physical = root, physical
-        self.told = Told()
-        Includer(folder, self.told).expand(root)
+    def __init__(self, root: Element, name: str, physical: bool, told: Told, drop_free_armature: bool) -> None:
+        self.root, self.physical, self.told, self.drop_free_armature = root, physical, told, drop_free_armature
         check_known(root, "<mujoco>", self.told, ("model",))
         self.name = (root.get("model") or "").strip() or name
         self.settings = settings_of(root, self.told)
@@ -117,7 +135,7 @@ class _Reader:
                 said.report("its armature is an inertia that cannot be said here", "armature")
 
     def reading(self) -> Reading:
-        bodies = Bodies(self.told, self.defaults, self.settings)
+        bodies = Bodies(self.told, self.defaults, self.settings, self.drop_free_armature)
         for element in self.root.all("worldbody"):
             bodies.read(element)
         scaled_to(self.settings.total_mass, [body.inertia for body in bodies.found])
@@ -165,6 +183,8 @@ class _Reader:
             others = members([body.name or "<body>" for body in roots[:MOST_NAMED]])
             others += f" and {len(roots) - MOST_NAMED} more" if len(roots) > MOST_NAMED else ""
             why = "a mechanism has one floating base or stands; keep one of them in the file"
+            named = next((body.name for body in roots if body.name), None)
+            why += f", or root={named!r} reads one alone" if named else ""
             free[0].attributes.report(f"it moves freely, and so there are {len(roots)} mechanisms: {others}; {why}")
 
     def _aligned(self, body: BodyElement, free: Attributes) -> None:

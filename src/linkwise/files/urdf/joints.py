@@ -183,8 +183,12 @@ def _limit(notes: Notes, item: str, made: JointElement) -> None:
         low, high = (notes.bound(item, element, end, 0.0) for end in ("lower", "upper"))
         if element.get("lower") is None and element.get("upper") is None:
             notes.remark(element.line, f"{item}: <limit> has no lower and no upper; by the rules of URDF both are 0")
+        if low > high and notes.swap_limits:
+            notes.remark(element.line, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
+            low, high = high, low
         if low > high:
-            notes.report(element.line, f"{item}: its limits are reversed: lower is {low!r}, upper is {high!r}")
+            said = f"its limits are reversed: lower is {low!r}, upper is {high!r}; swap_limits=True exchanges them"
+            notes.report(element.line, f"{item}: {said}")
         elif (low, high) != (-math.inf, math.inf):
             made.fields["limits"] = (low, high)
     for said, name in (("velocity", "speed_limit"), ("effort", "effort_limit")):

@@ -11,7 +11,8 @@ from linkwise.files.urdf.values import Notes
 from linkwise.files.xml_tree import Element
 from linkwise.spatial.scalar import FloatArray
 
-_TENSOR = ("ixx", "iyy", "izz", "ixy", "iyz", "ixz")
+_MOMENTS = ("ixx", "iyy", "izz")
+_PRODUCTS = ("ixy", "iyz", "ixz")
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,15 @@ class LinkElement:
         mass, com and inertia of a `Link`; empty where there is no <inertial>.
     lines : dict of str to int
         Where each of them is said.
+    lacks_products : bool
+        Whether its <inertia> leaves out one of ixy, iyz, ixz.
     """
 
     name: str
     element: Element
     body: dict[str, Any]
     lines: dict[str, int]
+    lacks_products: bool = False
 
     @property
     def is_massless(self) -> bool:
@@ -53,6 +57,12 @@ def read_links(notes: Notes, robot: Element) -> dict[str, LinkElement]:
             notes.report(element.line, f"link {name!r} stands twice, first in line {first}")
             continue
         found[name] = _link(notes, element, name)
+    lacking = [link for link in found.values() if link.lacks_products]
+    if lacking:
+        one = lacking[0]
+        places = f" ({len(lacking)} links, the first here)" if len(lacking) > 1 else ""
+        said = f"link {one.name!r}: <inertia> lacks products of inertia, which are read as 0{places}"
+        notes.remark(one.lines["inertia"], said)
     return found
 
 
@@ -75,10 +85,12 @@ def _link(notes: Notes, element: Element, name: str) -> LinkElement:
         with np.errstate(all="ignore"):
             tensor = rotation @ tensor @ rotation.T
             tensor = 0.5 * (tensor + tensor.T)
-    return LinkElement(name, element, {"mass": mass, "com": frame[:3, 3], "inertia": tensor.tolist()}, lines)
+    lacks = parts["inertia"] is not None and any(parts["inertia"].get(attribute) is None for attribute in _PRODUCTS)
+    return LinkElement(name, element, {"mass": mass, "com": frame[:3, 3], "inertia": tensor.tolist()}, lines, lacks)
 
 
 def _tensor(notes: Notes, item: str, element: Element) -> FloatArray:
     """About the centre of mass, in the axes of the inertial frame (3, 3)."""
-    xx, yy, zz, xy, yz, xz = (notes.number(item, element, attribute) for attribute in _TENSOR)
+    xx, yy, zz = (notes.number(item, element, attribute) for attribute in _MOMENTS)
+    xy, yz, xz = (notes.number(item, element, attribute, 0.0) for attribute in _PRODUCTS)
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

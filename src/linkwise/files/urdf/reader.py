@@ -15,7 +15,7 @@ from linkwise.files.urdf.links import LinkElement, read_links
 from linkwise.files.urdf.plan import axis_links
 from linkwise.files.urdf.planar import planar_links
 from linkwise.files.urdf.shapes import read_shapes
-from linkwise.files.urdf.tree import find_root
+from linkwise.files.urdf.tree import find_root, keep_tree
 from linkwise.files.urdf.unused import unused
 from linkwise.files.urdf.values import Notes
 from linkwise.files.xml_tree import Element, XmlError, read_xml
@@ -23,11 +23,20 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
 
+DIRECTIVES = ("macro", "property", "include", "arg", "if", "unless", "insert_block", "call", "element", "attribute")
+"""Elements of xacro that make something.
+
+Any other one is the call of a macro, which old versions of xacro left standing where none was defined; in a file without
+directives nothing can expand it.
+"""
+
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 """What each type of joint with one coordinate or none is here."""
 
 
-def parse(text: str, name: str = "", physical: bool = True) -> Reading:
+def parse(
+    text: str, name: str = "", physical: bool = True, *, root: str | None = None, swap_limits: bool = False
+) -> Reading:
     r"""Read the text of a URDF file.
 
     The links are the root, then the child of each joint in the order in which the file has the joints; so are the joint
@@ -41,6 +50,10 @@ def parse(text: str, name: str = "", physical: bool = True) -> Reading:
         Name of the mechanism where the file gives none.
     physical : bool
         Whether each inertia must be that of a body that can exist. False accepts the others, and marks them.
+    root : str, optional
+        The root, of a file with several: what does not hang on it is left out.
+    swap_limits : bool
+        Whether reversed limits are exchanged.
     """
     try:
         robot = read_xml(text)
@@ -48,17 +61,20 @@ def parse(text: str, name: str = "", physical: bool = True) -> Reading:
         return Reading(None, [error.problem], {})
     if robot.tag != "robot":
         return Reading(None, [FileProblem(robot.line, f"the root element is <{robot.tag}>; expected <robot>")], {})
-    return _Reader(robot, name, physical).reading()
+    notes = Notes(swap_limits=swap_limits)
+    if root is not None:
+        keep_tree(notes, robot, root)
+    return _Reader(robot, name, physical, notes).reading()
 
 
 class _Reader:
     """Builds a description from the elements, gathering the problems of all parts."""
 
-    def __init__(self, robot: Element, name: str, physical: bool) -> None:
+    def __init__(self, robot: Element, name: str, physical: bool, notes: Notes) -> None:
         self.robot = robot
         self.name = (robot.get("name") or "").strip() or name
         self.physical = physical
-        self.notes = Notes()
+        self.notes = notes
         self.lines: dict[Place, int] = {}
         self.links: list[Link] = []
         self.between: set[int] = set()
@@ -68,9 +84,9 @@ class _Reader:
     def reading(self) -> Reading:
         elements = read_links(self.notes, self.robot)
         joints = read_joints(self.notes, self.robot, elements)
-        macro = next((child for child in self.robot.children if child.tag.startswith("xacro:")), None)
+        macro = next((child for child in self.robot.walk() if child.tag.partition("xacro:")[2] in DIRECTIVES), None)
         if macro is not None:
-            said = f"<{macro.tag}>: this is a xacro file, to be expanded first; give its name the suffix .xacro"
+            said = f"<{macro.tag}>: this is a xacro file, to be expanded first; xacro={{}} expands a file of any name"
             self.notes.report(macro.line, said)
         elif not self.robot.all("link"):
             self.notes.report(self.robot.line, "there is no <link>; expected one or more")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from linkwise.errors import members
+from linkwise.errors import choices, members
 from linkwise.files.urdf.joints import JointElement
 from linkwise.files.urdf.links import LinkElement
 from linkwise.files.urdf.values import Notes
+from linkwise.files.xml_tree import Element
 
 
 def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[JointElement], unread: int = 0) -> str | None:
@@ -36,8 +37,45 @@ def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[J
         said = f"there are {len(roots)} roots, links that no joint carries: {places}{more}"
         if unread:
             said += f", of which the joints that are wrong can carry {unread}"
-        notes.report(links[roots[1]].element.line, f"{said}; expected one (a fixed joint can join two)")
+        hint = "a fixed joint can join two" + ("" if unread else f", and root={roots[0]!r} reads one alone")
+        notes.report(links[roots[1]].element.line, f"{said}; expected one ({hint})")
     return None if wrong or unread or not roots else roots[0]
+
+
+def keep_tree(notes: Notes, robot: Element, root: str) -> None:
+    """Take the links and joints that do not hang on a root out of a file, with a remark."""
+    ends = {joint: tuple(_link(joint, tag) for tag in ("parent", "child")) for joint in robot.all("joint")}
+    carried = {child for _, child in ends.values()}
+    names = [link.get("name") for link in robot.all("link")]
+    if root not in names or root in carried:
+        roots = [name for name in names if name is not None and name not in carried]
+        why = "is carried by a joint" if root in carried else "is no link"
+        listed = (
+            choices(roots) if len(roots) <= _MOST else f"{', '.join(map(repr, roots[:_MOST]))} and {len(roots) - _MOST} more"
+        )
+        notes.report(robot.line, f"root {root!r} {why}; expected {listed}")
+        return
+    children: dict[str | None, list[str | None]] = {}
+    for parent, child in ends.values():
+        children.setdefault(parent, []).append(child)
+    kept: set[str | None] = {root}
+    pending: list[str | None] = [root]
+    while pending:
+        reached = [child for child in children.get(pending.pop(), ()) if child not in kept]
+        kept.update(reached)
+        pending += reached
+    dropped = [link for link in robot.all("link") if link.get("name") not in kept]
+    if dropped:
+        named = ", ".join(repr(link.get("name")) for link in dropped[:_MOST])
+        more = f" and {len(dropped) - _MOST} more" if len(dropped) > _MOST else ""
+        notes.remark(dropped[0].line, f"left out, for they do not hang on {root!r}: {named}{more}")
+    left_out = {id(link) for link in dropped} | {id(joint) for joint, (parent, _) in ends.items() if parent not in kept}
+    robot.children = [child for child in robot.children if id(child) not in left_out]
+
+
+def _link(joint: Element, tag: str) -> str | None:
+    end = joint.find(tag)
+    return None if end is None else end.get("link")
 
 
 _MOST = 10

@@ -51,11 +51,15 @@ _WHY = {
 }
 
 
+_LEFT_OVER = "it is the call of a macro that was not defined when the file was expanded; what it makes is missing here"
+
+
 def unused(robot: Element) -> list[FileProblem]:
     """A remark on each kind of element and attribute that is not used: its first line, and how often it stands."""
     found = Unused()
     for kind, element in _leftovers(robot):
-        found.note(kind, element.line, _WHY.get(element.tag, ""))
+        why = _LEFT_OVER if element.tag.startswith("xacro:") else _WHY.get(element.tag, "")
+        found.note(kind, element.line, why)
     return found.remarks()
 
 

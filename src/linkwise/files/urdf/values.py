@@ -23,9 +23,16 @@ _INFINITE = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "-inf": -m
 
 
 class Notes:
-    """What is found while a file is read: problems, and remarks on what is odd or not used."""
+    """What is found while a file is read: problems, and remarks on what is odd or not used.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    swap_limits : bool
+        Whether reversed limits are exchanged.
+    """
+
+    def __init__(self, swap_limits: bool = False) -> None:
+        self.swap_limits = swap_limits
         self.problems: list[FileProblem] = []
         self.remarks: list[FileProblem] = []
 

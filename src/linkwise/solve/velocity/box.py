@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.errors import LinkwiseError, MissingExtraError
+from linkwise.errors import LinkwiseError, MissingExtraError, install_hint
 from linkwise.solve.velocity.filtered import RANK
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def library() -> Any:
     try:
         import daqp
     except ImportError as error:
-        raise MissingExtraError("limits='qp' needs the library daqp: pip install 'linkwise[qp]'") from error
+        raise MissingExtraError(f"limits='qp' needs the library daqp: {install_hint('qp')}") from error
     return daqp
 
 

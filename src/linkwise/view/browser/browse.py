@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, members
 from linkwise.view.browser.server import LOOPBACK
 
 if TYPE_CHECKING:
+    from linkwise.files.options import Options
     from linkwise.files.shape import Shape
     from linkwise.mechanism import Mechanism
     from linkwise.view.browser.viewer import Viewer
@@ -23,6 +24,7 @@ def browse(
     physical: bool = True,
     host: str = LOOPBACK,
     port: int | None = None,
+    **options: Unpack[Options],
 ) -> Viewer:
     """Show a mechanism in a page of the browser: sliders, a target to drag, a motion to play.
 
@@ -40,6 +42,8 @@ def browse(
         Address to bind to. Anyone who reaches it can see and move the mechanism: there is no password.
     port : int, optional
         By default 8080 or the next free one; 0 takes any.
+    **options
+        Of a description file, as for `linkwise.files.read`; `package_dirs` is also where its meshes are looked up.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def browse(
     """
     from linkwise.view.browser.viewer import Viewer
 
-    given = _given(mechanism, motion, physical)
+    given = _given(mechanism, motion, physical, options)
     return Viewer(given.mechanism, given.motion, q=q, shapes=given.shapes, folder=given.folder, host=host, port=port)
 
 
@@ -76,6 +80,7 @@ def export(
     q: Any = None,
     physical: bool = True,
     rate: float = 30.0,
+    **options: Unpack[Options],
 ) -> Path:
     """Write one page that plays a motion in any browser, without a network and without Python.
 
@@ -93,6 +98,8 @@ def export(
         Of a description file: whether inertias that no body can have are refused.
     rate : float
         Pictures a second, at most 120; fewer in a long motion of many joints, so that the page stays below about 20 MB.
+    **options
+        Of a description file, as for `linkwise.files.read`; `package_dirs` is also where its meshes are looked up.
 
     Returns
     -------
@@ -119,7 +126,7 @@ def export(
     """
     from linkwise.view.browser import export as written
 
-    given = _given(mechanism, motion, physical)
+    given = _given(mechanism, motion, physical, options)
     written.export(given.mechanism, given.motion, Path(path), q=q, shapes=given.shapes, folder=given.folder, rate=rate)
     return Path(path)
 
@@ -130,14 +137,16 @@ class _Given(NamedTuple):
     mechanism: Mechanism
     motion: Any
     shapes: tuple[Shape, ...] = ()
-    folder: Path | None = None
+    folder: tuple[str | Path, ...] = ()
 
 
-def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any, physical: bool) -> _Given:
+def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any, physical: bool, options: Options) -> _Given:
     """Read a description, and the motion for it; a mechanism is taken as it is."""
     from linkwise.model.tree import Tree
 
     if isinstance(mechanism, Tree):
+        if options:
+            raise ArgumentError(f"{members(options)} are options of reading a file, but mechanism is a Mechanism already")
         return _Given(mechanism, motion)
     if not isinstance(mechanism, str | os.PathLike):
         raise ArgumentError(f"mechanism is {mechanism!r}; expected a Mechanism or the path of a description")
@@ -145,6 +154,6 @@ def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any, physical:
     from linkwise.view.motions.motion import Motion
 
     path = Path(mechanism)
-    found = read(path, physical=physical)
+    found = read(path, physical=physical, **options)
     played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
-    return _Given(found.mechanism, played, tuple(found.shapes), path.resolve().parent)
+    return _Given(found.mechanism, played, tuple(found.shapes), (path.resolve().parent, *options.get("package_dirs", ())))

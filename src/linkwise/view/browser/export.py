@@ -19,6 +19,7 @@ from linkwise.model.table import number, plain
 from linkwise.view.browser.export_plots import plot
 from linkwise.view.browser.export_recording import Recording, record
 from linkwise.view.browser.groups import TITLES, groups
+from linkwise.view.browser.meshes import Folder
 from linkwise.view.drawing.skeleton import coordinates
 from linkwise.view.motions.motion import Motion, motion_of
 
@@ -42,7 +43,7 @@ def export(
     *,
     q: npt.ArrayLike | None = None,
     shapes: Sequence[Shape] = (),
-    folder: str | Path | None = None,
+    folder: Folder = None,
     rate: float = 30.0,
 ) -> Recording:
     """Write a page that shows a mechanism and plays its motion, without a server and without a network.
@@ -59,8 +60,8 @@ def export(
         Without a motion, the position.
     shapes : sequence of Shape, optional
         What the links look like, from the description file.
-    folder : str or Path, optional
-        The description file or its folder, from which meshes are looked up.
+    folder : str, Path or sequence of these, optional
+        The description file or its folder, from which meshes are looked up; of several the others hold packages.
     rate : float
         Pictures a second, at most 120. A long motion of many joints is recorded with fewer, so that the page stays below
         about 20 MB.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from linkwise.files.shape import Shape
 from linkwise.mechanism import Mechanism
 from linkwise.spatial.scalar import FloatArray
+from linkwise.view.browser.meshes import Folder
 from linkwise.view.browser.movement import Track
 from linkwise.view.browser.scene import Scene
 from linkwise.view.browser.server import make_server, stop
@@ -55,7 +55,7 @@ def record(
     motion: Motion | None,
     q: FloatArray | None,
     shapes: Sequence[Shape],
-    folder: str | Path | None,
+    folder: Folder,
     rate: float,
 ) -> Recording:
     """Record a motion, or one position, on a server of its own that nobody else sees.

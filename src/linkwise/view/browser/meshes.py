@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import FileError
+from linkwise.errors import FileError, install_hint
 from linkwise.files.packages import resolve
 from linkwise.files.shape import Shape
 from linkwise.model.table import plain
@@ -53,7 +53,11 @@ class Look:
     sharp: bool
 
 
-def looks(tree: Tree, shapes: Sequence[Shape], folder: str | Path | None = None) -> tuple[tuple[Look, ...], tuple[str, ...]]:
+Folder = str | Path | Sequence[str | Path] | None
+"""The description file or its folder, from which meshes are looked up; of several the others hold packages."""
+
+
+def looks(tree: Tree, shapes: Sequence[Shape], folder: Folder = None) -> tuple[tuple[Look, ...], tuple[str, ...]]:
     """Make surfaces of the visual shapes of a mechanism.
 
     Nothing is fetched: a mesh is a file in the description's folder or its packages, by the rules of
@@ -65,26 +69,26 @@ def looks(tree: Tree, shapes: Sequence[Shape], folder: str | Path | None = None)
         The mechanism.
     shapes : sequence of Shape
         As its description file holds them; those for collisions are left aside.
-    folder : str or Path, optional
-        The description file, or its folder. Without it no mesh is read.
+    folder : str, Path or sequence of these, optional
+        The description file or its folder; of several the others hold packages. Without it no mesh is read.
 
     Returns
     -------
     looks : tuple of Look
         The surfaces.
     remarks : tuple of str
-        What could not be shown and why, each file once.
+        What could not be shown and why: one remark for all files with the same reason.
     """
     found: list[Look] = []
     remarks: dict[str, None] = {}
-    read: dict[str, tuple[Surface, Colour | None] | None] = {}
+    read = _Meshes(folder)
     for shape in shapes:
         if shape.role != "visual":
             continue
         if shape.link != "base" and shape.link not in tree.link_names:
             remarks[f"a shape of link {plain(shape.link)!r} is not shown: there is no such link"] = None
             continue
-        made = _surface(shape, folder, read, remarks)
+        made = _surface(shape, read)
         if made is not None:
             link = -1 if shape.link == "base" else tree.link_index(shape.link)
             surface, own = made
@@ -92,25 +96,42 @@ def looks(tree: Tree, shapes: Sequence[Shape], folder: str | Path | None = None)
             colour = _rgb(given) if given is not None else own or rgb(PLAIN)
             opacity = float(given[3]) if given is not None else 1.0
             found.append(Look(link, surface.placed(shape.origin), colour, opacity, shape.kind == "mesh"))
-    return tuple(found), tuple(remarks)
+    return tuple(found), (*remarks, *read.remarks())
 
 
-Read = dict[str, tuple[Surface, Colour | None] | None]
+class _Meshes:
+    """The mesh files of a description, each read once."""
+
+    def __init__(self, folder: Folder) -> None:
+        folders = [folder] if isinstance(folder, str | Path) else list(folder or ())
+        self.description, self.package_dirs = next(iter(folders), None), folders[1:]
+        self._read: dict[str, tuple[Surface, Colour | None] | None] = {}
+        self._unreadable: dict[str, list[tuple[str, str]]] = {}
+
+    def get(self, name: str) -> tuple[Surface, Colour | None] | None:
+        """The surface and colour of a file; None where it cannot be read."""
+        if name not in self._read:
+            try:
+                self._read[name] = _mesh(name, self.description, self.package_dirs)
+            except _UnreadableError as error:
+                self._read[name] = None
+                self._unreadable.setdefault(error.kind, []).append((name, str(error)))
+        return self._read[name]
+
+    def remarks(self) -> list[str]:
+        """What could not be read: one remark for each kind of reason."""
+        said = []
+        for files in self._unreadable.values():
+            name, why = files[0]
+            first = f"mesh {plain(name)!r} is not shown: {why}"
+            said.append(first if len(files) == 1 else f"{len(files)} meshes are not shown; the first: {first}")
+        return said
 
 
-def _surface(
-    shape: Shape, folder: str | Path | None, read: Read, remarks: dict[str, None]
-) -> tuple[Surface, Colour | None] | None:
+def _surface(shape: Shape, meshes: _Meshes) -> tuple[Surface, Colour | None] | None:
     if shape.kind != "mesh":
         return PRIMITIVES[shape.kind](shape.size), None
-    name = str(shape.filename)
-    if name not in read:
-        try:
-            read[name] = _mesh(name, folder)
-        except _UnreadableError as error:
-            read[name] = None
-            remarks[f"mesh {plain(name)!r} is not shown: {error}"] = None
-    found = read[name]
+    found = meshes.get(str(shape.filename))
     if found is None:
         return None
     factors = np.array(shape.size)
@@ -141,15 +162,19 @@ PRIMITIVES: dict[str, Callable[[tuple[float, ...]], Surface]] = {
 
 
 class _UnreadableError(Exception):
-    """Why a mesh cannot be read, in words."""
+    """Why a mesh cannot be read, in words; meshes of the same kind of reason share a remark."""
+
+    def __init__(self, why: str, kind: str = "") -> None:
+        self.kind = kind or why
+        super().__init__(why)
 
 
-def _mesh(name: str, folder: str | Path | None) -> tuple[Surface, Colour | None]:
+def _mesh(name: str, folder: str | Path | None, package_dirs: Sequence[str | Path]) -> tuple[Surface, Colour | None]:
     """Read a mesh from its file alone, as triangles and the colour it says it has."""
     if folder is None:
         raise _UnreadableError("the folder of its description is not known")
     try:
-        path = resolve(name, Path(folder) / "-" if Path(folder).is_dir() else folder)
+        path = resolve(name, Path(folder) / "-" if Path(folder).is_dir() else folder, package_dirs)
         kind = path.suffix.lower().removeprefix(".")
         if kind not in FORMATS:
             raise _UnreadableError(f"a file of the kind {path.suffix!r}; expected one of {', '.join(FORMATS)}")
@@ -157,7 +182,7 @@ def _mesh(name: str, folder: str | Path | None) -> tuple[Surface, Colour | None]
             raise _UnreadableError(f"it has {path.stat().st_size / 2**20:.0f} MB; the most is {LARGEST // 2**20} MB")
         data = path.read_bytes()
     except FileError as error:
-        raise _UnreadableError("; ".join(problem.message for problem in error.problems)) from error
+        raise _UnreadableError("; ".join(problem.message for problem in error.problems), "not found") from error
     except OSError as error:
         raise _UnreadableError(f"it cannot be read ({error.strerror or error})") from error
     return _triangles(data, kind)
@@ -167,7 +192,7 @@ def _triangles(data: bytes, kind: str) -> tuple[Surface, Colour | None]:
     try:
         import trimesh
     except ImportError as error:
-        raise _UnreadableError("meshes need trimesh: pip install 'linkwise[view]'") from error
+        raise _UnreadableError(f"meshes need trimesh: {install_hint('view')}") from error
     if kind not in trimesh.available_formats():
         raise _UnreadableError(f"trimesh reads no .{kind} here (Collada needs pycollada)")
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.table import plain
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.browser.meshes import looks
+from linkwise.view.browser.meshes import Folder, looks
 from linkwise.view.browser.movement import Movers
 from linkwise.view.browser.names import Label, named
 from linkwise.view.browser.parts import Gap, Part, Slide, parts, rgb
@@ -68,7 +67,7 @@ def add_nodes(
     laid: Skeleton,
     q: FloatArray,
     shapes: Sequence[Shape] = (),
-    folder: str | Path | None = None,
+    folder: Folder = None,
 ) -> Nodes:
     """Add the nodes of a mechanism to a scene, in no position yet.
 
@@ -122,7 +121,7 @@ class _Maker:
         length = self.size * TRIAD * longer
         return self.api.add_frame(name, axes_length=length, axes_radius=length * THIN, origin_radius=0.0)
 
-    def shapes(self, shapes: Sequence[Shape], folder: str | Path | None) -> set[int]:
+    def shapes(self, shapes: Sequence[Shape], folder: Folder) -> set[int]:
         """Add the shapes; return the links that have some."""
         found, self.nodes.remarks = looks(self.mechanism, shapes, folder)
         for number, look in enumerate(found):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from linkwise.model.limits import resting
 from linkwise.model.table import plain
 from linkwise.solve.linkage import assemble
 from linkwise.spatial.scalar import FloatArray
+from linkwise.view.browser.meshes import Folder
 from linkwise.view.browser.movement import Track, poses
 from linkwise.view.browser.nodes import add_nodes
 from linkwise.view.browser.stage import set_stage
@@ -46,8 +46,8 @@ class Scene:
         What is shown.
     shapes : sequence of Shape, optional
         What its links look like, from its description file.
-    folder : str or Path, optional
-        The description file or its folder, from which meshes are looked up.
+    folder : str, Path or sequence of these, optional
+        The description file or its folder, from which meshes are looked up; of several the others hold packages.
     q : (nq,) array_like, optional
         The first position; by default all joints at zero, or a position next to it in which the loops are closed.
 
@@ -82,7 +82,7 @@ class Scene:
         server: viser.ViserServer,
         mechanism: Mechanism,
         shapes: Sequence[Shape] = (),
-        folder: str | Path | None = None,
+        folder: Folder = None,
         *,
         q: npt.ArrayLike | None = None,
         along: npt.ArrayLike | None = None,

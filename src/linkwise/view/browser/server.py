@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from linkwise.errors import ArgumentError, MissingExtraError
+from linkwise.errors import ArgumentError, MissingExtraError, install_hint
 
 if TYPE_CHECKING:
     import viser
@@ -78,7 +78,7 @@ def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | N
         import viser
         import websockets.asyncio.server as sockets
     except ImportError as error:
-        raise MissingExtraError("the viewer needs viser: pip install 'linkwise[view]'") from error
+        raise MissingExtraError(f"the viewer needs viser: {install_hint('view')}") from error
     door = _bound(host, port)
     with _ALONE, silent():
         original = sockets.serve

@@ -8,7 +8,6 @@ import html
 import threading
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.fitted import keep_fitted
 from linkwise.view.browser.history import SECONDS, History
 from linkwise.view.browser.inbox import Inbox
+from linkwise.view.browser.meshes import Folder
 from linkwise.view.browser.panel import Panel
 from linkwise.view.browser.scene import Scene, start
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
@@ -66,7 +66,7 @@ class Viewer:
         *,
         q: Any = None,
         shapes: Sequence[Shape] = (),
-        folder: Path | None = None,
+        folder: Folder = None,
         host: str = LOOPBACK,
         port: int | None = None,
     ) -> None:
@@ -179,7 +179,7 @@ class Viewer:
             self._remarks += (str(error),)
             return start(self._mechanism)
 
-    def _make_page(self, shapes: Sequence[Shape], folder: Path | None) -> None:
+    def _make_page(self, shapes: Sequence[Shape], folder: Folder) -> None:
         tree, motion = self._mechanism, self._motion
         self._size = skeleton(tree, self._first).extent
         self._scales = scales(tree, self._size, None if motion is None else motion.q[:, tree.nq - tree.n :])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import LinkwiseError, MissingExtraError
+from linkwise.errors import LinkwiseError, MissingExtraError, install_hint
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -127,7 +127,7 @@ def ffmpeg() -> str:
     except ImportError:
         found = shutil.which("ffmpeg")
         if found is None:
-            raise MissingExtraError("an MP4 needs ffmpeg: pip install 'linkwise[mp4]', or write a .gif") from None
+            raise MissingExtraError(f"an MP4 needs ffmpeg: {install_hint('mp4')}, or write a .gif") from None
         return found
     return str(imageio_ffmpeg.get_ffmpeg_exe())
 
