@@ -154,9 +154,9 @@ class Recorder:
         self.recording().write(path)
 
     @staticmethod
-    def load(path: str | Path) -> Recording:
+    def load(path: str | Path, *, max_bytes: int | None = None) -> Recording:
         """Read a file that was written; see `Recording.load`."""
-        return Recording.load(path)
+        return Recording.load(path, max_bytes=max_bytes)
 
     def _order(self) -> npt.NDArray[np.intp]:
         """The rows, oldest first."""
