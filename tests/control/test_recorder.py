@@ -114,8 +114,8 @@ def test_clearing_and_pausing() -> None:
     recorder = recorded(60)
     assert (len(recorder), recorder.lost, repr(recorder)) == (50, 10, "<Recorder: 50 of 50 rows of 10 ports, 10 rows lost>")
     assert repr(recorder.recording()) == "<Recording: 50 cycles, 10 ports, 10 cycles before them lost>"
-    assert recorder.recording().start is None
     recorder.clear()
+    assert recorder.recording().start is None
     assert (len(recorder), recorder.lost, len(recorder.recording())) == (0, 0, 0)
     recorder.paused = True
     recorder.take(0.0, 0.1)

@@ -207,7 +207,8 @@ def _recorder(chain: Chain, path: str | None, cycles: int | None) -> Recorder | 
         raise click.BadParameter(f"{path} is neither .csv nor .npz", param_hint="'--record'")
     if not Path(path).absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {Path(path).parent}", param_hint="'--record'")
-    most = KEPT // (8 * (len(chain.ports.values) + 2))
+    state = chain.save()
+    most = KEPT // (8 * (len(state.values) + len(state.carry) + 2))
     rows = max(1, most if cycles is None else min(cycles, most))
     _see_room(Path(path), rows * (len(chain.ports.values) + 3) * LARGEST_CELL[Path(path).suffix])
     return chain.record(rows)
