@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 import sys
 import tempfile
@@ -68,9 +69,10 @@ def serve(chain: str | None, add_user: str | None, **options: Any) -> None:
       linkwise serve --users users.txt --add-user anna
       linkwise serve crane.toml --users users.txt
 
-    An address that other machines reach, --host 0.0.0.0, needs --certificates: clients then have to sign and encrypt
-    (Basic256Sha256). The folder's certificate.der and key.pem are used; where there are none they are made, self-signed.
-    The server is a process of its own, which the cycle never waits for.
+    With --certificates clients have to sign and encrypt (Basic256Sha256); an address that other machines reach,
+    --host 0.0.0.0, needs it. The folder's certificate.der and key.pem are used; where there are none they are made,
+    self-signed. The server is a process of its own, which the cycle never waits for. Connections, logins and faults are
+    logged to standard error.
 
     \b
     Examples:
@@ -137,11 +139,11 @@ def _run(chain: Chain, options: dict[str, Any]) -> None:
     _warm(chain, period)
     recorder = _recorder(chain, options["record"], cycles)
     unsolved = chain.ports.view("chain.unsolved")
-    with _written(recorder, options), _server(chain, period, options) as server:
+    with _written(recorder, options), _logged(), _server(chain, period, options) as server:
         _say_where(server, options)
         before, publish = (None, _nothing) if server is None else (server.take, server.publish)
         counts = Counts()
-        with Status(counts, server, sys.stderr) as status:
+        with Status(counts, server, sys.stderr, lambda: chain.reason) as status:
 
             def after() -> None:
                 status.unsolved += bool(unsolved)
@@ -187,6 +189,23 @@ def _warm(chain: Chain, period: float) -> None:
 
 def _nothing() -> None:
     pass
+
+
+@contextlib.contextmanager
+def _logged() -> Iterator[None]:
+    """Write the log to standard error; on a terminal in place of the line that tells how the run is doing."""
+    from linkwise.control.serve.log import LOG
+
+    handler, level = logging.StreamHandler(sys.stderr), LOG.level
+    wipe = "\r\x1b[K" if sys.stderr.isatty() else ""
+    handler.setFormatter(logging.Formatter(f"{wipe}%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+        LOG.setLevel(level)
 
 
 @contextlib.contextmanager
@@ -261,7 +280,7 @@ def _say_where(server: Server | None, options: dict[str, Any]) -> None:
     if options["users"] is None:
         said.append("nobody may write: no --users given")
     if server.encrypted_only:
-        said.append("other machines reach it: clients must sign and encrypt (Basic256Sha256); no other channel is open")
+        said.append("clients must sign and encrypt (Basic256Sha256); no other channel is open")
     if server.fingerprint:
         said.append(f"certificate in {options['certificates']}, SHA-256 {server.fingerprint}")
     for line in said:
