@@ -147,6 +147,15 @@ def test_orders_of_bytes_and_of_axes(tmp_path: Path) -> None:
         assert np.array_equal(held, array)
 
 
+def test_no_names_at_all(tmp_path: Path) -> None:
+    """NumPy writes an empty tuple of texts as one of numbers."""
+    t, q = np.arange(2.0), np.zeros((2, 7))
+    q[:, 3] = 1.0
+    Trajectory(t, q, np.zeros((2, 6)), np.zeros((2, 6))).save(tmp_path / "a.npz")
+    read = Trajectory.load(tmp_path / "a.npz")
+    assert (read.names, read.slides, read.n) == ((), (), 0)
+
+
 def test_two_arrays_of_one_name_and_too_many_members(tmp_path: Path) -> None:
     path, content = tmp_path / "a.npz", claimed("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", bytes(8))
     with zipfile.ZipFile(path, "w") as made:

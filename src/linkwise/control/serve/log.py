@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import queue
 import threading
@@ -89,10 +90,8 @@ class Relay:
 
     def __call__(self, level: int, text: str) -> None:
         """Log a line."""
-        try:
+        with contextlib.suppress(queue.Full):
             self._lines.put_nowait((level, text))
-        except queue.Full:
-            pass
 
     def _run(self) -> None:
         while True:
