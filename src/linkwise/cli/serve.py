@@ -61,6 +61,7 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
     "--record", metavar="FILE", type=click.Path(dir_okay=False), help="Write all ports of the last cycles, .csv, .npz."
 )
 @click.option("--no-opcua", is_flag=True, help="Only run it.")
+@click.option("--expand-xacro", is_flag=True, help="The file may name a .xacro, whose expressions are then run.")
 @click.option("--list", "listed", is_flag=True, help="Print all ports first; with --time 0, only these.")
 @json_option
 def serve(chain: str | None, add_user: str | None, **options: Any) -> None:
@@ -90,7 +91,7 @@ def serve(chain: str | None, add_user: str | None, **options: Any) -> None:
         return
     if chain is None:
         raise click.UsageError("Missing argument 'CHAIN.toml'.")
-    _run(_loaded(chain), options)
+    _run(_loaded(chain, options["expand_xacro"]), options)
 
 
 def _add_user(name: str, path: str | None, role: str, as_json: bool) -> None:
@@ -110,13 +111,13 @@ def _add_user(name: str, path: str | None, role: str, as_json: bool) -> None:
         say(f"{plain(name)} ({role}) is in {plain(path)}")
 
 
-def _loaded(path: str) -> Chain:
+def _loaded(path: str, xacro: bool) -> Chain:
     from linkwise.control import load
     from linkwise.errors import FileError, FileProblem
 
     if not Path(path).exists():
         raise FileError(path, [FileProblem(0, "there is no such file")])
-    return load(path)
+    return load(path, xacro=xacro)
 
 
 def _period(chain: Chain, rate: float | None) -> float:
