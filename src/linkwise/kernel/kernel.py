@@ -20,6 +20,7 @@ from linkwise.kernel.gufunc import LOOP, Memory, make
 from linkwise.kernel.llvm_entry import POOL, has_entry, pooled
 from linkwise.kernel.loading import Code, fill_pool, load
 from linkwise.kernel.tape import Tape
+from linkwise.spatial.numbers import is_masked
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ class Kernel:
         ArgumentError
             Where an argument has a wrong shape: which, and what was expected.
         """
+        for arg in args:
+            if type(arg) is not np.ndarray and is_masked(arg):
+                check_arguments(self.tape, args)
         try:
             return self.ufunc(*args, **kwargs)
         except (ValueError, TypeError):
@@ -287,6 +291,8 @@ def check_arguments(tape: Tape, args: Sequence[Any]) -> None:
             given = np.asarray(arg)
         except ValueError as error:
             raise ArgumentError(f"{tape.name}: {name} is not an array; expected {wanted}") from error
+        if is_masked(arg):
+            raise ArgumentError(f"{tape.name}: {name} has masked elements; expected real numbers {wanted}")
         if not np.can_cast(given.dtype, np.float64):
             raise ArgumentError(f"{tape.name}: {name} holds {given.dtype}; expected real numbers {wanted}")
         split = given.ndim - len(shape)

@@ -16,7 +16,7 @@ from linkwise.solve.closed_form.geometry import Chain
 from linkwise.solve.closed_form.program import Program
 from linkwise.solve.constraints.given import FARTHEST
 from linkwise.solve.start import start_position
-from linkwise.spatial.numbers import numbers
+from linkwise.spatial.numbers import numbers, unmasked
 from linkwise.spatial.poses import RIGID, no_poses, rigid_poses
 from linkwise.spatial.scalar import FloatArray
 
@@ -149,7 +149,7 @@ def _in_blocks(
 
 def _poses(T: npt.ArrayLike) -> FloatArray:
     """The numbers (..., 16) of poses (..., 4, 4)."""
-    made = np.asarray(T)
+    made = np.asarray(unmasked("T", T))
     if made.shape[-2:] != (4, 4) or made.dtype != np.float64:
         made = numbers("T", T, "rigid poses (..., 4, 4)")
         if made.shape[-2:] != (4, 4):
