@@ -268,7 +268,7 @@ def test_matrices_that_cannot_be(linkwise: Callable, tmp_path: Path, text: str, 
         (["--position", "1,0,0", "--only", "orientation"], "needs the orientation, which the target does not say"),
         (["--position", "1,0,0", "--link", "elbow"], "no link 'elbow'; this mechanism has 'link1' and 'link2'"),
         (["--position", "1,0,0", "--q0", "1"], "1 number for 2 joints"),
-        (["--position", "1,0,0", "--tol", "0"], "tol is 0.0; expected a number > 0"),
+        (["--position", "1,0,0", "--tol", "0"], "0.0 is not in the range x>0"),
         (["--position", "1,0,0", "--method", "magic"], "is not one of 'auto', 'closed_form'"),
         (["--position", "1,0,0", "-o", "a.txt"], "written as .csv, not '.txt'"),
         (

@@ -1,6 +1,7 @@
 import csv
 import json
 import os
+import re
 import stat
 import sys
 import time
@@ -67,6 +68,15 @@ def test_cycles_that_are_not_solved_are_counted(linkwise: Run, chain: Path) -> N
     chain.write_text(far)
     found = json.loads(linkwise("serve", chain, "--no-opcua", "--time", 0.02, "--json").out)
     assert found["unsolved"] == found["cycles"] == 10
+
+
+def test_what_goes_wrong_is_in_the_log(linkwise: Run, chain: Path) -> None:
+    """Once when it begins, with the reason; the log ends with the run."""
+    chain.write_text(chain.read_text().replace("0.25", "2.5"))
+    for _ in range(2):
+        told = linkwise("serve", chain, "--no-opcua", "--time", 0.02)
+        (line,) = [line for line in told.err.splitlines() if "unsolved" in line]
+        assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d WARNING .*: unreachable$", line)
 
 
 def test_the_list_of_ports(linkwise: Run, chain: Path) -> None:
@@ -183,11 +193,11 @@ def test_a_user_is_added_and_the_password_stands_nowhere(linkwise: Run, monkeypa
         (["nowhere.toml"], "there is no such file"),
         ([], "Missing argument 'CHAIN.toml'"),
         (["--add-user", "anna"], "--add-user needs --users FILE"),
-        (["arm.toml", "--rate", "0"], "0 is not from 0.001 to 100000"),
-        (["arm.toml", "--rate", "nan"], "nan is not from"),
+        (["arm.toml", "--rate", "0"], "0.0 is not in the range 0.001<=x<=100000.0"),
+        (["arm.toml", "--rate", "nan"], "'nan' is no finite number"),
         (["arm.toml", "--host", "0.0.0.0"], "host '0.0.0.0' is reached from other machines"),
         (["arm.toml", "--users", "nobody.txt"], "cannot be read: No such file"),
-        (["arm.toml", "--publish", "0"], "publish is 0"),
+        (["arm.toml", "--publish", "0"], "0.0 is not in the range 0.1<=x<=1000"),
         (["arm.toml", "--record", "run.txt"], "run.txt is neither .csv nor .npz"),
         (["arm.toml", "--record", "no/run.csv"], "there is no folder no"),
     ],

@@ -189,9 +189,9 @@ def test_limits_are_remarked(linkwise: Callable, arm_file: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--time", "-1"], "-1 is no time"),
-        (["--time", "nan"], "nan is no time"),
-        (["--dt", "0"], "0 is no time"),
+        (["--time", "-1"], "-1.0 is not in the range x>0"),
+        (["--time", "nan"], "'nan' is no finite number"),
+        (["--dt", "0"], "0.0 is not in the range x>0"),
         (["--time", "1", "--dt", "0.3"], "1 s is no multiple of the step --dt 0.3 s"),
         (["--time", "1e9"], "steps; expected 100,000,000 at most"),
         (["--time", "5000"], "--record 5"),

@@ -53,7 +53,7 @@ class AChain:
         state.restore(self.ports, self.carry, saved, self.settings)
 
     def record(self, length: int, names: str | None = None, every: int = 1) -> Recorder:
-        self.recorder = Recorder(self.ports, length, names, every=every, start=self.save())
+        self.recorder = Recorder(self.ports, length, names, every=every, start=self.save(), carry=self.carry)
         return self.recorder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwise import Link, Mechanism, Mimic, robots
+from linkwise import Link, Mechanism, Mimic, control, robots
+from linkwise.control import chain_reader, chain_write
 from linkwise.control.angles import angles_rotation
 from linkwise.control.chain_description import ChainDescription, ConstraintRow
 from linkwise.control.chain_file import check, read, write
@@ -251,12 +253,98 @@ def test_a_file_beside_it(tmp_path: Path) -> None:
     save(arm, tmp_path / "parts" / "arm.toml")
     there = read(written(tmp_path, HEAD + 'mechanism = "parts/arm.toml"\nstarting_dof = "y"\n'))
     assert there.mechanism == with_starting_dof(arm, "y")
-    (tmp_path / "chains").mkdir()
-    write(there, tmp_path / "chains" / "b.toml")
-    text = (tmp_path / "chains" / "b.toml").read_text()
-    assert 'mechanism = "../parts/arm.toml"\n' in text
+    write(there, tmp_path / "b.toml")
+    text = (tmp_path / "b.toml").read_text()
+    assert 'mechanism = "parts/arm.toml"\n' in text
     assert 'starting_dof = "y"\n' in text
+    assert read(tmp_path / "b.toml").mechanism == there.mechanism
+
+
+def test_a_file_elsewhere_is_written_into_the_chain(tmp_path: Path) -> None:
+    for name in ("parts", "chains"):
+        (tmp_path / name).mkdir()
+    save(Mechanism([Link(name="arm", mass=1.0)], name="arm"), tmp_path / "parts" / "arm.toml")
+    there = read(written(tmp_path, HEAD + 'mechanism = "parts/arm.toml"\n'))
+    write(there, tmp_path / "chains" / "b.toml")
+    assert "arm.toml" not in (tmp_path / "chains" / "b.toml").read_text()
     assert read(tmp_path / "chains" / "b.toml").mechanism == there.mechanism
+
+
+SECRET = "hunter2"
+
+
+@pytest.fixture
+def chains(tmp_path: Path) -> Path:
+    """A folder beside one with a secret; links lead out of it, and within it."""
+    (tmp_path / "chains").mkdir()
+    (tmp_path / "secret.txt").write_text(f"{SECRET}: 1\n")
+    save(Mechanism([Link(name=SECRET, mass=1.0)], name="arm"), tmp_path / "arm.toml")
+    (tmp_path / "chains" / "out").symlink_to(tmp_path)
+    (tmp_path / "chains" / "out.toml").symlink_to(tmp_path / "arm.toml")
+    return tmp_path / "chains"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+@pytest.mark.parametrize(
+    "named",
+    [
+        "../secret.txt",
+        "../arm.toml",
+        "{}/arm.toml",
+        "out/arm.toml",
+        "out.toml",
+        "a/../../arm.toml",
+        "C:/arm.toml",
+        "\\u0000",
+    ],
+)
+def test_a_chain_opens_nothing_outside_its_folder(chains: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    """Absolute, by dots, or by a link: the name is told, and nothing is opened, so nothing of it is told."""
+    monkeypatch.setattr(chain_reader, "file_mechanism", lambda path: pytest.fail(f"{path} was opened"))
+    path = written(chains, HEAD + f'mechanism = "{named.format(chains.parent)}"\n')
+    (problem,) = check(path)
+    assert problem.line == 2
+    assert "folder" in problem.message
+    assert SECRET not in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("notes.txt", f"{SECRET}: 1\n"),
+        (".env", f"PASSWORD={SECRET}\n{SECRET}=1\n"),
+        ("arm.xml", f"<robot name='a'><{SECRET}/></robot>"),
+        ("a.xml", f"<{SECRET}/>"),
+        ("a.dat", f"1 2 {SECRET}"),
+        ("b.toml", f"format = 'linkwise 1'\n[[link]]\nname = 'a'\njoint = '{SECRET}'\n"),
+    ],
+)
+def test_nothing_of_a_file_that_is_no_mechanism_is_told(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    (problem,) = check(written(tmp_path, HEAD + f"mechanism = '{name}'\n", "chain.toml"))
+    assert problem.line == 2
+    assert name in problem.message
+    assert SECRET not in problem.message
+
+
+def test_xacro_is_only_expanded_where_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library need not be there: what is looked at is whether the reader of xacro files is called."""
+    asked: list[Path] = []
+    arm = Mechanism([Link(name="arm", mass=1.0)], name="arm")
+    monkeypatch.setattr(chain_reader, "file_mechanism", lambda path: asked.append(path) or arm)
+    monkeypatch.setattr(chain_write, "file_mechanism", lambda path: pytest.fail("was expanded to write a file"))
+    (tmp_path / "arm.urdf.XACRO").write_text("<robot/>")
+    path = written(tmp_path, HEAD + "name = 'one'\nmechanism = 'arm.urdf.XACRO'\n")
+    if os.name != "nt":
+        (tmp_path / "arm.urdf").symlink_to(tmp_path / "arm.urdf.XACRO")
+        assert len(check(written(tmp_path, HEAD + "mechanism = 'arm.urdf'\n", "b.toml"))) == 1
+    (problem,) = check(path)
+    assert (problem.line, "'arm.urdf.XACRO'" in problem.message, asked) == (3, True, [])
+    there = read(path, xacro=True)
+    assert asked == [tmp_path / "arm.urdf.XACRO"]
+    assert there.mechanism == arm
+    assert again(there, tmp_path) == there
+    assert control.load(path, xacro=True).mechanism == arm
 
 
 def test_a_file_that_is_gone_or_another_is_written_into_the_chain(tmp_path: Path) -> None:
@@ -295,10 +383,8 @@ def test_the_mistakes_of_the_mechanism_have_their_lines(tmp_path: Path) -> None:
         "line 6: link 'x': joint is 'ball'; expected 'revolute', 'prismatic', 'screw' or 'fixed'"
     ]
     written(tmp_path, inner.replace("[mechanism]\n", "").replace("mechanism.", ""), "arm.toml")
-    assert messages(tmp_path, HEAD + "\nmechanism = 'arm.toml'\n") == [
-        "line 3: mechanism 'arm.toml': line 4: link 'x': joint is 'ball'; expected 'revolute', "
-        "'prismatic', 'screw' or 'fixed'"
-    ]
+    (message,) = messages(tmp_path, HEAD + "\nmechanism = 'arm.toml'\n")
+    assert message.startswith("line 3: mechanism 'arm.toml': 1 problem (line 4)")
 
 
 def test_a_mechanism_that_no_chain_can_have(tmp_path: Path) -> None:
@@ -438,7 +524,7 @@ BAD: list[tuple[str, list[str]]] = [
             "'delta', 'elbow' or 'five_bar' (did you mean 'puma560'?)"
         ],
     ),
-    (HEAD + "mechanism = '.'\n", ["line 2: mechanism '.': this is a folder, not a file"]),
+    (HEAD + "mechanism = '.'\n", ["line 2: mechanism '.': this is a folder"]),
     (
         HEAD + "mechanism = 1\n",
         [

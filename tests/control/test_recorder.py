@@ -114,8 +114,8 @@ def test_clearing_and_pausing() -> None:
     recorder = recorded(60)
     assert (len(recorder), recorder.lost, repr(recorder)) == (50, 10, "<Recorder: 50 of 50 rows of 10 ports, 10 rows lost>")
     assert repr(recorder.recording()) == "<Recording: 50 cycles, 10 ports, 10 cycles before them lost>"
-    assert recorder.recording().start is None
     recorder.clear()
+    assert recorder.recording().start is None
     assert (len(recorder), recorder.lost, len(recorder.recording())) == (0, 0, 0)
     recorder.paused = True
     recorder.take(0.0, 0.1)
@@ -374,7 +374,7 @@ def test_what_is_no_archive(tmp_path: Path) -> None:
     head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }"
     with zipfile.ZipFile(path, "w") as archive:  # an array that fits in no memory
         archive.writestr("values.npy", b"\x93NUMPY\x01\x00" + (len(head) + 1).to_bytes(2, "little") + head + b"\n")
-    with pytest.raises(FileError, match=r"this is not an .npz file of arrays, or it is damaged"):
+    with pytest.raises(FileError, match=r"values has 0 bytes"):
         Recording.load(path)
     with open(path, "wb") as file:
         np.save(file, np.zeros(3))

@@ -94,16 +94,65 @@ def test_a_chain_that_is_otherwise_is_told() -> None:
     assert min(differing.values()) == 20
 
 
-def test_from_a_state_after_the_first_were_lost() -> None:
+def test_from_a_state_after_the_first_were_lost(tmp_path: Path) -> None:
+    """A .csv has no state."""
     chain = AChain()
     recorder = chain.record(15)
     run(chain, 10)
     middle = chain.save()
     run(chain, 15, seed=9)
     assert recorder.lost == 10
+    recorder.write(tmp_path / "a.csv")
+    read = Recording.load(tmp_path / "a.csv")
     with pytest.raises(ArgumentError, match="replay: the first 10 cycles were overwritten; expected from_state"):
-        replay(chain, recorder)
-    assert replay(chain, recorder, from_state=middle).differing(recorder.recording()) == {}
+        replay(chain, read)
+    assert replay(chain, read, from_state=middle).differing(recorder.recording()) == {}
+
+
+@pytest.mark.parametrize("names", [None, INPUTS, ["*.*_solved", *INPUTS], INPUTS[1:]])
+@pytest.mark.parametrize("cycles", [14, 15, 16, 17, 31, 40])
+def test_the_state_at_the_windows_start_is_kept(tmp_path: Path, names: Any, cycles: int) -> None:
+    """However much was overwritten: the state is the one that the first kept cycle began with, in a file too."""
+    chain, states = AChain(), []
+    run(chain, 7, seed=1)
+    recorder = chain.record(15, names)
+    for k in range(cycles):
+        states.append(chain.save())
+        run(chain, 1, seed=k)
+    end = chain.save()
+    made = recorder.recording()
+    recorder.write(tmp_path / "a.npz")
+    first = states[max(cycles - 15, 0)]
+    assert made.start is not None
+    assert made.start.carry.tobytes() == first.carry.tobytes()
+    assert (made.start.routes, made.start.settings) == (first.routes, first.settings)
+    again = replay(chain, made)
+    assert (len(again), again.differing(made)) == (min(cycles, 15), {})
+    assert chain.save() == end
+    assert replay(AChain(), Recording.load(tmp_path / "a.npz")).differing(made) == {}
+
+
+@pytest.mark.parametrize("changed", [4, 24, 25, 26])
+def test_routes_that_changed_are_those_at_the_windows_start(changed: int) -> None:
+    """Window from cycle 25 on: the route to an input that was not recorded ended before it, or in it."""
+    chain = AChain()
+    chain.ports.route("arm.theta_solved", "arm.theta")
+    recorder = chain.record(15)
+    for k in range(40):
+        if k == changed:
+            chain.ports.unroute("arm.theta")
+        run(chain, 1, seed=k)
+    made = recorder.recording()
+    assert made.start is not None
+    assert made.start.routes == ({} if changed <= 25 else {"arm.theta": "arm.theta_solved"})
+    assert replay(chain, made).differing(made) == {}
+
+
+def test_what_cannot_be_replayed_takes_no_memory_for_it() -> None:
+    for options in ({"names": "arm.*"}, {"every": 2}):
+        chain, recorder = recorded(40, 15, **options)
+        assert recorder.recording().start is None
+        assert chain.recorder is recorder
 
 
 def test_nothing_recorded_is_nothing_replayed() -> None:

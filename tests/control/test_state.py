@@ -204,7 +204,7 @@ def test_what_is_no_state(fields: dict[str, Any], message: str) -> None:
         ({"values": np.full(20, 0.5)}, "'chain.mode' holds what is no value of kind 'choice'"),
         (
             {"values": np.zeros(20, dtype=np.complex128)},
-            "values is 1-dimensional, of complex128; expected 1 dimensions of float64",
+            "values has the header {'descr': '<c16'",
         ),
         ({"digest": np.array("00")}, "the digest is not that of the ports in it: it is damaged"),
         ({"routes": np.array('{"a.b": 3}')}, "routes cannot be read"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism
-from linkwise.control import Chain, FixedPosition, MovingPosition, Recorder, State, Velocity, replay, rotation_angles
+from linkwise.control import Chain, FixedPosition, MovingPosition, State, Velocity, replay, rotation_angles
 from mechanisms import coupled, random_mechanism
 from some_chains import EPS, enable, exceeded, place_of, predicted, solved
 
@@ -158,7 +158,7 @@ def test_the_same_inputs_give_the_same_bits(seed: int) -> None:
         rng = np.random.default_rng([seed, 2])
         bound(chain, rng)
         told = []
-        recorder: Recorder = chain.record(200)
+        recorder, last = chain.record(200), chain.record(25)
         for k in range(60):
             if k % 15 == 0:
                 change(chain, rng)
@@ -167,10 +167,13 @@ def test_the_same_inputs_give_the_same_bits(seed: int) -> None:
             chain.step(0.01)
             told.append(chain.ports.values.copy())
         chain.stop_recording(recorder)
+        chain.stop_recording(last)
         outputs.append(np.array(told))
     assert outputs[0].tobytes() == outputs[1].tobytes()
     played = replay(chain, recorder)
     assert not played.differing(recorder.recording())
+    assert last.lost == 35
+    assert not replay(Chain(first.mechanism, first.constraints), last).differing(last.recording())
     chain.restore(kept)
     for wanted in outputs[0][30:45]:
         chain.ports.inputs[:] = wanted[: len(chain.ports.inputs)]

@@ -234,7 +234,7 @@ def test_files_that_are_no_trajectories(tmp_path: Path) -> None:
 def test_objects_in_a_file_are_not_run(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, t=np.array([object()]), allow_pickle=True)
-    with pytest.raises(FileError, match=r"this is not an \.npz file of arrays"):
+    with pytest.raises(FileError, match="t has the header"):
         Trajectory.load(path)
 
 

@@ -119,6 +119,11 @@ def main(args: Sequence[str] | None = None) -> None:
         say(told(error), err=True)
         output.fail(str(error), error)
         status = FAILED
+    except MemoryError as error:
+        message = f"there is not enough memory: {error}".removesuffix(": ")
+        click.echo(f"Error: {message}", err=True)
+        output.fail(message)
+        status = FAILED
     except BrokenPipeError:
         _silence()
         status = 1

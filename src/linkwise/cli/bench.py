@@ -61,9 +61,15 @@ def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: s
     return [CompletionItem(name) for name in sorted(ALGORITHMS) if name.startswith(incomplete)]
 
 
+MOST = 100_000_000
+"""The largest batch: of a mechanism with six joints its coordinates alone take 5 GB."""
+
+
 @click.command(short_help="How fast the compiled functions are on this machine.")
 @mechanism_argument(default="puma560", required=False)
-@click.option("--configurations", type=click.IntRange(1), default=100_000, show_default=True, help="Size of the batch.")
+@click.option(
+    "--configurations", type=click.IntRange(1, MOST), default=100_000, show_default=True, help="Size of the batch."
+)
 @click.option(
     "--algorithm",
     "algorithms",

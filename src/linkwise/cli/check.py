@@ -10,6 +10,7 @@ import click
 
 from linkwise.cli.as_json import json_option, print_json
 from linkwise.cli.check_chain import chain_facts, chain_problems, is_chain, print_chain
+from linkwise.cli.finite import POSITIVE
 from linkwise.cli.reading import description, is_table, reading_options, spoken, table_reading, worded
 from linkwise.cli.words import ok, painted, say
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 )
 @click.option("--link", metavar="NAME", help="Where the chain of FILE ends, for --against; the tool unless said.")
 @click.option("--link-against", metavar="NAME", help="Where the chain of OTHER ends; its tool unless said.")
-@click.option("--tol", type=float, default=1e-6, show_default=True, help="What --against calls the same, m and rad.")
+@click.option("--tol", type=POSITIVE, default=1e-6, show_default=True, help="What --against calls the same, m and rad.")
 @click.option(
     "--dynamics",
     is_flag=True,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.as_json import json_option
+from linkwise.cli.finite import Finite
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
 from linkwise.cli.words import say
@@ -40,7 +41,7 @@ NARROWEST, WIDEST = 60, 160
 @click.option("--base", is_flag=True, help="In base parameters.")
 @click.option(
     "--significance",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=Finite(0, 1, max_open=True),
     default=0.0,
     help="Drop terms (explicit, harmonic) that are smaller than this part of the largest one of their element.",
 )

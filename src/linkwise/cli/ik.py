@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.as_json import json_option, print_json
+from linkwise.cli.finite import POSITIVE
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
 from linkwise.cli.words import say
@@ -46,7 +47,7 @@ NOT_REACHED = 1
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of further starts; the same gives the same."
 )
-@click.option("--tol", type=float, default=1e-9, show_default=True, help="What counts as reached, m and rad.")
+@click.option("--tol", type=POSITIVE, default=1e-9, show_default=True, help="What counts as reached, m and rad.")
 @click.option("-o", "--output", metavar="FILE.csv", type=click.Path(dir_okay=False), help="Write all joint values there.")
 @json_option
 @reading_options

@@ -105,18 +105,16 @@ def _instants(options: dict[str, Any], recorded: Recorded | None) -> FloatArray:
     import numpy as np
 
     dt, time = options["dt"], options["time"]
-    for option, value in (("--dt", dt), ("--time", time)):
-        if value is not None and not 0 < value < np.inf:
-            raise click.BadParameter(f"{value:g} is no time; expected a number > 0, s", param_hint=option)
     first, last = (0.0, np.inf) if recorded is None else (float(recorded.t[0]), float(recorded.t[-1]))
+    asked = time if time is not None else DURATION if recorded is None else last - first
+    if asked / dt > MOST_STEPS:
+        raise click.BadParameter(f"{asked / dt:.3g} steps; expected {MOST_STEPS:,} at most", param_hint="--dt")
     if time is None and recorded is not None:
         time = int((last - first) / dt + 1e-6) * dt
     time = DURATION if time is None else time
     if recorded is not None and (not time or time > (last - first) * (1 + 1e-9)):
         span = f"efforts from {first:g} to {last:g} s"
         raise click.BadParameter(f"{recorded.path} holds {span}, not for {time or dt:g} s", param_hint="--time")
-    if time / dt > MOST_STEPS:
-        raise click.BadParameter(f"{time / dt:.3g} steps; expected {MOST_STEPS:,} at most", param_hint="--dt")
     steps = round(time / dt)
     if not steps or abs(steps * dt - time) > 1e-9 * time:
         raise click.BadParameter(f"{time:g} s is no multiple of the step --dt {dt:g} s", param_hint="--time")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.as_json import json_option, print_json
+from linkwise.cli.finite import Finite
 from linkwise.cli.words import remark, say
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 RATE = 100.0
 """Cycles a second where neither the file nor the user says."""
+
+LONGEST = 1e9
+"""The longest run, s: thirty years. At the highest rate its cycles are still counted exactly."""
 
 KEPT = 64 << 20
 """The most that --record keeps, bytes."""
@@ -39,23 +44,24 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
 
 @click.command(short_help="Run a chain at a fixed rate, its ports in reach over OPC UA.")
 @click.argument("chain", metavar="CHAIN.toml", type=click.Path(dir_okay=False), required=False)
-@click.option("--rate", metavar="HZ", type=float, help="Cycles a second. Default: the file's period, or 100.")
-@click.option("--time", "duration", metavar="S", type=click.FloatRange(0), help="How long, s; without it, until Ctrl-C.")
+@click.option("--rate", metavar="HZ", type=Finite(1e-3, 1e5), help="Cycles a second. Default: the file's period, or 100.")
+@click.option("--time", "duration", metavar="S", type=Finite(0, LONGEST), help="How long, s; without it, until Ctrl-C.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=4840, show_default=True, help="0 lets the system choose.")
 @click.option("--users", metavar="FILE", type=click.Path(dir_okay=False), help="Who may write; without it nobody.")
 @click.option("--add-user", metavar="NAME", help="Ask for a password, put the user into the file of --users, and end.")
 @click.option("--role", type=click.Choice(["operator", "viewer"]), default="operator", help="Of --add-user.")
 @click.option("--certificates", metavar="FOLDER", type=click.Path(file_okay=False), help="Of the certificate; see above.")
-@click.option("--publish", metavar="HZ", type=float, default=100.0, show_default=True, help="How often clients see values.")
 @click.option(
-    "--hold-after", metavar="S", type=click.FloatRange(1e-3, 3600), help="Zero speeds that no client wrote for so long, s."
+    "--publish", metavar="HZ", type=Finite(0.1, 1000), default=100.0, show_default=True, help="How often clients see values."
 )
+@click.option("--hold-after", metavar="S", type=Finite(1e-3, 3600), help="Zero speeds that no client wrote for so long, s.")
 @click.option("--priority", type=click.IntRange(1, 99), help="Real-time priority of the cycle; takes the right to.")
 @click.option(
     "--record", metavar="FILE", type=click.Path(dir_okay=False), help="Write all ports of the last cycles, .csv, .npz."
 )
 @click.option("--no-opcua", is_flag=True, help="Only run it.")
+@click.option("--expand-xacro", is_flag=True, help="The file may name a .xacro, whose expressions are then run.")
 @click.option("--list", "listed", is_flag=True, help="Print all ports first; with --time 0, only these.")
 @json_option
 def serve(chain: str | None, add_user: str | None, **options: Any) -> None:
@@ -68,9 +74,10 @@ def serve(chain: str | None, add_user: str | None, **options: Any) -> None:
       linkwise serve --users users.txt --add-user anna
       linkwise serve crane.toml --users users.txt
 
-    An address that other machines reach, --host 0.0.0.0, needs --certificates: clients then have to sign and encrypt
-    (Basic256Sha256). The folder's certificate.der and key.pem are used; where there are none they are made, self-signed.
-    The server is a process of its own, which the cycle never waits for.
+    With --certificates clients have to sign and encrypt (Basic256Sha256); an address that other machines reach,
+    --host 0.0.0.0, needs it. The folder's certificate.der and key.pem are used; where there are none they are made,
+    self-signed. The server is a process of its own, which the cycle never waits for. Connections, logins and faults are
+    logged to standard error.
 
     \b
     Examples:
@@ -84,7 +91,7 @@ def serve(chain: str | None, add_user: str | None, **options: Any) -> None:
         return
     if chain is None:
         raise click.UsageError("Missing argument 'CHAIN.toml'.")
-    _run(_loaded(chain), options)
+    _run(_loaded(chain, options["expand_xacro"]), options)
 
 
 def _add_user(name: str, path: str | None, role: str, as_json: bool) -> None:
@@ -104,18 +111,16 @@ def _add_user(name: str, path: str | None, role: str, as_json: bool) -> None:
         say(f"{plain(name)} ({role}) is in {plain(path)}")
 
 
-def _loaded(path: str) -> Chain:
+def _loaded(path: str, xacro: bool) -> Chain:
     from linkwise.control import load
     from linkwise.errors import FileError, FileProblem
 
     if not Path(path).exists():
         raise FileError(path, [FileProblem(0, "there is no such file")])
-    return load(path)
+    return load(path, xacro=xacro)
 
 
 def _period(chain: Chain, rate: float | None) -> float:
-    if rate is not None and not 1e-3 <= rate <= 1e5:
-        raise click.BadParameter(f"{rate:g} is not from 0.001 to 100000", param_hint="'--rate'")
     return 1 / rate if rate is not None else chain.period or 1 / RATE
 
 
@@ -137,11 +142,11 @@ def _run(chain: Chain, options: dict[str, Any]) -> None:
     _warm(chain, period)
     recorder = _recorder(chain, options["record"], cycles)
     unsolved = chain.ports.view("chain.unsolved")
-    with _written(recorder, options), _server(chain, period, options) as server:
+    with _written(recorder, options), _logged(), _server(chain, period, options) as server:
         _say_where(server, options)
         before, publish = (None, _nothing) if server is None else (server.take, server.publish)
         counts = Counts()
-        with Status(counts, server, sys.stderr) as status:
+        with Status(counts, server, sys.stderr, lambda: chain.reason) as status:
 
             def after() -> None:
                 status.unsolved += bool(unsolved)
@@ -190,6 +195,23 @@ def _nothing() -> None:
 
 
 @contextlib.contextmanager
+def _logged() -> Iterator[None]:
+    """Write the log to standard error; on a terminal in place of the line that tells how the run is doing."""
+    from linkwise.control.serve.log import LOG
+
+    handler, level = logging.StreamHandler(sys.stderr), LOG.level
+    wipe = "\r\x1b[K" if sys.stderr.isatty() else ""
+    handler.setFormatter(logging.Formatter(f"{wipe}%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+        LOG.setLevel(level)
+
+
+@contextlib.contextmanager
 def _written(recorder: Recorder | None, options: dict[str, Any]) -> Iterator[None]:
     """Write what was recorded in any case: also after an error, or where nobody reads what is said any more."""
     try:
@@ -207,7 +229,8 @@ def _recorder(chain: Chain, path: str | None, cycles: int | None) -> Recorder | 
         raise click.BadParameter(f"{path} is neither .csv nor .npz", param_hint="'--record'")
     if not Path(path).absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {Path(path).parent}", param_hint="'--record'")
-    most = KEPT // (8 * (len(chain.ports.values) + 2))
+    state = chain.save()
+    most = KEPT // (8 * (len(state.values) + len(state.carry) + 2))
     rows = max(1, most if cycles is None else min(cycles, most))
     _see_room(Path(path), rows * (len(chain.ports.values) + 3) * LARGEST_CELL[Path(path).suffix])
     return chain.record(rows)
@@ -260,7 +283,7 @@ def _say_where(server: Server | None, options: dict[str, Any]) -> None:
     if options["users"] is None:
         said.append("nobody may write: no --users given")
     if server.encrypted_only:
-        said.append("other machines reach it: clients must sign and encrypt (Basic256Sha256); no other channel is open")
+        said.append("clients must sign and encrypt (Basic256Sha256); no other channel is open")
     if server.fingerprint:
         said.append(f"certificate in {options['certificates']}, SHA-256 {server.fingerprint}")
     for line in said:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.as_json import json_option, print_json
+from linkwise.cli.finite import POSITIVE
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
 from linkwise.cli.words import say
@@ -39,7 +40,7 @@ FORMATS, FILMS = ("png", "svg", "pdf"), ("gif", "mp4")
 @click.option(
     "--animate", "motion", metavar="MOTION", type=click.Path(), help="Draw this motion, a .csv or .MOT, not one posture."
 )
-@click.option("--speed", type=float, default=1.0, show_default=True, help="How many times faster --animate plays it.")
+@click.option("--speed", type=POSITIVE, default=1.0, show_default=True, help="How many times faster --animate plays it.")
 @click.option("--picture/--no-picture", default=True, help="Whether to draw at all.")
 @click.option("--masses", is_flag=True, help="Print masses, centres of mass and inertias too.")
 @click.option("--motors", is_flag=True, help="Print rotor inertias, gear ratios and friction too.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.as_json import json_option, print_json
+from linkwise.cli.finite import POSITIVE
 from linkwise.cli.integration import LAWS, METHODS, STEPPED, integrated, moved
 from linkwise.cli.mechanism import mechanism_argument
 from linkwise.cli.reading import description, reading_options
@@ -33,8 +34,10 @@ def complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 @click.command(short_help="Let time pass: free motion, or under the efforts of motors.")
 @mechanism_argument()
-@click.option("--time", type=float, help="How long, s. Default: 5, or as long as the efforts of --torque are recorded.")
-@click.option("--dt", type=float, default=1e-3, show_default=True, help="Time step; of adaptive methods, of the record, s.")
+@click.option("--time", type=POSITIVE, help="How long, s. Default: 5, or as long as the efforts of --torque are recorded.")
+@click.option(
+    "--dt", type=POSITIVE, default=1e-3, show_default=True, help="Time step; of adaptive methods, of the record, s."
+)
 @click.option("--method", type=click.Choice(METHODS), default="rk4", show_default=True, help="How to integrate.")
 @click.option("--q", "q", metavar="Q1,Q2,...", help="Where it starts, rad or m, or degrees as in 90deg; zero unless given.")
 @click.option("--qd", "qd", metavar="V1,V2,...", help="Its speeds at the start, rad/s or m/s, or 90deg; zero unless given.")

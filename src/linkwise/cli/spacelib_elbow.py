@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli.as_json import json_option
+from linkwise.cli.finite import POSITIVE
 from linkwise.cli.spacelib_names import bundled_argument, file_of, print_entries
 from linkwise.cli.spacelib_output import digits_option, file_asked, motion_of, print_parts, wrote
 from linkwise.errors import FileError
@@ -90,7 +91,7 @@ def _grip(run: Callable[..., Direct], data: str, motion: str, out: str | None, o
 @click.argument("motion", type=click.Path())
 @bundled_argument("guess", default="GUESS.1ST")
 @click.argument("out", type=click.Path(), required=False)
-@click.option("--tolerance", type=float, help="End the search at this error of the gripper; the listing has 0.0005.")
+@click.option("--tolerance", type=POSITIVE, help="End the search at this error of the gripper; the listing has 0.0005.")
 @digits_option
 @json_option
 def elb_i_dh(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from linkwise.cli.as_json import json_option, print_json
+from linkwise.cli.finite import POSITIVE, Finite
 from linkwise.cli.spacelib_elbow import elb_d_dh, elb_d_pa, elb_i_dh
 from linkwise.cli.spacelib_floating import test, test_new
 from linkwise.cli.spacelib_output import digits_option, file_asked, print_parts, wrote
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 @click.command("joint-mot", short_help="Write JOINT.MOT, the motion of the elbow robot's joints (7.6.3).")
 @click.argument("out", type=click.Path())
-@click.option("--dt", type=float, help="Time step, s. Default: 0.01, the manual's.")
-@click.option("--first", type=float, help="Time of the first sample, s. Default: 0.009, the manual's; 0 is singular.")
+@click.option("--dt", type=POSITIVE, help="Time step, s. Default: 0.01, the manual's.")
+@click.option("--first", type=Finite(), help="Time of the first sample, s. Default: 0.009, the manual's; 0 is singular.")
 @digits_option
 @json_option
 def joint_mot(out: str, dt: float | None, first: float | None, digits: str, as_json: bool) -> None:
@@ -35,7 +36,7 @@ def joint_mot(out: str, dt: float | None, first: float | None, digits: str, as_j
 
 @click.command("test-mot", short_help="Write TEST.MOT, how a motor turns between two links (7.2.5).")
 @click.argument("out", type=click.Path())
-@click.option("--dt", type=float, help="Time step, s. Default: 0.002, the manual's.")
+@click.option("--dt", type=POSITIVE, help="Time step, s. Default: 0.002, the manual's.")
 @digits_option
 @json_option
 def test_mot(out: str, dt: float | None, digits: str, as_json: bool) -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kinematics.closure import half_sine
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.rotation import rotation_x, rotation_y, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, root, select
 
@@ -41,7 +42,8 @@ def angles_rotation(angles: npt.ArrayLike, convention: str = "xyz") -> Array:
     >>> angles_rotation([0.0, 0.0, np.pi / 2]).round(9).tolist()[1]
     [1.0, 0.0, 0.0]
     """
-    parts = [turn(angle) for turn, angle in zip((rotation_x, rotation_y, rotation_z), np.asarray(angles), strict=True)]
+    turned = np.asarray(unmasked("angles", angles))
+    parts = [turn(angle) for turn, angle in zip((rotation_x, rotation_y, rotation_z), turned, strict=True)]
     return np.asarray(parts[2] @ parts[1] @ parts[0] if known(convention) == "xyz" else parts[0] @ parts[1] @ parts[2])
 
 
@@ -63,7 +65,7 @@ def rotation_angles(rotation: npt.ArrayLike, convention: str = "xyz") -> FloatAr
     >>> rotation_angles(angles_rotation([0.1, 0.2, 0.3])).round(9).tolist()
     [0.1, 0.2, 0.3]
     """
-    r = np.asarray(rotation, dtype=float)
+    r = np.asarray(unmasked("rotation", rotation), dtype=float)
     if r.shape != (3, 3):
         raise ArgumentError(f"rotation has the shape {r.shape}; expected (3, 3)")
     if known(convention) == "zyx":

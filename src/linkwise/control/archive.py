@@ -1,4 +1,4 @@
-"""Arrays by name in an .npz file that says what it is of; nothing in it is ever run."""
+"""Arrays by name in an .npz file that says what it is of."""
 
 from __future__ import annotations
 
@@ -37,15 +37,17 @@ def write_archive(path: str | Path, what: str, arrays: Mapping[str, Any]) -> Non
     write_bytes(path, [npz.packed({"linkwise": np.array(f"{what} {VERSION}"), **arrays})])
 
 
-def read_archive(path: str | Path, what: str, needed: Sequence[str]) -> dict[str, Any]:
-    """The arrays that `write_archive` wrote.
+def read_archive(
+    path: str | Path, what: str, needed: Sequence[str], wanted: Mapping[str, str], max_bytes: int | None = None
+) -> dict[str, Any]:
+    """The arrays that `write_archive` wrote; `wanted` and `max_bytes` as for `linkwise.files.npz.read`.
 
     Raises
     ------
     FileError
         Where the file cannot be read, is of something else, or lacks one of those needed.
     """
-    held = npz.read(path)
+    held = npz.read(path, {"linkwise": npz.TEXT, **wanted}, max_bytes)
     said = str(held.pop("linkwise", ""))
     if said != f"{what} {VERSION}":
         raise npz.refused(
@@ -59,7 +61,7 @@ def texts(path: str | Path, name: str, held: Mapping[str, Any]) -> dict[str, Any
     """An array that is a text, read as a JSON object."""
     try:
         found = json.loads(str(held[name]))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise npz.refused(path, f"{name} cannot be read") from error
     if not isinstance(found, dict):
         raise npz.refused(path, f"{name} cannot be read")

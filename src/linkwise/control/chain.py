@@ -287,7 +287,7 @@ class Chain:
         Recorder
             ``recorder.read(name)``, ``recorder.write(path)``; `stop_recording` ends it.
         """
-        made = Recorder(self.ports, length, names, every=every, start=self.save())
+        made = Recorder(self.ports, length, names, every=every, start=self.save(), carry=self._cycle.memory)
         self._recorders = (*self._recorders, made)
         return made
 

@@ -13,16 +13,18 @@ from linkwise.files.linkwise_toml import parsed
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 
 
-def read(path: str | Path) -> ChainDescription:
+def read(path: str | Path, *, xacro: bool = False) -> ChainDescription:
     r"""Read the description of a chain.
 
-    A mechanism that the file refers to by a path is read too, from a place relative to the file's folder. Its inertias may
-    be those of no body, for a chain computes no forces.
+    A mechanism that the file refers to by a path is read too, from a place relative to the file's folder, in it or below.
+    Its inertias may be those of no body, for a chain computes no forces.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    xacro : bool
+        Whether that may be a .xacro file: expanding it runs the expressions in it, and reads whatever it includes.
 
     Raises
     ------
@@ -40,14 +42,14 @@ def read(path: str | Path) -> ChainDescription:
     >>> read(path).q0.tolist()
     [0.6]
     """
-    reading = _parse(path)
+    reading = _parse(path, xacro)
     if reading.description is None:
         raise FileError(path, reading.problems)
     return reading.description
 
 
-def check(path: str | Path) -> list[FileProblem]:
-    """Everything that is wrong with the file of a chain, each with its line; empty when it can be read.
+def check(path: str | Path, *, xacro: bool = False) -> list[FileProblem]:
+    """Everything that is wrong with the file of a chain, each with its line; empty when `read` can read it.
 
     Examples
     --------
@@ -55,7 +57,7 @@ def check(path: str | Path) -> list[FileProblem]:
     [FileProblem(line=0, message='there is no such file')]
     """
     try:
-        return list(_parse(path).problems)
+        return list(_parse(path, xacro).problems)
     except FileError as error:
         return list(error.problems)
 
@@ -63,9 +65,9 @@ def check(path: str | Path) -> list[FileProblem]:
 def write(description: ChainDescription, path: str | Path) -> None:
     """Write the description of a chain so that reading it gives back an equal one.
 
-    The mechanism stands in the file by its reference, where that names a bundled mechanism or a file from which the same one
-    is read; else as rows of links, where it is made of nothing but such; else as a table with all of it. The file appears
-    whole or not at all. Comments of a file that stood there are lost.
+    The mechanism stands in the file by its reference, where that names a bundled mechanism or a file in the folder or below
+    it, from which the same one is read; else as rows of links, where it is made of nothing but such; else as a table with
+    all of it. The file appears whole or not at all. Comments of a file that stood there are lost.
 
     Parameters
     ----------
@@ -82,12 +84,12 @@ def write(description: ChainDescription, path: str | Path) -> None:
     write_text(path, list(render(description, Path(path).parent)))
 
 
-def _parse(path: str | Path) -> ChainReading:
+def _parse(path: str | Path, xacro: bool) -> ChainReading:
     text = read_text(path, LARGEST_DESCRIPTION)
     document, lines, problems = parsed(text)
     if problems:
         return ChainReading(None, problems)
     try:
-        return ChainReader(lines, Path(path)).description(document)
+        return ChainReader(lines, Path(path), xacro).description(document)
     except RecursionError:
         return ChainReading(None, [FileProblem(0, "tables nested too deeply")])

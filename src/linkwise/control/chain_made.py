@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from linkwise.control.chain import Chain
 
 
-def load(path: str | Path) -> Chain:
+def load(path: str | Path, *, xacro: bool = False) -> Chain:
     """Make a chain from its file.
 
     Parameters
     ----------
     path : str or Path
         A .toml file: docs/file-formats.md describes it.
+    xacro : bool
+        Whether the mechanism that it refers to may be a .xacro file: expanding it runs the expressions in it, and reads
+        whatever it includes.
 
     Raises
     ------
@@ -41,7 +44,7 @@ def load(path: str | Path) -> Chain:
     >>> load(path).step(0.01)
     True
     """
-    return chain_of(chain_file.read(path))
+    return chain_of(chain_file.read(path, xacro=xacro))
 
 
 def chain_of(description: ChainDescription) -> Chain:

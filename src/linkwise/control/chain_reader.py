@@ -19,9 +19,12 @@ from linkwise.errors import FileError, FileProblem, Problem, choices, shown
 from linkwise.files import read as read_mechanism
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Place
+from linkwise.files.inside import path_inside
 from linkwise.files.linkwise_toml import described
 from linkwise.files.toml_schema import FORMAT as MECHANISM_FORMAT
 from linkwise.mechanism import Mechanism
+
+XACRO = ".xacro"
 
 ANGLES: tuple[str, ...] = ("angles", "angular_velocity")
 """Vectors that are given in degrees where the file says so."""
@@ -38,8 +41,8 @@ class ChainReading:
 class ChainReader:
     """Builds the description of a chain from a parsed document."""
 
-    def __init__(self, lines: dict[Place, int], path: Path) -> None:
-        self.lines, self.path = lines, path
+    def __init__(self, lines: dict[Place, int], path: Path, xacro: bool = False) -> None:
+        self.lines, self.path, self.xacro = lines, path, xacro
         self.schema = ChainSchema(lines)
         self.degrees = False
         self.said: dict[str, Place] = {}
@@ -121,22 +124,38 @@ class ChainReader:
         return None, None
 
     def _referred(self, word: str) -> Mechanism | None:
-        """The bundled mechanism of that name, or that of a file."""
+        """The bundled mechanism of that name, or that of a file in the chain's folder; what is in the file is not told."""
         if word in robots.names():
             self.reference = word
             return robots.load(word)
-        path = self.path.parent / word
-        if not path.exists():
-            expected = f"the name of a file, or of a bundled mechanism: {near(word, robots.names())}"
-            self.schema.report(("mechanism",), f"mechanism is {shown(word)}; expected {expected}")
+        path = path_inside(self.path.parent, word)
+        if (why := self._unfit(word, path)) or path is None:
+            self.schema.report(("mechanism",), why)
             return None
         try:
-            self.reference = path.resolve()
+            self.reference = path
             return file_mechanism(path)
         except FileError as error:
-            for problem in error.problems:
-                self.schema.report(("mechanism",), f"mechanism {word!r}: {problem}")
+            lines = sorted({problem.line for problem in error.problems if problem.line})
+            where = f" (line {', '.join(map(str, lines[:8]))}{', ...' if len(lines) > 8 else ''})" if lines else ""
+            told = f"{len(error.problems)} problem{'s' * (len(error.problems) != 1)}{where}"
+            self.schema.report(("mechanism",), f"mechanism {word!r}: {told}; `linkwise check` of that file tells them")
             return None
+
+    def _unfit(self, word: str, path: Path | None) -> str:
+        """Why the file of a mechanism is not opened; empty where it may be."""
+        if path is None:
+            expected = "a path relative to the folder of the chain's file that does not leave it"
+            return f"mechanism is {shown(word)}; expected {expected}"
+        if not path.exists():
+            expected = f"the name of a file, or of a bundled mechanism: {near(word, robots.names())}"
+            return f"mechanism is {shown(word)}; expected {expected}"
+        if not path.is_file():
+            return f"mechanism {word!r}: this is {'a folder' if path.is_dir() else 'no file'}"
+        if path.suffix.lower() == XACRO and not self.xacro:
+            why = "expanding xacro runs what it says; expected a URDF, or load(..., xacro=True) where it is to be trusted"
+            return f"mechanism {word!r}: {why}"
+        return ""
 
     def _linked(self, document: dict[str, Any], tables: Sequence[Any], name: str) -> tuple[Mechanism | None, Any]:
         """The mechanism of the file's own links."""

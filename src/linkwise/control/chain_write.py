@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from linkwise import robots
 from linkwise.control.chain_description import SCALARS, VECTORS, ChainDescription, ConstraintRow
-from linkwise.control.chain_reader import file_mechanism
+from linkwise.control.chain_reader import XACRO, file_mechanism
 from linkwise.control.chain_schema import FORMAT, GAINS, JOINT_GREATEST
 from linkwise.control.dh_links import GREATEST, DHLink
 from linkwise.control.links import AXES, links_of, with_starting_dof
@@ -77,10 +76,13 @@ def _reference(description: ChainDescription, folder: Path) -> tuple[str, str] |
                 return named, axis
     if not isinstance(description.reference, Path):
         return None
+    root = folder.resolve()
+    near = description.reference.relative_to(root).as_posix() if description.reference.is_relative_to(root) else None
+    if near is None or description.reference.suffix.lower() == XACRO:
+        return None
     try:
         axis = _axis(file_mechanism(description.reference), description.mechanism)
-        near = Path(os.path.relpath(description.reference, folder.resolve())).as_posix()
-    except (LinkwiseError, ValueError, OSError):  # gone since, or on another drive
+    except (LinkwiseError, OSError):  # gone since
         return None
     return (near, axis) if axis else None
 

@@ -116,7 +116,11 @@ def from_json(text: str) -> tuple[Channel, ...]:
     ValueError
         Where it says something else.
     """
-    return tuple(_channel(row) for row in _listed(json.loads(text)))
+    try:
+        rows = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("lists nested too deeply") from error
+    return tuple(_channel(row) for row in _listed(rows))
 
 
 def digest(channels: Iterable[Channel]) -> str:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise.control.cycle.layout import Layout
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -54,7 +55,7 @@ class JointValues:
         """One number for each joint; any, for the cycle tells of what is none."""
         n = len(self._inputs)
         try:
-            made = np.asarray(value, dtype=np.float64)
+            made = np.asarray(unmasked(field, value), dtype=np.float64)
         except (TypeError, ValueError):
             raise ArgumentError(f"{field} is {shown(value)}; expected {n} numbers, one for each joint") from None
         if made.shape != (n,):

@@ -180,6 +180,11 @@ class Ports:
         """The routed inputs."""
         return self._routes.keys()
 
+    @property
+    def routing(self) -> object:
+        """Another object after each change of the routes."""
+        return self._copies
+
     def route(self, source: str, target: str) -> None:
         """Feed an input from a port at the start of every cycle, instead of writing it.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,7 +32,11 @@ class Recorder:
     every : int
         A row is taken each so many cycles, the first included.
     start : State, optional
-        What the chain goes on from; kept with the recording as long as nothing is lost, so that it can be replayed.
+        What the chain goes on from; kept with the recording, so that it can be replayed.
+    carry : ndarray (M,), optional
+        What the cycle keeps for itself, the array itself. Where `start` is given and each cycle is recorded with all inputs
+        that are not routed, it is recorded too; the recording then can be replayed also after its first rows were
+        overwritten.
 
     Attributes
     ----------
@@ -64,6 +68,7 @@ class Recorder:
         *,
         every: int = 1,
         start: State | None = None,
+        carry: FloatArray | None = None,
     ) -> None:
         length, self._every = _whole("length", length), _whole("every", every)
         chosen = tuple(ports) if names is None else ports.find(*([names] if isinstance(names, str) else names))
@@ -71,11 +76,22 @@ class Recorder:
             raise ArgumentError(f"recorder: names is {shown(names)}; expected at least one port")
         self._channels = tuple(channel for channel in ports.channels if channel.name in set(chosen))
         places = np.concatenate([np.arange(len(ports.values), dtype=np.intp)[ports.slice_of(name)] for name in chosen])
-        self._values, self._places = ports.values, places
+        self._ports, self._values, self._places = ports, ports.values, places
         self._part = ports.values[places[0] : places[-1] + 1] if (np.diff(places) == 1).all() else None
+        self._length = length
+        inputs = {name for name, port in ports.items() if port.direction == "in"}
+        if start is None or self._every > 1 or not inputs <= {*chosen, *start.routes}:
+            carry = None
+        # one row more than is kept: what the chain went on from after it is what the oldest row kept began with;
         # filled, so that the operating system gives the memory now and not in a cycle
-        self._rows = np.full((length, len(places)), np.nan)
-        self._times, self._periods = np.full(length, np.nan), np.full(length, np.nan)
+        rows = length + (carry is not None)
+        self._rows = np.full((rows, len(places)), np.nan)
+        self._times, self._periods = np.full(rows, np.nan), np.full(rows, np.nan)
+        self._carry, self._carries = carry, None if carry is None else np.full((rows, len(carry)), np.nan)
+        partial = carry is not None and len(places) < len(ports.values)
+        self._wholes = np.full((rows, len(ports.values)), np.nan) if partial else None
+        self._routes: list[tuple[int, Mapping[str, str]]] = []
+        self._routing: object = None
         self.paused = False
         self._at = self._taken = self._wait = 0
         self._start = start
@@ -93,6 +109,12 @@ class Recorder:
             self._values.take(self._places, 0, self._rows[at], "clip")
         else:
             self._rows[at] = self._part
+        if self._carries is not None:
+            self._carries[at] = self._carry
+            if self._wholes is not None:
+                self._wholes[at] = self._values
+            if self._ports.routing is not self._routing:
+                self._note_routes()
         self._times[at] = time
         self._periods[at] = dt
         self._at = at + 1 if at + 1 < len(self._rows) else 0
@@ -101,10 +123,12 @@ class Recorder:
     def clear(self, start: State | None = None) -> None:
         """Forget everything; the next cycle is number 0, and `start` what the chain goes on from."""
         self._at = self._taken = self._wait = 0
+        self._routes.clear()
+        self._routing = None
         self._start = start
 
     def __len__(self) -> int:
-        return min(self._taken, len(self._rows))
+        return min(self._taken, self._length)
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied: the copy would record a chain that nobody moves."""
@@ -116,7 +140,7 @@ class Recorder:
 
     def __repr__(self) -> str:
         ports = f"{len(self._channels)} port{'s' * (len(self._channels) != 1)}"
-        return f"<Recorder: {len(self)} of {len(self._rows)} rows of {ports}, {self.lost} rows lost>"
+        return f"<Recorder: {len(self)} of {self._length} rows of {ports}, {self.lost} rows lost>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,21 +170,38 @@ class Recorder:
         """What is kept now, copied."""
         order = self._order()
         cycles = np.arange(self.lost, self._taken, dtype=np.int64) * self._every
-        start = None if self.lost else self._start
-        return Recording(self._channels, self._times[order], self._periods[order], cycles, self._rows[order], start)
+        return Recording(self._channels, self._times[order], self._periods[order], cycles, self._rows[order], self._began())
 
     def write(self, path: str | Path) -> None:
         """Write what is kept as .csv or .npz; see `Recording.write`."""
         self.recording().write(path)
 
     @staticmethod
-    def load(path: str | Path) -> Recording:
+    def load(path: str | Path, *, max_bytes: int | None = None) -> Recording:
         """Read a file that was written; see `Recording.load`."""
-        return Recording.load(path)
+        return Recording.load(path, max_bytes=max_bytes)
+
+    def _note_routes(self) -> None:
+        """Note which routes there are from this row on, and forget those that no row is left of."""
+        self._routing = self._ports.routing
+        self._routes.append((self._taken, self._ports.routes))
+        while len(self._routes) > 1 and self._routes[1][0] <= self._taken - self._length:
+            del self._routes[0]
+
+    def _began(self) -> State | None:
+        """What the chain went on from in the oldest row that is kept."""
+        if not self.lost:
+            return self._start
+        if self._carries is None or self._start is None:
+            return None
+        before = (self._at - self._length - 1) % len(self._rows)
+        values = (self._rows if self._wholes is None else self._wholes)[before]
+        routes = [routes for since, routes in self._routes if since <= self.lost][-1]
+        return State(self._start.channels, values, self._carries[before], routes, self._start.settings)
 
     def _order(self) -> npt.NDArray[np.intp]:
         """The rows, oldest first."""
-        return (np.arange(len(self), dtype=np.intp) + (self._at if self.lost else 0)) % len(self._rows)
+        return (np.arange(len(self), dtype=np.intp) + self._at - len(self)) % len(self._rows)
 
 
 def _whole(name: str, value: Any) -> int:

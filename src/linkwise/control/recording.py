@@ -17,12 +17,14 @@ from linkwise.control.channel import Channel
 from linkwise.control.state import ARRAYS, State, check_kinds, read_channels
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files.atomic import write_text
-from linkwise.files.npz import refused
+from linkwise.files.npz import NUMBERS, TEXT, refused
 from linkwise.spatial.scalar import FloatArray
 
 SUFFIXES = (".csv", ".npz")
 HELD = ("times", "periods", "cycles", "values")
 START = "start_"
+KINDS = {**dict.fromkeys(HELD, NUMBERS), "channels": TEXT, **{START + name: kind for name, kind in ARRAYS.items()}}
+"""What an .npz file holds, and of what kind each is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +154,15 @@ class Recording:
         write_archive(path, "recording", arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> Recording:
+    def load(cls, path: str | Path, *, max_bytes: int | None = None) -> Recording:
         """Read a file that `write` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        max_bytes : int, optional
+            How much an .npz file may hold: 96 MiB of arrays, or eight times its own size where that is more, if left out.
 
         Raises
         ------
@@ -164,7 +173,7 @@ class Recording:
             table = recording_csv.read(path)
             fields: tuple[Any, ...] = (*table, None)
         else:
-            held = read_archive(path, "recording", (*HELD, "channels"))
+            held = read_archive(path, "recording", (*HELD, "channels"), KINDS, max_bytes)
             kinds: tuple[type, ...] = (np.float64, np.float64, np.int64, np.float64)
             found = (numbers(path, name, held, 1 + (name == "values"), kind) for name, kind in zip(HELD, kinds, strict=True))
             begun = {name: held[START + name] for name in ARRAYS if START + name in held}

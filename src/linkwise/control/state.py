@@ -16,12 +16,13 @@ from linkwise.control.archive import numbers, read_archive, texts, write_archive
 from linkwise.control.channel import Channel, differences
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, shown
-from linkwise.files.npz import refused
+from linkwise.files.npz import NUMBERS, TEXT, refused
 from linkwise.spatial.numbers import real
 from linkwise.spatial.scalar import FloatArray
 
 Setting: TypeAlias = str | int | float | bool
-ARRAYS = ("values", "carry", "channels", "digest", "routes", "settings")
+ARRAYS = {"values": NUMBERS, "carry": NUMBERS, "channels": TEXT, "digest": TEXT, "routes": TEXT, "settings": TEXT}
+"""What a file holds of a state, and of what kind each is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,7 @@ class State:
         FileError
             Where it cannot be read, or is no state.
         """
-        return cls.from_arrays(path, read_archive(path, "state", ARRAYS))
+        return cls.from_arrays(path, read_archive(path, "state", tuple(ARRAYS), ARRAYS))
 
     def arrays(self) -> dict[str, Any]:
         """All of it as arrays and texts, for a file."""

@@ -23,6 +23,7 @@ from linkwise.files.xml_tree import XmlError, read_xml, root_tag
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import frozen
 from linkwise.model.table import action
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
 
 READERS = {
@@ -289,7 +290,7 @@ def save(
 
 
 def _wrench(external: Any) -> FloatArray:
-    made = np.zeros(6) if external is None else np.array(external, dtype=np.float64)
+    made = np.zeros(6) if external is None else np.array(unmasked("external", external), dtype=np.float64)
     if made.shape != (6,) or not np.all(np.isfinite(made)):
         raise ArgumentError(f"external is {external!r}; expected 6 finite numbers, force then moment")
     return frozen(made)

@@ -14,6 +14,7 @@ from linkwise.files.atomic import write_text
 from linkwise.files.blocks import Source
 from linkwise.files.text import BOM, open_file
 from linkwise.files.uneven import uneven_motion
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
 
 Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
@@ -225,11 +226,11 @@ def save_motion(
     >>> path.read_text().splitlines()[0]
     't,q1,qd1,qdd1'
     """
-    columns = [np.asarray(values, dtype=np.float64) for values in (q, qd, qdd)]
+    columns = [np.asarray(unmasked(name, values), dtype=np.float64) for name, values in (("q", q), ("qd", qd), ("qdd", qdd))]
     at, rate, acceleration = columns
     shape = at.shape
     _check_shapes([values.shape for values in columns], names, floating)
-    times = np.asarray(t, dtype=np.float64)
+    times = np.asarray(unmasked("t", t), dtype=np.float64)
     suffix = Path(path).suffix.lower()
     if not all(np.all(np.isfinite(values)) for values in (times, *columns)):
         raise ArgumentError("a motion holds finite numbers only")

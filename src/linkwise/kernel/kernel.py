@@ -21,6 +21,7 @@ from linkwise.kernel.llvm_entry import POOL, has_entry, pooled
 from linkwise.kernel.loaders import usable as usable_loaders
 from linkwise.kernel.loading import Code, fill_pool, load
 from linkwise.kernel.tape import Tape
+from linkwise.spatial.numbers import is_masked
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ class Kernel:
         ArgumentError
             Where an argument has a wrong shape: which, and what was expected.
         """
+        for arg in args:
+            if type(arg) is not np.ndarray and is_masked(arg):
+                check_arguments(self.tape, args)
         try:
             return self.ufunc(*args, **kwargs)
         except (ValueError, TypeError, OverflowError):
@@ -294,6 +298,8 @@ def check_arguments(tape: Tape, args: Sequence[Any]) -> None:
             given = np.asarray(arg)
         except ValueError as error:
             raise ArgumentError(f"{tape.name}: {name} is not an array; expected {wanted}") from error
+        if is_masked(arg):
+            raise ArgumentError(f"{tape.name}: {name} has masked elements; expected real numbers {wanted}")
         if given.dtype == object and any(hasattr(item, "free_symbols") or isinstance(item, Expr) for item in given.flat):
             advice = f"derive({tape.name!r}) of a mechanism, or to_sympy() of its kernel, is the result in symbols"
             raise ArgumentError(f"{tape.name}: {name} holds symbols; expected real numbers {wanted} ({advice})")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
-from linkwise.spatial.numbers import numbers
+from linkwise.spatial.numbers import numbers, unmasked
 from linkwise.spatial.quaternion import quaternion_product, quaternion_rotation
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, cos_sin, root
@@ -38,7 +38,7 @@ def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
     >>> arm.integrate([0.0, 0.5], [1.0, -1.0], 0.1)
     array([0.1, 0.4])
     """
-    step = np.asarray(qd) * np.asarray(dt)
+    step = np.asarray(qd) * np.asarray(unmasked("dt", dt))
     if not tree.floating:
         return np.asarray(q + step)
     linear, angular = step[:3], step[3:6]
@@ -95,7 +95,7 @@ def difference(tree: Tree, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
     except ValueError as error:
         found = f"q0 {start.shape[:-1]}, q1 {end.shape[:-1]}"
         raise ArgumentError(f"difference: the batch shapes do not fit each other: {found}") from error
-    kind = np.result_type(np.asarray(q0).dtype, np.asarray(q1).dtype, np.float32)
+    kind = np.result_type(np.asarray(unmasked("q0", q0)).dtype, np.asarray(unmasked("q1", q1)).dtype, np.float32)
     return _led(tree, start, end).astype(kind, copy=False)
 
 

@@ -12,6 +12,7 @@ from linkwise.expr.node import Expr
 from linkwise.model.checks import LARGEST, Checker, frozen
 from linkwise.model.symbolic import any_nonzero, content, has_symbols, same, substituted, with_expressions
 from linkwise.spatial.matrix_method import pseudo_inertia
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array, FloatArray, array
 
 SLACK = 1e-9
@@ -226,7 +227,7 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
     expected = "0, 3 diagonal elements, 6 elements Ixx Iyy Izz Ixy Iyz Ixz, or a symmetric 3x3 matrix"
     try:
         found = with_expressions(inertia)
-        given = np.array(inertia, dtype=np.float64) if found is None else found
+        given = np.array(unmasked("inertia", inertia), dtype=np.float64) if found is None else found
     except (TypeError, ValueError, OverflowError):  # an `ArgumentError` is the second
         given = np.full(1, np.nan)
     if given.shape == () and not has_symbols(given) and given == 0:

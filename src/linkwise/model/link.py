@@ -16,6 +16,7 @@ from linkwise.model.inertia import Inertia
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.symbolic import any_nonzero, content, same, substituted
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.rotation import rotation_about, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import dh_modified, dh_standard, transform, translation
@@ -372,7 +373,7 @@ def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
     if limits is None:
         return None
     try:
-        low, high = (float(value) for value in (() if isinstance(limits, str) else limits))
+        low, high = (float(value) for value in (() if isinstance(limits, str) else unmasked("limits", limits)))
     except (TypeError, ValueError, OverflowError):
         check.report("limits", limits, "two numbers, least and greatest, or None")
         return None

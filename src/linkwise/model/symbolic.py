@@ -12,6 +12,7 @@ from linkwise.expr.evaluate import evaluate
 from linkwise.expr.node import Expr, build, is_parameter, origin_of
 from linkwise.expr.order import schedule
 from linkwise.expr.pickling import steps_of
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array, array, cos_sin
 
 
@@ -52,7 +53,7 @@ def with_expressions(value: Any) -> Array | None:
     if isinstance(value, (str, bytes)) or (isinstance(value, np.ndarray) and value.dtype != object):
         return None
     try:
-        given = np.array(value, dtype=object)
+        given = np.array(unmasked("value", value), dtype=object)
     except (TypeError, ValueError):
         return None
     found = [expression_of(item) for item in given.flat]

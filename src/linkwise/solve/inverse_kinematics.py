@@ -20,6 +20,7 @@ from linkwise.solve.solution import Solution
 from linkwise.solve.solver import solve, solved, start_of
 from linkwise.solve.steepest_descent import steepest_descent
 from linkwise.solve.system import System, system_of
+from linkwise.spatial.numbers import unmasked
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
@@ -140,7 +141,7 @@ def _plain(
 ) -> Solution | None:
     """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
     try:
-        poses = np.asarray(T)
+        poses = np.asarray(unmasked("T", T))
     except ValueError:
         return None
     if poses.shape[-2:] != (4, 4) or poses.dtype.kind not in "biuf":

@@ -15,6 +15,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.closing import CLOSED, closing
 from linkwise.solve.dyad import arranged, close
 from linkwise.solve.planar_rings import Ring, dyads_of, pinned, planar_rings
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array, FloatArray
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def _row(values: dict[int, Any], count: int) -> Array:
 
 def _last(given: npt.ArrayLike, name: str, count: int, meaning: str) -> FloatArray:
     """The argument as an array of floats; its last axis must have that length."""
-    made = np.asarray(given, dtype=float)
+    made = np.asarray(unmasked(name, given), dtype=float)
     if made.shape[-1:] != (count,):
         raise ArgumentError(f"{name} has the shape {made.shape}; expected (..., {count}): {meaning}")
     return made

@@ -17,6 +17,7 @@ from linkwise.expr.node import Expr
 from linkwise.spacelib.arrays import opened
 from linkwise.spacelib.constants import U
 from linkwise.spacelib.kinds import whole_number
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array
 
 WIDTH, DECIMALS = 8, 4
@@ -156,7 +157,7 @@ def _comment(name: str, s: Any) -> str:
 def _given(field: str, value: Any) -> Array:
     """Numbers, whole numbers or symbols as an array."""
     try:
-        found = np.asarray(value)
+        found = np.asarray(unmasked(field, value))
     except (ValueError, TypeError) as error:
         raise ArgumentError(f"{field} is not an array; expected numbers or symbols") from error
     symbols = found.dtype == object and all(

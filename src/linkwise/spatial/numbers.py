@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, TypeVar
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 
+Given = TypeVar("Given")
+
 
 def real(value: Any) -> FloatArray:
     """The value as an array of float64; one that is such already is given back as it is.
 
-    Complex numbers, text, dates and None are no real numbers, whatever they could be cut down to.
+    Complex numbers, text, dates and None are no real numbers, whatever they could be cut down to; nor is what a mask hides.
 
     Raises
     ------
@@ -32,6 +35,8 @@ def real(value: Any) -> FloatArray:
         found = np.asarray(value)
     except ValueError as error:
         raise TypeError("is not an array") from error
+    if type(value) is not np.ndarray and is_masked(value):
+        raise TypeError("has masked elements")
     if found.dtype == object:  # fractions, decimals, symbols that are numbers: each says what it is as a float
         return _converted(found)
     if found.dtype.kind not in "biuf":
@@ -100,6 +105,35 @@ def generator(what: str, seed: Any) -> np.random.Generator:
         return np.random.default_rng(seed)
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(f"{what} is {shown(seed)}; expected a whole number, 0 or above") from error
+
+
+def is_masked(value: Any) -> bool:
+    """Whether elements of an array, or of arrays in nested lists, are masked: what stands below a mask is no value.
+
+    Examples
+    --------
+    >>> is_masked(np.ma.masked_array([0.1, 0.2], mask=[True, False])), is_masked(np.ma.masked_array([0.1, 0.2]))
+    (True, False)
+    """
+    masks = sys.modules.get("numpy.ma")  # (where nobody has imported it there are none)
+    if masks is None:
+        return False
+    if isinstance(value, (list, tuple)):
+        return any(type(item) is not float and is_masked(item) for item in value)
+    return isinstance(value, masks.MaskedArray) and bool(masks.is_masked(value))
+
+
+def unmasked(what: str, value: Given) -> Given:
+    """The value itself, for a conversion that would look below a mask.
+
+    Raises
+    ------
+    ArgumentError
+        Where elements are masked; `what` is how it calls the value.
+    """
+    if type(value) is not np.ndarray and is_masked(value):
+        raise ArgumentError(f"{what} has masked elements; expected an array of which every element counts")
+    return value
 
 
 def _converted(found: Any) -> FloatArray:

@@ -171,8 +171,15 @@ class CartesianTrajectory:
         save_cartesian(self, path)
 
     @staticmethod
-    def load(path: str | Path) -> CartesianTrajectory:
+    def load(path: str | Path, *, max_bytes: int | None = None) -> CartesianTrajectory:
         """Read what `save` wrote. Between the instants it is then interpolated, see `at`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        max_bytes : int, optional
+            How much it may hold: 96 MiB of arrays, or eight times its own size where that is more, if left out.
 
         Raises
         ------
@@ -181,4 +188,4 @@ class CartesianTrajectory:
         """
         from linkwise.trajectory.saving import load_cartesian
 
-        return load_cartesian(path)
+        return load_cartesian(path, max_bytes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from linkwise.errors import ArgumentError, choices
 from linkwise.files import csv_motion, npz, save_motion
 from linkwise.files.atomic import write_bytes, write_text
 from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.checks import closed
 from linkwise.trajectory.event import Event
 
 if TYPE_CHECKING:
@@ -19,11 +20,19 @@ if TYPE_CHECKING:
     from linkwise.trajectory.trajectory import Trajectory
 
 SUFFIXES = (".npz", ".csv", ".mot")
-ARRAYS = ("t", "q", "qd", "qdd", "tau", "kinetic", "potential", "poses", "names", "slides")
+ARRAYS = ("t", "q", "qd", "qdd", "tau", "kinetic", "potential", "poses")
+FIELDS = (*ARRAYS, "names", "slides")
 MOTION, FRAME = ("t", "q", "qd", "qdd"), ("t", "poses", "twist", "acceleration")
 BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz")
 """How the columns of force (N) and moment (N m) on a floating base are called."""
 EVENTS = tuple(f"events_{field}" for field in Event._fields)
+KINDS = {
+    **dict.fromkeys((*ARRAYS, *EVENTS), npz.NUMBERS),
+    **{"names": npz.TEXT, "slides": npz.FLAGS, "events_name": npz.TEXT},
+}
+"""What an .npz holds of a trajectory, and of what kind each is."""
+EVENT_SIZE = 512
+"""Bytes that an event takes as a Python object, or somewhat less."""
 
 
 def save(trajectory: Trajectory, path: str | Path) -> None:
@@ -56,52 +65,68 @@ def save_cartesian(trajectory: CartesianTrajectory, path: str | Path) -> None:
     write_bytes(path, [npz.packed(arrays)])
 
 
-def load(path: str | Path) -> Trajectory:
+def load(path: str | Path, max_bytes: int | None = None) -> Trajectory:
     """Read an .npz; see `Trajectory.load`."""
     from linkwise.trajectory.trajectory import Trajectory
 
-    held = _unpacked(path, MOTION)
-    fields = {name: held[name] for name in ARRAYS if name in held}
-    fields |= {name: tuple(held[name].tolist()) for name in ("names", "slides") if name in held}
+    held = _unpacked(path, MOTION, KINDS, max_bytes)
+    fields = {name: held[name] for name in KINDS if name in held and name not in EVENTS}
+    n = held["q"].shape[-1:]
+    for name in ("names", "slides"):
+        if name in fields:
+            if fields[name].ndim != 1 or fields[name].shape > n:
+                raise npz.refused(path, f"{name} has the shape {fields[name].shape}; q has the shape {held['q'].shape}")
+            fields[name] = tuple(fields[name].tolist())
     try:
-        return Trajectory(**fields, events=_events(held))
+        return Trajectory(**fields, events=_events(path, held, max_bytes))
     except ArgumentError as error:
         raise npz.refused(path, str(error)) from error
 
 
-def load_cartesian(path: str | Path) -> CartesianTrajectory:
+def load_cartesian(path: str | Path, max_bytes: int | None = None) -> CartesianTrajectory:
     """Read the motion of a frame from an .npz; see `CartesianTrajectory.load`."""
     from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
 
-    held = _unpacked(path, FRAME)
+    held = _unpacked(path, FRAME, dict.fromkeys(FRAME, npz.NUMBERS), max_bytes)
     try:
         return CartesianTrajectory(**{name: held[name] for name in FRAME})
     except ArgumentError as error:
         raise npz.refused(path, str(error)) from error
 
 
-def _unpacked(path: str | Path, needed: Sequence[str]) -> dict[str, Any]:
-    """The arrays of an .npz, by name."""
-    held = npz.read(path)
+def _unpacked(path: str | Path, needed: Sequence[str], kinds: Mapping[str, str], max_bytes: int | None) -> dict[str, Any]:
+    """The arrays of an .npz, by name, closed to writing: a trajectory then keeps them instead of copies."""
+    held = npz.read(path, kinds, max_bytes)
     npz.require(path, held, needed)
+    closed(*held.values())
     return held
 
 
 def _packed(trajectory: Trajectory) -> bytes:
     """Everything as the bytes of an .npz."""
-    arrays: dict[str, Any] = {name: np.asarray(value) for name in ARRAYS if (value := getattr(trajectory, name)) is not None}
+    arrays: dict[str, Any] = {name: np.asarray(value) for name in FIELDS if (value := getattr(trajectory, name)) is not None}
     for field, name in zip(Event._fields, EVENTS, strict=True):
         if trajectory.events:
             arrays[name] = np.array([getattr(event, field) for event in trajectory.events])
     return npz.packed(arrays)
 
 
-def _events(held: dict[str, Any]) -> tuple[Event, ...]:
+def _events(path: str | Path, held: Mapping[str, Any], max_bytes: int | None) -> tuple[Event, ...]:
     if not all(name in held for name in EVENTS):
         return ()
     names, times, q, qd, members = (held[name] for name in EVENTS)
-    rows = zip(names.tolist(), times.tolist(), q, qd, members.tolist(), strict=True)
-    return tuple(Event(name, time, at, rate, tuple(map(int, member))) for name, time, at, rate, member in rows)
+    shapes = tuple(array.shape for array in (names, times, q, qd, members))
+    count = times.size
+    batch = max(held["q"].ndim - 2, 0)
+    states = tuple((count, *held[name].shape[-1:]) for name in ("q", "qd"))
+    if shapes != ((count,), (count,), *states, (count, batch)) or not np.isfinite(members).all():
+        raise npz.refused(
+            path, f"the arrays {', '.join(EVENTS)} have the shapes {', '.join(map(str, shapes))}: it is damaged"
+        )
+    if count * EVENT_SIZE > (max_bytes or npz.LARGEST):
+        raise npz.refused(path, f"there are {count:,} events in it, and at most {npz.LARGEST // EVENT_SIZE:,} are read")
+    rows = zip(names.tolist(), times.tolist(), q, qd, members.astype(np.int64).tolist(), strict=True)
+    return tuple(Event(name, time, at, rate, tuple(member)) for name, time, at, rate, member in rows)
 
 
 def _table(trajectory: Trajectory) -> Iterator[str]:

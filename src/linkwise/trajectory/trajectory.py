@@ -354,8 +354,15 @@ class Trajectory:
         save(self, path)
 
     @staticmethod
-    def load(path: str | Path) -> Trajectory:
+    def load(path: str | Path, *, max_bytes: int | None = None) -> Trajectory:
         """Read what `save` wrote to an ``.npz``. Between the instants it is then interpolated, see `at`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        max_bytes : int, optional
+            How much it may hold: 96 MiB of arrays, or eight times its own size where that is more, if left out.
 
         Raises
         ------
@@ -364,7 +371,7 @@ class Trajectory:
         """
         from linkwise.trajectory.saving import load
 
-        return load(path)
+        return load(path, max_bytes)
 
 
 def _counted(count: int, word: str) -> str:

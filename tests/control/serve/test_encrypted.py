@@ -73,6 +73,28 @@ def test_an_operator_writes_over_an_encrypted_channel_and_others_read(
     assert running.read("target.position") == [1.0, 2.0, 3.0]
 
 
+def test_on_this_machine_too_certificates_leave_no_open_channel(
+    users: Path, folder: Path, running: Running, own: tuple[str, str]
+) -> None:
+    """As when other machines reach it: one endpoint, signed and encrypted; a password never crosses in the open."""
+    with Running(users=users, certificates=folder) as alone:
+        assert alone.server.encrypted_only
+        assert alone.server.address.startswith("opc.tcp://127.0.0.1:")
+
+        async def visit() -> None:
+            endpoints = await client(alone.server.address).connect_and_get_server_endpoints()
+            assert {(each.SecurityPolicyUri, each.SecurityMode) for each in endpoints} == {
+                (POLICY.URI, ua.MessageSecurityMode.SignAndEncrypt)
+            }
+            with pytest.raises((UaStatusCodeError, ua.UaError)):
+                async with client(alone.server.address, "anna", PASSWORD):
+                    raise AssertionError("was let in")
+            async with await secured(client(alone.server.address, "anna", PASSWORD), own) as anna:
+                assert await write(anna, "target.position", [1.0, 2.0, 3.0]) == "Good"
+
+        asyncio.run(visit())
+
+
 def test_a_channel_that_is_open_tells_only_how_to_close_it(address: str) -> None:
     """An open channel is what the standard lets clients ask for endpoints by; all else is refused on it."""
 

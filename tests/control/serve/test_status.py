@@ -1,7 +1,11 @@
 import io
+import logging
 import sys
 
+import pytest
+
 from linkwise.control.serve import status
+from linkwise.control.serve.log import LOG
 from linkwise.control.serve.status import Status
 from linkwise.control.serve.timing import Counts
 
@@ -18,6 +22,8 @@ class Screen(io.StringIO):
 class AServer:
     state = "serving"
     counts = {"sessions": 3}  # noqa: RUF012
+    stopped = 0
+    last_refusal = ""
 
 
 def test_the_line_tells_the_rate_since_the_last_one() -> None:
@@ -30,35 +36,62 @@ def test_the_line_tells_the_rate_since_the_last_one() -> None:
     assert Status(counts, None, Screen(True)).line(1.0).endswith("0 unsolved")
 
 
-def test_what_becomes_of_the_server_is_told_once() -> None:
+def looks(told: Status, caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
+    """What one look at the run logs."""
+    caplog.clear()
+    told.look()
+    return [(record.levelno, record.getMessage()) for record in caplog.records]
+
+
+def test_what_becomes_of_the_server_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, LOG.name)
     server = AServer()
     told = Status(Counts(), server, Screen(False))  # type: ignore[arg-type]
-    said = []
+    levels = []
     for server.state in ("serving", "stalled", "stalled", "serving", "ended", "ended"):
-        said.append(told.news())
-    assert said == [
-        "",
-        "The server does not respond; the cycle goes on.",
-        "",
-        "The server responds again.",
-        "The server has ended; the cycle goes on without.",
-        "",
-    ]
+        levels.append([level for level, _ in looks(told, caplog)])
+    assert levels == [[], [logging.ERROR], [], [logging.INFO], [logging.ERROR], []]
 
 
-def test_only_a_terminal_gets_the_line_and_it_is_wiped_at_the_end(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_faults_of_the_cycle_and_refused_writes_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """When cycles begin and when they cease to be unsolved; each time that deadlines are missed or a write is refused."""
+    caplog.set_level(logging.INFO, LOG.name)
+    server, counts = AServer(), Counts()
+    told = Status(counts, server, Screen(False), lambda: "unreachable")  # type: ignore[arg-type]
+    assert looks(told, caplog) == []
+    told.unsolved, counts.cycles = 3, 1234
+    ((level, text),) = looks(told, caplog)
+    assert level == logging.WARNING
+    assert "1,234" in text
+    assert "unreachable" in text
+    told.unsolved = 57
+    assert looks(told, caplog) == []
+    ((level, text),) = looks(told, caplog)
+    assert (level, "57" in text) == (logging.INFO, True)
+    assert looks(told, caplog) == []
+    counts.overruns, server.stopped, server.last_refusal = 2, 1, "port 'a.b' is given 3"
+    lines = looks(told, caplog)
+    assert [level for level, _ in lines] == [logging.WARNING] * 3
+    assert [word in text for word, (_, text) in zip(("2", "1", "port 'a.b' is given 3"), lines, strict=True)] == [True] * 3
+    assert looks(told, caplog) == []
+
+
+def test_only_a_terminal_gets_the_line_and_it_is_wiped_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(status, "EVERY", 0.005)
     server = AServer()
     server.state = "stalled"
     interval = sys.getswitchinterval()
     for terminal in (True, False):
         screen = Screen(terminal)
+        caplog.clear()
         with Status(Counts(), server, screen):  # type: ignore[arg-type]
             deadline = 2000
-            while "respond" not in screen.getvalue() and deadline:
+            while not (caplog.records and (not terminal or screen.getvalue())) and deadline:
                 deadline -= 1
                 status.time.sleep(0.005)
-        assert "The server does not respond; the cycle goes on.\n" in screen.getvalue()
+        assert [record.levelno for record in caplog.records] == [logging.ERROR]
         assert ("Hz" in screen.getvalue()) is terminal
         assert screen.getvalue().endswith("\r\x1b[K") is terminal
     assert sys.getswitchinterval() == interval

@@ -172,6 +172,7 @@ def test_a_name_cannot_break_out_of_the_page() -> None:
         ({"rate": 0.0}, "rate is 0.0"),
         ({"speed": -1.0}, "speed is -1.0"),
         ({"speed": 1e-4}, r"makes 100,001 pictures; expected at most 2,000: play it faster, speed=0\.0051"),
+        ({"speed": 1e-320}, r"expected at most 2,000: play it faster, speed=0\.0051"),
         ({"width": 20}, "120 to 1920"),
         ({"path": "arm.avi"}, r"'\.gif' or '\.mp4'"),
         ({"width": 1920, "speed": 0.006}, r"expected width=\d+ or less"),

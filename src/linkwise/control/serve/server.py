@@ -22,6 +22,7 @@ import numpy as np
 from linkwise.control.ports import Ports
 from linkwise.control.serve import memory
 from linkwise.control.serve.board import Publisher
+from linkwise.control.serve.log import LOG
 from linkwise.control.serve.mailbox import Receiver
 from linkwise.control.serve.memory import Layout, Memory
 from linkwise.control.serve.settings import Settings
@@ -68,14 +69,14 @@ class Server:
     name : str
         Of the folder in which clients find them.
     host : str
-        The address to listen at. Anything but this machine's own (127.0.0.1, ::1) needs `certificates`, and is served
-        encrypted and signed only.
+        The address to listen at. Anything but this machine's own (127.0.0.1, ::1) needs `certificates`.
     port : int
         0 lets the system choose; `address` has it.
     users : path, optional
         File of those who may write inputs. Without it nobody may. Who gives no name may read.
     certificates : path, optional
-        Folder with ``certificate.der`` (or .pem) and ``key.pem``; made, self-signed, where it is empty or not there.
+        Folder with ``certificate.der`` (or .pem) and ``key.pem``; made, self-signed, where it is empty or not there. With
+        it clients must sign and encrypt, at whatever address.
     publish : float
         How often a second clients see new values.
     stale : float
@@ -140,7 +141,7 @@ class Server:
         _see_free(host, port)
         known = read_users(users) if users is not None else ()
         certificate = _certificate(certificates, host)
-        self.encrypted_only, self.fingerprint = not own, certificate[2]
+        self.encrypted_only, self.fingerprint = certificates is not None, certificate[2]
         layout = Layout(len(ports.values), max((each.size for _, each in ports.items()), default=1))
         self._ports, self._memory = ports, Memory(layout)
         self._names = [each for each in ports if ports[each].direction == "in"]
@@ -153,10 +154,14 @@ class Server:
         self.publish()
         settings = Settings(
             tuple(each for _, each in ports.items()), tuple(ports.routes), layout, self._memory.handle, name, host, port,
-            publish, stale, connections, known, certificate[0], certificate[1], not own, os.getpid(),
+            publish, stale, connections, known, certificate[0], certificate[1], self.encrypted_only, os.getpid(),
         )  # fmt: skip
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (the child writes to it as long as it lives)
         self._process = self._started(settings)
+        self._answer: dict[str, Any] = {}
+        self._answered = threading.Event()
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
         shown_host = f"[{host}]" if ":" in host else host
         self.address = f"opc.tcp://{shown_host}:{self._begun(host, port)}/linkwise"
 
@@ -209,6 +214,7 @@ class Server:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        self._listening.join(1.0)  # (it ends with the process)
         if process.stdout is not None:
             process.stdout.close()
         self._errors.close()
@@ -262,20 +268,30 @@ class Server:
             process.stdin.flush()
         return process
 
-    def _begun(self, host: str, port: int) -> int:
-        """Wait until the child listens; at which port."""
-        said: list[bytes] = []
+    def _listen(self) -> None:
+        """Take what the child says: where it listens, or why not; then its log."""
         stdout = self._process.stdout
         assert stdout is not None
-        reader = threading.Thread(target=lambda: said.append(stdout.readline()), daemon=True)
-        reader.start()
+        for line in stdout:
+            told = _object(line)
+            if "log" in told:
+                LOG.log(int(told["level"]), "%s", told["log"])
+            elif not self._answered.is_set():
+                self._answer = told
+                self._answered.set()
+            elif "error" in told:
+                LOG.error("the server ended: %s", told["error"])
+        self._answered.set()
+
+    def _begun(self, host: str, port: int) -> int:
+        """Wait until the child listens; at which port."""
         try:
-            reader.join(STARTING)
+            self._answered.wait(STARTING)
         except BaseException:
             self._process.kill()
             self.close()
             raise
-        told = _answer(said)
+        told = self._answer
         if "port" in told:
             return int(told["port"])
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -288,10 +304,10 @@ class Server:
         raise ServerError(f"no server at {host}:{port}: {told.get('error') or lines[-1]}")
 
 
-def _answer(said: list[bytes]) -> dict[str, Any]:
-    """What the child said in its first line; nothing where that was something else."""
+def _object(line: bytes) -> dict[str, Any]:
+    """What the child says in a line; nothing where that is something else."""
     try:
-        told = json.loads(said[0]) if said else None
+        told = json.loads(line)
     except ValueError:
         told = None
     return told if isinstance(told, dict) else {}

@@ -1,14 +1,17 @@
-"""The line that tells how a run is doing, kept up to date by a thread beside it."""
+"""The line that tells how a run is doing, kept up to date by a thread beside it; what goes wrong goes to the log."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from linkwise.control.serve.log import LOG, LimitedLog
 from linkwise.control.serve.server import Server, State
 from linkwise.control.serve.timing import Counts
 
@@ -19,9 +22,9 @@ SWITCH = 1e-4
 """So long at most the cycle waits for this thread to yield, s."""
 
 _NEWS = {
-    "stalled": "The server does not respond; the cycle goes on.",
-    "ended": "The server has ended; the cycle goes on without.",
-    "serving": "The server responds again.",
+    "stalled": "the server does not respond; the cycle goes on",
+    "ended": "the server has ended; the cycle goes on without",
+    "serving": "the server responds again",
 }
 
 
@@ -36,7 +39,9 @@ class Status:
     server : Server, optional
         Who serves.
     stream : file
-        Where to; the line only where that is a terminal, what happens to the server in any case.
+        Where to, where that is a terminal; elsewhere there is no line.
+    reason : callable
+        Why the last cycle is unsolved.
     unsolved : int
         Cycles that left something lacking so far.
     """
@@ -44,10 +49,14 @@ class Status:
     counts: Counts
     server: Server | None
     stream: TextIO
+    reason: Callable[[], str] = str
     unsolved: int = 0
     _ended: threading.Event = field(default_factory=threading.Event)
     _state: State = "serving"
     _seen: tuple[float, int] = (0.0, 0)
+    _known: tuple[int, int, int, str] = (0, 0, 0, "")
+    _failed: int = 0
+    _log: LimitedLog = field(default_factory=lambda: LimitedLog(LOG.log))
 
     def line(self, now: float) -> str:
         """How it is: rate since the last time, late cycles, missed deadlines, unsolved cycles and clients."""
@@ -58,12 +67,29 @@ class Status:
         told += f"  {self.unsolved:,} unsolved"
         return told if self.server is None else f"{told}  {self.server.counts['sessions']} clients"
 
-    def news(self) -> str:
-        """What became of the server since the last time; empty where it is as it was."""
-        state = self._state if self.server is None else self.server.state
-        said = "" if state == self._state else _NEWS[state]
-        self._state = state
-        return said
+    def look(self) -> None:
+        """Log what went wrong since the last time: in the cycles, with the server, and with what clients wrote."""
+        server, (unsolved, overruns, stopped, refusal) = self.server, self._known
+        state, stops, last = ("serving", 0, "") if server is None else (server.state, server.stopped, server.last_refusal)
+        self._known = (self.unsolved, self.counts.overruns, stops, last)
+        if state != self._state:
+            self._log("server", _NEWS[state], logging.INFO if state == "serving" else logging.ERROR)
+            self._state = state
+        if self.unsolved > unsolved and not self._failed:
+            self._log("unsolved", f"cycles are unsolved, at cycle {self.counts.cycles:,}: {self.reason()}", logging.WARNING)
+        self._failed += self.unsolved - unsolved
+        if self.unsolved == unsolved and self._failed:
+            self._log("unsolved", f"solved again, after {self._failed:,} unsolved cycles")
+            self._failed = 0
+        if self.counts.overruns > overruns:
+            self._log("deadlines", f"{self.counts.overruns - overruns:,} deadlines missed", logging.WARNING)
+        if stops > stopped:
+            self._log(
+                "hold", f"{stops - stopped:,} velocities that no client wrote any more are set to zero", logging.WARNING
+            )
+        if last != refusal:
+            self._log("write", f"a write of a client is refused: {last}", logging.WARNING)
+        self._log.flush()
 
     def __enter__(self) -> Status:
         self._seen = (time.monotonic(), self.counts.cycles)
@@ -76,15 +102,14 @@ class Status:
     def __exit__(self, *error: object) -> None:
         self._ended.set()
         self._thread.join(2 * EVERY)
+        self.look()  # (what the last cycles brought)
         sys.setswitchinterval(self._interval)
         if self._terminal:
             self._say("\r\x1b[K")
 
     def _show(self) -> None:
         while not self._ended.wait(EVERY):
-            said = self.news()
-            if said:
-                self._say(f"\r\x1b[K{said}\n" if self._terminal else said + "\n")
+            self.look()
             if self._terminal:
                 self._say(f"\r\x1b[K{self.line(time.monotonic())}")
 

@@ -196,7 +196,7 @@ def _in_blocks(
 
 def _poses(T: npt.ArrayLike) -> FloatArray:
     """The numbers (..., 16) of poses (..., 4, 4)."""
-    made = T if isinstance(T, np.ndarray) else numbers("T", T, "rigid poses (..., 4, 4)")
+    made = T if type(T) is np.ndarray else numbers("T", T, "rigid poses (..., 4, 4)")
     if made.shape[-2:] != (4, 4) or made.dtype != np.float64:
         made = numbers("T", T, "rigid poses (..., 4, 4)")
         if made.shape[-2:] != (4, 4):

@@ -17,6 +17,7 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files.atomic import write_text
 from linkwise.spacelib.constants import X, Y, Z
 from linkwise.spacelib.programs.formats import NumberFile, save_numbers
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
 
 JOINTS = 6
@@ -210,7 +211,7 @@ def check_six(name: str, values: npt.ArrayLike, expected: str) -> FloatArray:
         For another shape, or what is no finite number.
     """
     try:
-        made = np.asarray(values, dtype=float)
+        made = np.asarray(unmasked(name, values), dtype=float)
     except (TypeError, ValueError):
         made = np.empty(0)
     if made.shape != (JOINTS,) or not np.isfinite(made).all():

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.spacelib.programs.motions import Motion
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
 
 JOINT_LAWS = (
@@ -211,7 +212,7 @@ def _check(t: npt.ArrayLike, amplitude: float, duration: float) -> FloatArray:
         raise ArgumentError(f"amplitude is {amplitude!r}; expected a finite number")
     if not (math.isfinite(duration) and duration > 0.0):
         raise ArgumentError(f"duration is {duration!r}; expected a time > 0")
-    time = np.asarray(t, dtype=float)
+    time = np.asarray(unmasked("t", t), dtype=float)
     if not np.isfinite(time).all():
         raise ArgumentError(f"t is {shown(t)}; expected finite times")
     return time

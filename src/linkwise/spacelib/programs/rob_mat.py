@@ -26,6 +26,7 @@ from linkwise.spacelib.position import dhtom
 from linkwise.spacelib.transformations import mami, mamt, skew
 from linkwise.spacelib.velocity import coriolis, gtom, makel2, veactowh
 from linkwise.spatial.matrix_method import pseudo_inertia
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array
 from linkwise.view import spacelib_out
 
@@ -261,7 +262,7 @@ def _moved(robot: Robot, at: Array, rate: Array, second: Array, t: Any) -> RobMa
 def _array(name: str, values: Any) -> Array:
     """Numbers as float64; symbols as they are."""
     try:
-        found = np.asarray(values)
+        found = np.asarray(unmasked(name, values))
         return found if found.dtype == object else found.astype(float)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} is {shown(values)}; expected an array of numbers") from error
@@ -280,7 +281,7 @@ def _motions(n: int, *given: Any) -> list[Array]:
 def _times(t: Any, shape: tuple[int, ...]) -> Array:
     """The time of each instant."""
     try:
-        return np.broadcast_to(np.asarray(t, dtype=float), shape).copy()
+        return np.broadcast_to(np.asarray(unmasked("t", t), dtype=float), shape).copy()
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"rob_mat: t does not fit instants {shape}; expected one time, or one for each") from error
 

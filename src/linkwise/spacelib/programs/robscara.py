@@ -17,6 +17,7 @@ from linkwise.spacelib.position import rotat34
 from linkwise.spacelib.programs.layout import Sheet
 from linkwise.spacelib.transformations import mami, miam
 from linkwise.spacelib.velocity import makel2
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array
 
 Q = (pi / 4, pi / 6, 0.5)
@@ -112,7 +113,7 @@ def robscara(q: Any = Q, qp: Any = QP, sense: str = "down") -> RobScara:
 
 
 def _three(name: str, values: Any) -> list[Any]:
-    found = list(np.asarray(values).ravel())
+    found = list(np.asarray(unmasked(name, values)).ravel())
     if len(found) != 3:
         raise ArgumentError(f"robscara: {name} has {len(found)} entries; expected alpha, beta and h*")
     return found

@@ -17,6 +17,7 @@ from linkwise.spacelib.points import distp
 from linkwise.spacelib.position import mtoscrew, screwtom
 from linkwise.spacelib.programs.layout import Sheet
 from linkwise.spacelib.transformations import invers, rad
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
 
 P1 = (0.875, 2.1, 1.5, 1.0)
@@ -109,7 +110,7 @@ def satellite(P1: Any = P1, P2: Any = P2, turn: float = TURN) -> Satellite:
 def _point(name: str, value: Any) -> FloatArray:
     """The three coordinates of a point."""
     try:
-        found = np.asarray(value, dtype=float).ravel()
+        found = np.asarray(unmasked(name, value), dtype=float).ravel()
     except (TypeError, ValueError):
         found = np.empty(0)
     if found.size not in (3, 4) or not np.isfinite(found).all() or (found.size == 4 and found[3] != 1.0):

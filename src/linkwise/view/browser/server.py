@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from linkwise.errors import ArgumentError, MissingExtraError, install_hint
+from linkwise.view.browser.messages import LARGEST, Filtered, Gate
 
 if TYPE_CHECKING:
     import viser
@@ -83,7 +84,8 @@ def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | N
     with _ALONE, silent():
         original = sockets.serve
         # viser makes its server inside the constructor and offers no way to hand it a check, or a socket.
-        sockets.serve = functools.partial(_guarded, original, own_names(host), door)  # type: ignore[misc, assignment]
+        gate = Gate()
+        sockets.serve = functools.partial(_guarded, original, own_names(host), door, gate)  # type: ignore[misc, assignment]
         try:
             server = viser.ViserServer(host=host, port=door.getsockname()[1], label=label, verbose=False)
         except BaseException:
@@ -91,6 +93,7 @@ def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | N
             raise
         finally:
             sockets.serve = original  # type: ignore[misc]
+        gate.server = server
         _RUNNING[server] = atexit.register(functools.partial(stop, server))  # (before viser's own, which says farewell)
     server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
     server.gui.configure_theme(show_share_button=False, show_logo=False)
@@ -204,11 +207,12 @@ def _guarded(
     serve: Callable[..., Any],
     names: frozenset[str],
     door: socket.socket,
+    gate: Gate,
     handler: Callable[..., Any],
     *args: Any,
     **settings: Any,
 ) -> Any:
-    """Call websockets' `serve` at a socket of ours, with a look at every request before viser sees it."""
+    """Call websockets' `serve` at a socket of ours, with a look at every request and message before viser sees it."""
     if not handler.__module__.startswith("viser."):  # somebody else's server, made in the same moment by another thread
         return serve(handler, *args, **settings)
     import viser
@@ -231,7 +235,10 @@ def _guarded(
                 response.headers[key] = value
         return response
 
-    return serve(handler, sock=door, process_request=look, logger=LOG, **settings)
+    async def filtered(connection: Any) -> None:
+        await handler(Filtered(connection, gate, LOG))
+
+    return serve(filtered, sock=door, process_request=look, logger=LOG, **settings | {"max_size": LARGEST})
 
 
 def entitle(response: Any) -> None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
+from linkwise.spatial.numbers import unmasked
 from linkwise.view.drawing import labels, shapes, strokes
 from linkwise.view.drawing.skeleton import Skeleton, skeleton
 from linkwise.view.drawing.solids import Solids
@@ -99,9 +100,10 @@ def postures(mechanism: Tree, q: npt.ArrayLike | None) -> list[Skeleton]:
     """Lay out one posture (nq,) or several (k, nq), all with symbols of one size, that of the last."""
     if q is None or np.ndim(q) != 2:
         return [skeleton(mechanism, q)]
-    if not 1 <= len(np.asarray(q)) <= MOST:
-        raise ArgumentError(f"q holds {len(np.asarray(q))} postures; expected 1 to {MOST}: draw some of them")
-    made = [skeleton(mechanism, one) for one in np.asarray(q)]
+    rows = np.asarray(unmasked("q", q))
+    if not 1 <= len(rows) <= MOST:
+        raise ArgumentError(f"q holds {len(rows)} postures; expected 1 to {MOST}: draw some of them")
+    made = [skeleton(mechanism, one) for one in rows]
     return [resized(one, made[-1].size) for one in made]
 
 

@@ -12,6 +12,7 @@ from linkwise.model.limits import resting
 from linkwise.model.link import Link
 from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
+from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
@@ -132,7 +133,7 @@ def _symbol_size(made: Skeleton, extent: float) -> float:
 
 def coordinates(tree: Tree, q: Any) -> FloatArray:
     """Return the coordinates as an array (nq,); where none are given, joints at zero or the limit next to it."""
-    made = resting(tree) if q is None else np.asarray(q, dtype=float)
+    made = resting(tree) if q is None else np.asarray(unmasked("q", q), dtype=float)
     if made.shape != (tree.nq,) or not np.all(np.isfinite(made)):
         each = ", ".join(tree.coordinate_names) if tree.floating else "one for each joint"
         raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.nq} finite numbers, {each}")

@@ -31,6 +31,9 @@ FORMATS = (".gif", ".mp4")
 MOST_PICTURES, MOST_PIXELS = 2_000, 400_000_000
 """What is drawn at most: beyond, it takes minutes, and the file is too large to be looked at."""
 
+SLOWEST = 0.01
+"""The fewest pictures a second."""
+
 WIDTHS = (120, 1920)
 """Least and greatest width of a picture, pixels."""
 
@@ -178,14 +181,15 @@ def instants(motion: Trajectory, rate: float, speed: float) -> FloatArray:
         Where they are too many.
     """
     start, end = float(motion.t[0]), float(motion.t[-1])
-    count = 1 + math.ceil((end - start) * rate / speed - 1e-9)
-    if count > MOST_PICTURES:
-        share = count / MOST_PICTURES
+    between = (end - start) * rate / speed  # (infinite, maybe)
+    if between - 1e-9 > MOST_PICTURES - 1:
+        fastest, fewest = (end - start) * rate / (MOST_PICTURES - 1), (MOST_PICTURES - 1) * speed / (end - start)
+        fewer = f"at fewer pictures a second, rate={fewest:.2g}, " if fewest >= SLOWEST else ""
         raise ArgumentError(
-            f"the motion of {end - start:g} s makes {count:,} pictures; expected at most {MOST_PICTURES:,}: "
-            f"play it faster, speed={_rounded_up(speed * share)}, at fewer pictures a second, rate={rate / share:.2g}, "
-            "or animate a part of it, such as trajectory.until(time)"
+            f"the motion of {end - start:g} s makes {between + 1:,.0f} pictures; expected at most {MOST_PICTURES:,}: "
+            f"play it faster, speed={_rounded_up(fastest)}, {fewer}or animate a part of it, such as trajectory.until(time)"
         )
+    count = 1 + math.ceil(between - 1e-9)
     return np.asarray(np.minimum(start + np.arange(count) * (speed / rate), end))
 
 
@@ -197,8 +201,8 @@ def _rounded_up(value: float) -> str:
 def _checked(suffix: str, rate: float, speed: float, width: int) -> int:
     """Check the numbers; return the even width."""
     most = encoding.QUICKEST if suffix == ".gif" else 240.0
-    if not 0.01 <= rate <= most:
-        raise ArgumentError(f"rate is {shown(rate)}; expected 0.01 to {most:g} pictures a second in a {suffix}")
+    if not SLOWEST <= rate <= most:
+        raise ArgumentError(f"rate is {shown(rate)}; expected {SLOWEST:g} to {most:g} pictures a second in a {suffix}")
     if not (math.isfinite(speed) and speed > 0):
         raise ArgumentError(f"speed is {shown(speed)}; expected a number above 0")
     if not WIDTHS[0] <= width <= WIDTHS[1]:

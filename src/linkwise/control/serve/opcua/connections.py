@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import Any
 
@@ -12,6 +13,7 @@ from asyncua.common.utils import Buffer, ServiceError
 from asyncua.server.binary_server_asyncio import BinaryServer, OPCUAProtocol
 from asyncua.server.uaprocessor import UaProcessor
 
+from linkwise.control.serve.log import peer_name
 from linkwise.control.serve.opcua.sessions import Services
 
 CHUNK = 65535
@@ -76,7 +78,7 @@ class Processor(UaProcessor):
 
     def __init__(self, services: Services, transport: Any, limits: TransportLimits, encrypted: bool) -> None:
         super().__init__(services, transport, limits)
-        self._encrypted, self._refused = encrypted, 0
+        self._encrypted, self._refused, self._log = encrypted, 0, services.log
 
     async def _process_message(self, typeid: ua.NodeId, requesthdr: Any, seqhdr: Any, body: Any) -> Any:
         service = typeid.Identifier if typeid.NamespaceIndex == 0 else None
@@ -88,6 +90,7 @@ class Processor(UaProcessor):
         if service == _CREATE and self.session is not None:
             raise ServiceError(ua.StatusCodes.BadTooManySessions)
         if service == _ACTIVATE and self._refused >= REFUSALS:
+            self._log("connection", f"connection from {peer_name(self.name)} cut off: {REFUSALS} logins were refused")
             self._transport.abort()
             return False
         try:
@@ -110,15 +113,18 @@ class Connection(OPCUAProtocol):
         )
         self._listener = listener
         self._pieces = bytearray()
-        self._since = 0.0
+        self._since, self._peer = 0.0, peer_name(None)
 
     def connection_made(self, transport: Any) -> None:
         """Let somebody connect, or not."""
         self._since = time.monotonic()
+        self._peer = peer_name(transport.get_extra_info("peername"))
         if not self._listener.place_for_one():
             self._listener.turned_away += 1
+            self._log(f"turned away: there are {self._listener.services.max_connections}", logging.WARNING)
             transport.abort()
             return
+        self._log()
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=UNREAD)
         self.processor = Processor(self._listener.services, transport, self.limits, self._listener.encrypted)
@@ -127,12 +133,14 @@ class Connection(OPCUAProtocol):
     def connection_lost(self, ex: BaseException | None) -> None:
         """End what it had."""
         super().connection_lost(ex)
+        if self.processor is not None:
+            self._log("ended")
         if self.processor is not None and self.processor.session is not None:
             self.closing_tasks.append(asyncio.ensure_future(self.processor.session.close_session(True)))
 
     def pause_writing(self) -> None:
         """Cut off who does not read what it asks for."""
-        self.abort()
+        self.abort("it does not read what it asked for")
 
     def data_received(self, data: bytes) -> None:
         """Take bytes, and pass on whole pieces of messages; whatever is none ends the connection."""
@@ -140,7 +148,7 @@ class Connection(OPCUAProtocol):
         while len(self._pieces) >= 8:
             size = int.from_bytes(self._pieces[4:8], "little")
             if self._pieces[:3] not in _TYPES or not 8 < size <= CHUNK:
-                self.abort()
+                self.abort("what it sent is no message")
                 return
             if len(self._pieces) < size:
                 return
@@ -162,8 +170,10 @@ class Connection(OPCUAProtocol):
         """How long it is there, s."""
         return time.monotonic() - self._since
 
-    def abort(self) -> None:
+    def abort(self, why: str = "") -> None:
         """End it at once."""
+        if why:
+            self._log(f"cut off: {why}", logging.WARNING)
         self._pieces.clear()
         self._buffer = b""
         if self.transport is not None:
@@ -174,8 +184,11 @@ class Connection(OPCUAProtocol):
         try:
             return bool(await super()._process_one_msg(header, buf))
         except Exception:
-            self.abort()
+            self.abort("a message could not be read")
             return False
+
+    def _log(self, what: str = "", level: int = logging.INFO) -> None:
+        self._listener.services.log("connection", f"connection from {self._peer} {what}".rstrip(), level)
 
 
 class Listener(BinaryServer):
@@ -209,7 +222,7 @@ class Listener(BinaryServer):
             return False
         oldest = max(idle, key=lambda client: client.age)
         self.clients.remove(oldest)
-        oldest.abort()
+        oldest.abort("it has no session, and others need its place")
         return True
 
     def _make_protocol(self) -> Connection:

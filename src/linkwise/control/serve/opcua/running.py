@@ -18,6 +18,7 @@ from asyncua.crypto.permission_rules import PermissionRuleset
 from linkwise.control.ports import Ports
 from linkwise.control.serve import memory
 from linkwise.control.serve.board import Snapshots
+from linkwise.control.serve.log import LimitedLog, Relay
 from linkwise.control.serve.mailbox import Outcome, Sender
 from linkwise.control.serve.memory import Memory
 from linkwise.control.serve.opcua import wire
@@ -125,8 +126,9 @@ class Gate:
 
 
 async def serve(settings: Settings, tell: Callable[[dict[str, object]], None], gone: asyncio.Event) -> None:
-    """Serve until `gone`; where it listens is told."""
-    logging.disable()  # (who knocks in vain shall not fill a disk)
+    """Serve until `gone`; where it listens is told, and then the lines of the log."""
+    logging.disable()  # (the library's; its lines are not bounded)
+    log = LimitedLog(Relay(lambda level, text: tell({"level": level, "log": text})))
     wire.bound()
     shared = Memory(settings.layout, settings.handle)
     words = shared.words
@@ -146,7 +148,7 @@ async def serve(settings: Settings, tell: Callable[[dict[str, object]], None], g
     def denied(count: int) -> None:
         words[memory.DENIED] += count
 
-    services.denied = denied
+    services.denied, services.log = denied, log
     services.gate = Gate(ports, nodes, Sender(shared), PATIENCE * settings.stale, denied)
     if gone.is_set():
         return
@@ -156,7 +158,7 @@ async def serve(settings: Settings, tell: Callable[[dict[str, object]], None], g
     gc.enable()
     tell({"port": endpoint.bserver.port})
     try:
-        await _look(settings, nodes, words, endpoint.bserver, gone)
+        await _look(settings, nodes, words, endpoint.bserver, gone, log)
     finally:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(endpoint.bserver.stop(), 1.0)
@@ -197,7 +199,9 @@ async def _endpoint(settings: Settings, services: Services) -> Endpoint:
     return endpoint
 
 
-async def _look(settings: Settings, nodes: Nodes, words: memoryview, listener: Listener, gone: asyncio.Event) -> None:
+async def _look(
+    settings: Settings, nodes: Nodes, words: memoryview, listener: Listener, gone: asyncio.Event, log: LimitedLog
+) -> None:
     """Look at the values again and again, each time as long after the last as was asked for."""
     period, at = 1 / settings.publish, time.monotonic()
     while not gone.is_set():
@@ -206,6 +210,7 @@ async def _look(settings: Settings, nodes: Nodes, words: memoryview, listener: L
         words[memory.SESSIONS] = len(listener.services.sessions)
         words[memory.CONNECTIONS] = len(listener.clients)
         words[memory.TURNED_AWAY] = listener.turned_away
+        log.flush()
         if os.name == "posix" and os.getppid() != settings.parent:
             return
         at = max(at + period, time.monotonic())

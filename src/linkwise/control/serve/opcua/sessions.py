@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,9 @@ from asyncua.crypto.permission_rules import User, UserRole
 from asyncua.server.internal_server import InternalServer
 from asyncua.server.internal_session import InternalSession
 
+from linkwise.control.serve.log import peer_name
 from linkwise.control.serve.users import Doorkeeper
+from linkwise.errors import shown
 
 LONGEST_SESSION = 60_000
 """A session of which nothing is heard for so long ends, ms."""
@@ -71,12 +74,20 @@ class Session(InternalSession):
 
     def activate_session(self, params: ua.ActivateSessionParameters, peer_certificate: bytes | None) -> Any:
         """Let somebody in, unless too many without a name are in already."""
-        named = isinstance(params.UserIdentityToken, ua.UserNameIdentityToken)
+        token = params.UserIdentityToken
+        named = isinstance(token, ua.UserNameIdentityToken)
+        who = f"login of {shown(token.UserName)}" if named else "session without a name"
         self.iserver.user_manager.where = network(self.name)
-        if not named and self not in self.iserver.sessions and self.iserver.nameless >= self.iserver.most_nameless:
-            raise ServiceError(ua.StatusCodes.BadTooManySessions)
-        result = super().activate_session(params, peer_certificate)
+        try:
+            if not named and self not in self.iserver.sessions and self.iserver.nameless >= self.iserver.most_nameless:
+                raise ServiceError(ua.StatusCodes.BadTooManySessions)
+            result = super().activate_session(params, peer_certificate)
+        except Exception as error:
+            self.iserver.log("refused", f"{who} from {peer_name(self.name)} refused: {_code(error)}", logging.WARNING)
+            raise
         self.iserver.sessions.add(self)
+        role = f" ({'operator' if self._operator else 'viewer'})" if named else ""
+        self.iserver.log("login" if named else "session", f"{who}{role} from {peer_name(self.name)} accepted")
         return result
 
     async def close_session(self, delete_subs: bool = True) -> None:
@@ -104,6 +115,8 @@ class Session(InternalSession):
         _few(params.NodesToWrite, WRITES)
         if not self._operator:
             self.iserver.denied(len(params.NodesToWrite))
+            who = f"by {shown(self.user.name)}" if self._named else "without a name"
+            self.iserver.log("write", f"write {who} from {peer_name(self.name)} refused: no operator", logging.WARNING)
             return [ua.StatusCode(ua.UInt32(ua.StatusCodes.BadUserAccessDenied))] * len(params.NodesToWrite)
         return await self.iserver.gate(params.NodesToWrite)
 
@@ -219,6 +232,8 @@ class Services(InternalServer):
         Where writes go.
     denied : callable
         Told how many were refused for want of the right.
+    log : callable
+        Takes the kind, the text and the level of a line, as a `LimitedLog` does.
     sessions : set of Session
         Those that are active.
     most_nameless : int
@@ -232,6 +247,7 @@ class Services(InternalServer):
         self.most_nameless, self.interval = most_nameless, interval
         self.gate: Gate = _closed
         self.denied: Callable[[int], None] = _unheard
+        self.log: Callable[..., None] = _unheard
         super().__init__(user_manager=Visitors(keeper))
         self.allow_remote_admin = False
         self.supported_tokens = (ua.AnonymousIdentityToken, ua.UserNameIdentityToken)
@@ -322,8 +338,14 @@ def _not_made(code: int) -> ua.MonitoredItemCreateResult:
 _NO_PART = ua.DataValue(StatusCode=ua.StatusCode(ua.UInt32(ua.StatusCodes.BadIndexRangeInvalid)))
 
 
-def _unheard(count: int) -> None:
+def _unheard(*said: object) -> None:
     pass
+
+
+def _code(error: Exception) -> str:
+    """The name of the standard's status code that an error stands for."""
+    code = getattr(error, "code", None)
+    return ua.status_codes.get_name_and_doc(code)[0] if isinstance(code, int) else type(error).__name__
 
 
 def _read_only(value: ua.DataValue) -> ua.DataValue:
