@@ -220,6 +220,9 @@ class Layout:
         for link, letter in self.joints:
             unit = _unit(letter)
             yield _out(f"{link}.calculated_{letter}_speed", f"{unit}/s", "speed for the joint, after its regulator")
+        for link, letter in self.joints:
+            about = "value predicted for now in the last cycle, less the joint value that came in"
+            yield _out(f"{link}.following_error", _unit(letter), about)
         for end in self.ends:
             yield _out(f"{end}.position", "m", "end for the input values, from the start", (3,))
             yield _out(f"{end}.rotation_matrix", "1", "rotation of the end for the input values", (3, 3))

@@ -105,6 +105,7 @@ class Pace:
         _check(tree, [*links, *(link for pair in closures for link in pair[:2])])
         n, k, pairs = tree.n, len(links), len(closures)
         points, loops = Points(tree, tuple(links)), Closures(tree, closures)
+        self.points = points
         carry = RowLayout({"direction": n, "rate": 1, "chords": 3 * k, "joints": n})
         coordinates = dict.fromkeys(("q", "goal", "goal_speed", "low", "high"), n)
         limits = dict.fromkeys(LIMITS, k + n)
