@@ -165,6 +165,8 @@ class Layout:
     def _inputs(self, q0: FloatArray) -> Iterator[Port]:
         yield _port("chain.calculations_per_cycle", "1", "most iterations of a cycle", 100, kind="int", least=1, most=10_000)
         yield _port("chain.calculation_precision", "1", "greatest error of a constraint, m and rad", 1e-10, least=1e-14)
+        words = "whether the solver starts all over the joint ranges where nothing near is a solution"
+        yield _port("chain.global_search", "", words, False, kind="bool")
         for what, (unit, words) in _WORDS.items():
             yield _port(f"start.{what}", unit, f"{words} of the start, in the world", np.zeros(3))
         for i, (link, letter) in enumerate(self.joints):  # (side by side, as their solved values: one copy routes them all)

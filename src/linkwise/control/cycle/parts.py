@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwise.control.constraints import ChainConstraint
 from linkwise.control.cycle.branch import Branch
+from linkwise.control.cycle.global_search import STARTS, GlobalSearch
 from linkwise.control.cycle.layout import Layout
 from linkwise.control.cycle.report import Report
 from linkwise.control.cycle.rows import Problem
@@ -61,6 +62,7 @@ class Parts:
         meeting = self.problem.meeting()
         self.pace = Pace(tree, self.report.links, closures=meeting)
         n, size, inputs = tree.n, self.problem.size, self.layout.inputs
+        flags = 4 + len(self.targets.velocities)
         self.n, self.row, self.parameters = n, n + STATUS + 1, 2 * n + size
         self.points = len(self.report.links) + n
         self.preparing = self._kernel(
@@ -70,7 +72,7 @@ class Parts:
             {
                 "clean": (inputs,), "parameters": (2 * n + size,), "q0": (n,), "starts": (2, n), "settings": (2,),
                 "retry": (2,), "closing": (2 * n + size,), "bounds": (2 * n + 3 * self.points + len(meeting),),
-                "flags": (3 + len(self.targets.velocities),),
+                "flags": (flags,),
             },
         )  # fmt: skip
         self.looking = self._kernel(
@@ -82,6 +84,12 @@ class Parts:
         step = {"parameters": (2 * n + size,), "q0": (n,), "settings": (2,), "q": (n,), "aux": (STATUS,)}
         made = {"q": (n,), "aux": (STATUS,), "status": ()}
         self.tracking = Descent(Program(trace(partial(track, self.problem), "chain_track", step, made)), lanes=LANES)
+        self.searching = self._kernel(
+            GlobalSearch(self.problem),
+            "chain_search",
+            {"parameters": (self.parameters,), "here": (n,), "state": (n,)},
+            {"starts": (STARTS, n), "state": (n,)},
+        )
         if self.branch.exists:
             self._trace_branch()
         made_row = self.pace.made_row
@@ -89,7 +97,7 @@ class Parts:
             self._report,
             "chain_report",
             {
-                "clean": (inputs,), "flags": (3 + len(self.targets.velocities),), "now": (self.row,), "later": (self.row,), "solved": (made_row,),
+                "clean": (inputs,), "flags": (flags,), "now": (self.row,), "later": (self.row,), "solved": (made_row,),
                 "predicted": (made_row,), "speeds": (n,), "carried": (n,), "numbers": (2 * n + size,), "numbers_later": (2 * n + size,),
                 "at": (2, n), "memory": (self.report.size,), "clock": (1,),
             },
@@ -132,11 +140,12 @@ class Parts:
         retry = np.array([precision * precision, greatest(RETRY * most, 1.0)], dtype=object)
         bounds = [limits, *(layout.greatest(clean, what) for what in ("speed", "acceleration", "deceleration"))]
         bounds.append(targets.meeting(clean))
-        flags = np.array([wrong, targets.moving(clean), targets.free(clean), *targets.without_free(clean)], dtype=object)
+        flags = [wrong, targets.moving(clean), targets.free(clean), layout.take(clean, "chain.global_search")]
+        flags += targets.without_free(clean)
         parameters = np.concatenate([limits, targets.now(clean)])
         closing = np.concatenate([limits, np.zeros(self.problem.size)])  # (no constraint counts: the loops of the mechanism)
         starts, begin = targets.starts(last[0]), targets.begin(clean, before, last, at)
-        return clean, parameters, begin, starts, settings, retry, closing, np.concatenate(bounds), flags
+        return clean, parameters, begin, starts, settings, retry, closing, np.concatenate(bounds), np.array(flags, dtype=object)
 
     def _ahead(self, clean: Array, found: Array, last: Array, clock: Array, before: Array) -> tuple[Array, ...]:
         goal = found[: self.n]

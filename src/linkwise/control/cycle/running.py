@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from linkwise.control.cycle.global_search import STARTS
 from linkwise.control.cycle.parts import Parts
 from linkwise.kernel.sequence import Call, Copy, If, Sequence, Step
 from linkwise.spatial.scalar import FloatArray
@@ -35,13 +36,13 @@ class Cycle:
         self.parts = parts
         n, pace, layout = parts.n, parts.pace, parts.layout
         # What is kept for the next cycle, side by side, so that a state is a copy of it: the good inputs, what the report
-        # remembers, both goals, what the pace carries for both, both outputs, the length of the cycle, and where there are
-        # loops the direction of motion.
+        # remembers, both goals, what the pace carries for both, both outputs, the length of the cycle, how far starts were
+        # tried, and where there are loops the direction of motion.
         carried = pace.given["carry"].stop - pace.given["carry"].start
-        sizes = [layout.inputs, parts.report.size, 2 * n, 2 * carried, 2 * n, 1, 2 * n if parts.branch.exists else 0]
+        sizes = [layout.inputs, parts.report.size, 2 * n, 2 * carried, 2 * n, 1, n, 2 * n if parts.branch.exists else 0]
         self.memory = np.zeros(sum(sizes))
         views = [self.memory[a:b] for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
-        self.before, self.told, last, carry, at, self.dt_before, motion = views
+        self.before, self.told, last, carry, at, self.dt_before, self.searched, motion = views
         self.last, self.carry, self.at = last.reshape(2, n), carry.reshape(2, -1), at.reshape(2, n)
         self.anchor, self.secant = motion.reshape(2, -1)
         # What comes in, cleaned; what the solver is given, now and for the end of the cycle, and where it begins.
@@ -115,7 +116,7 @@ class Cycle:
                         Call(parts.looking, (self.clean, self.goal, self.last, self.clock, self.dt_before), look),
                         *self._solve(self.later_parameters, self.begin, self.later, self.next_goal, (self.goal[:n],) * 2),
                         Copy(self.carried, self.next_goal),
-                        If(self.flags[2:], self._without_free()),
+                        If(self.flags[2:3], self._without_free()),
                     ),
                     (
                         Copy(self.later, self.now),
@@ -147,8 +148,8 @@ class Cycle:
     ) -> list[Step]:
         """Solve from where it begins, and what was found is the goal.
 
-        Where nothing is found two more starts are tried, with fewer iterations. Where they lead nowhere either the goal is
-        the best on the way from the first. That is brought onto the loops of the mechanism, which give way otherwise; the
+        Where nothing is found two more starts are tried, with fewer iterations, and if a global search is asked for some
+        anywhere in the joint ranges. Where they lead nowhere either the goal is the best on the way from the first. That is brought onto the loops of the mechanism, which give way otherwise; the
         solver goes on from where they do, so that it stays there. With loops the branch of motion is kept: `motion` are the
         joint values that came in, and the last answer.
         """
@@ -159,7 +160,15 @@ class Cycle:
             best += [close, Copy(goal[:n], self.closed[:n])]
         if again:
             more = Call(parts.tracking, (parameters, self.starts[0], self.starts[1:], self.retry), (self.spare,))
-            best = [more, If(self.spare[-1:], (Copy(found, self.spare), Copy(goal, self.spare)), tuple(best))]
+            take = (Copy(found, self.spare), Copy(goal, self.spare))
+            starts, state = np.empty((STARTS, n)), np.empty(n)
+            search = (
+                Call(parts.searching, (parameters, self.last[0], self.searched), (starts, state)),
+                Copy(self.searched, state),
+                Call(parts.tracking, (parameters, starts[0], starts[1:], self.retry), (self.spare,)),
+                If(self.spare[-1:], take, tuple(best)),
+            )
+            best = [more, If(self.spare[-1:], take, (If(self.flags[3:4], search, tuple(best)),))]
         first = Call(parts.tracking, (parameters, begin, self.none, self.settings), (found,))
         return [first, *self._keep_branch(parameters, found, *motion), If(found[-1:], (Copy(goal, found),), tuple(best))]
 
@@ -197,7 +206,7 @@ class Cycle:
         places = [layout.ports.slice_of(f"{link}.{letter}_speed") for link, letter in layout.joints]
         rest: list[Step] = [Copy(inputs, self.clean), *(Copy(inputs[place], np.zeros(1)) for place in places)]
         for k, constraint in enumerate(parts.targets.velocities):
-            rest.append(Copy(inputs[layout.ports.slice_of(f"{constraint.name}.enabled")], self.flags[3 + k : 4 + k]))
+            rest.append(Copy(inputs[layout.ports.slice_of(f"{constraint.name}.enabled")], self.flags[4 + k : 5 + k]))
         look = Call(parts.looking, (inputs, self.goal, self.last, self.clock, self.dt_before), (numbers, begin, *unused))
         solve = Call(parts.tracking, (numbers, begin, self.none, self.settings), (self.without,))
         return (*rest, look, solve, If(self.without[-1:], (Copy(self.carried, self.without),)))
