@@ -46,7 +46,9 @@ def test_calculated_speeds_keep_every_greatest_speed(make, seed: int) -> None:
         chain.step(DT)
         used.append(shares(chain, q, joints, ends).max())
     assert max(used) <= 1.0 + 1e-12 + 64 * EPS * 5.0 / DT / ends.min()
-    assert np.median(used) >= 0.99  # (most are held back; chords of some tenths of a rad are shorter than their arcs by that)
+    assert (
+        np.median(used) >= 0.99
+    )  # (most are held back; chords of some tenths of a rad are shorter than their arcs by that)
 
 
 def test_all_joints_are_slowed_in_the_same_ratio() -> None:
@@ -74,7 +76,9 @@ def test_an_integral_stands_while_a_limit_holds_the_speed_back() -> None:
 
 def test_following_error() -> None:
     """The value that was predicted for now less the one that came in; none where the chain's own values come in."""
-    chain = Chain(robots.planar_2r(), MovingPosition("target", "tool", [1.2, 0.9, 0.0], velocity=[0.1, 0.0, 0.0]), q0=[0.3, 0.5])
+    chain = Chain(
+        robots.planar_2r(), MovingPosition("target", "tool", [1.2, 0.9, 0.0], velocity=[0.1, 0.0, 0.0]), q0=[0.3, 0.5]
+    )
     for _ in range(3):
         chain.step(DT)
         assert [chain[f"link{k}.following_error"] for k in (1, 2)] == [0.0, 0.0]
@@ -106,8 +110,8 @@ def test_speeds_and_velocities_are_given_out_in_every_cycle(make: str) -> None:
 def test_speeds_of_a_target_and_of_joints_together() -> None:
     """A redundant arm that follows a target while a joint speed moves it in itself: neither is lost, none counts twice.
 
-    The solved values do not have the motion in itself, so the speed is that from them to the predicted ones; what the target's
-    motion bends in a cycle is of first order.
+    The solved values do not have the motion in itself, so the speed is that from them to the predicted ones; what the
+    target's motion bends in a cycle is of first order.
     """
     errors = []
     for dt in (0.004, 0.002):
@@ -140,7 +144,9 @@ def test_speeds_lead_along_the_predicted_values_to_the_last_digit() -> None:
 def test_a_place_that_is_jogged_counts_once() -> None:
     """A velocity on a fixed position says how that one moves: its solved values go along, and speeds add up."""
     tip = robots.planar_2r().forward_kinematics([0.3, 0.8])[:3, 3]
-    chain = Chain(robots.planar_2r(), [FixedPosition("hold", "tool", tip), Velocity("jog", "tool", [0.1, 0.0, 0.0])], q0=[0.3, 0.8])
+    chain = Chain(
+        robots.planar_2r(), [FixedPosition("hold", "tool", tip), Velocity("jog", "tool", [0.1, 0.0, 0.0])], q0=[0.3, 0.8]
+    )
     total = predicted(chain)
     for k in range(50):
         chain["hold.position"] = tip + np.array([0.1, 0.0, 0.0]) * DT * k

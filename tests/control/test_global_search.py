@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from linkwise import robots
 from linkwise.control import Chain, rotation_angles
 from linkwise.control.cycle.global_search import GlobalSearch
 from linkwise.control.cycle.rows import Problem
-from linkwise import robots
 from some_chains import EPS, PRECISION, enable, inside, place_of, puma, solved
 
 DT, SPEED, CHANGE = 0.01, 2.0, 8.0

@@ -5,7 +5,17 @@ from pathlib import Path
 import pytest
 
 from linkwise import robots
-from linkwise.control import Chain, DrivenJoint, FixedLink, FixedPosition, Loop, MovingPosition, RevoluteLink, Velocity, chain_file
+from linkwise.control import (
+    Chain,
+    DrivenJoint,
+    FixedLink,
+    FixedPosition,
+    Loop,
+    MovingPosition,
+    RevoluteLink,
+    Velocity,
+    chain_file,
+)
 from linkwise.control.chain_description import ChainDescription
 from linkwise.errors import ArgumentError, LinkwiseError, ModelError
 
@@ -19,7 +29,9 @@ def mistakes(make) -> list[str]:
 
 def all_in_order(lines: list[str], words: list[str]) -> bool:
     """Whether there is one line for each group of words, which has them all."""
-    return len(lines) == len(words) and all(all(word in line for word in group.split()) for line, group in zip(lines, words))
+    return len(lines) == len(words) and all(
+        word in line for line, group in zip(lines, words, strict=True) for word in group.split()
+    )
 
 
 def test_a_chain_with_many_mistakes() -> None:
@@ -42,7 +54,16 @@ def test_a_chain_with_many_mistakes() -> None:
             routes={"link2.theta": "a.b", "c.d": "link1.theta_solved"},
         )
     )
-    expected = ["constraints 3", "angles xzy", "starting_dof w", "name 4", "period -1.0", "q0 (1,)", "goal start two", "goal tol"]
+    expected = [
+        "constraints 3",
+        "angles xzy",
+        "starting_dof w",
+        "name 4",
+        "period -1.0",
+        "q0 (1,)",
+        "goal start two",
+        "goal tol",
+    ]
     expected += ["goal nowhere", "start link9", "nope.y", "c.d", "a.b", "link1.theta 'x'", "link2.max_theta_speed -2.0"]
     assert all_in_order(lines, expected), lines
 
@@ -50,7 +71,9 @@ def test_a_chain_with_many_mistakes() -> None:
 def test_links_that_make_no_mechanism_do_not_hide_the_others() -> None:
     links = [RevoluteLink("a", predecessor="q"), RevoluteLink("a"), FixedLink("b", predecessor="zz")]
     lines = mistakes(lambda: Chain(links, FixedPosition("goal", "tol"), ports={"b.y": 3}))
-    assert all_in_order(lines, ["'a' predecessor 'q'", "'b' predecessor 'zz'", "links 'a' twice", "goal 'tol'", "b.y"]), lines
+    assert all_in_order(lines, ["'a' predecessor 'q'", "'b' predecessor 'zz'", "links 'a' twice", "goal 'tol'", "b.y"]), (
+        lines
+    )
 
 
 def test_ports_of_a_constraint_that_does_not_fit_are_not_told_too() -> None:
@@ -69,7 +92,10 @@ def test_one_mistake_keeps_its_class() -> None:
     ("make", "expected"),
     [
         (lambda: FixedPosition("", 3, [1, 2], enabled=2), ["name ''", "link 3", "enabled 2", "position (2,)"]),
-        (lambda: MovingPosition("p", 4, [1], angles="x", velocity=[1]), ["link 4", "position (1,)", "angles", "velocity (1,)"]),
+        (
+            lambda: MovingPosition("p", 4, [1], angles="x", velocity=[1]),
+            ["link 4", "position (1,)", "angles", "velocity (1,)"],
+        ),
         (lambda: Velocity("p", 4), ["link 4", "'p' neither"]),
         (lambda: Loop("p", "tool", "tool", rotation=1), ["to 'tool'", "rotation 1"]),
         (lambda: DrivenJoint("p", 1, [1.0], [2.0]), ["link 1", "value (1,)", "speed (1,)"]),
@@ -121,14 +147,13 @@ value = "a"
 
 
 def test_a_file_with_many_mistakes(tmp_path: Path) -> None:
-    """Whatever is wrong with links and constraints, what does not depend on that is checked as well."""
+    """What does not depend on wrong links and constraints is checked as well."""
     path = tmp_path / "bad.toml"
     path.write_text(FILE)
     lines = FILE.splitlines()
-    wrong = [
-        "period =", "calculations_per_cycle", 'a = "x"', "predecessor =", "positionn", '"stik"', "position = [", 'name = "hold"',
-        'link = "nothing"', "to =", '"boo"', "value =", "stick.nope", "boom.max_theta_speed", "motor.speed", "nope.x",
-    ]  # fmt: skip
+    wrong = ["period =", "calculations_per_cycle", 'a = "x"', "predecessor =", "positionn", '"stik"', "position = ["]
+    wrong += ['name = "hold"', 'link = "nothing"', "to =", '"boo"', "value =", "stick.nope", "boom.max_theta_speed"]
+    wrong += ["motor.speed", "nope.x"]
     expected = [max(k for k, line in enumerate(lines, 1) if words in line) for words in wrong]
     assert [problem.line for problem in chain_file.check(path)] == expected
 

@@ -17,8 +17,8 @@ from linkwise.control.cycle.parts import parts_of
 from linkwise.control.cycle.running import Cycle
 from linkwise.control.dh_links import DHLink, is_word
 from linkwise.control.joint_values import JointValues
-from linkwise.control.mistakes import Mistakes
 from linkwise.control.links import mechanism_of, port_values, stand_in, with_starting_dof
+from linkwise.control.mistakes import Mistakes
 from linkwise.control.port import Value
 from linkwise.control.ports import Ports
 from linkwise.control.recorder import Recorder

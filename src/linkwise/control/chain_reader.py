@@ -259,7 +259,12 @@ class ChainReader:
 
     def _replacement(self, key: str) -> Any:
         """What stands for a value that is wrong."""
-        numbers = {**dict.fromkeys(VECTORS, (0.0, 0.0, 0.0)), **dict.fromkeys(SCALARS, 0.0), "rotation": False, "enabled": True}
+        numbers = {
+            **dict.fromkeys(VECTORS, (0.0, 0.0, 0.0)),
+            **dict.fromkeys(SCALARS, 0.0),
+            "rotation": False,
+            "enabled": True,
+        }
         if key in numbers:
             return numbers[key]
         return "start" if key == "to" else "?"

@@ -160,8 +160,9 @@ def ranks_at(task: Closing, q: FloatArray) -> npt.NDArray[np.intp]:
 def regular_rank(task: Closing, q: FloatArray, *, own: bool = False) -> int:
     """The least rank of the closure equations at closed positions (k, nq) that are not singular.
 
-    With `own` the others are around the first one, and where that is not singular its own rank is the answer. At a position that is not, each motion that the equations allow at first order goes on: a step along it closes, further
-    on, with the same rank. Where the greatest rank was taken instead, an assembly that happens to be stuck would decide, or
+    With `own` the others are around the first one, and where that is not singular its own rank is the answer. At
+    a position that is not, each motion that the equations allow at first order goes on: a step along it closes, further on,
+    with the same rank. Where the greatest rank was taken instead, an assembly that happens to be stuck would decide, or
     a position beside a singular one whose loops are closed up to rounding only.
     """
     ranks = ranks_at(task, q)

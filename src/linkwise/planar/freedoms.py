@@ -25,6 +25,7 @@ _LEAVES = {
     "free": "removes nothing",
 }
 
+
 @dataclass(frozen=True, repr=False)
 class Freedoms:
     """How many degrees of freedom a planar mechanism has, by counting and by rank.

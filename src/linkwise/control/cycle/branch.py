@@ -9,8 +9,6 @@ Methods*, 1990, chapters 2 and 8).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from linkwise.control.cycle.rows import Problem
@@ -35,7 +33,7 @@ CONTINUED = 0.1
 where the secant continues the motion."""
 
 NEAR = 3.0
-"""The joint values that came in may be so many steps from the last answer; else they, not the motion, say which branch it is."""
+"""The joint values that came in may be so many steps from the last answer; else they say which branch it is."""
 
 TINY = 1e-100
 """Added to a square before its root is divided by."""
@@ -63,7 +61,7 @@ class Branch:
         return any(group.kind in {"closed", "meet"} for group in self.problem.groups)
 
     def turned(self, last: Array, secant: Array, found: Array) -> Array:
-        """Above zero (1,) where an answer, a row of the solver, is none, or turns off the secant (n,) behind the last answer."""
+        """Above zero (1,) where an answer, a row of the solver, is none, or turns off the secant (n,)."""
         n = self.problem.tree.n
         step, along = (found[:n] - last) * self.scale, secant * self.scale
         size, length, both = squared(step), squared(along), inner(step, along)
@@ -92,7 +90,7 @@ class Branch:
         return there, np.array([good], dtype=object)
 
     def nearer(self, there: Array, found: Array, other: Array) -> Array:
-        """Above zero (1,) where another answer is one, and the first is none, or further from where the motion leads (n,)."""
+        """Above zero (1,) where another answer is one, and the first is none, or further from there (n,)."""
         n = self.problem.tree.n
         gap, new = (squared((row[:n] - there) * self.scale) for row in (found, other))
         return np.array([select(other[-1], select(found[-1], gap - new, 1.0), 0.0)], dtype=object)

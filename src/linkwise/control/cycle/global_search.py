@@ -2,7 +2,7 @@
 
 They are the points of an additive recurrence with low discrepancy: multiples of the powers of 1/phi, phi^(n+1) = phi + 1,
 modulo 1 (H. Weyl, "Ueber die Gleichverteilung von Zahlen mod. Eins", Math. Annalen 77, 1916; the powers of phi as in the
-sequence of M. Roberts, 2018). They follow from a state that goes on from cycle to cycle, so that a replay meets the same ones.
+sequence of M. Roberts, 2018). They follow from a state that goes on from cycle to cycle, so a replay meets the same ones.
 """
 
 from __future__ import annotations

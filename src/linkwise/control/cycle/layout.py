@@ -170,7 +170,9 @@ class Layout:
         return found
 
     @classmethod
-    def fitting(cls, tree: Tree, constraints: Sequence[ChainConstraint], q0: FloatArray, mistakes: Mistakes) -> Layout | None:
+    def fitting(
+        cls, tree: Tree, constraints: Sequence[ChainConstraint], q0: FloatArray, mistakes: Mistakes
+    ) -> Layout | None:
         """The ports of a chain, or, with what is wrong added to the mistakes, those without constraints that do not fit."""
         layout = mistakes.take(cls, tree, constraints, q0)
         if layout is not None or tree.floating or not tree.n:

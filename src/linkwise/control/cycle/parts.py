@@ -98,8 +98,8 @@ class Parts:
             "chain_report",
             {
                 "clean": (inputs,), "flags": (flags,), "now": (self.row,), "later": (self.row,), "solved": (made_row,),
-                "predicted": (made_row,), "speeds": (n,), "carried": (n,), "numbers": (2 * n + size,), "numbers_later": (2 * n + size,),
-                "at": (2, n), "memory": (self.report.size,), "clock": (1,),
+                "predicted": (made_row,), "speeds": (n,), "carried": (n,), "numbers": (2 * n + size,),
+                "numbers_later": (2 * n + size,), "at": (2, n), "memory": (self.report.size,), "clock": (1,),
             },
             {"outputs": (self.layout.outputs,), "memory": (self.report.size,), "taken": (n + 1,)},
         )  # fmt: skip
@@ -145,7 +145,17 @@ class Parts:
         parameters = np.concatenate([limits, targets.now(clean)])
         closing = np.concatenate([limits, np.zeros(self.problem.size)])  # (no constraint counts: the loops of the mechanism)
         starts, begin = targets.starts(last[0]), targets.begin(clean, before, last, at)
-        return clean, parameters, begin, starts, settings, retry, closing, np.concatenate(bounds), np.array(flags, dtype=object)
+        return (
+            clean,
+            parameters,
+            begin,
+            starts,
+            settings,
+            retry,
+            closing,
+            np.concatenate(bounds),
+            np.array(flags, dtype=object),
+        )
 
     def _ahead(self, clean: Array, found: Array, last: Array, clock: Array, before: Array) -> tuple[Array, ...]:
         goal = found[: self.n]

@@ -151,7 +151,7 @@ class Report:
     def _joints(
         self, made: Array, x: Array, ends: tuple[Array, Array], at: Array, kept: Array, first: Any, dt: Any
     ) -> tuple[Array, Array]:
-        """Put the outputs of all joints; what their regulators remember (3, n), and where the joints are taken to be (n + 1,).
+        """Put the outputs of all joints; what is remembered of them (3, n), and where they are taken to be (n + 1,).
 
         The speed of a joint leads to its predicted value from its input value. An input that is the solved value of the last
         cycle is no measurement: the joint then is where the last cycle expected it. The last number is above zero where the

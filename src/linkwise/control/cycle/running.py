@@ -58,7 +58,12 @@ class Cycle:
         self.speeds, self.leading = np.zeros((2, n))
         # What the pace makes of both, and what the report will remember.
         self.given, self.made = np.zeros((2, pace.row)), np.empty((2, pace.made_row))
-        self.told_next, self.taken, self.slowed, self.over = np.empty(parts.report.size), np.empty(n + 1), np.empty(n), np.empty(1)
+        self.told_next, self.taken, self.slowed, self.over = (
+            np.empty(parts.report.size),
+            np.empty(n + 1),
+            np.empty(n),
+            np.empty(1),
+        )
         self._steps, self._stand = self._sequences()
         self.reset(q0)
 
@@ -149,8 +154,9 @@ class Cycle:
         """Solve from where it begins, and what was found is the goal.
 
         Where nothing is found two more starts are tried, with fewer iterations, and if a global search is asked for some
-        anywhere in the joint ranges. Where they lead nowhere either the goal is the best on the way from the first. That is brought onto the loops of the mechanism, which give way otherwise; the
-        solver goes on from where they do, so that it stays there. With loops the branch of motion is kept: `motion` are the
+        anywhere in the joint ranges. Where they lead nowhere either the goal is the best on the way from the first. That is
+        brought onto the loops of the mechanism, which give way otherwise; the solver goes on from where they do, so that it
+        stays there. With loops the branch of motion is kept: `motion` are the
         joint values that came in, and the last answer.
         """
         parts, n = self.parts, self.parts.n
@@ -212,12 +218,18 @@ class Cycle:
         return (*rest, look, solve, If(self.without[-1:], (Copy(self.carried, self.without),)))
 
     def _slow(self, bounds: FloatArray) -> list[Step]:
-        """The calculated speeds within the greatest ones; the integrals of the regulators stand while these hold them back."""
+        """The calculated speeds within the greatest ones; integrals of regulators stand while these hold them back."""
         parts, n, layout = self.parts, self.parts.n, self.parts.layout
         (link, letter), first = layout.joints[0], 2 * n
         begin = layout.ports.slice_of(f"{link}.calculated_{letter}_speed").start - layout.inputs
-        speeds, kept, before = self.outputs[begin : begin + n], parts.report.kept_of(self.told_next), parts.report.kept_of(self.told)
-        slow = Call(parts.slowing, (self.taken, speeds, bounds[first : first + parts.points], self.clock), (self.slowed, self.over))
+        speeds, kept, before = (
+            self.outputs[begin : begin + n],
+            parts.report.kept_of(self.told_next),
+            parts.report.kept_of(self.told),
+        )
+        slow = Call(
+            parts.slowing, (self.taken, speeds, bounds[first : first + parts.points], self.clock), (self.slowed, self.over)
+        )
         copies = (Copy(speeds, self.slowed), Copy(kept["given"], self.slowed), Copy(kept["integral"], before["integral"]))
         steps: tuple[Step, ...] = ()
         for _ in range(SLOWED):

@@ -40,9 +40,10 @@ class Pace:
     back as hard as it could brake in the last cycle; a lowered deceleration counts from the next output that can stop with
     it, and a stop that has begun goes on as it was verified. Nothing ever jumps.
 
-    Loops are kept closed in every output. How they bend the ways of the points is measured, not bounded, so near a singular
-    position an acceleration may turn out greater than its limit: loops and joint limits go first, speeds second,
-    accelerations third, and `kept` tells of it.
+    Loops are kept closed in every output. How much they bend the ways of the points is known at the present output, and how
+    fast that grows from the last cycle; braking is planned with twice this growth. Near a singular position that the last
+    cycle gave no sign of, an acceleration may turn out greater than its limit: loops and joint limits go first, speeds
+    second, accelerations third, and `kept` tells of it.
 
     Parameters
     ----------

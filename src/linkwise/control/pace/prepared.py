@@ -60,7 +60,11 @@ class Prepare:
             dict.fromkeys(NUMBERS, 1)
             | dict.fromkeys(JOINTS, n)
             | {"carry": carry.size, **limits, "lengths": k, "places": 3 * k}
-            | {"entered": 3 * k if closures else 0, "residual": closures.rows, "closures": given.parts["closures"].stop - given.parts["closures"].start}
+            | {
+                "entered": 3 * k if closures else 0,
+                "residual": closures.rows,
+                "closures": given.parts["closures"].stop - given.parts["closures"].start,
+            }
         )
 
     def __call__(self, p: Array) -> Array:
