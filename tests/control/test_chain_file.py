@@ -516,7 +516,7 @@ BAD: list[tuple[str, list[str]]] = [
     (ARM.replace("chain 1", "chain 2"), ["line 1: format is 'linkwise chain 2'; this reader takes 'linkwise chain 1'"]),
     (ARM + "[ports]\n" + "a." * 3000 + "a = 1\n", ["tables nested too deeply"]),
     ("x = = 1\n", ["line 1: not valid TOML: Invalid value (column 5)"]),
-    (ARM + "[[link]]\n", ["line 2: there are a mechanism and [[link]] tables; expected one of the two"]),
+    (ARM + "[[link]]\na = 1\n", ["line 2: there are a mechanism and [[link]] tables; expected one of the two"]),
     (
         HEAD + "mechanism = 'pumma560'\n",
         [

@@ -26,8 +26,8 @@ def remembered(chain: Chain) -> tuple[bytes, np.ndarray]:
     """All that the next cycle depends on, but for how many there were; and the integrals of the regulators apart."""
     memory, first = chain._cycle.memory.copy(), chain.layout.inputs
     memory[first + 1 : first + len(CLOCK)] = 0.0
-    told = memory[first : first + chain._cycle.parts.report.size]
-    integrals = told[len(told) - 3 * chain.mechanism.n :: 3]
+    report = chain._cycle.parts.report
+    integrals = report.kept_of(memory[first : first + report.size])["integral"]
     kept = integrals.copy()
     integrals[:] = 0.0
     return chain.ports.inputs.tobytes() + memory.tobytes(), kept

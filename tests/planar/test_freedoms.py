@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import linkwise as lw
 from linkwise import planar, robots
 from linkwise.errors import ArgumentError
+from linkwise.kinematics.closing import closed_samples, closing
+from linkwise.kinematics.mobility import ranks_at
 from linkwise.planar import Link, Loop, Mechanism
+from linkwise.planar.closing import twin
+from linkwise.solve.linkage import Linkage
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 
 
-def four_bar(*, extra: bool = False) -> Mechanism:
-    """A parallelogram of cranks 1 m and a coupler 2 m long; with an extra crank half way along, if asked for."""
+def four_bar(*, extra: bool = False, place: float = 1.0) -> Mechanism:
+    """A parallelogram of cranks 1 m and a coupler 2 m long; with an extra crank at a place along it, if asked for."""
     links = [
         Link(name="crank"),
         Link(name="coupler", a=1.0),
@@ -23,8 +28,8 @@ def four_bar(*, extra: bool = False) -> Mechanism:
     ]
     loops = [Loop("coupler", (2.0, 0.0), "rocker", (1.0, 0.0), name="pin")]
     if extra:
-        links.append(Link(name="middle", parent="world", a=1.0))
-        loops.append(Loop("coupler", (1.0, 0.0), "middle", (1.0, 0.0), name="middle pin"))
+        links.append(Link(name="middle", parent="world", a=place))
+        loops.append(Loop("coupler", (place, 0.0), "middle", (1.0, 0.0), name="middle pin"))
     return Mechanism(links, loops, name="parallelogram")
 
 
@@ -70,8 +75,48 @@ def test_an_extra_parallel_crank_makes_the_count_wrong_and_the_rank_tells() -> N
     last = str(found).splitlines()[-1]
     assert "1 degree of freedom. The lengths are such that 1 of the loop equations repeats others" in last
     anywhere = four_bar(extra=True).freedoms()  # (crossed, it is stuck where the extra crank happens to fit)
-    assert anywhere.by_rank == 0
-    assert str(anywhere).endswith("At others there are up to 1: give the one that matters.")
+    assert (anywhere.count, anywhere.by_rank, int(anywhere)) == (0, 1, 1)
+    assert "1 degree of freedom. The lengths are such that 1 of the loop equations repeats others" in str(anywhere)
+    assert str(anywhere).endswith("At others, put together in another way, 0 degrees of freedom.")
+
+
+@pytest.mark.parametrize("place", [0.4, 0.7, 1.0, 1.3])
+@pytest.mark.parametrize("driven", ["crank", "coupler", "rocker", "middle"])
+def test_a_parallelogram_with_a_third_bar_is_driven(place: float, driven: str) -> None:
+    """By any of its joints, from the first configuration that the search finds, round and through one line.
+
+    The configurations that come back are those of the parallelogram, known in closed form: to 1e-12 of the size, and beside
+    one line to the root of that.
+    """
+    made = four_bar(extra=True, place=place)
+    angles = np.linspace(0.4, 2.7, 40)
+    shape = np.array([1.0, -1.0, 1.0, 1.0])
+    sign = -1.0 if driven == "coupler" else 1.0
+    for angle in angles:
+        near = shape * angle + 0.05 * np.array([1.0, -2.0, 0.5, -1.0])
+        near[made.coordinate_names.index(driven)] = sign * angle
+        assert np.abs(made.close(near, driven=driven) - shape * angle).max() <= 1e-11
+    linkage = made.linkage(driven)
+    turn = linkage.trace(sign * angles, q0=shape * angles[0])
+    assert turn.success.all()
+    assert np.abs(turn.q - shape * angles[:, None]).max() <= 1e-11
+    with pytest.raises(ArgumentError, match="1 degree of freedom"):
+        made.linkage([driven, "crank" if driven != "crank" else "rocker"])
+
+
+def test_the_drive_leaves_a_stuck_assembly_that_the_search_begins_with() -> None:
+    """Zero closes where the extra crank happens to fit the crossed bars; a mechanism that moves is driven all the same."""
+    base = four_bar(extra=True)
+    stuck = closed_samples(closing(twin(base)), count=30)
+    task = closing(twin(base))
+    at = next(q for q, rank in zip(stuck, ranks_at(task, stuck), strict=True) if rank == 4)
+    links = [link.replace(theta=float(angle)) for link, angle in zip(base.links, at, strict=True)]
+    moved = base.replace(links=links)
+    assert np.abs(moved.gaps(np.zeros(4))).max() <= 1e-11
+    assert (moved.freedoms(np.zeros(4)).by_rank, moved.freedoms().by_rank) == (0, 1)
+    assert moved.linkage("crank").driven == ("crank",)
+    with pytest.raises(ArgumentError, match="no degree of freedom"):
+        Linkage(twin(moved), ["crank"], q0=np.zeros(4))
 
 
 def test_a_flat_parallelogram_is_singular() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,10 @@ from linkwise.control.constraints import ChainConstraint
 from linkwise.control.cycle.layout import Layout
 from linkwise.control.cycle.parts import parts_of
 from linkwise.control.cycle.running import Cycle
-from linkwise.control.dh_links import DHLink
+from linkwise.control.dh_links import DHLink, is_word
 from linkwise.control.joint_values import JointValues
-from linkwise.control.links import mechanism_of, port_values, with_starting_dof
+from linkwise.control.links import mechanism_of, port_values, stand_in, with_starting_dof
+from linkwise.control.mistakes import Mistakes
 from linkwise.control.port import Value
 from linkwise.control.ports import Ports
 from linkwise.control.recorder import Recorder
@@ -79,7 +80,7 @@ class Chain:
     Raises
     ------
     ArgumentError
-        Naming what is wrong.
+        Naming everything that is wrong with it, a line each.
 
     Examples
     --------
@@ -107,34 +108,34 @@ class Chain:
         period: float | None = None,
         reference: str | Path | None = None,
     ) -> None:
-        given = dict(ports or {})
+        mistakes, given = Mistakes(), dict(ports or {})
+        self.constraints = (constraints,) if isinstance(constraints, ChainConstraint) else tuple(constraints)
+        sound = _sound(self.constraints, mistakes)
+        self.angles = str(mistakes.take(known, angles))
         if not isinstance(mechanism, Tree):
             links = tuple(mechanism)
-            mechanism, start = mechanism_of(links, name=name or "chain")
+            made = mistakes.take(mechanism_of, links, name=name or "chain")
+            other = stand_in(links) if made is None and all(isinstance(link, DHLink) for link in links) else None
+            if made is None and other is None:
+                mistakes.finish()
+            mechanism, start = made or (cast("Mechanism", other), None)
             q0, given = (start if q0 is None else q0), {**port_values(links), **given}
         mechanism.require_numbers("a chain")
-        self.mechanism, self.angles = with_starting_dof(mechanism, starting_dof), known(angles)
-        mechanism = self.mechanism
+        mechanism = mistakes.take(with_starting_dof, mechanism, starting_dof) or mechanism
+        self.mechanism = mechanism
         self.name, self.period, self.reference = name or str(mechanism.name), period, reference
-        self.constraints = (constraints,) if isinstance(constraints, ChainConstraint) else tuple(constraints)
-        for constraint in self.constraints:
-            if not isinstance(constraint, ChainConstraint):
-                raise ArgumentError(
-                    f"constraints hold {shown(constraint)}; expected FixedPosition, FixedRotation, MovingPosition, "
-                    "Velocity, Loop or DrivenJoint"
-                )
-        self.q0 = _beginning(mechanism, q0)
-        self.layout = Layout(mechanism, self.constraints, self.q0)
+        if name is not None and not is_word(name):
+            mistakes.note(f"name is {shown(name)}; expected a word")
+        if period is not None and not (_is_number(period) and 0.0 < period < LONGEST):
+            mistakes.note(f"period is {shown(period)}; expected the seconds of a cycle, above 0, or None")
+        begin = mistakes.take(_beginning, mechanism, q0)
+        self.q0 = np.zeros(mechanism.n) if begin is None else begin
+        layout = Layout.fitting(mechanism, sound, self.q0, mistakes)
+        if layout is not None:
+            _fill(layout, given, routes or {}, [constraint.name for constraint in sound], mistakes)
+        mistakes.finish()
+        self.layout = cast("Layout", layout)
         self.ports: Ports = self.layout.ports
-        given = {self.ports[port].name: value for port, value in given.items()}
-        fed = {f"{link}.{letter}": f"{link}.{letter}_solved" for link, letter in self.layout.joints}
-        fed = {target: source for target, source in fed.items() if target not in given}
-        fed |= {self.ports[target].name: source for target, source in (routes or {}).items()}
-        for target, source in fed.items():
-            if source:
-                self.ports.route(source, target)
-        for port, value in given.items():
-            self.ports.write(port, value)
         parts = parts_of(mechanism, self.constraints, self.angles)
         self._cycle = Cycle(parts, self.ports.inputs, self.ports.outputs, self.q0)
         self._joints = JointValues(self.layout)
@@ -200,8 +201,8 @@ class Chain:
         ArgumentError
             Where dt is negative or no number; nothing has happened then.
         """
-        if not isinstance(dt, (float, int, np.floating, np.integer)) or not SHORTEST <= dt < LONGEST:
-            if isinstance(dt, (float, int, np.floating, np.integer)) and 0.0 <= dt < SHORTEST:
+        if not _is_number(dt) or not SHORTEST <= dt < LONGEST:
+            if _is_number(dt) and 0.0 <= dt < SHORTEST:
                 return not self._unsolved
             raise ArgumentError(f"dt is {shown(dt)}; expected the seconds of a cycle, from 0 to {LONGEST:g}")
         self.ports.apply_routes()
@@ -332,6 +333,51 @@ def _again(
     made = Chain(mechanism, constraints, q0=q0, angles=angles, name=name, period=period, reference=reference)
     made.restore(saved)
     return made
+
+
+def _sound(constraints: Sequence[Any], mistakes: Mistakes) -> list[ChainConstraint]:
+    """Those that are constraints; the others are noted."""
+    for constraint in constraints:
+        if not isinstance(constraint, ChainConstraint):
+            mistakes.note(
+                f"constraints hold {shown(constraint)}; expected FixedPosition, FixedRotation, MovingPosition, "
+                "Velocity, Loop or DrivenJoint"
+            )
+    return [constraint for constraint in constraints if isinstance(constraint, ChainConstraint)]
+
+
+def _fill(
+    layout: Layout, values: Mapping[str, Any], routes: Mapping[str, str], constraints: Sequence[str], mistakes: Mistakes
+) -> None:
+    """Write first values of inputs and lay routes; what is wrong is noted, but for ports of constraints that do not fit."""
+    ports = layout.ports
+    lost = set(constraints) - {constraint.name for constraint in layout.constraints}
+    fed = {f"{link}.{letter}": f"{link}.{letter}_solved" for link, letter in layout.joints}
+    known: dict[str, Any] = {}
+    for name, value in values.items():
+        port = None if _entity(name) in lost else mistakes.take(ports.__getitem__, name)
+        if port is not None:
+            known[port.name] = value
+    fed = {target: source for target, source in fed.items() if target not in known}
+    for name, source in routes.items():
+        if not {_entity(name), _entity(source)} & lost:
+            port = mistakes.take(ports.__getitem__, name)
+            if port is not None:
+                fed[port.name] = source
+    for target, source in fed.items():
+        if source:
+            mistakes.take(ports.route, source, target)
+    for name, value in known.items():
+        mistakes.take(ports.write, name, value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (float, int, np.floating, np.integer))
+
+
+def _entity(port: object) -> str:
+    """Whose port a name is of."""
+    return str(port).partition(".")[0]
 
 
 SHORTEST, LONGEST = 1e-9, 1e6

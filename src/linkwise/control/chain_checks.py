@@ -103,7 +103,7 @@ def check_ports(
     for field, given in (("values", values), ("routes", routes)):
         if not isinstance(given, Mapping):
             check.report(field, given, "a mapping by the names of ports")
-            return {}, {}
+    values, routes = (given if isinstance(given, Mapping) else {} for given in (values, routes))
     try:
         ports = Layout(mechanism, [row.made() for row in rows], np.zeros(mechanism.n)).ports
     except ArgumentError as error:

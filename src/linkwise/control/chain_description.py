@@ -237,13 +237,17 @@ class ChainDescription:
         check = Checker(f"chain {self.name!r}")
         if not is_word(self.name):
             check.report("name", self.name, "a word")
-        if not isinstance(self.mechanism, Mechanism):
-            check.report("mechanism", self.mechanism, "a Mechanism")
-            check.finish()
         given = tuple(self.constraints) if isinstance(self.constraints, Iterable) else (None,)
         rows = tuple(row for row in given if isinstance(row, ConstraintRow))
         if len(rows) < len(given):
             check.report("constraints", self.constraints, "a sequence of ConstraintRow")
+        if not isinstance(self.mechanism, Mechanism):
+            check.report("mechanism", self.mechanism, "a Mechanism")
+            self._check_settings(check)
+            for field in ("values", "routes"):
+                if not isinstance(getattr(self, field), Mapping):
+                    check.report(field, getattr(self, field), "a mapping by the names of ports")
+            check.finish()
         self._settle(constraints=rows, q0=_start(check, self.mechanism, self.q0))
         self._check_settings(check)
         good = check_constraints(check, self.mechanism, rows)

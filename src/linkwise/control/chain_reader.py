@@ -11,10 +11,10 @@ from typing import Any
 from linkwise import robots
 from linkwise.control.angles import CONVENTIONS
 from linkwise.control.chain_checks import Placed, ends_of, joints_of, near
-from linkwise.control.chain_description import SCALARS, ChainDescription, ConstraintRow
+from linkwise.control.chain_description import SCALARS, VECTORS, ChainDescription, ConstraintRow
 from linkwise.control.chain_schema import CONSTRAINT, FORMAT, LINK, REGULATOR, SPEED_LIMIT, TOP, ChainSchema, leaves
 from linkwise.control.dh_links import KINDS, DHLink, RevoluteLink
-from linkwise.control.links import AXES, mechanism_of, port_values, with_starting_dof
+from linkwise.control.links import AXES, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.errors import FileError, FileProblem, Problem, choices, shown
 from linkwise.files import read as read_mechanism
 from linkwise.files.attempt import attempt
@@ -48,6 +48,7 @@ class ChainReader:
         self.said: dict[str, Place] = {}
         self.values: dict[str, Any] = {}
         self.broken: set[str] = set()
+        self.replaced: dict[int, set[str]] = {}
         self.reference: str | Path | None = None
 
     def description(self, document: dict[str, Any]) -> ChainReading:
@@ -68,7 +69,11 @@ class ChainReader:
         self._tables(top, mechanism)
         routes, places = self._routes(top.get("routes", {}))
         made = None
-        if mechanism is not None:
+        if mechanism is None:  # (what does not depend on it)
+            _, wrong = attempt("chain", lambda: ChainDescription(mechanism=robots.planar_2r(), **settings))
+            for problem in wrong:
+                self._tell_whole(problem, [], {})
+        else:
             whole = {**settings, "constraints": list(rows.values()), "values": self.values, "routes": routes}
             made, wrong = attempt("chain", lambda: ChainDescription(mechanism=mechanism, reference=self.reference, **whole))
             for problem in wrong:
@@ -108,7 +113,6 @@ class ChainReader:
         """The mechanism, and where it begins if its links say that."""
         if "link" in document and "mechanism" in document:
             self.schema.report(("mechanism",), "there are a mechanism and [[link]] tables; expected one of the two")
-            return None, None
         if "link" in document:
             return self._linked(document, top.get("link", ()), name)
         said = top.get("mechanism")
@@ -173,7 +177,7 @@ class ChainReader:
         names = [link.name for link in links]
         for problem in wrong:
             self._tell_link(problem, names)
-        return made or (None, None)
+        return made or (stand_in(links, name=name), None)
 
     def _link(self, k: int, table: Any) -> DHLink:
         """The link of a table; a bare one of the same name where something is wrong."""
@@ -197,7 +201,7 @@ class ChainReader:
         for problem in wrong:
             self.schema.report((*place, problem.field), str(problem))
         if made is None:
-            self.broken.add(name)
+            self.broken |= {name} if joint not in KINDS else set()
             bare, _ = attempt(item, lambda: kind(name, predecessor=values.get("predecessor")))
             return bare or kind(f"link{k + 1}")
         return made
@@ -240,16 +244,49 @@ class ChainReader:
             if lacking:
                 self.schema.report(place, f"{item} has no {choices(lacking)}; expected name, kind and link")
             self.broken |= {said} if isinstance(said, str) else set()
-            if isinstance(table, dict) and values.keys() == table.keys() and not lacking:
-                angles = (*ANGLES, *(SCALARS if values["link"] in turning else ()))
+            if isinstance(table, dict):
+                angles = (*ANGLES, *(SCALARS if values.get("link") in turning else ()))
                 values |= {key: self._radians(values[key]) for key in angles if key in values}
-                row, wrong = attempt(item, lambda: ConstraintRow(**values))  # noqa: B023  (called at once)
-                for problem in wrong:
-                    self.schema.report((*place, problem.field), str(problem))
-                if row is not None:
-                    made[k] = row
-                    self.broken.discard(row.name)
+                made |= self._row(k, item, values, {*lacking, *table} - values.keys())
         return made
+
+    def _row(self, k: int, item: str, values: dict[str, Any], wrong: set[str]) -> dict[int, ConstraintRow]:
+        """The row of a table, by its place; where something is wrong already one that takes its place in further checks.
+
+        What its table says wrongly, or not at all, is replaced, and no problem of that is reported. Where the kind is wrong
+        as well, its name and its links are checked alone.
+        """
+        whole = {**values, **{key: self._replacement(key) for key in wrong & CONSTRAINT.keys()}}
+        row: ConstraintRow | None = None
+        problems: Sequence[Problem] = ()
+        if "kind" not in wrong:  # (which says what else there must be)
+            row, problems = attempt(item, lambda: ConstraintRow(**whole))
+        for problem in problems:
+            if problem.field not in wrong:
+                self.schema.report(("constraint", k, problem.field), str(problem))
+        if row is not None and not wrong & {"name", "kind", "link"}:
+            self.broken.discard(row.name)
+        elif row is None and isinstance(whole["name"], str):
+            still: dict[str, Any] = {"kind": "velocity", "velocity": (0.0, 0.0, 0.0)}
+            for other in ([{"kind": "loop", "to": whole["to"]}] if "to" in whole else []) + [still]:
+                if row is None:
+                    row, _ = attempt(item, lambda: ConstraintRow(name=whole["name"], link=whole["link"], **other))  # noqa: B023
+        if row is None:
+            return {}
+        self.replaced[k] = wrong
+        return {k: row}
+
+    def _replacement(self, key: str) -> Any:
+        """What stands for a value that is wrong."""
+        numbers = {
+            **dict.fromkeys(VECTORS, (0.0, 0.0, 0.0)),
+            **dict.fromkeys(SCALARS, 0.0),
+            "rotation": False,
+            "enabled": True,
+        }
+        if key in numbers:
+            return numbers[key]
+        return "start" if key == "to" else "?"
 
     def _tables(self, top: dict[str, Any], mechanism: Mechanism | None) -> None:
         """First values of ports, from the tables that say them."""
@@ -318,6 +355,8 @@ class ChainReader:
         if isinstance(problem, Placed):
             kind, *rest = problem.place
             if kind == "constraint":
+                if rest[1] in self.replaced.get(rows[int(str(rest[0]))], ()):
+                    return
                 place = ("constraint", rows[int(str(rest[0]))], *rest[1:])
             elif kind in {"values", "routes"}:
                 place = (self.said if kind == "values" else routes).get(str(rest[0]), (kind,))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.control.mistakes import Mistakes
 from linkwise.errors import ArgumentError, shown
 from linkwise.solve.constraints.given import settle
 from linkwise.spatial.numbers import numbers
@@ -35,14 +36,18 @@ class ChainConstraint:
     link: str
     enabled: bool
 
-    def _begin(self, name: Any, link: Any, enabled: Any) -> None:
-        if not isinstance(name, str) or not name:
-            raise ArgumentError(f"{self.kind} constraint: name is {shown(name)}; expected a name")
+    def _begin(self, name: Any, link: Any, enabled: Any) -> Mistakes:
+        """Keep what is common to all; what is wrong with it."""
+        settle(self, name=name, link=link, enabled=bool(enabled) if isinstance(enabled, (bool, np.bool_)) else True)
+        mistakes = Mistakes()
+        item = f"constraint {name!r}" if isinstance(name, str) and name else f"{self.kind} constraint"
+        if item.startswith(self.kind):
+            mistakes.note(f"{item}: name is {shown(name)}; expected a name")
         if not isinstance(link, str):
-            raise ArgumentError(f"constraint {name!r}: link is {shown(link)}; expected the name of a link, or 'tool'")
+            mistakes.note(f"{item}: link is {shown(link)}; expected the name of a link, or 'tool'")
         if not isinstance(enabled, (bool, np.bool_)):
-            raise ArgumentError(f"constraint {name!r}: enabled is {shown(enabled)}; expected True or False")
-        settle(self, name=name, link=link, enabled=bool(enabled))
+            mistakes.note(f"{item}: enabled is {shown(enabled)}; expected True or False")
+        return mistakes
 
     def _vector(self, field: str, value: Any) -> tuple[float, float, float]:
         made = numbers(f"constraint {self.name!r}: {field}", value, "three numbers")
@@ -100,8 +105,9 @@ class FixedPosition(ChainConstraint):
     position: tuple[float, float, float]
 
     def __init__(self, name: str, link: str, position: npt.ArrayLike = (0.0, 0.0, 0.0), *, enabled: bool = True) -> None:
-        self._begin(name, link, enabled)
-        settle(self, position=self._vector("position", position))
+        mistakes = self._begin(name, link, enabled)
+        settle(self, position=mistakes.take(self._vector, "position", position))
+        mistakes.finish()
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -127,8 +133,9 @@ class FixedRotation(ChainConstraint):
     angles: tuple[float, float, float]
 
     def __init__(self, name: str, link: str, angles: npt.ArrayLike = (0.0, 0.0, 0.0), *, enabled: bool = True) -> None:
-        self._begin(name, link, enabled)
-        settle(self, angles=self._vector("angles", angles))
+        mistakes = self._begin(name, link, enabled)
+        settle(self, angles=mistakes.take(self._vector, "angles", angles))
+        mistakes.finish()
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -171,17 +178,18 @@ class MovingPosition(ChainConstraint):
         *,
         enabled: bool = True,
     ) -> None:
-        self._begin(name, link, enabled)
+        mistakes = self._begin(name, link, enabled)
         if angles is None and angular_velocity is not None:
-            raise ArgumentError(f"constraint {name!r}: angular_velocity is given without angles; expected both or neither")
+            mistakes.note(f"constraint {name!r}: angular_velocity is given without angles; expected both or neither")
         spin = (0.0, 0.0, 0.0) if angular_velocity is None else angular_velocity
         settle(
             self,
-            position=self._vector("position", position),
-            angles=None if angles is None else self._vector("angles", angles),
-            velocity=self._vector("velocity", velocity),
-            angular_velocity=None if angles is None else self._vector("angular_velocity", spin),
+            position=mistakes.take(self._vector, "position", position),
+            angles=None if angles is None else mistakes.take(self._vector, "angles", angles),
+            velocity=mistakes.take(self._vector, "velocity", velocity),
+            angular_velocity=None if angles is None else mistakes.take(self._vector, "angular_velocity", spin),
         )
+        mistakes.finish()
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -219,14 +227,17 @@ class Velocity(ChainConstraint):
         *,
         enabled: bool = True,
     ) -> None:
-        self._begin(name, link, enabled)
+        mistakes = self._begin(name, link, enabled)
         if velocity is None and angular_velocity is None:
-            raise ArgumentError(f"constraint {name!r} has neither a velocity nor an angular_velocity; expected one or both")
+            mistakes.note(f"constraint {name!r} has neither a velocity nor an angular_velocity; expected one or both")
+        given = {"velocity": velocity, "angular_velocity": angular_velocity}
         settle(
             self,
-            velocity=None if velocity is None else self._vector("velocity", velocity),
-            angular_velocity=None if angular_velocity is None else self._vector("angular_velocity", angular_velocity),
+            **{
+                field: None if value is None else mistakes.take(self._vector, field, value) for field, value in given.items()
+            },
         )
+        mistakes.finish()
 
     @property
     def place(self) -> bool:
@@ -264,11 +275,12 @@ class Loop(ChainConstraint):
     rotation: bool
 
     def __init__(self, name: str, link: str, to: str, *, rotation: bool = False, enabled: bool = True) -> None:
-        self._begin(name, link, enabled)
+        mistakes = self._begin(name, link, enabled)
         if not isinstance(to, str) or to == link:
-            raise ArgumentError(f"constraint {name!r}: to is {shown(to)}; expected the name of another link than {link!r}")
+            mistakes.note(f"constraint {name!r}: to is {shown(to)}; expected the name of another link than {link!r}")
         if not isinstance(rotation, (bool, np.bool_)):
-            raise ArgumentError(f"constraint {name!r}: rotation is {shown(rotation)}; expected True or False")
+            mistakes.note(f"constraint {name!r}: rotation is {shown(rotation)}; expected True or False")
+        mistakes.finish()
         settle(self, to=to, rotation=bool(rotation))
 
     @property
@@ -310,8 +322,13 @@ class DrivenJoint(ChainConstraint):
     def __init__(
         self, name: str, link: str, value: float | None = None, speed: float = 0.0, *, enabled: bool = True
     ) -> None:
-        self._begin(name, link, enabled)
-        settle(self, value=None if value is None else self._number("value", value), speed=self._number("speed", speed))
+        mistakes = self._begin(name, link, enabled)
+        settle(
+            self,
+            value=None if value is None else mistakes.take(self._number, "value", value),
+            speed=mistakes.take(self._number, "speed", speed),
+        )
+        mistakes.finish()
 
     def _number(self, field: str, value: Any) -> float:
         made = numbers(f"constraint {self.name!r}: {field}", value, "a number")

@@ -24,6 +24,7 @@ __all__ = [
     "links_of",
     "mechanism_of",
     "port_values",
+    "stand_in",
     "with_starting_dof",
 ]
 
@@ -79,6 +80,27 @@ def mechanism_of(links: Iterable[DHLink], *, name: str = "chain", starting_dof: 
     check.finish()
     q0 = np.array([getattr(link, link.free) for link in given if link.free], dtype=np.float64)
     return with_starting_dof(made, starting_dof), frozen(q0)
+
+
+def stand_in(links: Iterable[DHLink], *, name: str = "chain") -> Mechanism | None:
+    """A mechanism with the ends and joints of links that make none as they are: each hangs on the one before, without size.
+
+    What is said of the ends and joints of a chain can be checked with it. Links whose name repeats get another one. None
+    where there are no links, or a name that no link may have.
+
+    Examples
+    --------
+    >>> stand_in([RevoluteLink("boom", predecessor="bom"), FixedLink("boom")]).link_names
+    ('boom', 'boom 2')
+    """
+    made: list[DHLink] = []
+    for k, link in enumerate(links):
+        names = {other.name for other in made}
+        made.append(type(link)(f"{link.name} {k + 1}" if link.name in names else link.name))
+    try:
+        return mechanism_of(made, name=name)[0]
+    except ModelError:
+        return None
 
 
 def with_starting_dof(mechanism: Mechanism, axis: str) -> Mechanism:

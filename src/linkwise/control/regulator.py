@@ -7,8 +7,9 @@ from typing import Any
 
 from linkwise.spatial.scalar import select
 
-REMEMBERED = ("integral", "before", "given")
-"""What a regulator keeps from one cycle to the next."""
+REMEMBERED = ("integral", "before", "given", "expected")
+"""What is kept of a joint from one cycle to the next: its regulator's integral, the speed that came in and the one that went
+out, and where the joint is taken to be then if no measurement comes in."""
 
 
 @dataclass(frozen=True)

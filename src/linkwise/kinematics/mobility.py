@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.closing import CLOSED, NEARLY, Closing, closed_samples, closing
+from linkwise.kinematics.closing import CLOSED, NEARLY, Closing, closed_near, closed_samples, closing
 from linkwise.kinematics.geometry import planar_loops, spherical_loops
 from linkwise.kinematics.pivots import rank_of
 from linkwise.model.tree import Tree
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 PLANAR_ROWS = {"full": 3, "point": 2, "hinge": 2}
 """How many equations each kind of closure is in a plane, or on a sphere."""
+
+_STEP = 1e-2
+"""Of the step, rad or longest offsets, that shows whether a position is singular: well above the root of `CLOSED`, by which
+positions beside a singular one may be wrong."""
+
+_LOOKED_AT = 4
+"""Positions of one rank that are looked at."""
 
 _WHY = {
     "planar": "the axes of all loops are parallel, so the mechanism is planar and needs no equations out of its plane",
@@ -40,7 +47,8 @@ class Mobility:
     freedoms : int
         Speeds less the rank of the closure Jacobian, at this position.
     generic : int
-        The same at closed positions around it; less than `freedoms` where this position is singular.
+        The same at closed positions around it from which the mechanism moves; less than `freedoms` where this position is
+        singular.
     counted : int
         Gruebler's and Kutzbach's count in space: 6 (N - 1 - j) plus the freedoms of the j joints between N links, the base
         among them; closures are joints. It is the speeds less the closure equations.
@@ -105,7 +113,8 @@ def mobility(mechanism: Mechanism, q: npt.ArrayLike | None = None) -> Mobility:
     mechanism : Mechanism
         With loops or without.
     q : (nq,) array_like, optional
-        A position with closed loops. Where it is left out some are searched for, and one with the fewest freedoms counts.
+        A position with closed loops. Where it is left out some are searched for, and one counts that moves most freely
+        without being singular: of several assemblies, some may be stuck.
 
     Raises
     ------
@@ -126,23 +135,58 @@ def mobility(mechanism: Mechanism, q: npt.ArrayLike | None = None) -> Mobility:
     around = _around(task, q)
     values = [np.linalg.svd(task.jacobian(position), compute_uv=False) for position in around]
     ranks = [rank_of(value) for value in values]
-    if q is None:
-        ranks[0], values[0] = max(zip(ranks, values, strict=True), key=lambda pair: pair[0])
-    rank, best = ranks[0], max(ranks)
+    best = regular_rank(task, around, own=q is not None)
+    first = ranks.index(best) if q is None else 0
+    rank, smallest_of = ranks[first], values[first]
     equations, speeds = len(task.rows), mechanism.nv
     shape = _shape(mechanism, around[:3])
     flat = speeds - sum(PLANAR_ROWS[loop.kind] for loop in mechanism.loops) if shape else None
     reason = _reason(shape, rank, best, equations, 0 if flat is None else speeds - best - flat)
-    smallest = float(values[0][rank - 1] / values[0][0]) if rank else 0.0
+    smallest = float(smallest_of[rank - 1] / smallest_of[0]) if rank else 0.0
     return Mobility(speeds - rank, speeds - best, speeds - equations, flat, speeds, equations, rank, smallest, reason)
 
 
 def generic_positions(task: Closing, q: npt.ArrayLike | None = None) -> FloatArray:
-    """Closed positions (k, nq) at which the closure equations have the greatest rank that was found."""
+    """Closed positions (k, nq) at which the closure equations have the rank of those that the mechanism moves through."""
     around = _around(task, q)
-    values = np.linalg.svd(task.jacobian(around), compute_uv=False)
-    ranks = np.array([rank_of(value) for value in values])
-    return np.asarray(around[ranks == ranks.max()])
+    return np.asarray(around[ranks_at(task, around) == regular_rank(task, around, own=q is not None)])
+
+
+def ranks_at(task: Closing, q: FloatArray) -> npt.NDArray[np.intp]:
+    """The rank of the closure equations at closed positions (k, nq)."""
+    return np.array([rank_of(values) for values in np.linalg.svd(task.jacobian(q), compute_uv=False)], dtype=np.intp)
+
+
+def regular_rank(task: Closing, q: FloatArray, *, own: bool = False) -> int:
+    """The least rank of the closure equations at closed positions (k, nq) that are not singular.
+
+    With `own` the others are around the first one, and where that is not singular its own rank is the answer. At
+    a position that is not, each motion that the equations allow at first order goes on: a step along it closes, further on,
+    with the same rank. Where the greatest rank was taken instead, an assembly that happens to be stuck would decide, or
+    a position beside a singular one whose loops are closed up to rounding only.
+    """
+    ranks = ranks_at(task, q)
+    if own and _moves_on(task, q[0], int(ranks[0])):
+        return int(ranks[0])
+    for rank in np.unique(ranks)[:-1]:
+        if any(_moves_on(task, position, int(rank)) for position in q[ranks == rank][:_LOOKED_AT]):
+            return int(rank)
+    return int(ranks.max())
+
+
+def _moves_on(task: Closing, q: FloatArray, rank: int) -> bool:
+    """Whether steps along all motions of first order at a closed position (nq,) lead to closed ones of the same rank."""
+    free = np.linalg.svd(task.jacobian(q))[2][rank:]
+    if not len(free):
+        return True
+    starts = np.tile(q, (2 * len(free), 1))
+    starts[:, task.base :] += _STEP * task.columns * np.vstack([free, -free])
+    low, high = task.mechanism.limits.T
+    inside = ((starts[:, task.base :] >= low) & (starts[:, task.base :] <= high)).all(axis=1)
+    made, error, _ = closed_near(task, starts[inside], iterations=60)
+    moved = np.linalg.norm((made - q)[:, task.base :] / task.columns, axis=1)
+    good = (error <= CLOSED) & (moved >= 0.5 * _STEP)
+    return bool(inside.any() and good.all() and (ranks_at(task, made) == rank).all())
 
 
 def closed_position(task: Closing, q: npt.ArrayLike) -> FloatArray:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import numpy.typing as npt
 
-from linkwise.kinematics.closing import Closing, closed_samples, closing
-from linkwise.kinematics.mobility import generic_positions
-from linkwise.kinematics.pivots import rank_of
+from linkwise.kinematics.closing import closed_samples, closing
+from linkwise.kinematics.mobility import ranks_at, regular_rank
 from linkwise.model.table import plain
 from linkwise.planar.evaluation import finite
 from linkwise.planar.link import REMOVED, WORLD
 from linkwise.planar.loop import CLOSURES
 from linkwise.planar.structure import parent_name
-from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
     from linkwise.planar.mechanism import Mechanism
@@ -27,9 +24,6 @@ _LEAVES = {
     "fixed": "removes 3 (nothing stays free)",
     "free": "removes nothing",
 }
-
-_LOOKED_AT = 4
-"""Configurations whose surroundings are looked at, where the rank is less than elsewhere."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,8 +40,8 @@ class Freedoms:
     count : int
         Three for each body, less what the joints and loops remove; negative where there are more constraints than freedoms.
     by_rank : int or None
-        Coordinates less the rank of the loop equations at a closed configuration; None where none was found, or the
-        mechanism has symbols. Without loops it is the count.
+        Coordinates less the rank of the loop equations at a closed configuration from which the mechanism moves; None where
+        none was found, or the mechanism has symbols. Without loops it is the count.
     explanation : str
         The count line by line, by the names of the links, and what the rank says.
 
@@ -89,7 +83,7 @@ def freedoms(mechanism: Mechanism, configuration: npt.ArrayLike | None = None) -
         With loops or without.
     configuration : (nq,) array_like, optional
         Where the rank is taken: a configuration with closed loops. Some are searched for where it is left out, and those
-        with the fewest degrees of freedom count.
+        that are not singular and have the most degrees of freedom count: of several assemblies some may be stuck.
 
     Raises
     ------
@@ -129,31 +123,15 @@ def _by_rank(mechanism: Mechanism, configuration: npt.ArrayLike | None, count: i
             here = f"By rank: {_degrees(found.freedoms)} at this configuration, which is singular"
             return found.freedoms, f"{here}; {found.generic} at closed ones around it."
         return found.freedoms, _compared(count, found.freedoms, "this configuration")
-    fewest, most = _range(closing(twin(mechanism)))
-    if fewest is None:
-        return None, "By rank: not known, for no configuration was found at which the loops are closed."
-    where = "a closed configuration" if fewest == most else "some of the closed configurations that were found"
-    more = "" if fewest == most else f" At others there are up to {most}: give the one that matters."
-    return fewest, _compared(count, fewest, where) + more
-
-
-def _range(task: Closing) -> tuple[int | None, int]:
-    """The fewest and the most degrees of freedom at closed configurations that a search finds; None where it finds none.
-
-    Singular configurations do not count: where the rank is less than elsewhere, that around it does.
-    """
+    task = closing(twin(mechanism))
     samples = closed_samples(task)
     if not len(samples):
-        return None, 0
-    ranks = _ranks(task, samples)
-    poor = samples[ranks < ranks.max()][:_LOOKED_AT]
-    around = [_ranks(task, generic_positions(task, sample)[:1])[0] for sample in poor]
-    return task.mechanism.nv - int(ranks.max()), task.mechanism.nv - int(min([ranks.max(), *around]))
-
-
-def _ranks(task: Closing, q: FloatArray) -> npt.NDArray[np.intp]:
-    """The rank of the loop equations at closed configurations (k, nq)."""
-    return np.array([rank_of(values) for values in np.linalg.svd(task.jacobian(q), compute_uv=False)], dtype=np.intp)
+        return None, "By rank: not known, for no configuration was found at which the loops are closed."
+    freedoms = task.mechanism.nv - regular_rank(task, samples)
+    fewest = task.mechanism.nv - int(ranks_at(task, samples).max())
+    where = "a closed configuration" if fewest == freedoms else "some of the closed configurations that were found"
+    more = "" if fewest == freedoms else f" At others, put together in another way, {_degrees(fewest)}."
+    return freedoms, _compared(count, freedoms, where) + more
 
 
 def _compared(count: int, found: int, where: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.control.constraints import ChainConstraint, Loop
+from linkwise.control.mistakes import Mistakes
 from linkwise.control.port import Kind, Port
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, choices
@@ -141,30 +142,54 @@ class Layout:
             )
         if not self.tree.n:
             raise ArgumentError(f"{self.tree.name!r} has no joint that moves")
+        mistakes = Mistakes()
         names = [*self.ends, *(constraint.name for constraint in self.constraints), *RESERVED]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ArgumentError(
+            mistakes.note(
                 f"{', '.join(map(repr, twice))} would name two things of the chain; expected names of constraints and links "
                 f"that differ from each other and from {choices(RESERVED)}"
             )
-        moving = [link for link, _ in self.joints]
         for constraint in self.constraints:
-            if constraint.scalars and constraint.link not in moving:
-                raise ArgumentError(
-                    f"constraint {constraint.name!r}: link is {constraint.link!r}; expected one with a joint of its own: "
-                    f"{choices(moving)}"
-                )
-            there = [*self.ends, "start"] if isinstance(constraint, Loop) else list(self.ends)
-            for field in ("link", "to"):
-                given = getattr(constraint, field, None)
-                if given is not None and given not in (there if field == "to" else self.ends):
-                    expected = choices(there if field == "to" else self.ends)
-                    raise ArgumentError(f"constraint {constraint.name!r}: {field} is {given!r}; expected {expected}")
+            for message in self._misfits(constraint):
+                mistakes.note(message)
+        mistakes.finish()
+
+    def _misfits(self, constraint: ChainConstraint) -> list[str]:
+        """What a constraint asks of links that are not there, or have no joint."""
+        moving, found = [link for link, _ in self.joints], []
+        if constraint.scalars and constraint.link not in moving:
+            expected = f"one with a joint of its own: {choices(moving)}"
+            return [f"constraint {constraint.name!r}: link is {constraint.link!r}; expected {expected}"]
+        there = [*self.ends, "start"] if isinstance(constraint, Loop) else list(self.ends)
+        for field in ("link", "to"):
+            given = getattr(constraint, field, None)
+            if given is not None and given not in (there if field == "to" else self.ends):
+                expected = choices(there if field == "to" else self.ends)
+                found.append(f"constraint {constraint.name!r}: {field} is {given!r}; expected {expected}")
+        return found
+
+    @classmethod
+    def fitting(
+        cls, tree: Tree, constraints: Sequence[ChainConstraint], q0: FloatArray, mistakes: Mistakes
+    ) -> Layout | None:
+        """The ports of a chain, or, with what is wrong added to the mistakes, those without constraints that do not fit."""
+        layout = mistakes.take(cls, tree, constraints, q0)
+        if layout is not None or tree.floating or not tree.n:
+            return layout
+        plain = cls(tree, (), q0)
+        taken, good = {*plain.ends, *RESERVED}, []
+        for constraint in constraints:
+            if constraint.name not in taken and not plain._misfits(constraint):
+                good.append(constraint)
+            taken.add(constraint.name)
+        return cls(tree, good, q0)
 
     def _inputs(self, q0: FloatArray) -> Iterator[Port]:
         yield _port("chain.calculations_per_cycle", "1", "most iterations of a cycle", 100, kind="int", least=1, most=10_000)
         yield _port("chain.calculation_precision", "1", "greatest error of a constraint, m and rad", 1e-10, least=1e-14)
+        words = "whether the solver starts all over the joint ranges where nothing near is a solution"
+        yield _port("chain.global_search", "", words, False, kind="bool")
         for what, (unit, words) in _WORDS.items():
             yield _port(f"start.{what}", unit, f"{words} of the start, in the world", np.zeros(3))
         for i, (link, letter) in enumerate(self.joints):  # (side by side, as their solved values: one copy routes them all)
@@ -220,6 +245,9 @@ class Layout:
         for link, letter in self.joints:
             unit = _unit(letter)
             yield _out(f"{link}.calculated_{letter}_speed", f"{unit}/s", "speed for the joint, after its regulator")
+        for link, letter in self.joints:
+            about = "value predicted for now in the last cycle, less the joint value that came in"
+            yield _out(f"{link}.following_error", _unit(letter), about)
         for end in self.ends:
             yield _out(f"{end}.position", "m", "end for the input values, from the start", (3,))
             yield _out(f"{end}.rotation_matrix", "1", "rotation of the end for the input values", (3, 3))

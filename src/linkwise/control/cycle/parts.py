@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from linkwise.control.constraints import ChainConstraint
+from linkwise.control.cycle.branch import Branch
+from linkwise.control.cycle.global_search import STARTS, GlobalSearch
 from linkwise.control.cycle.layout import Layout
 from linkwise.control.cycle.report import Report
 from linkwise.control.cycle.rows import Problem
 from linkwise.control.cycle.targets import Targets, common
 from linkwise.control.cycle.tracking import track
 from linkwise.control.pace import Pace
+from linkwise.control.pace.rules import length
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.descent import Descent, Program
 from linkwise.model.tree import Tree
@@ -27,6 +30,9 @@ STATUS = 2
 
 LANES = 2
 """A cycle computes one or two rows: short vectors are the fastest for them."""
+
+OVER = 1e-12
+"""By this share a greatest speed may seem to be exceeded by rounding."""
 
 RETRY = 0.25
 """The share of the iterations of a cycle that a further start is given."""
@@ -51,10 +57,12 @@ class Parts:
         self.layout = Layout(tree, constraints, tree.neutral)
         self.problem = Problem(tree, constraints)
         self.targets = Targets(self.layout, self.problem, angles)
+        self.branch = Branch(self.problem)
         self.report = Report(self.layout, self.problem, self.targets)
         meeting = self.problem.meeting()
         self.pace = Pace(tree, self.report.links, closures=meeting)
         n, size, inputs = tree.n, self.problem.size, self.layout.inputs
+        flags = 4 + len(self.targets.velocities)
         self.n, self.row, self.parameters = n, n + STATUS + 1, 2 * n + size
         self.points = len(self.report.links) + n
         self.preparing = self._kernel(
@@ -64,7 +72,7 @@ class Parts:
             {
                 "clean": (inputs,), "parameters": (2 * n + size,), "q0": (n,), "starts": (2, n), "settings": (2,),
                 "retry": (2,), "closing": (2 * n + size,), "bounds": (2 * n + 3 * self.points + len(meeting),),
-                "flags": (2,),
+                "flags": (flags,),
             },
         )  # fmt: skip
         self.looking = self._kernel(
@@ -76,23 +84,48 @@ class Parts:
         step = {"parameters": (2 * n + size,), "q0": (n,), "settings": (2,), "q": (n,), "aux": (STATUS,)}
         made = {"q": (n,), "aux": (STATUS,), "status": ()}
         self.tracking = Descent(Program(trace(partial(track, self.problem), "chain_track", step, made)), lanes=LANES)
+        self.searching = self._kernel(
+            GlobalSearch(self.problem),
+            "chain_search",
+            {"parameters": (self.parameters,), "here": (n,), "state": (n,)},
+            {"starts": (STARTS, n), "state": (n,)},
+        )
+        if self.branch.exists:
+            self._trace_branch()
         made_row = self.pace.made_row
         self.reporting = self._kernel(
             self._report,
             "chain_report",
             {
-                "clean": (inputs,), "flags": (2,), "now": (self.row,), "later": (self.row,), "solved": (made_row,),
-                "predicted": (made_row,), "speeds": (n,), "numbers": (2 * n + size,), "numbers_later": (2 * n + size,),
-                "at": (2, n), "memory": (self.report.size,), "clock": (1,),
+                "clean": (inputs,), "flags": (flags,), "now": (self.row,), "later": (self.row,), "solved": (made_row,),
+                "predicted": (made_row,), "speeds": (n,), "carried": (n,), "numbers": (2 * n + size,),
+                "numbers_later": (2 * n + size,), "at": (2, n), "memory": (self.report.size,), "clock": (1,),
             },
-            {"outputs": (self.layout.outputs,), "memory": (self.report.size,)},
+            {"outputs": (self.layout.outputs,), "memory": (self.report.size,), "taken": (n + 1,)},
         )  # fmt: skip
+        self.slowing = self._kernel(
+            self._slow,
+            "chain_slow",
+            {"taken": (n + 1,), "speeds": (n,), "limits": (self.points,), "clock": (1,)},
+            {"speeds": (n,), "over": (1,)},
+        )
 
     @property
     def digest(self) -> str:
         """The same for the same mechanism with constraints of the same kinds, in any process."""
-        tapes = [part.tape.digest for part in (self.preparing, self.looking, self.reporting)]
+        tapes = [part.tape.digest for part in (self.preparing, self.looking, self.reporting, self.slowing)]
         return hashlib.sha256(repr([*tapes, self.tracking.program.digest]).encode()).hexdigest()
+
+    def _trace_branch(self) -> None:
+        """What keeps the branch of motion where there are loops."""
+        n, ends = self.n, {"last": (self.n,), "secant": (self.n,)}
+        self.turned = self._kernel(self.branch.turned, "chain_turned", {**ends, "found": (self.row,)}, {"off": (1,)})
+        asked = {"parameters": (self.parameters,), "begin": (n,), **ends}
+        self.continued = self._kernel(self.branch.continued, "chain_continued", asked, {"q": (n,), "good": (1,)})
+        both = {"there": (n,), "found": (self.row,), "other": (self.row,)}
+        self.nearer = self._kernel(self.branch.nearer, "chain_nearer", both, {"nearer": (1,)})
+        kept = {"goal": (n,), "anchor": (n,), "secant": (n,)}
+        self.remembering = self._kernel(self.branch.remember, "chain_remember", kept, {"anchor": (n,), "secant": (n,)})
 
     def _kernel(self, function: Callable[..., Any], name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Kernel:
         return Kernel(trace(function, name, inputs, outputs), lanes=LANES)
@@ -107,11 +140,22 @@ class Parts:
         retry = np.array([precision * precision, greatest(RETRY * most, 1.0)], dtype=object)
         bounds = [limits, *(layout.greatest(clean, what) for what in ("speed", "acceleration", "deceleration"))]
         bounds.append(targets.meeting(clean))
-        flags = np.array([wrong, targets.moving(clean)], dtype=object)
+        flags = [wrong, targets.moving(clean), targets.free(clean), layout.take(clean, "chain.global_search")]
+        flags += targets.without_free(clean)
         parameters = np.concatenate([limits, targets.now(clean)])
         closing = np.concatenate([limits, np.zeros(self.problem.size)])  # (no constraint counts: the loops of the mechanism)
         starts, begin = targets.starts(last[0]), targets.begin(clean, before, last, at)
-        return clean, parameters, begin, starts, settings, retry, closing, np.concatenate(bounds), flags
+        return (
+            clean,
+            parameters,
+            begin,
+            starts,
+            settings,
+            retry,
+            closing,
+            np.concatenate(bounds),
+            np.array(flags, dtype=object),
+        )
 
     def _ahead(self, clean: Array, found: Array, last: Array, clock: Array, before: Array) -> tuple[Array, ...]:
         goal = found[: self.n]
@@ -119,8 +163,8 @@ class Parts:
         leading = common(speeds, (goal - last[0]) / before[0])
         return np.concatenate([self.targets.limits(clean), numbers]), begin, speeds, leading
 
-    def _report(self, *given: Array) -> tuple[Array, Array]:
-        clean, flags, now, later, solved, predicted, speeds, numbers, later_numbers, at, memory, clock = given
+    def _report(self, *given: Array) -> tuple[Array, Array, Array]:
+        clean, flags, now, later, solved, predicted, speeds, carried, numbers, later_numbers, at, memory, clock = given
         n, made = self.n, self.pace.made
         found = np.array([now[n], now[-1], select(flags[1], later[n], 0.0), later[-1]], dtype=object)
         held = np.array([part[made[what]][0] for what in ("limited", "kept") for part in (solved, predicted)], dtype=object)
@@ -129,8 +173,22 @@ class Parts:
         tasks = (numbers[2 * n :], later_numbers[2 * n :])
         told = np.array([limited, kept], dtype=object)
         return self.report(
-            clean, flags[0], now[:n], later[:n], found, ends[0], ends[1], told, speeds, tasks, at, memory, clock[0]
+            clean, flags[0], now[:n], later[:n], found, ends[0], ends[1], told, speeds, carried, tasks, at, memory, clock[0]
         )
+
+    def _slow(self, taken: Array, speeds: Array, limits: Array, clock: Array) -> tuple[Array, Array]:
+        """All joint speeds (n,) in the same ratio, as fast as limits of ends and joints let them; and above zero where not.
+
+        The speed of an end is that of the `Pace`: the way in the cycle over its length. That is not quite proportional, so
+        what was slowed is looked at again.
+        """
+        dt, points, here = clock[0], self.pace.points, taken[: self.n]
+        ways = (points.positions(here + speeds * dt) - points.positions(here)) / dt
+        used: Any = 0.0
+        for way, limit in zip([*ways, *speeds.reshape(-1, 1)], limits, strict=True):
+            used = greatest(used, length(way) / limit)
+        over = select(used - (1.0 + OVER), 1.0, 0.0)
+        return speeds * select(over, 1.0 / greatest(used, 1.0), 1.0), np.array([over], dtype=object)
 
 
 def parts_of(tree: Tree, constraints: Sequence[ChainConstraint], angles: str) -> Parts:

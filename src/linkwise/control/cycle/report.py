@@ -17,13 +17,16 @@ from linkwise.control.regulator import REMEMBERED, Regulator
 from linkwise.kinematics.motion import motion
 from linkwise.solve.constraints.constraint import View, squared
 from linkwise.spatial.rotation import axial
-from linkwise.spatial.scalar import Array, atan2, greatest, root, select
+from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, least, root, select
 
 CLOCK = ("period", "cycle", "time")
 """What is remembered of time: the length of the last cycle, how many there were, and their sum."""
 
 ROUNDING = 1e-9
 """By this share of the precision the forward pass may differ from the solver's."""
+
+UNLIMITED = 1e300
+"""A greatest speed beyond this is none."""
 
 
 class Report:
@@ -55,12 +58,13 @@ class Report:
         predicted: Array,
         held: Array,
         speeds: Array,
+        carried: Array,
         numbers: tuple[Array, Array],
         at: Array,
         memory: Array,
         dt: Any,
-    ) -> tuple[Array, Array]:
-        """All outputs (O,), and the memory (size,) for the next cycle.
+    ) -> tuple[Array, Array, Array]:
+        """All outputs (O,), the memory (size,) for the next cycle, and what `Parts` needs to limit the calculated speeds.
 
         Parameters
         ----------
@@ -78,6 +82,8 @@ class Report:
             Whether these held them back, and whether all could be kept.
         speeds : ndarray (n,)
             Joint speeds by the Jacobian.
+        carried : ndarray (n,)
+            What `after` would be without joint speeds and velocity constraints.
         numbers : tuple of ndarray (p,)
             Of the problem, now and at the end.
         at : ndarray (2, n)
@@ -91,24 +97,29 @@ class Report:
         made = np.zeros(layout.outputs, dtype=object)
         now = View(tree, layout.coordinates(x, ""))
         views = {"now": now, "solved": View(tree, solved), "predicted": View(tree, predicted)}
-        clock, ends, kept = self._split(memory)
+        clock, ends, regulators = self._split(memory)
         first = select(clock[1] - 0.5, 0.0, 1.0)
         start = self.targets.start(x)
         moved = motion(tree, solved, speeds, np.zeros(tree.n))[1]
         for k, (name, link) in enumerate(zip(layout.ends, self.links, strict=True)):
             carrier = tree.tool_index if link == -1 else tree.link_index(link)
             self._end(made, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
-        regulators = self._joints(made, x, (solved, predicted), at, kept, first, dt)
+        expected = _expected(solved, predicted, after, carried)
+        kept, taken = self._joints(made, x, (solved, predicted), at, regulators, first, dt)
         self._chain(made, held, clock, dt)
         self._solved(made, x, wrong, (View(tree, goal), View(tree, after), views["solved"]), found, numbers)
         ends = np.array([[*now.pose(link)[:3, 3], *now.pose(link)[:3, :3].flat] for link in self.links], dtype=object)
         times = np.array([dt, clock[1] + 1.0, clock[2] + dt], dtype=object)
-        return made, np.concatenate([times, ends.ravel(), regulators.ravel()])
+        return made, np.concatenate([times, ends.ravel(), kept.ravel(), expected]), taken
 
     def _split(self, memory: Array) -> tuple[Array, Array, Array]:
-        """Clock (3,), ends of the links (L, 12) and regulators (n, 3)."""
+        """Clock (3,), ends of the links (L, 12) and what is kept of the joints (4, n)."""
         first, second = len(CLOCK), len(CLOCK) + 12 * len(self.links)
-        return memory[:first], memory[first:second].reshape(-1, 12), memory[second:].reshape(-1, len(REMEMBERED))
+        return memory[:first], memory[first:second].reshape(-1, 12), memory[second:].reshape(len(REMEMBERED), -1)
+
+    def kept_of(self, memory: FloatArray) -> dict[str, FloatArray]:
+        """Views (n,) of what is kept of the joints, by name."""
+        return dict(zip(REMEMBERED, self._split(memory)[2], strict=True))
 
     def _end(
         self, made: Array, name: str, link: int | str, views: dict[str, View], start: Motion, rest: tuple[Any, ...]
@@ -139,22 +150,24 @@ class Report:
 
     def _joints(
         self, made: Array, x: Array, ends: tuple[Array, Array], at: Array, kept: Array, first: Any, dt: Any
-    ) -> Array:
-        """Put the outputs of all joints; what their regulators remember (n, 3).
+    ) -> tuple[Array, Array]:
+        """Put the outputs of all joints; what is remembered of them (3, n), and where they are taken to be (n + 1,).
 
-        The speed of a joint leads to its predicted value from its input value. An input that is what the chain itself gave
-        out is no measurement: the joint then is taken to be where it was predicted to be now.
+        The speed of a joint leads to its predicted value from its input value. An input that is the solved value of the last
+        cycle is no measurement: the joint then is where the last cycle expected it. The last number is above zero where the
+        speeds may be other ones than the limited predicted values have: limits must be looked at once more.
         """
         solved, predicted = ends
-        given = [
-            select(OWN - abs(value - one), two, value)
-            for value, one, two in zip(self.layout.coordinates(x, ""), *at, strict=True)
-        ]
-        memories = []
+        memories, taken = [], []
+        other: Any = 0.0
         for k, (link, letter) in enumerate(self.layout.joints):
             p, i, d, r = (self.layout.take(x, f"{link}.regulator.{share}") for share in "pidr")
-            integral, before, last = kept[k]
-            speed = (predicted[k] - given[k]) / dt
+            value = self.layout.take(x, f"{link}.{letter}")
+            integral, before, last, expected = kept[:, k]
+            own = OWN - abs(value - at[0, k])
+            taken.append(select(own, expected, value))
+            other = other + abs(taken[k] - at[1, k]) + abs(p - 1.0) + abs(i) + abs(d) + abs(r - 1.0)
+            speed = (predicted[k] - taken[k]) / dt
             out, total = Regulator(p, i, d, r).act(speed, dt, integral=integral, before=before, given=last, first=first)
             low, high = (self.layout.take(x, f"{link}.limits.{end}") for end in ("min", "max"))
             reached = select(solved[k] - low - OWN, select(high - solved[k] - OWN, 0.0, 1.0), 1.0)
@@ -162,8 +175,10 @@ class Report:
             self.layout.put(made, f"{link}.{letter}_solved", solved[k])
             self.layout.put(made, f"{link}.predicted_{letter}", predicted[k])
             self.layout.put(made, f"{link}.calculated_{letter}_speed", out)
+            self.layout.put(made, f"{link}.following_error", select(own, 0.0, at[1, k] - value))
             memories.append([total, speed, out])
-        return np.array(memories, dtype=object)
+        limited = sum(select(UNLIMITED - limit, 1.0, 0.0) for limit in self.layout.greatest(x, "speed"))
+        return np.array(memories, dtype=object).T, np.array([*taken, other * limited], dtype=object)
 
     def _chain(self, made: Array, held: Array, clock: Array, dt: Any) -> None:
         put = self.layout.put
@@ -210,6 +225,20 @@ class Report:
             angle = _turn(root(square)) if group.turns else 0.0
             total = total + (angle * angle if group.turns else square)
         return root(total)
+
+
+def _expected(solved: Array, predicted: Array, after: Array, carried: Array) -> Array:
+    """Where the joints (n,) will be when the next cycle begins, if that takes the solved values for where they are.
+
+    What moves positions moves the solved values of the next cycle too, so it counts. Joint speeds and velocity constraints
+    do not: they lead from the same solved values to the same predicted ones in every cycle. Where limits hold the predicted
+    values back, this is held back as far, but not beyond all of the three that it lies between.
+    """
+    made = []
+    for now, then, goal, other in zip(solved, predicted, after, carried, strict=True):
+        low, high = least(now, least(then, other)), greatest(now, greatest(then, other))
+        made.append(least(greatest(then - (goal - other), low), high))
+    return np.array(made, dtype=object)
 
 
 def _turn(size: Any) -> Any:

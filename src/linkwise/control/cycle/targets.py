@@ -60,6 +60,7 @@ class Targets:
 
     def __init__(self, layout: Layout, problem: Problem, angles: str) -> None:
         self.layout, self.problem, self.angles = layout, problem, angles
+        self.velocities = [constraint for constraint in layout.constraints if isinstance(constraint, Velocity)]
 
     def limits(self, x: Array) -> Array:
         """Least and greatest joint values (2n,); where the least is above the greatest both are the middle."""
@@ -81,8 +82,7 @@ class Targets:
         """
         enabled = [f"{constraint.name}.enabled" for constraint in self.layout.constraints]
         freed: Any = sum((self.layout.take(before, name) * (1.0 - self.layout.take(x, name)) for name in enabled), 0.0)
-        velocities = [constraint.name for constraint in self.layout.constraints if isinstance(constraint, Velocity)]
-        freed = freed + sum(self.layout.take(x, f"{name}.enabled") for name in velocities)
+        freed = freed + sum(self.layout.take(x, f"{constraint.name}.enabled") for constraint in self.velocities)
         made = []
         for value, first, second, one, two in zip(self.layout.coordinates(x, ""), *at, *last, strict=True):
             own = select(OWN - abs(value - first), one, select(OWN - abs(value - second), two, value))
@@ -118,6 +118,27 @@ class Targets:
                     amount = sum(abs(value) for value in self.layout.take(x, f"{constraint.name}.{what}"))
                     total = total + amount * self.layout.take(x, f"{constraint.name}.enabled")
         return total
+
+    def free(self, x: Array) -> Any:
+        """Above zero where joint speeds or velocity constraints move the chain beside what moves its positions."""
+        total: Any = sum(abs(speed) for speed in self.layout.coordinates(x, "_speed"))
+        for constraint in self.velocities:
+            counts = self.layout.take(x, f"{constraint.name}.enabled")
+            for what, kind in (("velocity", "place"), ("angular_velocity", "turn")):
+                if what in constraint.vectors:
+                    amount = sum(abs(value) for value in self.layout.take(x, f"{constraint.name}.{what}"))
+                    total = total + amount * counts * self._alone(x, constraint, kind)
+        return total
+
+    def without_free(self, x: Array) -> list[Any]:
+        """For each velocity constraint whether it counts where all that is `free` is taken away, 1 or 0."""
+        made = []
+        for constraint in self.velocities:
+            alone: Any = 1.0
+            for holds, kind in ((constraint.place, "place"), (constraint.turn, "turn")):
+                alone = alone * self._alone(x, constraint, kind) if holds else alone
+            made.append(self.layout.take(x, f"{constraint.name}.enabled") * (1.0 - alone))
+        return made
 
     def ahead(self, x: Array, goal: Array, time: Any) -> tuple[Array, Array, Array]:
         """The numbers (p,) for the end of the cycle, where the solver begins (n,), and the joint speeds now (n,)."""
@@ -172,7 +193,7 @@ class Targets:
             if view is not None:
                 target = target.after(time)
             made.append(
-                0.0 if view is None and isinstance(constraint, Velocity) else counts * self._alone(x, constraint, group)
+                0.0 if view is None and isinstance(constraint, Velocity) else counts * self._alone(x, constraint, group.kind)
             )
             back = then.rotation.T
             made += list(
@@ -185,7 +206,7 @@ class Targets:
         if group.kind in {"closed", "meet", "turn alike"}:
             return np.zeros(self.problem.count(group))
         constraint, start = self.layout.constraints[group.owner], self.start(x)
-        counts = self.layout.take(x, f"{constraint.name}.enabled") * self._alone(x, constraint, group)
+        counts = self.layout.take(x, f"{constraint.name}.enabled") * self._alone(x, constraint, group.kind)
         if group.kind == "drive":
             return np.array([counts * self.layout.take(x, f"{constraint.name}.speed")], dtype=object)
         if group.kind == "turn":
@@ -206,13 +227,13 @@ class Targets:
                 made = replace(made, velocity=made.velocity + counts * moved.velocity, spin=made.spin + counts * moved.spin)
         return made
 
-    def _alone(self, x: Array, constraint: ChainConstraint, group: Group) -> Any:
+    def _alone(self, x: Array, constraint: ChainConstraint, kind: str) -> Any:
         """1 for a constraint that counts by itself.
 
         0 for a velocity where a fixed place, or rotation, of its end counts: it then says how that one moves.
         """
         alone: Any = 1.0
-        fixed = FixedPosition if group.kind == "place" else FixedRotation
+        fixed = FixedPosition if kind == "place" else FixedRotation
         for other in self.layout.constraints if isinstance(constraint, Velocity) else ():
             if isinstance(other, fixed) and other.link == constraint.link:
                 alone = alone * (1.0 - self.layout.take(x, f"{other.name}.enabled"))

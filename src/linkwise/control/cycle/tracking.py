@@ -67,6 +67,11 @@ def track(problem: Problem, p: Array, q0: Array, settings: Array, q: Array, aux:
     return where, np.array([steps, then], dtype=object), status
 
 
+def combined(problem: Problem, view: View, numbers: Array) -> tuple[Array, Array]:
+    """Residual (m,) and rates (m, n) of all rows at a configuration, weighted."""
+    return _together(problem.rows(view, numbers), problem.weights(), problem.tree.n)
+
+
 def pseudo_step(rates: Array, residual: Array, damping: Any) -> Array:
     """The step (n,) ``J' (J J' + damping)^-1 e``: a combination of the rows, whatever the rank of J (m, n)."""
     if not len(residual):

@@ -40,9 +40,10 @@ class Pace:
     back as hard as it could brake in the last cycle; a lowered deceleration counts from the next output that can stop with
     it, and a stop that has begun goes on as it was verified. Nothing ever jumps.
 
-    Loops are kept closed in every output. How they bend the ways of the points is measured, not bounded, so near a singular
-    position an acceleration may turn out greater than its limit: loops and joint limits go first, speeds second,
-    accelerations third, and `kept` tells of it.
+    Loops are kept closed in every output. How much they bend the ways of the points is known at the present output, and how
+    fast that grows from the last cycle; braking is planned with twice this growth. Near a singular position that the last
+    cycle gave no sign of, an acceleration may turn out greater than its limit: loops and joint limits go first, speeds
+    second, accelerations third, and `kept` tells of it.
 
     Parameters
     ----------
@@ -105,6 +106,7 @@ class Pace:
         _check(tree, [*links, *(link for pair in closures for link in pair[:2])])
         n, k, pairs = tree.n, len(links), len(closures)
         points, loops = Points(tree, tuple(links)), Closures(tree, closures)
+        self.points = points
         carry = RowLayout({"direction": n, "rate": 1, "chords": 3 * k, "joints": n})
         coordinates = dict.fromkeys(("q", "goal", "goal_speed", "low", "high"), n)
         limits = dict.fromkeys(LIMITS, k + n)

@@ -60,7 +60,11 @@ class Prepare:
             dict.fromkeys(NUMBERS, 1)
             | dict.fromkeys(JOINTS, n)
             | {"carry": carry.size, **limits, "lengths": k, "places": 3 * k}
-            | {"residual": closures.rows, "closures": given.parts["closures"].stop - given.parts["closures"].start}
+            | {
+                "entered": 3 * k if closures else 0,
+                "residual": closures.rows,
+                "closures": given.parts["closures"].stop - given.parts["closures"].start,
+            }
         )
 
     def __call__(self, p: Array) -> Array:
@@ -96,6 +100,7 @@ class Prepare:
             "scale": [1.0 / (abs(a) + abs(b) + 1e-200) for a, b in zip(goal - q, stop * dt, strict=True)],
             "carry": kept, **dict(zip((*LIMITS, *INVERSE), (*limits, *inverse), strict=True)),
             "lengths": before[: len(self.points)], "places": self.points.positions(q),
+            "entered": self.points.velocities(q, direction) if self.closures else np.zeros(0),
             "residual": self.closures.residual(q, switches), "closures": switches,
         }  # fmt: skip
         return self.layout.row(made)

@@ -25,6 +25,12 @@ from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import chosen, inner
 
+FURTHER = 2.0
+"""How many times as fast as in the last cycle ways along loops may come to bend until the chain stands."""
+
+STRAIGHT = 0.93
+"""The square of the cosine of the angle by which the joints' direction may turn in a cycle along loops: 15 degrees."""
+
 ROUNDING = 1e-6
 """By this share of a limit a rule may seem broken by rounding: positions of 1 m, cycles of 0.1 ms."""
 
@@ -132,11 +138,15 @@ class Step:
         if self.closures:
             bends = (velocities - np.array(chords[:k]).reshape(-1, 3)) * (2.0 * row.inverse_dt)
         now = [length(chord) for chord in chords]
-        ways = [*zip(velocities, bends, self.points.jerk(here, tangent), strict=True)]
+        jerks = [*self.points.jerk(here, tangent)]
+        if self.closures:
+            measured = self._jerks(row, tangent, [*velocities, *tangent.reshape(-1, 1)], chords)
+            jerks = [upper(one, other) for one, other in zip(jerks, measured[:k], strict=True)]
+        ways = [*zip(velocities, bends, jerks, strict=True)]
         if self.closures:
             speeds = tangent.reshape(-1, 1)
             gaps = [(speed - chord) * (2.0 * row.inverse_dt) for speed, chord in zip(speeds, chords[k:], strict=True)]
-            ways += [(speed, gap, 0.0) for speed, gap in zip(speeds, gaps, strict=True)]
+            ways += [*zip(speeds, gaps, measured[k:], strict=True)]
         points = [Tangent(c, s, *way, row.inverse_dt) for c, s, way in zip(chords, now, ways, strict=False)]
         forces = [point.force(limits) for point, limits in zip(points, row.limits, strict=False)]
         brake = self._brake(row, points, forces, now)
@@ -158,6 +168,20 @@ class Step:
             triples = zip(row.limits, now, row.before[1], strict=True)
             hard = smallest([room, *(self._no_faster(row, *each) for each in triples)])
         return Look(lower(onward, slower), onward, lower(faster, slower), hard, brake, chords)
+
+    def _jerks(self, row: Row, tangent: Array, velocities: list[Array], chords: list[Array]) -> list[Any]:
+        """Third derivatives of the ways along the loops, times `FURTHER`, by the velocities at both ends of the cycle.
+
+        With the velocities v0 and v1 at the ends and the chord velocity V of a cubic they are 6 (v0 + v1 - 2 V)/dt^2. A way
+        that has just begun, or that turned to another goal, has none.
+        """
+        before, now, both = squared(row.direction), squared(tangent), inner(row.direction, tangent)
+        on = select(both, select(both * both - STRAIGHT * before * now, 1.0, 0.0), 0.0)
+        share = root(now / (before + 1e-200)) * on
+        entered = [*row.entered, *row.direction.reshape(-1, 1)]
+        scale = 6.0 * FURTHER * row.inverse_dt * row.inverse_dt * on
+        triples = zip(entered, velocities, chords, strict=True)
+        return [scale * length(v0 * share + v1 - chord * 2.0) for v0, v1, chord in triples]
 
     def _brake(self, row: Row, points: list[Tangent], forces: list[tuple[Any, Any]], now: list[Any]) -> Brake:
         """As hard as it may be, about."""

@@ -26,6 +26,10 @@ are closed to 1e-15 leave a position uncertain by 3e-8 where a branch ends, so t
 _WALK = -1
 """Not settled: to be followed from where it is."""
 
+HOP, WELL = 1e-2, 0.05
+"""A step by all closure equations, rad or longest offsets, and the smallest singular value, beside the greatest, with which
+they settle the passive coordinates well."""
+
 ROUNDS = 2000
 """Steps at most."""
 
@@ -108,6 +112,12 @@ class Follower:
                 found, _, code = self.step(wanted, q[rest])
             taken[rest] += STEPS
             good = (code == DONE) | (code == OUTSIDE)
+            short = np.flatnonzero(~good & (pace[rest] * length[rest] <= HOP))
+            if short.size:
+                hop = np.minimum(done[rest[short]] + HOP / length[rest[short]], 1.0)
+                over, reached = self._hopped(first[rest[short]], u[rest[short]], hop, q[rest[short]])
+                sure = short[reached]
+                found[sure], share[sure], good[sure] = over[reached], hop[reached], True
             q[rest[good]], done[rest[good]] = found[good], share[good]
             pace[rest] *= np.where(good, 2.0, 0.25)
             ends[rest] = np.where(code == OPEN, STALLED, TOGGLE)
@@ -120,6 +130,27 @@ class Follower:
             reached = np.isfinite(last[:, 0])
             q[ended[reached]], reasons[ended[reached]] = last[reached], CONVERGED
         return q, reasons, taken
+
+    def _hopped(
+        self, first: FloatArray, u: FloatArray, share: FloatArray, q: FloatArray
+    ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Positions a short step on, by all closure equations, and which of them are sure.
+
+        Where equations repeat each other the ones that a step solves may do so by themselves at some position, though all
+        together settle the passive coordinates well. Only there this goes on: near the end of a branch, or where branches
+        meet, they do not.
+        """
+        wanted = np.where(share[:, None] < 1.0, first + share[:, None] * (u - first), u)
+        made = np.full_like(q, np.nan)
+        values = np.linalg.svd(self.task.jacobian(q)[..., self.passive], compute_uv=False)[..., : len(self.passive)]
+        well = np.flatnonzero((values.shape[-1] == len(self.passive)) & (values.min(axis=-1) > WELL * values.max(axis=-1)))
+        if not well.size:
+            return made, np.zeros(len(q), dtype=bool)
+        found, error, _ = closed_near(self.task, self._at(wanted[well], q[well]), self.passive)
+        moved = (np.abs(found - q[well])[:, self.task.base :] / self.task.columns).max(axis=-1)
+        close = (error <= CLOSED) & (moved <= HOP / WELL)
+        made[well[close]] = found[close]
+        return made, np.isfinite(made[:, 0])
 
     def _at_end(self, u: FloatArray, q: FloatArray) -> tuple[FloatArray, Counts]:
         """The end of a branch itself, where Newton's method is slow: NaN where it is not what was asked for."""

@@ -100,8 +100,11 @@ class Linkage:
             )
         self.mechanism = mechanism
         self.q0 = found.q
-        self.q0.flags.writeable = False
         self._rank, self._generic = self._positions(seed)
+        if self._rank == mechanism.n and q0 is None:  # (an assembly that is stuck; another one may move)
+            self.q0 = generic_positions(self._task)[0]
+            self._rank, self._generic = self._positions(seed)
+        self.q0.flags.writeable = False
         jacobians = self._task.jacobian(self._generic)
         if self._rank == mechanism.n:
             raise ArgumentError(f"{mechanism.name!r} has no degree of freedom (see mobility); there is nothing to drive")
