@@ -155,10 +155,10 @@ class Completion:
         q = self._polished(system, tasks[at], system.unmoved(np.ascontiguousarray(made[:, :n]), start[at]), tol)
         if self.given is not None:
             q[:, self.given] = start[at, self.given]
-        inside = np.ones(len(q), dtype=bool)
+        inside: npt.NDArray[np.bool_] = np.ones(len(q), dtype=bool)
         if ranges is not None:
             q = ranges.nearest_turns(q, start[at])
-            inside = ((q >= ranges.low - tol) & (q <= ranges.high + tol)).all(axis=1)
+            inside = np.asarray(((q >= ranges.low - tol) & (q <= ranges.high + tol)).all(axis=1))
             q = np.where(inside[:, None], np.clip(q, ranges.low, ranges.high), q)
         else:
             q = system.ranges.nearest_turns(q, start[at])
