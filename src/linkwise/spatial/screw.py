@@ -183,7 +183,7 @@ def turning_measure(w: npt.ArrayLike) -> Any:
 
     Examples
     --------
-    >>> turning_measure([[0, -1e-16, 0, 1.0], [1.1e-16, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]) > 0
+    >>> bool(turning_measure([[0, -1e-16, 0, 1.0], [1.1e-16, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]) > 0)
     False
     """
     m = np.asarray(w)
