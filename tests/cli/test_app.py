@@ -69,7 +69,7 @@ def test_a_file_wins_over_a_robot_of_that_name(linkwise: Callable, tmp_path: Pat
 def test_an_interrupt_is_told_without_a_traceback(linkwise: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     from linkwise import files
 
-    def interrupted(path: str, physical: bool) -> None:
+    def interrupted(path: str, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(files, "check", interrupted)
@@ -80,7 +80,7 @@ def test_an_interrupt_is_told_without_a_traceback(linkwise: Callable, monkeypatc
 def test_a_fault_of_the_program_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     from linkwise import files
 
-    monkeypatch.setattr(files, "check", lambda path, physical: 1 / 0)
+    monkeypatch.setattr(files, "check", lambda path, **options: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         module.main(["check", "x.toml"])
 

@@ -124,8 +124,9 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
 def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Mechanism:
     """The mechanism of a description in a text: URDF, MJCF, xacro, Linkwise .toml or SpaceLib .DAT, told apart by content.
 
-    A URDF with elements of xacro is expanded where the option `xacro` is given, be it empty. Files that an MJCF text
-    includes are looked up in the folder `include_root`; a text without it can include none.
+    A URDF with elements of xacro is expanded where the option `xacro` is given, be it empty; what it includes is found from
+    the working folder. Files that an MJCF text includes are looked up in the folder `include_root`; a text without it can
+    include none.
 
     Parameters
     ----------
