@@ -150,7 +150,7 @@ def _array(path: str | Path, name: str, archive: zipfile.ZipFile, member: zipfil
 def _filled(stream: Any, header: _Header) -> npt.NDArray[Any]:
     """The array's content; at its end the archive's checksum is compared."""
     made = np.empty(math.prod(header.shape), header.dtype)
-    view, at = memoryview(made.view(np.uint8)), 0
+    view, at = made.view(np.uint8).data, 0
     while piece := stream.read(_PIECE):
         view[at : at + len(piece)] = piece
         at += len(piece)

@@ -70,7 +70,8 @@ class Status:
     def look(self) -> None:
         """Log what went wrong since the last time: in the cycles, with the server, and with what clients wrote."""
         server, (unsolved, overruns, stopped, refusal) = self.server, self._known
-        state, stops, last = ("serving", 0, "") if server is None else (server.state, server.stopped, server.last_refusal)
+        state: State = "serving" if server is None else server.state
+        stops, last = (0, "") if server is None else (server.stopped, server.last_refusal)
         self._known = (self.unsolved, self.counts.overruns, stops, last)
         if state != self._state:
             self._log("server", _NEWS[state], logging.INFO if state == "serving" else logging.ERROR)
@@ -82,10 +83,10 @@ class Status:
             self._log("unsolved", f"solved again, after {self._failed:,} unsolved cycles")
             self._failed = 0
         if self.counts.overruns > overruns:
-            self._log("deadlines", f"{self.counts.overruns - overruns:,} deadlines missed", logging.WARNING)
+            self._log("deadlines", f"deadlines missed: {self.counts.overruns - overruns:,}", logging.WARNING)
         if stops > stopped:
             self._log(
-                "hold", f"{stops - stopped:,} velocities that no client wrote any more are set to zero", logging.WARNING
+                "hold", f"velocities set to zero that no client wrote any more: {stops - stopped:,}", logging.WARNING
             )
         if last != refusal:
             self._log("write", f"a write of a client is refused: {last}", logging.WARNING)
