@@ -233,7 +233,7 @@ class ChainReader:
 
     def _constraints(self, tables: Sequence[Any], mechanism: Mechanism | None) -> dict[int, ConstraintRow]:
         """The constraints by their place; those that are wrong are left out."""
-        made = {}
+        made: dict[int, ConstraintRow] = {}
         turning = {link for link, free in (joints_of(mechanism) if mechanism else {}).items() if free == "theta"}
         for k, table in enumerate(tables):
             place: Place = ("constraint", k)
