@@ -85,9 +85,7 @@ class Status:
         if self.counts.overruns > overruns:
             self._log("deadlines", f"deadlines missed: {self.counts.overruns - overruns:,}", logging.WARNING)
         if stops > stopped:
-            self._log(
-                "hold", f"velocities set to zero that no client wrote any more: {stops - stopped:,}", logging.WARNING
-            )
+            self._log("hold", f"velocities set to zero that no client wrote any more: {stops - stopped:,}", logging.WARNING)
         if last != refusal:
             self._log("write", f"a write of a client is refused: {last}", logging.WARNING)
         self._log.flush()

@@ -12,7 +12,7 @@ from linkwise.files.mjcf.frames import pose
 from linkwise.files.mjcf.geoms import Geom
 from linkwise.files.mjcf.schema import ORIENTATIONS
 from linkwise.files.mjcf.settings import Settings
-from linkwise.model.inertia import LARGEST
+from linkwise.model.checks import LARGEST
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import FloatArray
 
