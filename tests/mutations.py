@@ -1,12 +1,9 @@
-"""Random changes of the contents of files."""
+"""Random changes of the contents of text files; tests/control/file_mutations.py has those of archives of arrays."""
 
 from __future__ import annotations
 
-import io
 import random
 import re
-import struct
-import zipfile
 from collections.abc import Sequence
 
 TOKENS = [
@@ -50,37 +47,3 @@ def mutated(data: bytes, rng: random.Random, tokens: Sequence[bytes] = TOKENS) -
         else:
             data = data[:at] + token + data[at:]
     return data
-
-
-def mutated_archive(data: bytes, rng: random.Random, tokens: Sequence[bytes] = TOKENS) -> bytes:
-    """The bytes of an .npz changed as they are, or in the arrays in it: heads, contents, names, and which there are."""
-    if rng.random() < 0.4:
-        return mutated(data, rng, [struct.pack("<I", 2**31), b"\0" * 8, b"\xff" * 8, b"PK\x01\x02", *tokens])
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    for _ in range(rng.randint(1, 3)):
-        name = rng.choice(list(members))
-        kind = rng.choice(("bytes", "head", "drop", "swap", "rename", "huge"))
-        if kind == "bytes":
-            members[name] = mutated(members[name], rng, tokens)
-        elif kind == "head":
-            head, body = members[name][:128], members[name][128:]
-            shapes = (b"(10000000000,)", b"(2, 3)", b"()", b"(0,)", b"(-1,)", b"(3, 0, 5)", b"(1e3,)")
-            kinds = (b"'<f4'", b"'>f8'", b"'|O'", b"'<U9'", b"'<M8[s]'", b"'|S4'", b"'<c16'", b"'<f8'", b"'|V8'", b"'|b1'")
-            which = rng.choice((shapes, kinds))
-            start = head.find(b"(" if which is shapes else b"'", 20 if which is kinds else 0)
-            end = head.find(b")" if which is shapes else b"'", start + 1)
-            members[name] = (head[:start] + rng.choice(which) + head[end + 1 :]).ljust(128)[:128] + body
-        elif kind == "drop" and len(members) > 1:
-            del members[name]
-        elif kind == "swap":
-            members[name] = members[rng.choice(list(members))]
-        elif kind == "rename":
-            members[rng.choice(("a.npy", "../x.npy", "t.npy", name + "x"))] = members.pop(name)
-        else:
-            members[name] = members[name] + bytes(rng.randrange(1, 10) * 1_000_000)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
