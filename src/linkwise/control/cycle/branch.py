@@ -21,8 +21,8 @@ SECANT = 1e-3
 """A secant is taken over at least so much, rad or units of size: at a change point joint values are known to the root of the
 precision only, which must be small beside it."""
 
-TURNED = 3e-4
-"""The square of the sine of the angle by which an answer must turn off the secant to be doubted: one degree. A branch that
+TURNED = 1e-2
+"""The square of the sine of the angle by which an answer must turn off the secant to be doubted: six degrees. A branch that
 is left in the middle of a step turns off by little at first."""
 
 STEP = 1e-8
