@@ -119,7 +119,9 @@ class Aligner:
             if state is None:
                 levels.pop()
                 if mark is not None:
-                    self._hopeless.add(mark)  # what can still be placed depends on how this axis lies, not on how it got there
+                    self._hopeless.add(
+                        mark
+                    )  # what can still be placed depends on how this axis lies, not on how it got there
                 continue
             self._tried += 1
             if self._tried > MOST or len(self._whole) > MOST_WHOLE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
 
 LARGE = 0.1
-"""Share of the energy exchanged above which an energy error is worth a warning. The fourth order method stays below 1e-4 with
-the steps that one would choose, the first order ones within some hundredths; a tenth has no digit left that is right."""
+"""Share of the energy exchanged above which an energy error is worth a warning: not even the first digit is right then. With
+steps of 1 ms a falling planar arm is at 1e-10 by the fourth order method, at 1e-2 by those of the first."""
 
 ROUNDING = 1e-9
 """Share of the energies themselves below which an error is rounding, where next to nothing is exchanged."""
@@ -32,8 +33,9 @@ def energy_error(
 ) -> FloatArray:
     """Energy less that at the start, less the work of motors, friction and the external wrench since then.
 
-    The torque of an instant holds until the next; its work is exact. Friction and wrench are integrated by Simpson's rule, the
-    motion between two instants taken as the cubic that has q and qd at both: an error of the fourth power of the interval.
+    The torque of an instant holds until the next; its work is exact. Friction and wrench are integrated by Simpson's rule,
+    the motion between two instants taken as the cubic that has q and qd at both: an error of the fourth power of the
+    interval. What is done on a floating base has one of the second power, for its axes turn.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def _first_half(way: FloatArray, qd: FloatArray, step: FloatArray, *, floating: 
 
 
 def _has_friction(mech: Mechanism) -> bool:
-    return any(drive.motor.nofriction() != drive.motor for drive in mech.drives)
+    return any(drive.motor.viscous or any(drive.motor.coulomb) for drive in mech.drives)
 
 
 def _power(moved: Moved, q: FloatArray, qd: FloatArray) -> FloatArray:
@@ -113,11 +115,13 @@ def check_energy(kinetic: FloatArray, potential: FloatArray, error: FloatArray, 
         warnings.warn(f"simulate: the energy error is {told}", LinkwiseWarning, stacklevel=4)
 
 
-def sampled(moved: Moved, q: FloatArray, qd: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+def sampled(
+    moved: Moved, q: FloatArray, qd: FloatArray, tau: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Kinetic and potential energy and energy error (B, k) at some recorded instants of rollouts (B, R, ·).
 
-    None where the work takes more than the record, with friction, an external wrench, or torque on a floating base; and where a
-    rollout ended early.
+    None where the work takes more than the record, with friction, an external wrench, or torque on a floating base; and
+    where a rollout ended early.
     """
     mech: Any = moved.tree
     pushed = bool(tau.any())
@@ -130,6 +134,6 @@ def sampled(moved: Moved, q: FloatArray, qd: FloatArray, tau: FloatArray) -> tup
     potential = np.asarray(mech.potential_energy(q[:, chosen]))
     error = kinetic + potential - kinetic[:, :1] - potential[:, :1]
     if pushed:
-        for k, (start, end) in enumerate(zip(chosen[:-1], chosen[1:], strict=True), 1):
+        for k, (start, end) in enumerate(pairwise(chosen), 1):
             error[:, k:] -= np.einsum("btn,btn->b", tau[:, start:end], np.diff(q[:, start : end + 1], axis=1))[:, None]
     return kinetic, potential, error

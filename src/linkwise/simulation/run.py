@@ -95,9 +95,10 @@ def simulate(
         ``direction`` (1: from negative to positive only, -1: the reverse). What begins at zero is no event.
     energies : bool
         Whether kinetic and potential energy are recorded, and the energy error: the energy, less that at the start, less the
-        work of motors, friction and the external wrench since then. It is that of the integrator (of friction and wrench also
-        an integral's, of the fourth power of the recorded interval), and None where the torque is not known between recorded
-        instants: that of a law at every stage, or one that jumps there (record > 1).
+        work of motors, friction and the external wrench since then. It is that of the integrator (of friction and wrench
+        also an integral's, of the fourth power of the recorded interval; on a floating base, of torque too, of the second),
+        and None where the torque is not known between recorded instants: that of a law at every stage, or one that jumps
+        there (record > 1).
     rtol, atol : float
         Tolerances of the adaptive methods.
     diverged : {"raise", "mark"}
@@ -126,8 +127,8 @@ def simulate(
     -----
     LinkwiseWarning
         Where the energy error is more than a tenth of the energy exchanged, the greatest kinetic energy, change of potential
-        energy or work: the steps are too large. With fixed steps a few recorded instants are looked at also where no energies
-        are recorded, if motors without friction do all the work.
+        energy or work: the steps are too large. With fixed steps a few recorded instants are looked at also where no
+        energies are recorded, if motors without friction do all the work.
 
     Notes
     -----
@@ -269,7 +270,15 @@ def _cut(moved: Moved, made: Recorded, t: FloatArray, ends: FloatArray, batch: S
 
 
 def _trajectory(
-    moved: Moved, t: FloatArray, made: Recorded, batch: Shape, events: tuple[Event, ...], *, held: bool, energies: bool, holds: bool
+    moved: Moved,
+    t: FloatArray,
+    made: Recorded,
+    batch: Shape,
+    events: tuple[Event, ...],
+    *,
+    held: bool,
+    energies: bool,
+    holds: bool,
 ) -> Trajectory:
     records = {"q": made.q, "qd": made.qd, "qdd": made.qdd, "tau": made.tau}
     arrays: dict[str, Any] = {name: array.reshape(*batch, *array.shape[1:]) for name, array in records.items()}
