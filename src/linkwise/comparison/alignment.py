@@ -108,7 +108,10 @@ class Aligner:
         return None if found is None else self._alignment(found)
 
     def _search(self, start: _State) -> _State | None:
-        """Depth first, one axis of the first after the other; the first alignment of all that is accepted."""
+        """Depth first, one axis of the first after the other; the first alignment of all that is accepted.
+
+        What can still be placed may depend on how an axis lies alone, not on how it got there: see `_mark`.
+        """
         if not self.first:
             self._whole.append(start)
             return start if self.accept is None or self.accept(self._alignment(start), self.tol) else None
@@ -119,9 +122,7 @@ class Aligner:
             if state is None:
                 levels.pop()
                 if mark is not None:
-                    self._hopeless.add(
-                        mark
-                    )  # what can still be placed depends on how this axis lies, not on how it got there
+                    self._hopeless.add(mark)
                 continue
             self._tried += 1
             if self._tried > MOST or len(self._whole) > MOST_WHOLE:
