@@ -1,7 +1,7 @@
 """Digests of the tapes of many kernels, traced in one process, printed as JSON: `python tape_digests.py ORDER`.
 
-With the order 0 the kernels are traced one after the other; with another number they are traced in a random order, each after
-unrelated work of which a part stays alive, and with the garbage collector run at other times.
+With the order 0 the kernels are traced one after the other; with another number they are traced in a random order, each
+after unrelated work of which a part stays alive, and with the garbage collector run at other times.
 """
 
 from __future__ import annotations

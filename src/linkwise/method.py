@@ -17,10 +17,10 @@ R = TypeVar("R")
 class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
     """A method that computes one algorithm with its default options, and whose plain calls skip Python.
 
-    When it is first looked up on a mechanism, the mechanism gets a built-in function under the method's own name. It calls the
-    method as it is written, until the first plain call (as many arguments as the kernel has inputs, no keywords); from then on,
-    whoever holds it calls the kernel's compiled entry, which takes contiguous float64 vectors itself and hands any other call
-    to the method. Where a subclass overrides the method, `super` and the class lead to such a function too.
+    When it is first looked up on a mechanism, the mechanism gets a built-in function under the method's own name. It calls
+    the method as it is written, until the first plain call (as many arguments as the kernel has inputs, no keywords); from
+    then on, whoever holds it calls the kernel's compiled entry, which takes contiguous float64 vectors itself and hands any
+    other call to the method. Where a subclass overrides the method, `super` and the class lead to such a function too.
     """
 
     def __init__(self, method: Callable[Concatenate[Any, P], R]) -> None:

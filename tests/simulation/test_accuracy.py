@@ -99,6 +99,7 @@ def test_adaptive_methods_of_scipy(method: str) -> None:
     assert np.allclose(made.qdd[:, 0], -GRAVITY / LENGTH * np.sin(made.q[:, 0]), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:simulate. the energy error")  # that is what is shown
 def test_semi_implicit_euler_keeps_energy_bounded_where_euler_does_not() -> None:
     bands = {}
     for method in ("semi_implicit_euler", "euler"):

@@ -104,29 +104,48 @@ class Aligner:
 
     def align(self) -> Alignment | None:
         """Find the alignment with as many positive directions in front as there can be, or None."""
-        found = self._from(_State(), 0) or next(iter(self._whole), None)
+        found = self._search(_State()) or next(iter(self._whole), None)
         return None if found is None else self._alignment(found)
 
-    def _from(self, state: _State, k: int) -> _State | None:
-        if k == len(self.first):
-            self._whole.append(state)
-            return state if self.accept is None or self.accept(self._alignment(state), self.tol) else None
-        local = not self.ties and not any(axis.kind in {"prismatic", "screw"} for axis in self.first[: k + 1])
-        for found in self._candidates(state, k):
+    def _search(self, start: _State) -> _State | None:
+        """Depth first, one axis of the first after the other; the first alignment of all that is accepted.
+
+        What can still be placed may depend on how an axis lies alone, not on how it got there: see `_mark`.
+        """
+        if not self.first:
+            self._whole.append(start)
+            return start if self.accept is None or self.accept(self._alignment(start), self.tol) else None
+        levels: list[tuple[Iterator[_State], tuple[int, float] | None]] = [(self._candidates(start, 0), None)]
+        while levels:
+            k, (candidates, mark) = len(levels) - 1, levels[-1]
+            state = next(candidates, None)
+            if state is None:
+                levels.pop()
+                if mark is not None:
+                    self._hopeless.add(mark)
+                continue
             self._tried += 1
             if self._tried > MOST or len(self._whole) > MOST_WHOLE:
                 self.gave_up = not self._whole
                 return None
-            mark = (k, found.signs[-1])
-            if (local and mark in self._hopeless) or not self._allowed(found) or self._places(found)[1] > self.tol:
+            own = self._mark(state, k)
+            if own in self._hopeless or not self._allowed(state) or self._places(state)[1] > self.tol:
                 continue
             self.reached = max(self.reached, k + 1)
-            done = self._from(found, k + 1)
-            if done is not None:
-                return done
-            if local:
-                self._hopeless.add(mark)  # what can still be placed depends on how this axis lies, not on how it got there
+            if k + 1 < len(self.first):
+                levels.append((self._candidates(state, k + 1), own))
+                continue
+            self._whole.append(state)
+            if self.accept is None or self.accept(self._alignment(state), self.tol):
+                return state
+            if own is not None:
+                self._hopeless.add(own)
         return None
+
+    def _mark(self, state: _State, k: int) -> tuple[int, float] | None:
+        """Axis k and how it lies, where nothing but this decides what can be placed beyond it."""
+        local = not self.ties and not any(axis.kind in {"prismatic", "screw"} for axis in self.first[: k + 1])
+        return (k, state.signs[-1]) if local else None
 
     def _allowed(self, state: _State) -> bool:
         """Whether the directions so far agree with those in which joints follow each other."""

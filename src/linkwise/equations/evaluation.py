@@ -114,11 +114,11 @@ def operations(listing: Listing) -> dict[str, int]:
 
 def written_terms(value: Sum) -> int:
     """How many terms a sum has, with those in brackets in it."""
-    count = len(value.terms)
-    for term in value.terms:
-        for factor in term.factors:
-            if isinstance(factor.base, Sum):
-                count += written_terms(factor.base)
+    count, waiting = 0, [value]
+    while waiting:
+        terms = waiting.pop().terms
+        count += len(terms)
+        waiting += [factor.base for term in terms for factor in term.factors if isinstance(factor.base, Sum)]
     return count
 
 

@@ -24,7 +24,7 @@ def factored(outputs: Sequence[Expr]) -> list[Expr]:
     """The same outputs with common factors taken out: a x + b x = (a + b) x."""
     written = WrittenOut(outputs)
     for k in list(written.sums):
-        if len(written.sums[k]) <= LONGEST:
+        if _is_short(written.sums[k]):
             written.sums[k] = _factored(written, written.sums[k])
     return written.outputs()
 
@@ -35,9 +35,13 @@ def shared(outputs: Sequence[Expr]) -> list[Expr]:
     _share_products(written)
     _share_sums(written)
     for k in list(written.sums):
-        if len(written.sums[k]) <= LONGEST:
+        if _is_short(written.sums[k]):
             written.sums[k] = _factored(written, written.sums[k])
     return written.outputs()
+
+
+def _is_short(terms: Sequence[Term]) -> bool:
+    return len(terms) <= LONGEST and all(len(factors) <= LONGEST for _, factors in terms)
 
 
 def _factored(written: WrittenOut, terms: list[Term]) -> list[Term]:

@@ -310,8 +310,8 @@ def ordered(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
 def precedence(node: Expr) -> tuple[bytes, int]:
     """Sorts nodes the same in every process: expressions of parameters alone by what they are, then all others by age.
 
-    Expressions of parameters are shared with all graphs that have them, so their age is that of the first of these; all others
-    belong to one graph, in which they always come about in the same order.
+    Expressions of parameters are shared with all graphs that have them, so their age is that of the first of these; all
+    others belong to one graph, in which they always come about in the same order.
     """
     return (b"\xff" if node.key is None else node.key, node.serial)
 

@@ -37,8 +37,8 @@ class Entry(NamedTuple):
 class _HandOver(tuple[Any, ...]):
     """What a function of `make_callable` is bound to: fallback, method definition, what to keep, what to ask for an entry.
 
-    A tuple, for the garbage collector never empties one before its time, and what is kept stands in an array of objects, which
-    it does not look into. Pickling the function leads back to the method.
+    A tuple, for the garbage collector never empties one before its time, and what is kept stands in an array of objects,
+    which it does not look into. Pickling the function leads back to the method.
     """
 
     __slots__ = ()
@@ -87,8 +87,8 @@ def make_callable(
     entry : Entry, optional
         What is called. Without, all calls go to the fallback, until `later` gives it.
     later : callable, optional
-        Asked after each call, with its arguments and keywords, until it gives the entry; then the function, whoever holds it,
-        calls that.
+        Asked after each call, with its arguments and keywords, until it gives the entry; then the function, whoever holds
+        it, calls that.
     """
     address, keep = entry or no_entry()
     kept = np.empty(1, dtype=object)
@@ -121,7 +121,7 @@ def _maker() -> Any:
 
 @cache
 def no_entry() -> Entry:
-    """What stands in the place of a compiled entry, and hands every call over: a function of Python of the same signature."""
+    """What stands in the place of a compiled entry and hands every call over: a function of Python with its signature."""
     return Entry(ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0, ())
 
 

@@ -1,7 +1,8 @@
 """What this process's processor is, and can do, by the processor's own word: what machine code is made for.
 
-LLVM asks the processor itself, by the instruction CPUID on x86-64, which an emulator answers for the processor that it stands
-for; ``/proc/cpuinfo`` tells of the machine that the emulator runs on. The same instruction is asked here, without LLVM.
+LLVM asks the processor itself, by the instruction CPUID on x86-64, which an emulator answers for the processor that it
+stands for; ``/proc/cpuinfo`` tells of the machine that the emulator runs on. The same instruction is asked here, without
+LLVM.
 """
 
 from __future__ import annotations

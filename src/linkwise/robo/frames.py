@@ -77,13 +77,19 @@ def letter_of(direction: FloatArray) -> int:
 
 def _outward(mechanism: Mechanism, k: int, frame: FloatArray) -> Iterator[tuple[int, FloatArray]]:
     """The joints on link k, and beyond slides the joints on those, with their axes in a frame of link k."""
-    for child, parent in enumerate(mechanism.parents):
-        if parent == k:
-            link = mechanism.links[child]
-            start = frame @ link.before
-            yield child, np.asarray(start[:3, :3] @ link.axis)
-            if link.joint == "prismatic":
-                yield from _outward(mechanism, child, start @ link.after)
+    waiting = [(child, frame) for child in _children(mechanism, k)]
+    while waiting:
+        child, outer = waiting.pop()
+        link = mechanism.links[child]
+        start = outer @ link.before
+        yield child, np.asarray(start[:3, :3] @ link.axis)
+        if link.joint == "prismatic":
+            waiting += [(further, start @ link.after) for further in _children(mechanism, child)]
+
+
+def _children(mechanism: Mechanism, k: int) -> list[int]:
+    """The links on link k, the last one first."""
+    return [child for child in reversed(range(len(mechanism.links))) if mechanism.parents[child] == k]
 
 
 def _turn(mechanism: Mechanism, k: int, frame: FloatArray, letter: int) -> tuple[float, list[int]]:

@@ -14,6 +14,7 @@ from linkwise.kernel.tape import Shape
 from linkwise.mechanism import Mechanism
 from linkwise.simulation import adaptive, arguments
 from linkwise.simulation.closed import closed_events, closed_start
+from linkwise.simulation.energy import check_energy, energy_error, sampled
 from linkwise.simulation.events import find, member
 from linkwise.simulation.held import Held
 from linkwise.simulation.loop import Loop
@@ -93,7 +94,11 @@ def simulate(
         vectorised over ``...``. Attributes as in SciPy: ``terminal`` (True, or after how many times the rollout ends),
         ``direction`` (1: from negative to positive only, -1: the reverse). What begins at zero is no event.
     energies : bool
-        Whether kinetic and potential energy are recorded.
+        Whether kinetic and potential energy are recorded, and the energy error: the energy, less that at the start, less the
+        work of motors, friction and the external wrench since then. It is that of the integrator (of friction and wrench
+        also an integral's, of the fourth power of the recorded interval; on a floating base, of torque too, of the second),
+        and None where the torque is not known between recorded instants: that of a law at every stage, or one that jumps
+        there (record > 1).
     rtol, atol : float
         Tolerances of the adaptive methods.
     diverged : {"raise", "mark"}
@@ -117,6 +122,13 @@ def simulate(
         Where a state is not finite any more, or an adaptive method gives up.
     MissingExtraError
         For an adaptive method, where SciPy is not installed.
+
+    Warns
+    -----
+    LinkwiseWarning
+        Where the energy error is more than a tenth of the energy exchanged, the greatest kinetic energy, change of potential
+        energy or work: the steps are too large. With fixed steps a few recorded instants of up to 64 rollouts are looked at
+        also where no energies are recorded, if motors without friction do all the work.
 
     Notes
     -----
@@ -178,7 +190,20 @@ def simulate(
         every, found, ends = adaptive.integrate(task)
         made = Recorded(*(array[:, ::record] for array in (every.q, every.qd, every.qdd, every.tau)))
     _cut(moved, made, instants, ends, batch, mark=diverged == "mark")
-    return _trajectory(moved, instants, made, batch, closed_events(mech, found), held=held, energies=energies)
+    holds = not (source.is_law or source.varies) or (held and record == 1)
+    motion = _trajectory(moved, instants, made, batch, closed_events(mech, found), held=held, energies=energies, holds=holds)
+    if holds:
+        some = sampled(moved, made.q, made.qd, made.tau, pushed=torque is not None) if fixed and not energies else None
+        _check_energy(motion, some, batch, "shorter steps, or a method of higher order," if fixed else "smaller tolerances")
+    return motion
+
+
+def _check_energy(motion: Trajectory, some: tuple[FloatArray, ...] | None, batch: Shape, advice: str) -> None:
+    """Warn where the energy error is large: at all instants where energies are recorded, else at some."""
+    if motion.kinetic is not None and motion.potential is not None and motion.energy_error is not None:
+        some = (motion.kinetic, motion.potential, motion.energy_error)
+    if some is not None:
+        check_energy(*some, batch, f"{advice} may help")
 
 
 def _states(mech: Mechanism, q0: Any, qd0: Any) -> tuple[tuple[str, Any, int], ...]:
@@ -246,7 +271,15 @@ def _cut(moved: Moved, made: Recorded, t: FloatArray, ends: FloatArray, batch: S
 
 
 def _trajectory(
-    moved: Moved, t: FloatArray, made: Recorded, batch: Shape, events: tuple[Event, ...], *, held: bool, energies: bool
+    moved: Moved,
+    t: FloatArray,
+    made: Recorded,
+    batch: Shape,
+    events: tuple[Event, ...],
+    *,
+    held: bool,
+    energies: bool,
+    holds: bool,
 ) -> Trajectory:
     records = {"q": made.q, "qd": made.qd, "qdd": made.qdd, "tau": made.tau}
     arrays: dict[str, Any] = {name: array.reshape(*batch, *array.shape[1:]) for name, array in records.items()}
@@ -255,6 +288,9 @@ def _trajectory(
         assert isinstance(mech, Mechanism)
         arrays["kinetic"] = mech.kinetic_energy(arrays["q"], arrays["qd"])
         arrays["potential"] = mech.potential_energy(arrays["q"])
+        if holds:
+            energy = arrays["kinetic"] + arrays["potential"]
+            arrays["energy_error"] = energy_error(moved, t, arrays["q"], arrays["qd"], arrays["tau"], energy)
     closed(*map(np.asarray, arrays.values()))
     exact = Held(moved, t, *(arrays[name] for name in records)) if held and len(t) > 1 else None
     return Trajectory(t, **arrays, events=events, evaluate=exact).of(mech)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from linkwise.trajectory.trajectory import Trajectory
 
 SUFFIXES = (".npz", ".csv", ".mot")
-ARRAYS = ("t", "q", "qd", "qdd", "tau", "kinetic", "potential", "poses")
+ARRAYS = ("t", "q", "qd", "qdd", "tau", "kinetic", "potential", "energy_error", "poses")
 FIELDS = (*ARRAYS, "names", "slides")
 MOTION, FRAME = ("t", "q", "qd", "qdd"), ("t", "poses", "twist", "acceleration")
 BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz")

@@ -22,8 +22,10 @@ from linkwise.trajectory.state import Evaluator, State, of_first, of_member
 if TYPE_CHECKING:
     from linkwise.model.tree import Tree
 
-SCALARS, EFFORTS, POSES = (), ("nv",), (4, 4)
-"""What stands behind batch and time in the shapes of the optional records."""
+RECORDS: dict[str, tuple[int | str, ...]] = {
+    "tau": ("nv",), "kinetic": (), "potential": (), "energy_error": (), "poses": (4, 4),
+}  # fmt: skip
+"""The optional records, and what stands behind batch and time in their shapes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +59,8 @@ class Trajectory:
     evaluate : callable, optional
         Takes times (K,) within those of t and returns q, qd, qdd (..., K, :); what `at` uses. Where there is none,
         the quintic Hermite interpolant of the samples takes its place.
+    energy_error : (..., T) array_like, optional
+        What `simulate` gained or lost since the first instant that no work accounts for, J.
 
     Raises
     ------
@@ -89,13 +93,14 @@ class Trajectory:
     slides: tuple[bool, ...] = ()
     events: tuple[Event, ...] = ()
     evaluate: Evaluator | None = None
+    energy_error: FloatArray | None = None
 
     def __post_init__(self) -> None:
         self._put("t", instants(self.t))
         for field in ("q", "qd", "qdd"):
             self._put(field, record(field, getattr(self, field)))
         self._check_motion()
-        for field, behind in (("tau", EFFORTS), ("kinetic", SCALARS), ("potential", SCALARS), ("poses", POSES)):
+        for field, behind in RECORDS.items():
             if getattr(self, field) is not None:
                 self._put(field, self._record(field, behind))
         self._put("names", tuple(self.names) or tuple(f"q{k + 1}" for k in range(self.n)))
@@ -230,7 +235,7 @@ class Trajectory:
         <Trajectory: 2 instants from 0 to 1 s, 1 joint>
         """
         place = place_in(self.batch, index)
-        fields = ("q", "qd", "qdd", "tau", "kinetic", "potential", "poses")
+        fields = ("q", "qd", "qdd", *RECORDS)
         values: dict[str, Any] = {f: None if getattr(self, f) is None else getattr(self, f)[place] for f in fields}
         chosen = [event for event in self.events if event.member[: len(place)] == place]
         events = tuple(event._replace(member=event.member[len(place) :]) for event in chosen)
@@ -260,7 +265,7 @@ class Trajectory:
         end = until(time, self.t)
         kept = int(np.searchsorted(self.t, end, side="right"))
         values: dict[str, Any] = {"t": self.t[:kept], "events": tuple(event for event in self.events if event.time <= end)}
-        for name, behind in (("q", 1), ("qd", 1), ("qdd", 1), ("tau", 1), ("kinetic", 0), ("potential", 0), ("poses", 2)):
+        for name, behind in {"q": 1, "qd": 1, "qdd": 1, **{name: len(shape) for name, shape in RECORDS.items()}}.items():
             if (array := getattr(self, name)) is not None:
                 values[name] = array[(..., slice(kept), *[slice(None)] * behind)]
         return replace(self, **values, evaluate=of_first(self.evaluate, kept))
