@@ -329,9 +329,9 @@ def test_nothing_of_a_file_that_is_no_mechanism_is_told(tmp_path: Path, name: st
 
 def test_xacro_is_only_expanded_where_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The library need not be there: what is looked at is whether the reader of xacro files is called."""
-    asked: list[Path] = []
+    asked: list[tuple[Path, object]] = []
     arm = Mechanism([Link(name="arm", mass=1.0)], name="arm")
-    monkeypatch.setattr(chain_reader, "file_mechanism", lambda path: asked.append(path) or arm)
+    monkeypatch.setattr(chain_reader, "file_mechanism", lambda path, xacro: asked.append((path, xacro)) or arm)
     monkeypatch.setattr(chain_write, "file_mechanism", lambda path: pytest.fail("was expanded to write a file"))
     (tmp_path / "arm.urdf.XACRO").write_text("<robot/>")
     path = written(tmp_path, HEAD + "name = 'one'\nmechanism = 'arm.urdf.XACRO'\n")
@@ -340,11 +340,11 @@ def test_xacro_is_only_expanded_where_it_is_asked_for(tmp_path: Path, monkeypatc
         assert len(check(written(tmp_path, HEAD + "mechanism = 'arm.urdf'\n", "b.toml"))) == 1
     (problem,) = check(path)
     assert (problem.line, "'arm.urdf.XACRO'" in problem.message, asked) == (3, True, [])
-    there = read(path, xacro=True)
-    assert asked == [tmp_path / "arm.urdf.XACRO"]
+    there = read(path, xacro={})
+    assert asked == [(tmp_path / "arm.urdf.XACRO", {})]
     assert there.mechanism == arm
     assert again(there, tmp_path) == there
-    assert control.load(path, xacro=True).mechanism == arm
+    assert control.load(path, xacro={}).mechanism == arm
 
 
 def test_a_file_that_is_gone_or_another_is_written_into_the_chain(tmp_path: Path) -> None:

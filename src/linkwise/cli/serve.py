@@ -117,7 +117,7 @@ def _loaded(path: str, xacro: bool) -> Chain:
 
     if not Path(path).exists():
         raise FileError(path, [FileProblem(0, "there is no such file")])
-    return load(path, xacro=xacro)
+    return load(path, xacro={} if xacro else None)
 
 
 def _period(chain: Chain, rate: float | None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from linkwise.control.chain_description import ChainDescription
@@ -13,7 +14,7 @@ from linkwise.files.linkwise_toml import parsed
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 
 
-def read(path: str | Path, *, xacro: bool = False) -> ChainDescription:
+def read(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> ChainDescription:
     r"""Read the description of a chain.
 
     A mechanism that the file refers to by a path is read too, from a place relative to the file's folder, in it or below.
@@ -23,8 +24,9 @@ def read(path: str | Path, *, xacro: bool = False) -> ChainDescription:
     ----------
     path : str or Path
         The file.
-    xacro : bool
-        Whether that may be a .xacro file: expanding it runs the expressions in it, and reads whatever it includes.
+    xacro : mapping of str to str, optional
+        Arguments with which a .xacro file is expanded, be they none; without them it is refused, for expanding it runs the
+        expressions in it and reads whatever it includes.
 
     Raises
     ------
@@ -48,7 +50,7 @@ def read(path: str | Path, *, xacro: bool = False) -> ChainDescription:
     return reading.description
 
 
-def check(path: str | Path, *, xacro: bool = False) -> list[FileProblem]:
+def check(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> list[FileProblem]:
     """Everything that is wrong with the file of a chain, each with its line; empty when `read` can read it.
 
     Examples
@@ -84,7 +86,7 @@ def write(description: ChainDescription, path: str | Path) -> None:
     write_text(path, list(render(description, Path(path).parent)))
 
 
-def _parse(path: str | Path, xacro: bool) -> ChainReading:
+def _parse(path: str | Path, xacro: Mapping[str, str] | None) -> ChainReading:
     text = read_text(path, LARGEST_DESCRIPTION)
     document, lines, problems = parsed(text)
     if problems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
     from linkwise.control.chain import Chain
 
 
-def load(path: str | Path, *, xacro: bool = False) -> Chain:
+def load(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> Chain:
     """Make a chain from its file.
 
     Parameters
     ----------
     path : str or Path
         A .toml file: docs/file-formats.md describes it.
-    xacro : bool
-        Whether the mechanism that it refers to may be a .xacro file: expanding it runs the expressions in it, and reads
-        whatever it includes.
+    xacro : mapping of str to str, optional
+        Arguments with which the mechanism that it refers to is expanded where it is a .xacro file, be they none; without
+        them such a file is refused, for expanding it runs the expressions in it and reads whatever it includes.
 
     Raises
     ------

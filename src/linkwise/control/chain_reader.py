@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ class ChainReading:
 class ChainReader:
     """Builds the description of a chain from a parsed document."""
 
-    def __init__(self, lines: dict[Place, int], path: Path, xacro: bool = False) -> None:
+    def __init__(self, lines: dict[Place, int], path: Path, xacro: Mapping[str, str] | None = None) -> None:
         self.lines, self.path, self.xacro = lines, path, xacro
         self.schema = ChainSchema(lines)
         self.degrees = False
@@ -138,7 +138,7 @@ class ChainReader:
             return None
         try:
             self.reference = path
-            return file_mechanism(path)
+            return file_mechanism(path, self.xacro if path.suffix.lower() == XACRO else None)
         except FileError as error:
             lines = sorted({problem.line for problem in error.problems if problem.line})
             where = f" (line {', '.join(map(str, lines[:8]))}{', ...' if len(lines) > 8 else ''})" if lines else ""
@@ -156,8 +156,8 @@ class ChainReader:
             return f"mechanism is {shown(word)}; expected {expected}"
         if not path.is_file():
             return f"mechanism {word!r}: this is {'a folder' if path.is_dir() else 'no file'}"
-        if path.suffix.lower() == XACRO and not self.xacro:
-            why = "expanding xacro runs what it says; expected a URDF, or load(..., xacro=True) where it is to be trusted"
+        if path.suffix.lower() == XACRO and self.xacro is None:
+            why = "expanding xacro runs what it says; expected a URDF, or load(..., xacro={}) where it is to be trusted"
             return f"mechanism {word!r}: {why}"
         return ""
 
@@ -363,12 +363,12 @@ class ChainReader:
         self.schema.report(place, str(problem))
 
 
-def file_mechanism(path: Path) -> Mechanism:
+def file_mechanism(path: Path, xacro: Mapping[str, str] | None = None) -> Mechanism:
     """The mechanism of a file; of one whose inertias no body can have, with all of them marked so."""
     try:
-        return read_mechanism(path).mechanism
+        return read_mechanism(path, xacro=xacro).mechanism
     except FileError as error:
         try:
-            return read_mechanism(path, physical=False).mechanism
+            return read_mechanism(path, xacro=xacro, physical=False).mechanism
         except FileError:
             raise error from None
