@@ -96,6 +96,14 @@ def test_no_warning_where_steps_are_small_or_nothing_happens(energies: bool) -> 
         simulate(arm, Q, t=[0.0], energies=energies)
 
 
+def test_unknown_with_coulomb_friction() -> None:
+    """What it holds trembles about rest, and its work within a step is not seen at the instants; no warning either."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        held = simulate(robots.puma560().replace(gravity=(0, 0, -0.5)), t=(0.1, 1e-3), energies=True)
+    assert held.energy_error is None
+
+
 def test_it_is_cut_and_kept_with_the_trajectory(tmp_path: Path) -> None:
     record = simulate(robots.planar_2r(), np.stack([Q, -Q]), t=(0.1, 0.01), energies=True)
     record.save(tmp_path / "fall.npz")

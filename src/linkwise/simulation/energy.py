@@ -21,12 +21,16 @@ LARGE = 0.1
 """Share of the energy exchanged above which an energy error is worth a warning: not even the first digit is right then. With
 steps of 1 ms a falling planar arm is at 1e-10 by the fourth order method, at 1e-2 by those of the first."""
 
-ROUNDING = 1e-9
-"""Share of the energies themselves below which an error is rounding, where next to nothing is exchanged."""
+SMALL = 1e-3
+"""Share of the kinetic and potential energy below which an error is worth no warning, where next to nothing is exchanged."""
 
 INSTANTS, ROLLOUTS = 8, 64
-"""At how many recorded instants at most, of how many rollouts, energies are looked at where they are not recorded: this takes
-some hundredths of a millisecond."""
+"""At how many recorded instants at most, of how many rollouts, energies are looked at where they are not recorded: this
+takes some hundredths of a millisecond."""
+
+
+Energies = tuple[FloatArray, FloatArray, FloatArray]
+"""Kinetic and potential energy and energy error (..., R), J."""
 
 
 def energy_error(
@@ -34,8 +38,8 @@ def energy_error(
 ) -> FloatArray:
     """Energy less that at the start, less the work of motors, friction and the external wrench since then.
 
-    The torque of an instant holds until the next; its work is exact. Friction and wrench are integrated by Simpson's rule,
-    the motion between two instants taken as the cubic that has q and qd at both: an error of the fourth power of the
+    The torque of an instant holds until the next; its work is exact. Viscous friction and wrench are integrated by Simpson's
+    rule, the motion between two instants taken as the cubic that has q and qd at both: an error of the fourth power of the
     interval. What is done on a floating base has one of the second power, for its axes turn.
 
     Parameters
@@ -74,8 +78,13 @@ def _first_half(way: FloatArray, qd: FloatArray, step: FloatArray, *, floating: 
     return np.concatenate([0.5 * way[..., :6], half[..., 6:]], axis=-1) if floating else half
 
 
+def jumps(mech: Mechanism) -> bool:
+    """Whether any motor has Coulomb friction: within a step it jumps, and its work does not follow from the record."""
+    return any(any(drive.motor.coulomb) for drive in mech.drives)
+
+
 def _has_friction(mech: Mechanism) -> bool:
-    return any(drive.motor.viscous or any(drive.motor.coulomb) for drive in mech.drives)
+    return any(drive.motor.viscous for drive in mech.drives)
 
 
 def _power(moved: Moved, q: FloatArray, qd: FloatArray) -> FloatArray:
@@ -88,20 +97,21 @@ def _power(moved: Moved, q: FloatArray, qd: FloatArray) -> FloatArray:
     return np.asarray(power)
 
 
-def check_energy(kinetic: FloatArray, potential: FloatArray, error: FloatArray, batch: Shape, advice: str) -> None:
+def check_energy(energies: Energies, batch: Shape, advice: str) -> None:
     """Warn where the energy error of a motion is large beside the energy that was exchanged.
 
     That is the most of kinetic energy, of the change of potential energy, and of the work.
 
     Parameters
     ----------
-    kinetic, potential, error : ndarray (..., R)
-        J. NaN after the end of a motion.
+    energies : tuple of three ndarray (..., R)
+        Kinetic and potential energy and energy error, J. NaN after the end of a motion.
     batch : tuple of int
         The batch shape; `member` finds a rollout in it.
     advice : str
         What helps.
     """
+    kinetic, potential, error = energies
     if np.abs(error).max(initial=0.0) <= LARGE * kinetic.max(axis=-1, initial=0.0).min(initial=np.inf):
         return  # the usual case
     most = np.fmax.reduce  # (that is no NaN)
@@ -109,7 +119,7 @@ def check_energy(kinetic: FloatArray, potential: FloatArray, error: FloatArray, 
     work = kinetic + change - kinetic[..., :1] - error
     exchanged = most(np.maximum(np.maximum(kinetic, np.abs(change)), np.abs(work)), axis=-1)
     size = most(np.abs(error), axis=-1)
-    large = (size > LARGE * exchanged) & (size > ROUNDING * most(np.abs(potential) + kinetic, axis=-1))
+    large = (size > LARGE * exchanged) & (size > SMALL * most(np.abs(potential) + kinetic, axis=-1))
     if large.any():
         share = np.divide(size, exchanged, out=np.zeros_like(size), where=large)
         worst = int(np.argmax(share))
@@ -119,9 +129,7 @@ def check_energy(kinetic: FloatArray, potential: FloatArray, error: FloatArray, 
         warnings.warn(f"simulate: the energy error is {told}", LinkwiseWarning, stacklevel=4)
 
 
-def sampled(
-    moved: Moved, q: FloatArray, qd: FloatArray, tau: FloatArray, *, pushed: bool
-) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+def sampled(moved: Moved, q: FloatArray, qd: FloatArray, tau: FloatArray, *, pushed: bool) -> Energies | None:
     """Kinetic and potential energy and energy error at some recorded instants of rollouts (B, R, ·), the first `ROLLOUTS`.
 
     None where the work takes more than the record, with friction, an external wrench, or torque on a floating base; and

@@ -14,7 +14,7 @@ from linkwise.kernel.tape import Shape
 from linkwise.mechanism import Mechanism
 from linkwise.simulation import adaptive, arguments
 from linkwise.simulation.closed import closed_events, closed_start
-from linkwise.simulation.energy import check_energy, energy_error, sampled
+from linkwise.simulation.energy import Energies, check_energy, energy_error, jumps, sampled
 from linkwise.simulation.events import find, member
 from linkwise.simulation.held import Held
 from linkwise.simulation.loop import Loop
@@ -98,7 +98,7 @@ def simulate(
         work of motors, friction and the external wrench since then. It is that of the integrator (of friction and wrench
         also an integral's, of the fourth power of the recorded interval; on a floating base, of torque too, of the second),
         and None where the torque is not known between recorded instants: that of a law at every stage, or one that jumps
-        there (record > 1).
+        there (record > 1); and with Coulomb friction, which jumps within a step.
     rtol, atol : float
         Tolerances of the adaptive methods.
     diverged : {"raise", "mark"}
@@ -128,7 +128,7 @@ def simulate(
     LinkwiseWarning
         Where the energy error is more than a tenth of the energy exchanged, the greatest kinetic energy, change of potential
         energy or work: the steps are too large. With fixed steps a few recorded instants of up to 64 rollouts are looked at
-        also where no energies are recorded, if motors without friction do all the work.
+        also where no energies are recorded, if there is no friction and no wrench.
 
     Notes
     -----
@@ -190,20 +190,22 @@ def simulate(
         every, found, ends = adaptive.integrate(task)
         made = Recorded(*(array[:, ::record] for array in (every.q, every.qd, every.qdd, every.tau)))
     _cut(moved, made, instants, ends, batch, mark=diverged == "mark")
-    holds = not (source.is_law or source.varies) or (held and record == 1)
-    motion = _trajectory(moved, instants, made, batch, closed_events(mech, found), held=held, energies=energies, holds=holds)
-    if holds:
+    balanced = (not (source.is_law or source.varies) or (held and record == 1)) and not jumps(mech)
+    motion = _trajectory(
+        moved, instants, made, batch, closed_events(mech, found), held=held, energies=energies, balanced=balanced
+    )
+    if balanced:
         some = sampled(moved, made.q, made.qd, made.tau, pushed=torque is not None) if fixed and not energies else None
         _check_energy(motion, some, batch, "shorter steps, or a method of higher order," if fixed else "smaller tolerances")
     return motion
 
 
-def _check_energy(motion: Trajectory, some: tuple[FloatArray, ...] | None, batch: Shape, advice: str) -> None:
+def _check_energy(motion: Trajectory, some: Energies | None, batch: Shape, advice: str) -> None:
     """Warn where the energy error is large: at all instants where energies are recorded, else at some."""
     if motion.kinetic is not None and motion.potential is not None and motion.energy_error is not None:
         some = (motion.kinetic, motion.potential, motion.energy_error)
     if some is not None:
-        check_energy(*some, batch, f"{advice} may help")
+        check_energy(some, batch, f"{advice} may help")
 
 
 def _states(mech: Mechanism, q0: Any, qd0: Any) -> tuple[tuple[str, Any, int], ...]:
@@ -279,7 +281,7 @@ def _trajectory(
     *,
     held: bool,
     energies: bool,
-    holds: bool,
+    balanced: bool,
 ) -> Trajectory:
     records = {"q": made.q, "qd": made.qd, "qdd": made.qdd, "tau": made.tau}
     arrays: dict[str, Any] = {name: array.reshape(*batch, *array.shape[1:]) for name, array in records.items()}
@@ -288,7 +290,7 @@ def _trajectory(
         assert isinstance(mech, Mechanism)
         arrays["kinetic"] = mech.kinetic_energy(arrays["q"], arrays["qd"])
         arrays["potential"] = mech.potential_energy(arrays["q"])
-        if holds:
+        if balanced:
             energy = arrays["kinetic"] + arrays["potential"]
             arrays["energy_error"] = energy_error(moved, t, arrays["q"], arrays["qd"], arrays["tau"], energy)
     closed(*map(np.asarray, arrays.values()))
