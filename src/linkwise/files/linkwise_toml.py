@@ -65,17 +65,17 @@ def parsed(text: str) -> tuple[dict[str, Any], dict[Place, int], list[FileProble
         return {}, {}, [FileProblem(line, f"a key of more than {DEEPEST} parts: tables nested too deeply")]
     try:
         document = tomllib.loads(text)
-    except RecursionError:
-        return {}, {}, [FileProblem(0, "not valid TOML: brackets nested too deeply")]
+        if not _is_deep(document):
+            return document, toml_lines(text), []
+    except RecursionError:  # some Pythons give up here already
+        pass
     except ValueError as error:
         return {}, {}, [_syntax_problem(text, str(error))]
-    if _is_deep(document):
-        return {}, {}, [FileProblem(0, "tables nested too deeply")]
-    return document, toml_lines(text), []
+    return {}, {}, [FileProblem(0, "tables nested too deeply")]
 
 
 def _is_deep(document: dict[str, Any]) -> bool:
-    """Whether more than `DEEPEST` tables and arrays stand in each other; Pythons differ in where they would give up."""
+    """Whether more than `DEEPEST` tables and arrays stand in each other."""
     level: list[Any] = [document]
     for _ in range(DEEPEST):
         values = (value for node in level for value in (node.values() if isinstance(node, dict) else node))
