@@ -6,7 +6,7 @@ leaves open 1 - lambda of it, so that loops close on the way to a goal at which 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +99,12 @@ class Closures:
             apart = squared(gap / self.size) + (squared(half_sine(rotation)) if loop.kind == "full" else 0.0)
             made.append(switch * select(apart - MEETING**2, 0.0, 1.0))
         return np.array(made, dtype=object)
+
+    def along(self, q: Array, switches: Array) -> Callable[[Array], Array]:
+        """What brings a joint velocity (n,) at q (n,) into the directions that the loops leave, by least squares."""
+        rates = self._equations(q, switches)[1]
+        solve = factor(rates @ rates.T + LEAST_DAMPING * np.eye(self.rows)).solve
+        return lambda w: w - rates.T @ solve(rates @ w)
 
     def close(self, here: Array, row: Row, search: Search, chord: Array) -> Closed:
         """A Newton step of a candidate, or the direction (n,) along the loops there."""

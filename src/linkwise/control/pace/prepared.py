@@ -61,7 +61,7 @@ class Prepare:
             | dict.fromkeys(JOINTS, n)
             | {"carry": carry.size, **limits, "lengths": k, "places": 3 * k}
             | {
-                "entered": 3 * k if closures else 0,
+                "entered": 3 * (3 * k + n) if closures else 0,
                 "residual": closures.rows,
                 "closures": given.parts["closures"].stop - given.parts["closures"].start,
             }
@@ -100,10 +100,18 @@ class Prepare:
             "scale": [1.0 / (abs(a) + abs(b) + 1e-200) for a, b in zip(goal - q, stop * dt, strict=True)],
             "carry": kept, **dict(zip((*LIMITS, *INVERSE), (*limits, *inverse), strict=True)),
             "lengths": before[: len(self.points)], "places": self.points.positions(q),
-            "entered": self.points.velocities(q, direction) if self.closures else np.zeros(0),
+            "entered": self._entered(q, switches, (stop, aim, wanted)),
             "residual": self.closures.residual(q, switches), "closures": switches,
         }  # fmt: skip
         return self.layout.row(made)
+
+    def _entered(self, q: Array, switches: Array, chords: tuple[Array, ...]) -> Array:
+        """Velocities of points and joints (3 k + n,) with which some chords (n,) begin, if they begin along the loops."""
+        if not self.closures:
+            return np.zeros(0)
+        project = self.closures.along(q, switches)
+        begun = [project(chord) for chord in chords]
+        return np.concatenate([part for w in begun for part in (self.points.velocities(q, w).ravel(), w)])
 
     def _chase(self, start: _Start, wanted: Array, goal_speed: Array, inverse: Array, dt: Any) -> Array:
         """The joints' chord velocity (n,) that comes up to a moving goal and to its speed at once.

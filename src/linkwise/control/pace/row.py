@@ -47,6 +47,7 @@ class Row:
     closures: Array
     places: Array
     entered: Array
+    points: int
     limits: list[Limits]
     before: tuple[list[Array], list[Any]]
 
@@ -56,8 +57,7 @@ class Row:
         for name in (*JOINTS, "carry", "residual", "closures"):
             setattr(self, name, layout.read(p, name))
         self.places = layout.read(p, "places").reshape(-1, 3)
-        self.entered = layout.read(p, "entered").reshape(-1, 3)
-        self.direction = carry.read(self.carry, "direction")
+        self.points, self.entered = len(self.places), layout.read(p, "entered").reshape(3, -1)
         inverse = zip(*(layout.read(p, name) for name in INVERSE), strict=True)
         limits = zip(inverse, *(layout.read(p, name) for name in LIMITS[1:]), strict=True)
         self.limits = [Limits.of(*each) for each in limits]

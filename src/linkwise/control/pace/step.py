@@ -26,10 +26,7 @@ from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import chosen, inner
 
 FURTHER = 2.0
-"""How many times as fast as in the last cycle ways along loops may come to bend until the chain stands."""
-
-STRAIGHT = 0.93
-"""The square of the cosine of the angle by which the joints' direction may turn in a cycle along loops: 15 degrees."""
+"""How many times as fast as in this cycle ways along loops may come to bend until the chain stands."""
 
 ROUNDING = 1e-6
 """By this share of a limit a rule may seem broken by rounding: positions of 1 m, cycles of 0.1 ms."""
@@ -82,7 +79,7 @@ class Step:
         chord = (here - row.q) * row.inverse_dt if self.closures else w
         closed = self.closures.close(here, row, search, chord)
         places = (self.points.positions(here) - row.places) * row.inverse_dt
-        look = self._look(row, here, closed.tangent, [*places, *chord.reshape(-1, 1)])
+        look = self._look(row, here, search.trial, closed.tangent, [*places, *chord.reshape(-1, 1)])
         moved = search.next(look.margin, look.onward, look.hard, closed, (row.guess, row.left), bool(self.closures))
         onward = chosen(moved.trial - ALMOST, row.goal, row.q + self._chord(row, moved.trial) * row.dt)
         best = self._best(row, search, moved, here, w, aux)
@@ -132,7 +129,7 @@ class Step:
             {"direction": tangent, "rate": rate, "chords": chords, "joints": np.concatenate(look.chords[k:])}
         )
 
-    def _look(self, row: Row, here: Array, tangent: Array, chords: list[Array]) -> Look:
+    def _look(self, row: Row, here: Array, trial: Any, tangent: Array, chords: list[Array]) -> Look:
         k = len(self.points)
         velocities, bends = self.points.motion(here, tangent)
         if self.closures:
@@ -140,7 +137,7 @@ class Step:
         now = [length(chord) for chord in chords]
         jerks = [*self.points.jerk(here, tangent)]
         if self.closures:
-            measured = self._jerks(row, tangent, [*velocities, *tangent.reshape(-1, 1)], chords)
+            measured = self._jerks(row, trial, [*velocities, *tangent.reshape(-1, 1)], chords)
             jerks = [upper(one, other) for one, other in zip(jerks, measured[:k], strict=True)]
         ways = [*zip(velocities, bends, jerks, strict=True)]
         if self.closures:
@@ -169,19 +166,19 @@ class Step:
             hard = smallest([room, *(self._no_faster(row, *each) for each in triples)])
         return Look(lower(onward, slower), onward, lower(faster, slower), hard, brake, chords)
 
-    def _jerks(self, row: Row, tangent: Array, velocities: list[Array], chords: list[Array]) -> list[Any]:
+    def _jerks(self, row: Row, trial: Any, velocities: list[Array], chords: list[Array]) -> list[Any]:
         """Third derivatives of the ways along the loops, times `FURTHER`, by the velocities at both ends of the cycle.
 
-        With the velocities v0 and v1 at the ends and the chord velocity V of a cubic they are 6 (v0 + v1 - 2 V)/dt^2. A way
-        that has just begun, or that turned to another goal, has none.
+        With the velocities v0 and v1 at the ends and the chord velocity V of a cubic they are 6 (v0 + v1 - 2 V)/dt^2. The
+        first is that of the candidate's chord brought into the directions that the loops leave at the present output.
         """
-        before, now, both = squared(row.direction), squared(tangent), inner(row.direction, tangent)
-        on = select(both, select(both * both - STRAIGHT * before * now, 1.0, 0.0), 0.0)
-        share = root(now / (before + 1e-200)) * on
-        entered = [*row.entered, *row.direction.reshape(-1, 1)]
-        scale = 6.0 * FURTHER * row.inverse_dt * row.inverse_dt * on
-        triples = zip(entered, velocities, chords, strict=True)
-        return [scale * length(v0 * share + v1 - chord * 2.0) for v0, v1, chord in triples]
+        stop, aim, wanted = row.entered
+        entered = chosen(trial - ALMOST, wanted, chosen(trial, stop + trial * (aim - stop), stop * (1.0 + trial)))
+        k = 3 * row.points
+        begun = [*entered[:k].reshape(-1, 3), *entered[k:].reshape(-1, 1)]
+        scale = 6.0 * FURTHER * row.inverse_dt * row.inverse_dt
+        triples = zip(begun, velocities, chords, strict=True)
+        return [scale * length(v0 + v1 - chord * 2.0) for v0, v1, chord in triples]
 
     def _brake(self, row: Row, points: list[Tangent], forces: list[tuple[Any, Any]], now: list[Any]) -> Brake:
         """As hard as it may be, about."""
