@@ -252,6 +252,14 @@ def test_efforts_are_linear_between_the_instants(linkwise: Callable, tmp_path: P
     assert "tau.csv holds efforts from 1 to 2 s, not for 3 s" in told.err
 
 
+def test_steps_that_are_far_too_large_are_remarked(linkwise: Callable, tmp_path: Path) -> None:
+    told = linkwise("simulate", "planar_2r", "--q", "0.1,0.2", "--time", "2", "--dt", "0.2", "-o", "res", "--no-figures")
+    assert told.status == 0, told.err
+    assert "energy error is" in told.out + told.err
+    told = linkwise("simulate", "planar_2r", "--q", "0.1,0.2", "--time", "2", "--dt", "0.01", "-o", "res", "--no-figures")
+    assert "energy error is" not in told.out + told.err
+
+
 def test_without_matplotlib_all_else_is_written(linkwise: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     told = linkwise("simulate", "planar_2r", "--time", "0.01", "-o", "res")

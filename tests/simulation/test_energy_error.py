@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Motor, robots, simulate
+from linkwise import Feedback, Link, Mechanism, Motor, robots, simulate
 from linkwise.errors import LinkwiseWarning
+from linkwise.simulation import Sampled
 from linkwise.trajectory import Trajectory
 
 Q = np.array([0.1, 0.2])
@@ -70,6 +71,9 @@ def test_unknown_where_the_torque_is_unknown_between_records() -> None:
     assert simulate(arm, Q, torque=lambda t, q, qd: -qd, t=(0.1, 1e-3), energies=True).energy_error is not None
     assert simulate(arm, Q, torque=[1.0, 2.0], t=(0.1, 1e-3), record=10, energies=True).energy_error is not None
     assert simulate(arm, Q, t=(0.1, 1e-3)).energy_error is None
+    linear = Feedback(lambda t, q, qd, push: push, push=Sampled(torque))
+    assert simulate(arm, Q, torque=linear, t=(0.1, 1e-3), hold=False, energies=True).energy_error is None
+    assert np.abs(simulate(arm, Q, torque=linear, t=(0.1, 1e-3), energies=True).energy_error).max() < 1e-9
 
 
 @pytest.mark.parametrize("energies", [True, False])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,12 +36,13 @@ MOST_STEPS, MOST_RECORDED = 100_000_000, 1_000_000
 
 @dataclass(frozen=True)
 class Simulated:
-    """A motion, and how long it took, s: to compile or load, and to integrate."""
+    """A motion, how long it took, s: to compile or load, and to integrate; and what `linkwise.simulate` warned of."""
 
     motion: Trajectory
     steps: int
     compiled: float
     took: float
+    remarks: tuple[str, ...] = ()
 
 
 def integrated(mechanism: Mechanism, options: dict[str, Any], external: FloatArray) -> Simulated:
@@ -50,7 +52,7 @@ def integrated(mechanism: Mechanism, options: dict[str, Any], external: FloatArr
     """
     import linkwise
     from linkwise.cli import state, torque_file
-    from linkwise.errors import SimulationError
+    from linkwise.errors import LinkwiseWarning, SimulationError
 
     _check_friction(mechanism, options["method"])
     q0, qd0 = state.coordinates(options["q"], mechanism), state.speeds(options["qd"], mechanism)
@@ -62,16 +64,20 @@ def integrated(mechanism: Mechanism, options: dict[str, Any], external: FloatArr
     settings: dict[str, Any] = {"method": options["method"], "hold": False}
     settings |= {"external": external} if external.any() else {}
     try:
-        start = clock.perf_counter()
-        linkwise.simulate(mechanism, q0, qd0, torque=_at_first(torque), t=t[:2], energies=True, **settings)
-        compiled = clock.perf_counter()
-        settings |= {"record": options["record"], "energies": True}
-        motion = linkwise.simulate(mechanism, q0, qd0, torque=torque, t=t, **settings)
-        done = clock.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", LinkwiseWarning)
+            start = clock.perf_counter()
+            linkwise.simulate(mechanism, q0, qd0, torque=_at_first(torque), t=t[:2], energies=True, **settings)
+            compiled = clock.perf_counter()
+            caught.clear()
+            settings |= {"record": options["record"], "energies": True}
+            motion = linkwise.simulate(mechanism, q0, qd0, torque=torque, t=t, **settings)
+            done = clock.perf_counter()
     except SimulationError as error:
         raise click.ClickException(_lost(error, options["method"])) from error
     _check_finite(motion)
-    return Simulated(motion, len(t) - 1, compiled - start, done - compiled)
+    remarks = tuple(str(warning.message) for warning in caught)
+    return Simulated(motion, len(t) - 1, compiled - start, done - compiled, remarks)
 
 
 def moved(mechanism: Mechanism, options: dict[str, Any]) -> Mechanism:

@@ -97,11 +97,16 @@ def simulate(mechanism: str, output: str | None, quiet: bool, as_json: bool, **o
     folder = Path(output) if output is not None else Path("out") / file_name(found.name)
     written, notes = write(found, made.motion, folder, options["suffix"] if options["figures"] else None)
     if as_json:
-        print_json(_facts(found, made, balanced, options) | {"external": read.external, "files": written, "notes": notes})
+        print_json(
+            _facts(found, made, balanced, options)
+            | {"external": read.external, "files": written, "notes": [*made.remarks, *notes]}
+        )
     elif not quiet:
         if read.external.any():
             say(f"on the tool: {action(read.external)} (from the file)")
         _tell(found, made, balanced, options)
+        for remark in made.remarks:
+            say(remark)
         say("wrote " + ", ".join(written))
         for note in notes:
             say(note)

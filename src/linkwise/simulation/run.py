@@ -190,7 +190,9 @@ def simulate(
         every, found, ends = adaptive.integrate(task)
         made = Recorded(*(array[:, ::record] for array in (every.q, every.qd, every.qdd, every.tau)))
     _cut(moved, made, instants, ends, batch, mark=diverged == "mark")
-    balanced = (not (source.is_law or source.varies) or (held and record == 1)) and not jumps(mech)
+    constant = not (source.is_law or source.varies)
+    stepwise = record == 1 and (hold or not source.is_law)
+    balanced = (constant or stepwise) and not jumps(mech)
     motion = _trajectory(
         moved, instants, made, batch, closed_events(mech, found), held=held, energies=energies, balanced=balanced
     )
