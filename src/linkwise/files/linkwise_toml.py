@@ -15,7 +15,7 @@ import numpy as np
 from linkwise.errors import FileProblem, Problem, choices, members, shown
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Place, Reading, line_of
-from linkwise.files.toml_lines import toml_lines
+from linkwise.files.toml_lines import STRING, toml_lines
 from linkwise.files.toml_schema import DH_KEYS, FORMAT, GENERAL_KEYS, LINK, LOOP, MOTOR, TOP, Schema
 from linkwise.mechanism import Mechanism
 from linkwise.model.checks import TURN, frozen
@@ -32,14 +32,17 @@ from linkwise.spatial.transform import transform
 CHAIN = "linkwise chain"
 """How the format of a file begins that describes a chain, which another reader takes."""
 
-DEEPEST = 100
+DEEPEST = 16
 """How many tables and arrays may stand in each other; a file that says something has fewer than ten."""
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
-_KEY_PART = r"""(?>[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_DEEP_KEY = re.compile(rf"(?m)(?:^|[\[{{,])[ \t]*+({_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{DEEPEST}}})")
-"""A dotted key of too many parts: the parser's time grows with the square of their number."""
+_KEY_PART = r"""(?>[A-Za-z0-9_-]++|"(?>[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_DEEP_KEY = rf"(?P<deep>{_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{DEEPEST}}})"
+_MAYBE_DEEP = re.compile(rf"(?m)(?:^|[\[{{,])[ \t]*+{_DEEP_KEY}")
+_LEXEME = re.compile(rf"{_DEEP_KEY}|{STRING.pattern}|#[^\n]*+|[A-Za-z0-9_-]++|[^\"'#A-Za-z0-9_-]++|.", re.DOTALL)
+"""What a text consists of: dotted keys of too many parts (the parser's time grows with the square of their number), strings,
+comments, words and what stands between them."""
 
 
 def parse(text: str, name: str = "", physical: bool = True) -> Reading:
@@ -60,8 +63,9 @@ def parse(text: str, name: str = "", physical: bool = True) -> Reading:
 
 def parsed(text: str) -> tuple[dict[str, Any], dict[Place, int], list[FileProblem]]:
     """The document that a TOML text is, the lines of its parts, and what is wrong where it is none."""
-    if deep := _DEEP_KEY.search(text):
-        line = 1 + text.count("\n", 0, deep.start(1))
+    deep = next((lexeme for lexeme in _LEXEME.finditer(text) if lexeme["deep"]), None) if _MAYBE_DEEP.search(text) else None
+    if deep is not None:
+        line = 1 + text.count("\n", 0, deep.start())
         return {}, {}, [FileProblem(line, f"a key of more than {DEEPEST} parts: tables nested too deeply")]
     try:
         document = tomllib.loads(text)

@@ -13,7 +13,7 @@ from linkwise.files.description import Place
 _BLANK = re.compile(r"(?:[ \t\n]+|#[^\n]*)*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^,\]}\n#]*")
-_STRING = re.compile(
+STRING = re.compile(
     r'"""(?:\\.|[^\\])*?"""["]{0,2}' r"|'''.*?'''[']{0,2}" r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'",
     re.DOTALL,
 )
@@ -86,7 +86,7 @@ class _Scanner:
         found = []
         while True:
             self._blanks()
-            quoted = _STRING.match(self.text, self.at)
+            quoted = STRING.match(self.text, self.at)
             bare = quoted or _BARE.match(self.text, self.at)
             if bare is None:
                 raise ValueError("no key")
@@ -105,7 +105,7 @@ class _Scanner:
         elif first == "{":
             self._inline(place)
         else:
-            match = _STRING.match(self.text, self.at) or _PLAIN.match(self.text, self.at)
+            match = STRING.match(self.text, self.at) or _PLAIN.match(self.text, self.at)
             self.at = match.end() if match else self.at + 1
 
     def _array(self, place: Place) -> None:
