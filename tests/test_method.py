@@ -7,6 +7,7 @@ import functools
 import gc
 import inspect
 import pickle
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import pytest
 from linkwise import Mechanism, robots
 from linkwise.errors import ArgumentError
 from linkwise.kernel import entry
+from linkwise.kernel.entry import make_callable
 
 pytestmark = pytest.mark.skipif(not entry.usable(), reason="this Python has no compiled entry")
 pytest.importorskip("llvmlite", reason="an entry is machine code")
@@ -131,6 +133,34 @@ def test_many_threads_call_first(arm: Mechanism) -> None:
         thread.join()
     assert len(results) == 16
     assert all(np.array_equal(result, arm.kernel("forward_kinematics")(Q)) for result in results)
+
+
+def test_threads_take_the_entry_at_the_same_time() -> None:
+    """A call that ends after another one has put the entry in its place finds nothing left to ask for."""
+    errors = list[BaseException]()
+    interval = sys.getswitchinterval()
+    compiled = robots.planar_2r().kernel("forward_kinematics").machine_entry()
+    sys.setswitchinterval(1e-7)  # threads take turns wherever they can
+    try:
+        for _ in range(300):
+            held = make_callable(lambda q: q, "held", "held(q)\n--\n\n", later=lambda args, keywords: compiled)
+            barrier = threading.Barrier(6)
+
+            def work(held: Any = held, barrier: threading.Barrier = barrier) -> None:
+                barrier.wait()
+                try:
+                    held([0.1, 0.2])
+                except BaseException as error:
+                    errors.append(error)
+
+            threads = [threading.Thread(target=work) for _ in range(6)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert errors == []
 
 
 def test_an_error_of_the_first_call_leaves_the_next_one_free(arm: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,15 @@ class LinkwiseWarning(UserWarning):
     >>> issubclass(LinkwiseWarning, UserWarning)
     True
     """
+
+
+def warn(message: str) -> None:
+    """Warn with `LinkwiseWarning`, at the line outside of this package that led here."""
+    package = __name__.partition(".")[0]
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, LinkwiseWarning, stacklevel=level)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from linkwise.errors import KernelError
 from linkwise.kernel import Kernel, cache, llvm, loaders, loading, processor, trace
 
 pytest.importorskip("llvmlite", reason="what is kept is machine code")
@@ -94,3 +95,13 @@ def test_code_for_another_processor_is_not_run(tmp_path: Path, monkeypatch: pyte
     cache.store(key, other + b"\n" + b"\xcc" * len(code))  # it would trap
     assert np.array_equal(Kernel(tape, "llvm")([1.0, 2.0]), [2.0, 4.0])
     assert cache.load(key) == kept
+
+
+@on_x86_64
+def test_where_memory_cannot_be_made_executable(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise KernelError("this system does not let memory be made executable")
+
+    monkeypatch.setattr(processor, "Mapped", refused)
+    host = llvm.host()
+    assert processor.description() == f"{host.cpu} {host.features}"

@@ -79,6 +79,9 @@ def test_masks_in_a_list_are_seen() -> None:
         ARM.forward_kinematics([hidden(Q), Q])
     with pytest.raises(LinkwiseError, match="q0 has masked elements"):
         ARM.inverse_kinematics(T, q0=[hidden(Q), Q])
+    for call in (ARM.forward_kinematics, ARM.kernel("forward_kinematics")):  # (NumPy would warn)
+        with pytest.raises(LinkwiseError, match="q has masked elements"):
+            call([0.1, np.ma.masked, *Q[2:]])
 
 
 def test_the_first_call_and_the_compiled_one_alike() -> None:

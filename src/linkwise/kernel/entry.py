@@ -45,14 +45,13 @@ class _HandOver(tuple[Any, ...]):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         result = self[0](*args, **kwargs)
-        if self[3]:
-            self._ask(args, kwargs)
+        for question in self[3][:1]:  # (another thread may have had its answer)
+            self._take(question(args, kwargs))
         return result
 
-    def _ask(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Put the machine code in its place as soon as there is some; what was asked is forgotten then."""
+    def _take(self, entry: Entry | None) -> None:
+        """Put the machine code in its place where there is some; what was asked is forgotten then."""
         _, method, kept, questions = self
-        entry = questions[0](args, kwargs)
         if entry is not None:
             kept[0] = entry.keep
             method.function = entry.address

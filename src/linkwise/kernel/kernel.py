@@ -294,12 +294,12 @@ def check_arguments(tape: Tape, args: Sequence[Any]) -> None:
     batches = {}
     for (name, shape), arg in zip(tape.inputs.items(), args, strict=False):
         wanted = f"({', '.join(['...', *map(str, shape)])})"
+        if is_masked(arg):
+            raise ArgumentError(f"{tape.name}: {name} has masked elements; expected real numbers {wanted}")
         try:
             given = np.asarray(arg)
         except ValueError as error:
             raise ArgumentError(f"{tape.name}: {name} is not an array; expected {wanted}") from error
-        if is_masked(arg):
-            raise ArgumentError(f"{tape.name}: {name} has masked elements; expected real numbers {wanted}")
         if given.dtype == object and any(hasattr(item, "free_symbols") or isinstance(item, Expr) for item in given.flat):
             advice = f"derive({tape.name!r}) of a mechanism, or to_sympy() of its kernel, is the result in symbols"
             raise ArgumentError(f"{tape.name}: {name} holds symbols; expected real numbers {wanted} ({advice})")

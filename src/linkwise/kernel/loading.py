@@ -128,7 +128,7 @@ def _unpacked(kept: bytes) -> Code | None:
         if not loaders.works("image"):
             return None
         return Mapped(Image(content, head["writable"], head["size"], head["symbols"]))
-    except (ValueError, TypeError, KeyError, AttributeError, OSError, RuntimeError):
+    except (ValueError, TypeError, KeyError, AttributeError, OSError, RuntimeError, KernelError):
         return None
 
 

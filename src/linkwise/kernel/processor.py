@@ -11,6 +11,7 @@ import ctypes
 import os
 import sys
 
+from linkwise.errors import KernelError
 from linkwise.kernel import llvm
 from linkwise.kernel.image import Image, Mapped
 
@@ -55,7 +56,7 @@ def description() -> str:
             return _of_x86_64()
         if machine == "aarch64":
             return _of_aarch64()
-    except (OSError, RuntimeError):  # memory cannot be made executable, or there is no /proc
+    except (OSError, RuntimeError, KernelError):  # memory cannot be made executable, or there is no /proc
         pass
     host = llvm.host()
     return f"{host.cpu} {host.features}"

@@ -58,7 +58,7 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base")
     if frame == "body":
         rotated = partial(_rotated, how[end], t[:3, :3], partial(_outward, tree.nv, made, path, q, t))
         return rotated() if long else shortest([partial(bodies, to=partial(_to_frame, path, how, t[:3, :3])), rotated])
-    ways = [partial(bodies, to=partial(_to_world, how, split)) for split in splits(how[end])[long:]]
+    ways = [partial(bodies, to=partial(_to_world, how, split)) for split in splits(how[end])[1 if long else 0 :]]
     return shortest([*ways, partial(_outward, tree.nv, made, path, q, t)])
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.errors import LinkwiseWarning
+from linkwise.errors import warn
 from linkwise.kernel.tape import Shape
 from linkwise.simulation.events import member
 from linkwise.simulation.moved import Moved
@@ -126,7 +125,7 @@ def check_energy(energies: Energies, batch: Shape, advice: str) -> None:
         place = member(worst, batch)
         which = f" in rollout {place}" if place else ""
         told = f"{size.flat[worst]:.3g} J{which}, {share.flat[worst]:.0%} of the energy exchanged; {advice}"
-        warnings.warn(f"simulate: the energy error is {told}", LinkwiseWarning, stacklevel=4)
+        warn(f"simulate: the energy error is {told}")
 
 
 def sampled(moved: Moved, q: FloatArray, qd: FloatArray, tau: FloatArray, *, pushed: bool) -> Energies | None:

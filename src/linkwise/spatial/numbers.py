@@ -31,12 +31,12 @@ def real(value: Any) -> FloatArray:
     Traceback (most recent call last):
     TypeError: holds complex128
     """
+    if type(value) is not np.ndarray and is_masked(value):
+        raise TypeError("has masked elements")
     try:
         found = np.asarray(value)
     except ValueError as error:
         raise TypeError("is not an array") from error
-    if type(value) is not np.ndarray and is_masked(value):
-        raise TypeError("has masked elements")
     if found.dtype == object:  # fractions, decimals, symbols that are numbers: each says what it is as a float
         return _converted(found)
     if found.dtype.kind not in "biuf":

@@ -7,6 +7,7 @@ two branches one, or put a point on an axis about which it should be turned.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from arms_of_axes import Arm, Axis, X, Y, Z, arm, in_plane, loose, meeting
 from linkwise import Link, Mechanism, robots
 from linkwise.errors import LinkwiseWarning
 from linkwise.kernel import descent
-from linkwise.solve.closed_form import ClosedForm, Solutions, closed_form
+from linkwise.solve.closed_form import ClosedForm, Solutions, all_inverse_kinematics, closed_form
 from linkwise.solve.closed_form.completion import MASKS
 from linkwise.solve.closed_form.program import Program
 from linkwise.solve.closed_form.recognise import recognised
@@ -186,8 +187,10 @@ def test_solutions_from_starts_are_told() -> None:
     made = aligned(*KNOWN["two parallel axes, double roots"])
     q = np.array([np.pi / 4, np.pi, -np.pi / 4])
     pose = made.forward(q)
-    with pytest.warns(LinkwiseWarning, match="1 of 1 solutions come from random starts"):
-        rows = made.mech.all_inverse_kinematics(pose)
+    for call in (made.mech.all_inverse_kinematics, partial(all_inverse_kinematics, made.mech), closed_form(made.mech).all):
+        with pytest.warns(LinkwiseWarning, match="1 of 1 solutions come from random starts") as caught:
+            rows = call(pose)
+        assert caught[0].filename == __file__
     assert np.abs(np.sin(0.5 * (rows - q))).max() < FOUND
     assert made.mech.inverse_kinematics(pose, method="closed_form").iterations == 0
     plain = made.mech.all_inverse_kinematics(made.forward(np.array([[0.4, 0.5, 0.6], [0.4, -0.5, 0.6]])))

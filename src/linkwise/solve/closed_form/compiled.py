@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import threading
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, LinkwiseWarning, shown
+from linkwise.errors import ArgumentError, shown, warn
 from linkwise.solve.arguments import positive
 from linkwise.solve.closed_form.completion import Completion
 from linkwise.solve.closed_form.families import Family
@@ -89,11 +88,9 @@ class Compiled:
             _refuse(T, start)
         completed, added = self._completed(parts, batch, poses, start, bounds, found)
         if added and not batch and not nearest:
-            warnings.warn(
+            warn(
                 f"{self.mechanism.name!r}: {added} of {int(completed[1])} solutions come from random starts, because the"
-                " closed form leaves a joint undetermined at this pose; there may be others",
-                LinkwiseWarning,
-                stacklevel=3,
+                " closed form leaves a joint undetermined at this pose; there may be others"
             )
         return completed
 

@@ -25,7 +25,7 @@ class Solutions:
     count : ndarray (...)
         How many solutions each pose has.
     complete : ndarray (...)
-        Whether these are all solutions: False where random starts were needed, which do not prove that there are no others.
+        False where random starts were used, which do not prove that there are no other solutions.
 
     Examples
     --------
