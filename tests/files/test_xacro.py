@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +116,31 @@ def test_an_include_that_is_not_there(tmp_path: Path) -> None:
     path = put(tmp_path, robot('<xacro:include filename="none.xacro"/>'))
     assert message(path).startswith("xacro cannot expand it: ")
     assert "none.xacro" in message(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize(
+    "inner",
+    ['<xacro:include filename="pipe"/>', '<xacro:property name="p" value="${xacro.load_yaml(\'pipe\')}"/><link name="${p}"/>'],
+)
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path, inner: str) -> None:
+    """It would wait for a writer for ever."""
+    path = put(tmp_path, robot(inner))
+    os.mkfifo(tmp_path / "pipe")
+    told: list[str] = []
+    reading = threading.Thread(target=lambda: told.append(message(path)), daemon=True)
+    reading.start()
+    reading.join(30)
+    assert [("named pipe" in text) for text in told] == [True]
+
+
+def test_yaml_is_read_as_descriptions_are(tmp_path: Path) -> None:
+    value = "${xacro.load_yaml('values.yaml')['name']}"
+    path = put(tmp_path, robot(f'<xacro:property name="p" value="{value}"/><link name="${{p}}"/>'))
+    put(tmp_path, "name: børse", "values.yaml")
+    assert read(path).mechanism.link_names == ("børse",)
+    (tmp_path / "values.yaml").unlink()
+    assert "values.yaml" in message(path)
 
 
 def test_a_macro_without_an_end(tmp_path: Path) -> None:

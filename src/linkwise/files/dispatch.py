@@ -98,7 +98,8 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
     Warns
     -----
     LinkwiseWarning
-        Where the file says that something acts on the tool, which the mechanism does not hold.
+        Where the file says that something acts on the tool, which the mechanism does not hold, and where the mechanism lacks
+        a mass that the file describes. What else `remarks` tells is no warning.
 
     Raises
     ------
@@ -114,7 +115,10 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
     >>> load(path).names
     ('link1', 'link2')
     """
-    description = read(path, physical=physical, **options)
+    reading = _parse(path, ReadOptions(physical=physical, **options))
+    description = _description(path, reading)
+    for lacking in reading.lacking:
+        warnings.warn(f"{path}: {lacking}", LinkwiseWarning, stacklevel=2)
     if description.external.any():
         hint = f"linkwise.files.read({str(path)!r}).external has it, for inverse_dynamics(q, qd, qdd, external)"
         warnings.warn(f"{path}: {_lost_action(description)}; {hint}", LinkwiseWarning, stacklevel=2)
@@ -138,7 +142,7 @@ def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Me
     Warns
     -----
     LinkwiseWarning
-        Where the text says that something acts on the tool, which the mechanism does not hold.
+        As for `load`.
 
     Raises
     ------
@@ -156,7 +160,10 @@ def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Me
     if len(text) > LARGEST_DESCRIPTION:
         raise too_large(TEXT, LARGEST_DESCRIPTION)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    description = _description(TEXT, _parse_text(TEXT, lines, ReadOptions(physical=physical, **options)))
+    reading = _parse_text(TEXT, lines, ReadOptions(physical=physical, **options))
+    description = _description(TEXT, reading)
+    for lacking in reading.lacking:
+        warnings.warn(str(lacking), LinkwiseWarning, stacklevel=2)
     if description.external.any():
         warnings.warn(_lost_action(description), LinkwiseWarning, stacklevel=2)
     return description.mechanism
