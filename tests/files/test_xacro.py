@@ -121,7 +121,10 @@ def test_an_include_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize(
     "inner",
-    ['<xacro:include filename="pipe"/>', '<xacro:property name="p" value="${xacro.load_yaml(\'pipe\')}"/><link name="${p}"/>'],
+    [
+        '<xacro:include filename="pipe"/>',
+        '<xacro:property name="p" value="${xacro.load_yaml(\'pipe\')}"/><link name="${p}"/>',
+    ],
 )
 def test_a_named_pipe_is_not_waited_for(tmp_path: Path, inner: str) -> None:
     """It would wait for a writer for ever."""

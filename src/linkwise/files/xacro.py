@@ -74,9 +74,15 @@ def expand_text(
         return _noting(failures, lambda: str(package_folder(name, path, package_dirs)))
 
     def parse(source: Any, filename: str | None = None) -> Any:
-        if source is None and filename is not None and Path(filename).is_file():
+        if source is None and filename is not None and Path(filename).exists():
             source = _noting(failures, lambda: read_text(str(filename), LARGEST_DESCRIPTION))
         return parse_document(without_late_declaration(source) if isinstance(source, str) else source, filename)
+
+    def open_text(name: str, *mode: str) -> Any:
+        """Open a file of YAML by our rules; the library expects its own error of one that is not there."""
+        if mode or not Path(name).exists():
+            return open(name, *mode)
+        return io.StringIO(_noting(failures, lambda: read_text(name, LARGEST_DESCRIPTION)))
 
     parse_document = library.parse
     table = substitution._eval_dict
@@ -84,6 +90,7 @@ def expand_text(
         try:
             with (
                 _replaced(vars(library), "parse", parse),
+                _replaced(vars(library), "open", open_text),
                 contextlib.redirect_stderr(output),
                 contextlib.redirect_stdout(output),
             ):
@@ -146,10 +153,16 @@ class _Arguments(dict[str, str]):
 
 @contextlib.contextmanager
 def _replaced(names: dict[str, Any], name: str, value: Any) -> Iterator[None]:
-    """Put another function in the place of one of the library's, which needs ROS, and takes XML less widely than we do."""
-    own = names[name]
+    """Put another function in the place of one of the library's, or of Python's for the library alone.
+
+    The library's own need ROS, wait for pipes, and take XML less widely than we do.
+    """
+    own = names.get(name)
     names[name] = value
     try:
         yield
     finally:
-        names[name] = own
+        if own is None:
+            del names[name]
+        else:
+            names[name] = own
