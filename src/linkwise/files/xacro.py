@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.errors import FileError, FileProblem, MissingExtraError, choices, install_hint, members
-from linkwise.files.packages import Folders, package_folder
+from linkwise.files.packages import Folders, Manifests, package_folder
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import XmlError, read_xml, without_late_declaration
 
@@ -69,9 +69,10 @@ def expand_text(
     output = io.StringIO()
     failures: list[FileError] = []
     values = _Arguments(arguments or {})
+    manifests = Manifests()
 
     def find(name: str) -> str:
-        return _noting(failures, lambda: str(package_folder(name, path, package_dirs)))
+        return _noting(failures, lambda: str(package_folder(name, path, package_dirs, manifests)))
 
     def parse(source: Any, filename: str | None = None) -> Any:
         if source is None and filename is not None and Path(filename).exists():
