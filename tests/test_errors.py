@@ -27,8 +27,9 @@ def libraries(extra: str) -> tuple[str, ...]:
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_hints_name_the_libraries_of_an_extra(extra: str) -> None:
     assert EXTRAS[extra] == libraries(extra)
+    assert "'" not in install_hint(extra)  # (cmd.exe would take them as they are, and > for a file to write)
     assert install_hint(extra).split()[:2] == ["pip", "install"]
-    assert re.findall("'([^']+)'", install_hint(extra)) == list(libraries(extra))
+    assert re.findall('"([^"]+)"', install_hint(extra)) == list(libraries(extra))
 
 
 def test_every_extra_of_users_has_a_hint() -> None:

@@ -176,7 +176,7 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         return find(name, *rest)
 
     monkeypatch.setattr(importlib, "import_module", without)
-    with pytest.raises(MissingExtraError, match=r"^xacro files need the library xacro: pip install 'xacro>=2.1'$"):
+    with pytest.raises(MissingExtraError, match=r'^xacro files need the library xacro: pip install "xacro>=2.1"$'):
         read(put(tmp_path, robot('<link name="a"/>')))
 
 
