@@ -16,11 +16,11 @@ EXTRA_LIBRARIES = tomllib.loads(Path(__file__, "../../pyproject.toml").resolve()
 
 
 def libraries(extra: str) -> tuple[str, ...]:
-    """The libraries of an extra, those of the extras that it takes in too."""
+    """The libraries of an extra, without the systems they are for, and those of the extras that it takes in too."""
     found: list[str] = []
     for one in EXTRA_LIBRARIES[extra]:
         inner = re.fullmatch(r"linkwise\[(.+)\]", one)
-        found += [each for name in inner[1].split(",") for each in libraries(name)] if inner else [one]
+        found += [each for name in inner[1].split(",") for each in libraries(name)] if inner else [one.partition(";")[0]]
     return tuple(found)
 
 
