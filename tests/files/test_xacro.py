@@ -87,6 +87,14 @@ def test_packages_are_found_by_our_rules(tmp_path: Path) -> None:
     assert message(other).startswith("package 'none' was not found: ")
 
 
+def test_arguments_that_are_no_text(tmp_path: Path) -> None:
+    path = put(tmp_path, ARM)
+    put(tmp_path, PARTS, "parts.xacro")
+    assert xacro.expand(path, {"count": 4}) == xacro.expand(path, {"count": "4"})
+    with pytest.raises(ArgumentError, match="None"):
+        xacro.expand(path, {"count": None})
+
+
 def test_the_library_is_left_as_it_was(tmp_path: Path) -> None:
     substitution = importlib.import_module("xacro.substitution_args")
     before = (substitution._eval_find, substitution._eval_dict["find"])

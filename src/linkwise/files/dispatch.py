@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Sequence
@@ -267,6 +268,7 @@ def save(
     >>> path.read_text().splitlines()[:2]
     ['format = "linkwise 1"', 'name = "planar_2r"']
     """
+    _refuse_kind(path)
     mechanism.require_numbers("a file")
     suffix = Path(path).suffix.lower()
     if suffix == ".xml":
@@ -305,6 +307,7 @@ def _wrench(external: Any) -> FloatArray:
 
 
 def _parse(path: str | Path, options: ReadOptions) -> Reading:
+    _refuse_kind(path)
     _refuse_robot(path)
     _refuse_text(path)
     return _parse_text(path, read_text(path, LARGEST_DESCRIPTION), options)
@@ -346,6 +349,12 @@ def _expanded(path: str | Path, text: str, options: ReadOptions) -> Reading:
         for notes in (reading.problems, reading.remarks)
     )
     return Reading(reading.description, problems, {}, [*warned, *remarks], reading.between)
+
+
+def _refuse_kind(path: object) -> None:
+    """Refuse what is no path: the operating system takes numbers and bytes too."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise ArgumentError(f"path is {shown(path)}; expected the path of a file")
 
 
 def _refuse_text(path: str | Path) -> None:

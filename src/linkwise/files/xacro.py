@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.errors import FileError, FileProblem, MissingExtraError, choices, install_hint, members
+from linkwise.files.options import ReadOptions
 from linkwise.files.packages import Folders, Manifests, package_folder
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import XmlError, read_xml, without_late_declaration
@@ -25,7 +26,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def expand(
-    path: str | Path, arguments: Mapping[str, str] | None = None, package_dirs: Folders = ()
+    path: str | Path, arguments: Mapping[str, object] | None = None, package_dirs: Folders = ()
 ) -> tuple[str, list[FileProblem]]:
     """The URDF that a xacro file makes, and what the library warns of.
 
@@ -35,7 +36,7 @@ def expand(
         The file. What it includes is found from the folder of the file that includes it; ``$(find package)`` by the rules of
         `linkwise.files.packages.package_folders`.
     arguments : mapping of str to str, optional
-        Values of its ``<xacro:arg>``.
+        Values of its ``<xacro:arg>``; numbers and truth values are taken as text.
     package_dirs : sequence of str or Path
         Folders that hold packages.
 
@@ -53,8 +54,9 @@ def expand(
     MissingExtraError
         Without the library.
     """
+    values = ReadOptions(xacro=arguments, package_dirs=package_dirs).arguments()
     _library()  # (first, so that a missing one is told whatever is in the file)
-    return expand_text(read_text(path, LARGEST_DESCRIPTION), path, arguments, package_dirs)
+    return expand_text(read_text(path, LARGEST_DESCRIPTION), path, values, package_dirs)
 
 
 def expand_text(
