@@ -84,6 +84,7 @@ CLASSES = (
     solve.Follower,
     solve.Dragged,
     trajectory.Event,
+    files.ReadOptions,
     identification.Identification,
     identification.ExcitingTrajectory,
     files.Description,

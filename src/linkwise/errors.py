@@ -152,9 +152,10 @@ def install_hint(extra: str) -> str:
     Examples
     --------
     >>> install_hint("view")
-    "pip install 'viser==1.1.1' 'trimesh>=4'"
+    'pip install "viser==1.1.1" "trimesh>=4"'
     """
-    return f"pip install {' '.join(map(repr, EXTRAS[extra]))}"
+    quoted = [f'"{library}"' for library in EXTRAS[extra]]  # (the quotes of every shell, that of Windows too)
+    return f"pip install {' '.join(quoted)}"
 
 
 @dataclass(frozen=True)

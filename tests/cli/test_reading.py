@@ -130,3 +130,13 @@ def test_options_without_effect_are_refused(linkwise: Callable, tmp_path: Path, 
         result = linkwise(*command, *option)
         assert result.status == 2
         assert option[0].removeprefix("--") in result.err
+
+
+@pytest.mark.parametrize("option", ["--include-root", "--package-dir"])
+def test_a_folder_that_is_not_there_is_refused(linkwise: Callable, tmp_path: Path, option: str) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text('<robot name="r"><link name="a"/></robot>')
+    told = linkwise("check", path, option, tmp_path / "none")
+    assert told.status == 2
+    assert option in told.err
+    assert str(tmp_path / "none") in told.err.replace("\n", "")

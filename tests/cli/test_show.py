@@ -69,10 +69,10 @@ def test_without_matplotlib_the_table_stays(linkwise: Callable, arm_file: Path, 
     told = linkwise("show", arm_file)
     assert told.status == 0
     assert "q2 + 0.2" in told.out
-    assert "pip install 'matplotlib>=3.8'" in told.err
+    assert 'pip install "matplotlib>=3.8"' in told.err
     told = linkwise("show", arm_file, "--save", "a.png")
     assert told.status == 2
-    assert "pip install 'matplotlib>=3.8'" in told.err
+    assert 'pip install "matplotlib>=3.8"' in told.err
 
 
 def test_no_window_without_a_display(linkwise: Callable, arm_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,7 +168,7 @@ def test_without_matplotlib_one_line_says_what_is_missing(linkwise: Callable, mo
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     told = linkwise("spacelib", "test", "--picture", "a.png")
     assert told.status == 2
-    assert told.err.splitlines()[-1] == "Error: pictures need matplotlib: pip install 'matplotlib>=3.8'"
+    assert told.err.splitlines()[-1] == 'Error: pictures need matplotlib: pip install "matplotlib>=3.8"'
 
 
 # ── elbow robot ───────────────────────────────────────────────────────────────────────────────────

@@ -245,4 +245,4 @@ def test_without_sympy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sympy", None)
     with pytest.raises(MissingExtraError) as caught:
         elbow().equations()
-    assert str(caught.value) == "symbolic equations need SymPy: pip install 'sympy>=1.12'"
+    assert str(caught.value) == 'symbolic equations need SymPy: pip install "sympy>=1.12"'

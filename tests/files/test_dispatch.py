@@ -229,3 +229,11 @@ def test_a_blank_line_before_the_declaration(tmp_path: Path, text: str) -> None:
     assert load(path).names == ("j",)
     path.write_text("\n<?xml version='1.0'?>\n<robot name='r'>\n<link name='a'/>\n<gazebo/></robot>")
     assert [remark.line for remark in remarks(path)] == [5]  # (lines stay what they are)
+
+
+@pytest.mark.parametrize("path", [5, None, b"arm.urdf", 0.5])
+def test_what_is_no_path_is_refused(path: object) -> None:
+    for call in (load, read, check, remarks, lambda path: save(robots.planar_2r(), path)):
+        with pytest.raises(ArgumentError) as caught:
+            call(path)  # type: ignore[operator]
+        assert repr(path) in str(caught.value)

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from linkwise.errors import FileError
+from linkwise.files import packages
 from linkwise.files.packages import package_folder, resolve
+from linkwise.files.text import read_text
 
 ADDRESSES = "a path, or an address with package://, model:// or file://"
 
@@ -157,3 +159,33 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
 
 def test_a_path_that_cannot_be(tmp_path: Path) -> None:
     assert message(tmp_path / "arm.urdf", "a\0b").startswith("'a\\x00b' was not found")
+
+
+def test_each_manifest_is_read_once_for_a_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a workspace with many packages that would take longer than all else."""
+    robot = manifest(tmp_path / "arm", "arm") / "urdf" / "arm.urdf"
+    for k in range(20):
+        manifest(tmp_path / f"p{k}", f"package {k}")
+        put(tmp_path / f"p{k}" / "a.stl")
+    read: list[str] = []
+
+    def counted(path: Path, most: int) -> str:
+        read.append(str(path))
+        return read_text(path, most)
+
+    monkeypatch.setattr(packages, "read_text", counted)
+    known = packages.Manifests()
+    for k in range(20):
+        assert resolve(f"package://package {k}/a.stl", robot, (), known).parent.name == f"p{k}"
+    assert len(read) == len(set(read)) == 21
+
+
+def test_of_very_many_folders_the_first_by_name_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the first on the disk, which differ from one copy to the next; files do not count."""
+    monkeypatch.setattr(packages, "MOST_ENTRIES", 10)
+    for k in range(40, 0, -1):
+        manifest(tmp_path / f"p{k:02}", f"package {k}")
+        put(tmp_path / f"a{k}.stl")
+    names = [f"package {k}" for k in range(1, 41)]
+    here = tmp_path / "arm.urdf"
+    assert [name for name in names if packages.package_folders(name, here)] == names[:10]

@@ -69,7 +69,9 @@ def test_whole_numbers_with_a_point(tmp_path: Path, zero: str) -> None:
     assert prismatic.mechanism.links[0].joint == "prismatic"
 
 
-@pytest.mark.parametrize("text", ["end", "% ROBOT.DAT of 3 links, 1998", "the 7 is not read\n8 9\n", "-- 1 2 3"])
+@pytest.mark.parametrize(
+    "text", ["end", "% ROBOT.DAT of 3 links, 1998", "the 7 is not read\n8 9\n", "-- 1 2 3", "infeed arm", "Nanjing 1998"]
+)
 def test_a_text_after_the_last_number(tmp_path: Path, text: str) -> None:
     """SpaceLib reads as many numbers as it needs. What follows is not read, and a remark says so."""
     path = written(tmp_path, ONE + text)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import os
 from pathlib import Path
 
 import pytest
 
 from linkwise.errors import FileError, FileProblem
 from linkwise.files import load
-from linkwise.files.text import decode
+from linkwise.files.text import decode, open_file
 
 ROBOT = '<robot name="börse"><link name="größe"/></robot>'
 
@@ -75,3 +76,25 @@ def test_other_text_is_utf_8() -> None:
     """What looks like a declaration counts in XML only, and UTF-16 too."""
     assert problem(b"name = \"encoding='ISO-8859-1' \xe9\"").message.startswith("byte 0xe9")
     assert "UTF-16" in problem(codecs.BOM_UTF16_LE + "1 2".encode("utf-16-le")).message
+
+
+@pytest.mark.parametrize("codec", ["utf-32-le", "utf-32-be"])
+def test_utf_32_is_refused_by_its_name(codec: str) -> None:
+    assert "UTF-32" in problem(f"\ufeff{ROBOT}".encode(codec)).message
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir() or not hasattr(os, "mkfifo"), reason="there is no /dev/fd here")
+def test_pipes_of_a_shell_and_no_others(tmp_path: Path) -> None:
+    """A path through /dev may lead to a pipe that somebody keeps open for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    keeper = os.open(pipe, os.O_RDWR)
+    try:
+        for path in (pipe, Path(f"/dev/..{pipe}")):
+            with pytest.raises(FileError, match="named pipe"):
+                open_file(path, pipes=True)
+        with open_file(f"/dev/fd/{keeper}", pipes=True) as file:
+            os.write(keeper, b"robot")
+            assert os.read(file.fileno(), 5) == b"robot"
+    finally:
+        os.close(keeper)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,14 @@ def test_packages_are_found_by_our_rules(tmp_path: Path) -> None:
     assert message(other).startswith("package 'none' was not found: ")
 
 
+def test_arguments_that_are_no_text(tmp_path: Path) -> None:
+    path = put(tmp_path, ARM)
+    put(tmp_path, PARTS, "parts.xacro")
+    assert xacro.expand(path, {"count": 4}) == xacro.expand(path, {"count": "4"})
+    with pytest.raises(ArgumentError, match="None"):
+        xacro.expand(path, {"count": None})
+
+
 def test_the_library_is_left_as_it_was(tmp_path: Path) -> None:
     substitution = importlib.import_module("xacro.substitution_args")
     before = (substitution._eval_find, substitution._eval_dict["find"])
@@ -114,6 +124,34 @@ def test_an_include_that_is_not_there(tmp_path: Path) -> None:
     path = put(tmp_path, robot('<xacro:include filename="none.xacro"/>'))
     assert message(path).startswith("xacro cannot expand it: ")
     assert "none.xacro" in message(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<xacro:include filename="pipe"/>',
+        '<xacro:property name="p" value="${xacro.load_yaml(\'pipe\')}"/><link name="${p}"/>',
+    ],
+)
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path, inner: str) -> None:
+    """It would wait for a writer for ever."""
+    path = put(tmp_path, robot(inner))
+    os.mkfifo(tmp_path / "pipe")
+    told: list[str] = []
+    reading = threading.Thread(target=lambda: told.append(message(path)), daemon=True)
+    reading.start()
+    reading.join(30)
+    assert [("named pipe" in text) for text in told] == [True]
+
+
+def test_yaml_is_read_as_descriptions_are(tmp_path: Path) -> None:
+    value = "${xacro.load_yaml('values.yaml')['name']}"
+    path = put(tmp_path, robot(f'<xacro:property name="p" value="{value}"/><link name="${{p}}"/>'))
+    put(tmp_path, "name: børse", "values.yaml")
+    assert read(path).mechanism.link_names == ("børse",)
+    (tmp_path / "values.yaml").unlink()
+    assert "values.yaml" in message(path)
 
 
 def test_a_macro_without_an_end(tmp_path: Path) -> None:
@@ -146,7 +184,7 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         return find(name, *rest)
 
     monkeypatch.setattr(importlib, "import_module", without)
-    with pytest.raises(MissingExtraError, match=r"^xacro files need the library xacro: pip install 'xacro>=2.1'$"):
+    with pytest.raises(MissingExtraError, match=r'^xacro files need the library xacro: pip install "xacro>=2.1"$'):
         read(put(tmp_path, robot('<link name="a"/>')))
 
 

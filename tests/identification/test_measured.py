@@ -75,4 +75,4 @@ def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     t = np.arange(500) * 0.01
     with pytest.raises(MissingExtraError) as caught:
         differentiate(t, t[:, None], cutoff=5.0)
-    assert str(caught.value) == "filters need SciPy: pip install 'scipy>=1.11'"
+    assert str(caught.value) == 'filters need SciPy: pip install "scipy>=1.11"'

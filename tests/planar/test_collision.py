@@ -343,5 +343,5 @@ def test_symbols_are_refused() -> None:
 
 def test_without_the_library_an_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "shapely", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'shapely>=2.0'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "shapely>=2.0"'):
         planar.collides(slider(), [0.0], obstacles=[SQUARE])

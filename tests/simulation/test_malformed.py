@@ -296,7 +296,7 @@ def test_scipy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtraError) as caught:
         simulate(ARM, t=(0.1, 0.01), method="rk45")
     assert str(caught.value) == (
-        "the methods 'rk23', 'rk45', 'dop853', 'radau', 'bdf', 'lsoda' need SciPy: pip install 'scipy>=1.11'"
+        "the methods 'rk23', 'rk45', 'dop853', 'radau', 'bdf', 'lsoda' need SciPy: pip install \"scipy>=1.11\""
     )
 
 

@@ -303,5 +303,5 @@ def test_without_sympy_it_is_said_what_brings_it(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "sympy", None)
     assert evaluate([sl.deg(q)], {q: math.pi}) == [180.0]
     for call in (lambda: sl.deg(x), lambda: sl.rotat2(Z, x), lambda: sl.intersec(line(), [[x, 1], [0, 1], [0, 1], [1, 0]])):
-        with pytest.raises(MissingExtraError, match=r"need SymPy: pip install 'sympy>=1.12'"):
+        with pytest.raises(MissingExtraError, match=r'need SymPy: pip install "sympy>=1.12"'):
             call()

@@ -88,5 +88,5 @@ def test_a_batch_is_not_one_picture() -> None:
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>=3.8'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "matplotlib>=3.8"'):
         quintic([0.0], [1.0], 1.0).plot()

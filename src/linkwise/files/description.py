@@ -67,6 +67,8 @@ class Reading:
         What was not used.
     between : frozenset of int
         Places of links that the file does not name, without mass, which the reader put between the joints of one body.
+    lacking : list of FileProblem
+        Those of the remarks that say what the mechanism lacks of what the file describes.
     """
 
     description: Description | None
@@ -74,6 +76,7 @@ class Reading:
     lines: dict[Place, int]
     remarks: list[FileProblem] = field(default_factory=list)
     between: frozenset[int] = frozenset()
+    lacking: list[FileProblem] = field(default_factory=list)
 
     def line(self, *place: object) -> int:
         """The line of the innermost place that is known, 0 for none."""

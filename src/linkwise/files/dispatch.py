@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Sequence
@@ -98,7 +99,8 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
     Warns
     -----
     LinkwiseWarning
-        Where the file says that something acts on the tool, which the mechanism does not hold.
+        Where the file says that something acts on the tool, which the mechanism does not hold, and where the mechanism lacks
+        a mass that the file describes. What else `remarks` tells is no warning.
 
     Raises
     ------
@@ -114,7 +116,10 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
     >>> load(path).names
     ('link1', 'link2')
     """
-    description = read(path, physical=physical, **options)
+    reading = _parse(path, ReadOptions(physical=physical, **options))
+    description = _description(path, reading)
+    for lacking in reading.lacking:
+        warnings.warn(f"{path}: {lacking}", LinkwiseWarning, stacklevel=2)
     if description.external.any():
         hint = f"linkwise.files.read({str(path)!r}).external has it, for inverse_dynamics(q, qd, qdd, external)"
         warnings.warn(f"{path}: {_lost_action(description)}; {hint}", LinkwiseWarning, stacklevel=2)
@@ -138,7 +143,7 @@ def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Me
     Warns
     -----
     LinkwiseWarning
-        Where the text says that something acts on the tool, which the mechanism does not hold.
+        As for `load`.
 
     Raises
     ------
@@ -156,7 +161,10 @@ def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Me
     if len(text) > LARGEST_DESCRIPTION:
         raise too_large(TEXT, LARGEST_DESCRIPTION)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    description = _description(TEXT, _parse_text(TEXT, lines, ReadOptions(physical=physical, **options)))
+    reading = _parse_text(TEXT, lines, ReadOptions(physical=physical, **options))
+    description = _description(TEXT, reading)
+    for lacking in reading.lacking:
+        warnings.warn(str(lacking), LinkwiseWarning, stacklevel=2)
     if description.external.any():
         warnings.warn(_lost_action(description), LinkwiseWarning, stacklevel=2)
     return description.mechanism
@@ -260,6 +268,7 @@ def save(
     >>> path.read_text().splitlines()[:2]
     ['format = "linkwise 1"', 'name = "planar_2r"']
     """
+    _refuse_kind(path)
     mechanism.require_numbers("a file")
     suffix = Path(path).suffix.lower()
     if suffix == ".xml":
@@ -298,6 +307,7 @@ def _wrench(external: Any) -> FloatArray:
 
 
 def _parse(path: str | Path, options: ReadOptions) -> Reading:
+    _refuse_kind(path)
     _refuse_robot(path)
     _refuse_text(path)
     return _parse_text(path, read_text(path, LARGEST_DESCRIPTION), options)
@@ -339,6 +349,12 @@ def _expanded(path: str | Path, text: str, options: ReadOptions) -> Reading:
         for notes in (reading.problems, reading.remarks)
     )
     return Reading(reading.description, problems, {}, [*warned, *remarks], reading.between)
+
+
+def _refuse_kind(path: object) -> None:
+    """Refuse what is no path: the operating system takes numbers and bytes too."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise ArgumentError(f"path is {shown(path)}; expected the path of a file")
 
 
 def _refuse_text(path: str | Path) -> None:

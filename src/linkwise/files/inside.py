@@ -18,5 +18,16 @@ def path_inside(folder: Path, named: str) -> Path | None:
         path = (root / named).resolve()
     except (OSError, ValueError, RuntimeError):  # (a NUL in the name, a ring of links)
         return None
-    absolute = PurePosixPath(named).is_absolute() or PureWindowsPath(named).is_absolute() or PureWindowsPath(named).drive
-    return None if absolute or not path.is_relative_to(root) else path
+    return None if is_absolute(named) or not path.is_relative_to(root) else path
+
+
+def is_absolute(named: str) -> bool:
+    """Whether a path is absolute on any system, or names a drive.
+
+    Examples
+    --------
+    >>> is_absolute("/etc"), is_absolute("C:parts"), is_absolute("parts/arm.urdf")
+    (True, True, False)
+    """
+    windows = PureWindowsPath(named)
+    return PurePosixPath(named).is_absolute() or windows.is_absolute() or bool(windows.drive)

@@ -13,7 +13,7 @@ _TOKEN = re.compile(r"[^ \t\n\v\f]+")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d*,\d+([eEdD][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-_BEGIN = re.compile(r"[+-]?[.,]?(\d|nan|inf)", re.IGNORECASE | re.ASCII)
+_BEGIN = re.compile(r"[+-]?[.,]?(\d|(nan|inf|infinity)(?![a-z]))", re.IGNORECASE | re.ASCII)
 _NO_NUMBER = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 

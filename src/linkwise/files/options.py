@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -48,7 +49,7 @@ class ReadOptions:
     Raises
     ------
     ArgumentError
-        Where an option is of another kind.
+        Where an option is of another kind, or a folder is not there.
 
     Examples
     --------
@@ -69,10 +70,15 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.root is not None and not isinstance(self.root, str):
             raise ArgumentError(f"root is {self.root!r}; expected the name of a link or body")
-        if isinstance(self.package_dirs, str | Path):
+        if isinstance(self.package_dirs, str | bytes) or not isinstance(self.package_dirs, Sequence):
             raise ArgumentError(f"package_dirs is {self.package_dirs!r}; expected a sequence of folders")
-        if self.include_root is not None and not isinstance(self.include_root, str | Path):
-            raise ArgumentError(f"include_root is {self.include_root!r}; expected a folder")
+        for folder in self.package_dirs:
+            _require_folder("package_dirs", folder)
+        if self.include_root is not None:
+            _require_folder("include_root", self.include_root)
+        for name in ("physical", "swap_limits", "drop_free_armature"):
+            if not isinstance(getattr(self, name), bool):
+                raise ArgumentError(f"{name} is {getattr(self, name)!r}; expected True or False")
         self.arguments()
 
     def arguments(self) -> dict[str, str]:
@@ -104,3 +110,10 @@ class ReadOptions:
         if self.root is not None and not rooted:
             said = f"root={self.root!r} was given, but {form} describes one mechanism; only URDF and MJCF have several roots"
             raise FileError(path, [FileProblem(0, said)])
+
+
+def _require_folder(name: str, folder: object) -> None:
+    if not isinstance(folder, str | os.PathLike):
+        raise ArgumentError(f"{name} is or holds {folder!r}; expected the path of a folder")
+    if not os.path.isdir(folder):
+        raise ArgumentError(f"{name}: there is no folder {os.fspath(folder)!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from heapq import nsmallest
 from pathlib import Path
 
 from linkwise.errors import FileError, FileProblem
@@ -18,7 +18,7 @@ LARGEST_MANIFEST = 256 * 1024
 """Bytes of the largest ``package.xml`` that is read."""
 
 MOST_ENTRIES = 2000
-"""How many entries of a folder are looked at for packages."""
+"""How many folders in a folder are looked at for packages, the first by their names."""
 
 PACKAGE_PATH = "ROS_PACKAGE_PATH"
 PREFIX_PATH = "AMENT_PREFIX_PATH"
@@ -26,7 +26,31 @@ PREFIX_PATH = "AMENT_PREFIX_PATH"
 Folders = Sequence["str | Path"]
 
 
-def resolve(uri: str, description_path: str | Path, package_dirs: Folders = ()) -> Path:
+class Manifests:
+    """The packages that ``package.xml`` files declare, each folder and file read once: for one reading of a description."""
+
+    def __init__(self) -> None:
+        self._names: dict[Path, str | None] = {}
+        self._inside: dict[Path, dict[str, list[Path]]] = {}
+
+    def name(self, folder: Path) -> str | None:
+        """The name that a folder's ``package.xml`` says, see `declared_name`."""
+        if folder not in self._names:
+            self._names[folder] = declared_name(folder)
+        return self._names[folder]
+
+    def inside(self, folder: Path, name: str) -> list[Path]:
+        """The folders in a folder whose ``package.xml`` says that name, by their names."""
+        if folder not in self._inside:
+            self._inside[folder] = packages = {}
+            for place in _folders_in(folder):
+                declared = self.name(place)
+                if declared is not None:
+                    packages.setdefault(declared, []).append(place)
+        return self._inside[folder].get(name, [])
+
+
+def resolve(uri: str, description_path: str | Path, package_dirs: Folders = (), manifests: Manifests | None = None) -> Path:
     """The file that a description means, such as a mesh.
 
     ``package://name/rest`` (and ``model://name/rest``) is looked up in the folders of the package ``name``, see
@@ -40,6 +64,8 @@ def resolve(uri: str, description_path: str | Path, package_dirs: Folders = ()) 
         The description file.
     package_dirs : sequence of str or Path
         Folders that hold packages, or are packages; they come first, and what lies in them is allowed.
+    manifests : Manifests, optional
+        What is known of packages from other addresses of the same description.
 
     Returns
     -------
@@ -66,7 +92,7 @@ def resolve(uri: str, description_path: str | Path, package_dirs: Folders = ()) 
     for scheme in SCHEMES:
         if uri.startswith(scheme):
             name, _, rest = uri.removeprefix(scheme).partition("/")
-            folders = package_folders(name, description_path, package_dirs)
+            folders = package_folders(name, description_path, package_dirs, manifests)
             if not folders:
                 raise _no_package(name, description_path)
             return _first(uri, description_path, [(folder, folder / rest) for folder in folders], given)
@@ -78,7 +104,9 @@ def resolve(uri: str, description_path: str | Path, package_dirs: Folders = ()) 
     return _first(uri, description_path, [(home, home / path)], given)
 
 
-def package_folder(name: str, description_path: str | Path, package_dirs: Folders = ()) -> Path:
+def package_folder(
+    name: str, description_path: str | Path, package_dirs: Folders = (), manifests: Manifests | None = None
+) -> Path:
     """The folder of a package: the first of `package_folders` that is there.
 
     Raises
@@ -86,7 +114,7 @@ def package_folder(name: str, description_path: str | Path, package_dirs: Folder
     FileError
         Naming every path tried.
     """
-    folders = package_folders(name, description_path, package_dirs)
+    folders = package_folders(name, description_path, package_dirs, manifests)
     for folder in folders:
         if _is(Path.is_dir, folder):
             return folder
@@ -95,7 +123,9 @@ def package_folder(name: str, description_path: str | Path, package_dirs: Folder
     raise _no_package(name, description_path)
 
 
-def package_folders(name: str, description_path: str | Path, package_dirs: Folders = ()) -> list[Path]:
+def package_folders(
+    name: str, description_path: str | Path, package_dirs: Folders = (), manifests: Manifests | None = None
+) -> list[Path]:
     """Where a package may be, in the order in which it is looked for.
 
     A folder is the package if its ``package.xml`` says so, whatever the folder is called; in the folders that are named for
@@ -114,42 +144,45 @@ def package_folders(name: str, description_path: str | Path, package_dirs: Folde
     """
     if name in {"", ".", ".."} or any(mark in name for mark in ("\\", "/", "\0")):
         raise FileError(description_path, [FileProblem(0, f"{name!r} is no name of a package")])
-    folders = [place for folder in package_dirs for place in _named_root(Path(folder).absolute(), name)]
-    folders += _around(Path(description_path).absolute().parents[:-1], name)
-    folders += [place for folder in _environment(PACKAGE_PATH) for place in _named_root(Path(folder).absolute(), name)]
+    known = Manifests() if manifests is None else manifests
+    folders = [place for folder in package_dirs for place in _named_root(Path(folder).absolute(), name, known)]
+    folders += _around(Path(description_path).absolute().parents[:-1], name, known)
+    folders += [
+        place for folder in _environment(PACKAGE_PATH) for place in _named_root(Path(folder).absolute(), name, known)
+    ]
     folders += [Path(folder).absolute() / "share" / name for folder in _environment(PREFIX_PATH)]
     return list(dict.fromkeys(folders))
 
 
-def _named_root(folder: Path, name: str) -> list[Path]:
+def _named_root(folder: Path, name: str, known: Manifests) -> list[Path]:
     """Where a package may be in a folder that is named for packages."""
-    itself = [folder] if folder.name == name or declared_name(folder) == name else []
-    return [folder / name, *itself, *_declared_in(folder, name)]
+    itself = [folder] if folder.name == name or known.name(folder) == name else []
+    return [folder / name, *itself, *known.inside(folder, name)]
 
 
-def _around(parents: Sequence[Path], name: str) -> list[Path]:
+def _around(parents: Sequence[Path], name: str, known: Manifests) -> list[Path]:
     """The packages of that name around a description and beside those around it."""
     folders: list[Path] = []
     for depth, folder in enumerate(parents):
-        own = declared_name(folder)
+        own = known.name(folder)
         if own == name:
             folders.append(folder)
         beside = [folder] if depth == 0 else []
         beside += [folder.parent] if own is not None else []
-        folders += [place for each in beside for place in _declared_in(each, name)]
-        if declared_name(folder / name) == name:
+        folders += [place for each in beside for place in known.inside(each, name)]
+        if known.name(folder / name) == name:
             folders.append(folder / name)
     return folders
 
 
-def _declared_in(folder: Path, name: str) -> list[Path]:
-    """The folders in a folder whose ``package.xml`` says that name."""
+def _folders_in(folder: Path) -> list[Path]:
+    """The folders in a folder, by their names, as many as are looked at."""
     try:
         with os.scandir(folder) as entries:
-            places = sorted(entry.path for entry in islice(entries, MOST_ENTRIES) if entry.is_dir())
+            places = nsmallest(MOST_ENTRIES, (entry.path for entry in entries if entry.is_dir()))
     except (OSError, ValueError):
         return []
-    return [Path(place) for place in places if declared_name(Path(place)) == name]
+    return list(map(Path, places))
 
 
 def declared_name(folder: Path) -> str | None:

@@ -15,6 +15,7 @@ from linkwise.errors import FileError, FileProblem
 
 BOM = codecs.BOM_UTF8
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SHELL_PIPE = re.compile(r"/dev/stdin|/(dev|proc/self)/fd/\d+", re.ASCII)
 _DECLARATION = re.compile(rb"\s*<\?xml\s[^>]{0,200}?\bencoding\s*=\s*[\"']([A-Za-z0-9._:-]{1,40})[\"']")
 _ASCII = bytes(range(128)) + rb" \x41 \u0041 +AEE- ~{VPND~} .xn--bcher-kva."
 """Bytes that an encoding must read as ASCII does: escapes and shifts of other encodings are none."""
@@ -31,7 +32,7 @@ def open_file(path: str | Path, *, pipes: bool = False) -> BinaryIO:
     path : str or Path
         The file.
     pipes : bool
-        Whether the pipe of a shell (standard input, ``<(command)``: a path under ``/dev``) is read too; it cannot be
+        Whether the pipe of a shell (``/dev/stdin``, ``<(command)``: a path in ``/dev/fd``) is read too; it cannot be
         read twice.
 
     Raises
@@ -48,7 +49,7 @@ def open_file(path: str | Path, *, pipes: bool = False) -> BinaryIO:
         mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):
             raise cannot_open(path, IsADirectoryError())
-        from_shell = pipes and stat.S_ISFIFO(mode) and Path(path).is_relative_to("/dev")
+        from_shell = pipes and stat.S_ISFIFO(mode) and _SHELL_PIPE.fullmatch(str(Path(path))) is not None
         if not (stat.S_ISREG(mode) or from_shell):
             kind = "a named pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
             raise FileError(path, [FileProblem(0, f"this is {kind}; expected a regular file")])
@@ -122,6 +123,8 @@ def decode(path: str | Path, data: bytes) -> str:
     >>> decode("arm.urdf", b"<?xml version='1.0' encoding='ISO-8859-1'?><robot name='b\xf6rse'/>")[-21:]
     "<robot name='börse'/>"
     """
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        raise FileError(path, [FileProblem(1, "the text is in UTF-32; save it as UTF-8")])
     if data.startswith(_WIDE):
         text = _decoded(path, data, "utf-16")
         if not text.lstrip().startswith("<"):

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.errors import FileError, FileProblem, MissingExtraError, choices, install_hint, members
-from linkwise.files.packages import Folders, package_folder
+from linkwise.files.options import ReadOptions
+from linkwise.files.packages import Folders, Manifests, package_folder
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import XmlError, read_xml, without_late_declaration
 
@@ -25,7 +26,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def expand(
-    path: str | Path, arguments: Mapping[str, str] | None = None, package_dirs: Folders = ()
+    path: str | Path, arguments: Mapping[str, object] | None = None, package_dirs: Folders = ()
 ) -> tuple[str, list[FileProblem]]:
     """The URDF that a xacro file makes, and what the library warns of.
 
@@ -35,7 +36,7 @@ def expand(
         The file. What it includes is found from the folder of the file that includes it; ``$(find package)`` by the rules of
         `linkwise.files.packages.package_folders`.
     arguments : mapping of str to str, optional
-        Values of its ``<xacro:arg>``.
+        Values of its ``<xacro:arg>``; numbers and truth values are taken as text.
     package_dirs : sequence of str or Path
         Folders that hold packages.
 
@@ -53,8 +54,9 @@ def expand(
     MissingExtraError
         Without the library.
     """
+    values = ReadOptions(xacro=arguments, package_dirs=package_dirs).arguments()
     _library()  # (first, so that a missing one is told whatever is in the file)
-    return expand_text(read_text(path, LARGEST_DESCRIPTION), path, arguments, package_dirs)
+    return expand_text(read_text(path, LARGEST_DESCRIPTION), path, values, package_dirs)
 
 
 def expand_text(
@@ -69,14 +71,21 @@ def expand_text(
     output = io.StringIO()
     failures: list[FileError] = []
     values = _Arguments(arguments or {})
+    manifests = Manifests()
 
     def find(name: str) -> str:
-        return _noting(failures, lambda: str(package_folder(name, path, package_dirs)))
+        return _noting(failures, lambda: str(package_folder(name, path, package_dirs, manifests)))
 
     def parse(source: Any, filename: str | None = None) -> Any:
-        if source is None and filename is not None and Path(filename).is_file():
+        if source is None and filename is not None and Path(filename).exists():
             source = _noting(failures, lambda: read_text(str(filename), LARGEST_DESCRIPTION))
         return parse_document(without_late_declaration(source) if isinstance(source, str) else source, filename)
+
+    def open_text(name: str, *mode: str) -> Any:
+        """Open a file of YAML by our rules; the library expects its own error of one that is not there."""
+        if mode or not Path(name).exists():
+            return open(name, *mode)
+        return io.StringIO(_noting(failures, lambda: read_text(name, LARGEST_DESCRIPTION)))
 
     parse_document = library.parse
     table = substitution._eval_dict
@@ -84,6 +93,7 @@ def expand_text(
         try:
             with (
                 _replaced(vars(library), "parse", parse),
+                _replaced(vars(library), "open", open_text),
                 contextlib.redirect_stderr(output),
                 contextlib.redirect_stdout(output),
             ):
@@ -146,10 +156,16 @@ class _Arguments(dict[str, str]):
 
 @contextlib.contextmanager
 def _replaced(names: dict[str, Any], name: str, value: Any) -> Iterator[None]:
-    """Put another function in the place of one of the library's, which needs ROS, and takes XML less widely than we do."""
-    own = names[name]
+    """Put another function in the place of one of the library's, or of Python's for the library alone.
+
+    The library's own need ROS, wait for pipes, and take XML less widely than we do.
+    """
+    own = names.get(name)
     names[name] = value
     try:
         yield
     finally:
-        names[name] = own
+        if own is None:
+            del names[name]
+        else:
+            names[name] = own

@@ -10,6 +10,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import Mechanism
+from linkwise.errors import LinkwiseWarning
 from linkwise.files import mjcf
 from linkwise.files.description import Reading
 
@@ -52,8 +53,8 @@ def test_the_mass_of_a_mesh_on_what_stands_is_a_remark(tmp_path: Path, monkeypat
     reading = parse(standing(MESH + BALL))
     assert reading.description is not None
     mechanism = reading.description.mechanism
-    (remark,) = (remark for remark in reading.remarks if "does not move" in remark.message)
-    assert (remark.line, "2 of them" in remark.message) == (1, True)
+    (remark,) = (remark for remark in reading.remarks if "do not move" in remark.message)
+    assert (remark.line, "'column' and 'plate'" in remark.message) == (1, True)
     assert [link.body.mass for link in mechanism.links[:2]] == [0, 0]  # not that of the ball alone
     compare(mechanism, standing(""), tmp_path, monkeypatch)
     model = mujoco.MjModel.from_xml_string(standing(MESH + BALL))
@@ -63,6 +64,20 @@ def test_the_mass_of_a_mesh_on_what_stands_is_a_remark(tmp_path: Path, monkeypat
     data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
     mujoco.mj_inverse(model, data)
     assert abs(mechanism.inverse_dynamics(q, qd, qdd) - data.qfrc_inverse)[0] < 1e-13  # N m, of 12: some roundings
+
+
+def test_a_mass_that_is_lacking_is_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "arm.xml"
+    path.write_text(standing(MESH + BALL))
+    with pytest.warns(LinkwiseWarning, match=r"'column' and 'plate'.*floating=True") as caught:
+        lw.load(path)
+    assert [str(path) in str(warning.message) for warning in caught] == [True]
+    with pytest.warns(LinkwiseWarning, match=r"line 1: .*'column'"):
+        lw.loads(path.read_text())
+    lw.loads(standing(BALL))
+    hull = f'<body name="hull"><freejoint/>{BALL}</body>'
+    beside = f'<mujoco>{ASSET}<worldbody><body name="shelf">{MESH}</body>{hull}</worldbody></mujoco>'
+    assert lw.loads(beside).floating  # (the shelf is no part of this mechanism: no warning)
 
 
 @pytest.mark.parametrize(

@@ -342,6 +342,18 @@ def test_one_root_of_several() -> None:
     assert (remark.line, "'table', 'drawer'" in remark.message) == (5, True)
 
 
+@pytest.mark.parametrize(("parent", "value"), [('<parent link="bb"/>', "'bb'"), ("", "parent"), ("<parent/>", "parent")])
+def test_a_wrong_joint_is_no_joint_of_another_tree(parent: str, value: str) -> None:
+    """Its limb would be missing without a word."""
+    wrong = f'<joint name="k" type="fixed">{parent}<child link="c"/></joint>'
+    tail = link("c") + wrong + link("d") + joint("c", "d")
+    text = f"<robot name='r'>{AB}{joint('a', 'b')}{tail}{link('t')}</robot>"
+    reading = urdf.parse(text, root="a")
+    assert reading.description is None
+    assert any("'k'" in problem.message and value in problem.message for problem in reading.problems)
+    assert not any("'c'" in problem.message or "'d'" in problem.message for problem in reading.problems)
+
+
 @pytest.mark.parametrize("root", ["leg", "none", ""])
 def test_a_root_that_is_none_is_refused_with_those_that_are(root: str) -> None:
     """Another root than that of the tree would turn joints round."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 from linkwise.errors import FileError, FileProblem, shown
+from linkwise.files.inside import is_absolute
 from linkwise.files.mjcf.attributes import Included, Told, check_known, line
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import DEEPEST, Element, XmlError, read_xml
@@ -90,7 +91,7 @@ class Includer:
         if self.folder is None:
             self.told.report(element, f"<include> of {shown(said)}: the folder of this text is not known")
             return None
-        absolute = PurePosixPath(said).is_absolute() or PureWindowsPath(said).is_absolute() or PureWindowsPath(said).drive
+        absolute = is_absolute(said)
         try:
             folder = self._root()
             opened = None if self.include_root is None else Path(self.include_root).resolve()
@@ -102,8 +103,10 @@ class Includer:
             return None
         inside = opened is not None and path.is_relative_to(opened)
         if not inside and (absolute or not path.is_relative_to(folder)):
-            why = "the path leaves the folder of the main file, and only files in it or below it are read"
-            why += "; include_root names another folder that may be read"
+            why = (
+                "the path leaves the folder of the main file, and only files in it or below it are read; include_root names"
+            )
+            why += " another folder that may be read" if opened is None else f" {str(opened)!r}, which it leaves too"
             self.told.report(element, f"<include> of {shown(said)}: {why}")
             return None
         return path

@@ -16,20 +16,15 @@ from linkwise.model.checks import LARGEST
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import FloatArray
 
-_STANDING = (
-    "the mass of a mesh on a body that does not move",
-    "meshes are not opened; such a body is read without mass, and only the total and the load on the ground lack it",
-)
-"""What is left out of a body that stands, and why."""
-
 
 @dataclass
 class Body:
-    """Mass (kg), centre of mass (m) and tensor about it (kg m2), in the body's frame."""
+    """Mass (kg), centre of mass (m) and tensor about it (kg m2), in the body's frame; whether they are left out."""
 
     mass: float = 0.0
     com: FloatArray = field(default_factory=lambda: np.zeros(3))
     tensor: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
+    left_out: bool = False
 
 
 def body_inertia(
@@ -48,15 +43,14 @@ def body_inertia(
     item : Attributes
         The body's own, for reports.
     moves : bool
-        Whether a joint moves it. Of one that stands the mass of a mesh is left out, with a remark: no joint feels it.
+        Whether a joint moves it. Of one that stands the mass of a mesh is left out: no joint feels it.
     """
     made = Body() if said is None else _inertial(said, settings)
     if settings.from_geoms == "true" or (said is None and settings.from_geoms == "auto"):
         counted = [geom for geom in geoms if geom.in_groups(settings)]
         unknown = next((geom for geom in counted if geom.has_file_mass), None)
         if unknown is not None and not moves and settings.total_mass <= 0:
-            item.told.leave(unknown.attributes.element, *_STANDING)
-            return Body()
+            return Body(left_out=True)
         made = _of_geoms(counted) or made
     return _corrected(made, settings, item)
 

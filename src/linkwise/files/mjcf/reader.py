@@ -12,7 +12,7 @@ from linkwise.errors import FileError, FileProblem, Problem, members, shown
 from linkwise.files.attempt import attempt
 from linkwise.files.description import Description, Reading
 from linkwise.files.mjcf.actuators import Actuators
-from linkwise.files.mjcf.attributes import Attributes, Told, check_known, check_tag, line
+from linkwise.files.mjcf.attributes import Attributes, Told, check_known, check_tag, line, where
 from linkwise.files.mjcf.bodies import WORLD, Bodies, BodyElement, repeated
 from linkwise.files.mjcf.defaults import Defaults
 from linkwise.files.mjcf.equality import Equalities
@@ -160,7 +160,21 @@ class _Reader:
             return Reading(None, sorted(self.told.problems, key=lambda problem: problem.line), links.lines)
         links.lines["gravity",] = self.settings.gravity_line or line(self.root)
         links.lines["floating",] = next((line(body.free.element) for body in bodies.found if body.free), 0)
-        return Reading(Description(made, shapes=tuple(shapes)), [], links.lines, self.told.remarks, frozenset(links.between))
+        lacking = self._lacking([bodies.found[k] for k in kept])
+        remarks = sorted([*self.told.remarks, *lacking], key=lambda remark: remark.line)
+        return Reading(Description(made, shapes=tuple(shapes)), [], links.lines, remarks, frozenset(links.between), lacking)
+
+    def _lacking(self, kept: Sequence[BodyElement]) -> list[FileProblem]:
+        """The links without the mass of their meshes, if any."""
+        massless = [body.attributes for body in kept if body.inertia.left_out]
+        if not massless:
+            return []
+        named = members([body.element.get("name") or "<body>" for body in massless[:MOST_NAMED]])
+        named += f" and {len(massless) - MOST_NAMED} more" if len(massless) > MOST_NAMED else ""
+        said = f"{named}: bodies that do not move, read without mass, for it is that of meshes, which are not opened;"
+        said += " the joints feel nothing of it, but the total mass, the centre of mass and the load on the ground lack it,"
+        said += " and all dynamics with floating=True would; <inertial> gives it"
+        return [FileProblem(line(massless[0].element), where(massless[0].element) + said)]
 
     def _check(self, bodies: Bodies) -> None:
         """What no body can tell alone."""

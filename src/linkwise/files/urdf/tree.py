@@ -43,7 +43,10 @@ def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[J
 
 
 def keep_tree(notes: Notes, robot: Element, root: str) -> None:
-    """Take the links and joints that do not hang on a root out of a file, with a remark."""
+    """Take the links and joints that do not hang on a root out of a file, with a remark.
+
+    A joint whose parent is missing, or is no link, stays with all that hangs on it, and is reported as in any file.
+    """
     ends = {joint: tuple(_link(joint, tag) for tag in ("parent", "child")) for joint in robot.all("joint")}
     carried = {child for _, child in ends.values()}
     names = [link.get("name") for link in robot.all("link")]
@@ -57,7 +60,7 @@ def keep_tree(notes: Notes, robot: Element, root: str) -> None:
         return
     children: dict[str | None, list[str | None]] = {}
     for parent, child in ends.values():
-        children.setdefault(parent, []).append(child)
+        children.setdefault(parent if parent in names else root, []).append(child)
     kept: set[str | None] = {root}
     pending: list[str | None] = [root]
     while pending:
@@ -69,7 +72,8 @@ def keep_tree(notes: Notes, robot: Element, root: str) -> None:
         named = ", ".join(repr(link.get("name")) for link in dropped[:_MOST])
         more = f" and {len(dropped) - _MOST} more" if len(dropped) > _MOST else ""
         notes.remark(dropped[0].line, f"left out, for they do not hang on {root!r}: {named}{more}")
-    left_out = {id(link) for link in dropped} | {id(joint) for joint, (parent, _) in ends.items() if parent not in kept}
+    others = {link.get("name") for link in dropped}
+    left_out = {id(link) for link in dropped} | {id(joint) for joint, (parent, _) in ends.items() if parent in others}
     robot.children = [child for child in robot.children if id(child) not in left_out]
 
 

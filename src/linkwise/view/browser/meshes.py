@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import FileError, install_hint
-from linkwise.files.packages import resolve
+from linkwise.files.packages import Manifests, resolve
 from linkwise.files.shape import Shape
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
@@ -105,6 +105,7 @@ class _Meshes:
     def __init__(self, folder: Folder) -> None:
         folders = [folder] if isinstance(folder, str | Path) else list(folder or ())
         self.description, self.package_dirs = next(iter(folders), None), folders[1:]
+        self._manifests = Manifests()
         self._read: dict[str, tuple[Surface, Colour | None] | None] = {}
         self._unreadable: dict[str, list[tuple[str, str]]] = {}
 
@@ -112,7 +113,7 @@ class _Meshes:
         """The surface and colour of a file; None where it cannot be read."""
         if name not in self._read:
             try:
-                self._read[name] = _mesh(name, self.description, self.package_dirs)
+                self._read[name] = _mesh(name, self.description, self.package_dirs, self._manifests)
             except _UnreadableError as error:
                 self._read[name] = None
                 self._unreadable.setdefault(error.kind, []).append((name, str(error)))
@@ -169,12 +170,14 @@ class _UnreadableError(Exception):
         super().__init__(why)
 
 
-def _mesh(name: str, folder: str | Path | None, package_dirs: Sequence[str | Path]) -> tuple[Surface, Colour | None]:
+def _mesh(
+    name: str, folder: str | Path | None, package_dirs: Sequence[str | Path], manifests: Manifests
+) -> tuple[Surface, Colour | None]:
     """Read a mesh from its file alone, as triangles and the colour it says it has."""
     if folder is None:
         raise _UnreadableError("the folder of its description is not known")
     try:
-        path = resolve(name, Path(folder) / "-" if Path(folder).is_dir() else folder, package_dirs)
+        path = resolve(name, Path(folder) / "-" if Path(folder).is_dir() else folder, package_dirs, manifests)
         kind = path.suffix.lower().removeprefix(".")
         if kind not in FORMATS:
             raise _UnreadableError(f"a file of the kind {path.suffix!r}; expected one of {', '.join(FORMATS)}")
