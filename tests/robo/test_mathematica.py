@@ -53,6 +53,18 @@ def test_a_product_may_be_a_space_and_a_power_binds_first() -> None:
     assert link == [1, 6, -4.0, 0.5, 512.0, 1.0, -4, 6, 4, 4, 3]
 
 
+def test_letters_beside_a_number_are_a_product_where_they_are_no_exponent() -> None:
+    e, d, e3, x = lw.symbols("e d e3 x")
+    (link,), _ = robo.loads("Link[1] = {1, 2e, 2d - x, 2 e-3, 2 e3, 180Degree}")
+    assert link == [1, 2.0 * e, 2.0 * d - x, 2.0 * e - 3.0, 2.0 * e3, 180 * (math.pi / 180)]
+
+
+def test_a_name_may_change_between_definitions() -> None:
+    """What `=` defines keeps the value of that line, as in Mathematica."""
+    links, _ = robo.loads("m = 2; Link[1] = {1, m}; m = m + 1; Link[2] = {2, m}")
+    assert links == [[1, 2], [2, 3]]
+
+
 REFUSED = [
     ("", "no links"),
     ("Motor[1] = {1}", "no links"),
@@ -84,6 +96,20 @@ REFUSED = [
     ("Link[1] = {1, " + "(" * 5000, "50 brackets"),
     ("Link[1] = {1, " + "2^" * 5000, "50 brackets"),
     ("Link[1] = {1, " + "9" * 100_000 + "}", "a finite number"),
+    ("Link[1] = {1, 2.5e-3}", "line 1: '2.5e-3'; expected 2.5*^-3"),
+    ("Link[1] = {1,\n1e3}", "line 2: '1e3'; expected 1*^3"),
+    ("Link[1] = {1, 3.D+02}", "line 1: '3.D+02'; expected 3.*^+02"),
+    ("m = .5E-3", "line 1: '.5E-3'; expected .5*^-3"),
+    *(
+        (f"Link[1] = {{1, {name}}}", f"line 1: {name}")
+        for name in ("E", "I", "N", "Null", "True", "False", "Infinity", "Sin")
+    ),
+    *((f"\n{name} = 3", f"line 2: {name}") for name in ("E", "I", "Pi", "Degree", "Null", "Sqrt")),
+    ("Link[1] = {1,\nm}\nl = 2; m = 3", "line 3: m; expected its definition before line 2"),
+    ("a = 2 b\nb = a", "line 2: b; expected its definition before line 1"),
+    ("m = m", "line 1: m; expected its definition before line 1"),
+    ("m = 2\nLink[1] := {1, m}\nm = 3", "line 3: m; expected its definition before line 2"),
+    ("Link[1] = {1}\nLinks := {Link[1]}\nLink[1] = {1, 2}", "line 3: Link[1]; expected its definition before line 2"),
 ]
 
 

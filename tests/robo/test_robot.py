@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -329,8 +331,61 @@ def test_tasks_take_lists_and_mechanisms(task: Callable[..., Any], count: int, r
     for wrong in (None, 5, links):
         with pytest.raises(ArgumentError, match=f"{task.__name__}: robot is"):
             task(wrong, *state[:0])
-    with pytest.raises(ModelError):
+    with pytest.raises(ArgumentError, match=f"{task.__name__}: Motors is"):
         task(links, *state)
+    for named in ({"motors": motors}, {"Motors": motors}):
+        assert np.array_equal(task(links, *state, **named, rotors=rotors, gravity=(0, -9.81, 0)), wanted)
+    assert np.array_equal(task((links, motors), *state, rotors=rotors, gravity=(0, -9.81, 0)), wanted)
+
+
+@pytest.mark.parametrize(("task", "count"), TASKS)
+def test_tasks_name_the_argument_that_does_not_fit(task: Callable[..., Any], count: int) -> None:
+    links, motors = two()
+    made, state = robo.robot(links, motors), np.zeros((count, 2))
+    for options in ({"rotors": "reduced"}, {"physical": False}, {"motors": motors}, {"Motors": motors}):
+        (option,) = options
+        for robot in (made, made.mechanism):
+            with pytest.raises(ArgumentError, match=f"{task.__name__}: {option} "):
+                task(robot, *state, **options)
+    for arguments, named in (
+        (((links, motors), *state), {"motors": motors}),  # Motors twice
+        ((links, *state), {"Motors": motors, "motors": motors}),
+        ((links, *state.tolist()), {}),
+        ((links, *state), {"Motors": 5}),
+        ((links, *state), {"motors": None}),
+        ((links, *np.zeros((count, 4, 2)).tolist()), {}),  # a batch of states in the place of Motors
+        ((links, motors), {}),
+    ):
+        with pytest.raises((ArgumentError, ModelError), match=r"Motors|motor"):
+            task(*arguments, **named)
+    with pytest.raises(ArgumentError):
+        task(links, motors, *state, Motors=motors)
+    with pytest.raises(ArgumentError, match=f"{task.__name__}.*'q'"):
+        task(links, motors)
+
+
+def test_tasks_take_the_pair_of_the_puma() -> None:
+    q, measured = [0.1] * 6, {"rotors": "contained", "physical": False}
+    wanted = robo.mass_matrix(robo.robot(*robo.puma560(), **measured), q)
+    assert np.array_equal(robo.mass_matrix(robo.puma560(), q, **measured), wanted)
+    assert np.array_equal(robo.mass_matrix(robo.puma560(), q=q, **measured), wanted)
+
+
+def test_lists_of_two_objects_are_no_pair() -> None:
+    links, motors = two()
+    items = [robo.Link(*link) for link in links]
+    wanted = robo.mass_matrix(links, motors, [0.0, 0.1])
+    assert np.array_equal(robo.mass_matrix(items, [robo.Motor(*motor) for motor in motors], [0.0, 0.1]), wanted)
+    assert np.array_equal(robo.mass_matrix((items, motors), [0.0, 0.1]), wanted)
+    bare = [[*link[:9], []] for link in links]
+    assert np.array_equal(robo.mass_matrix((bare, []), [0.0, 0.1]), robo.mass_matrix(bare, [], [0.0, 0.1]))
+
+
+@pytest.mark.parametrize("task", [task for task, _ in TASKS] + [robo.inverse_kinematics, robo.equations])
+def test_annotations_tell_all_that_tasks_take(task: Callable[..., Any]) -> None:
+    first = next(iter(inspect.signature(task).parameters.values()))
+    assert {"Robot", "Mechanism", "Sequence"} <= set(re.findall(r"\w+", str(first.annotation)))
+    assert set(re.findall(r"\w+", str(task.__annotations__["robot"]))) == set(re.findall(r"\w+", str(first.annotation)))
 
 
 def test_all_tasks_take_them() -> None:

@@ -47,3 +47,17 @@ def test_both_names_give_the_same() -> None:
     assert np.array_equal(rtss.rt_transl(T=T), T[:3, 3])  # type: ignore[call-arg]
     with pytest.raises(ArgumentError, match="rt_ikine: m and mask are the same"):
         rtss.rt_ikine(arm, T, m=mask, mask=mask)  # type: ignore[call-arg]
+
+
+def test_an_argument_by_its_place_and_by_its_other_name() -> None:
+    arm = rtss.rt_twolink()
+    T, mask = rtss.rt_fkine(arm, [0.2, 0.4]), [1, 1, 0, 0, 0, 0]
+    for call, message in (
+        (lambda: rtss.rt_ikine(arm, T, None, mask, m=mask), "rt_ikine: m and mask are the same"),  # type: ignore[call-arg]
+        (lambda: rtss.rt_jtraj([0.0], [1.0], 3, tv=3), "rt_jtraj: tv and t are the same"),  # type: ignore[call-arg]
+        (lambda: rtss.rt_quaternion([1, 0, 0], 0.2, a2=0.2), "a2 and theta are the same"),  # type: ignore[call-arg]
+        (lambda: rtss.rt_unit([3, 4], obj=[3, 4]), "rt_unit: obj and v are the same"),  # type: ignore[call-overload]
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            call()
+    assert np.array_equal(rtss.rt_ikine(arm, T, [0.1, 0.5], m=mask), rtss.rt_ikine(arm, T, [0.1, 0.5], mask))  # type: ignore[call-arg]

@@ -1,5 +1,6 @@
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,8 +8,10 @@ import pytest
 import linkwise as lw
 from linkwise import files
 from linkwise.cli.columns import BASE_EFFORTS
-from linkwise.errors import FileError
+from linkwise.control import Recording
+from linkwise.errors import ArgumentError, FileError
 from linkwise.trajectory import CartesianTrajectory, Event, Trajectory, cartesian, quintic
+from linkwise.trajectory.saving import EVENT_SIZE
 
 from .conftest import random_poses
 
@@ -244,3 +247,25 @@ def test_what_is_saved_can_be_run(tmp_path: Path) -> None:
     move.save(tmp_path / "a.csv")
     _, q, qd, qdd = files.open_motion(tmp_path / "a.csv", 6, puma.names).read()
     assert np.array_equal(puma.inverse_dynamics(q, qd, qdd), puma.inverse_dynamics(move.q, move.qd, move.qdd))
+
+
+@pytest.mark.parametrize("max_bytes", [0, -1, float("nan"), 2.5, "1", True, [5]], ids=repr)
+def test_a_limit_is_a_positive_whole_number(tmp_path: Path, max_bytes: Any) -> None:
+    for load in (Trajectory.load, CartesianTrajectory.load, Recording.load):
+        for name in ("a.npz", "a.csv"):  # (no file is looked for: there is none)
+            if name == "a.npz" or load == Recording.load:
+                with pytest.raises(ArgumentError, match="max_bytes is"):
+                    load(tmp_path / name, max_bytes=max_bytes)
+
+
+def test_the_limit_holds_for_events_and_is_the_one_told(tmp_path: Path) -> None:
+    zero = np.zeros(1)
+    move = full()
+    events = [Event("end", 0.5, zero, zero, ())] * 8
+    Trajectory(move.t, zero[:, None].repeat(len(move.t), 0), *[np.zeros((len(move.t), 1))] * 2, events=tuple(events)).save(
+        tmp_path / "a.npz"
+    )
+    enough = 8 * EVENT_SIZE
+    assert len(Trajectory.load(tmp_path / "a.npz", max_bytes=np.int64(enough)).events) == 8
+    with pytest.raises(FileError, match="there are 8 events in it, and at most 7 are read"):
+        Trajectory.load(tmp_path / "a.npz", max_bytes=enough - 1)

@@ -17,7 +17,7 @@ from linkwise.control.channel import Channel
 from linkwise.control.state import ARRAYS, State, check_kinds, read_channels
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files.atomic import write_text
-from linkwise.files.npz import NUMBERS, TEXT, refused
+from linkwise.files.npz import NUMBERS, TEXT, check_limit, refused
 from linkwise.spatial.scalar import FloatArray
 
 SUFFIXES = (".csv", ".npz")
@@ -166,9 +166,12 @@ class Recording:
 
         Raises
         ------
+        ArgumentError
+            Where max_bytes is no positive whole number.
         FileError
             Where it cannot be read or is no recording, with the line of a .csv.
         """
+        check_limit(max_bytes)
         if _suffix(path) == ".csv":
             table = recording_csv.read(path)
             fields: tuple[Any, ...] = (*table, None)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import FileError, FileProblem, choices
+from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
 from linkwise.files.text import read_bytes
 
 LARGEST = 96 << 20
@@ -77,9 +77,12 @@ def read(path: str | Path, wanted: Mapping[str, str], max_bytes: int | None = No
 
     Raises
     ------
+    ArgumentError
+        Where max_bytes is no positive whole number.
     FileError
         Where the file cannot be read, an array is of another kind, or they are too large.
     """
+    check_limit(max_bytes)
     data = read_bytes(path)
     if data.startswith(_MAGIC):
         raise refused(path, "this is one array, not an .npz file")
@@ -93,6 +96,13 @@ def read(path: str | Path, wanted: Mapping[str, str], max_bytes: int | None = No
         raise
     except Exception as error:  # (whatever zipfile and zlib raise on bytes that are no archive: versions differ in it)
         raise refused(path, "this is not an .npz file of arrays, or it is damaged") from error
+
+
+def check_limit(max_bytes: Any) -> None:
+    """Raise `ArgumentError` unless it is None or a positive whole number."""
+    whole = isinstance(max_bytes, (int, np.integer)) and not isinstance(max_bytes, bool)
+    if max_bytes is not None and not (whole and max_bytes > 0):
+        raise ArgumentError(f"max_bytes is {shown(max_bytes)}; expected a positive whole number of bytes")
 
 
 def require(path: str | Path, held: Mapping[str, Any], needed: Sequence[str]) -> None:

@@ -32,6 +32,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _COMMENT = re.compile(r"\(\*|\*\)")
+_EXPONENT = re.compile(r"[eEdD]([+-]?[0-9]+)")
+"""An exponent of other languages, directly after a number: Mathematica multiplies the number by what the letter names."""
 _CONSTANTS = {"Pi": math.pi, "Degree": math.pi / 180.0, **{kind: kind for kind in KINDS}}
 
 
@@ -45,7 +47,8 @@ def loads(text: str) -> tuple[list[list[Any]], list[list[Any]]]:
         ``:=``; those of names, ``l2 = 0.4318``, before they are used; and, where not all links count or another order is
         wanted, ``Links = {Link[1], ...}`` and ``Motors = {...}``. Values are numbers, lists, kinds with or without quotes,
         ``Pi``, ``Degree``, sums, products, quotients, powers, ``Sin``, ``Cos``, ``Sqrt`` and ``DiagonalMatrix``. Names that
-        are not defined are symbols, see `linkwise.symbols`.
+        are defined nowhere are symbols, see `linkwise.symbols`; names of Mathematica's own, such as ``E``, ``I``, ``N`` or
+        ``Null``, are refused. An exponent is written ``2.5*^-3``.
 
     Returns
     -------
@@ -55,7 +58,8 @@ def loads(text: str) -> tuple[list[list[Any]], list[list[Any]]]:
     Raises
     ------
     ArgumentError
-        Naming the line and what was expected; where nothing is a link; where ``Link[i]`` does not begin with i.
+        Naming the line and what was expected; where nothing is a link; where ``Link[i]`` does not begin with i; where a
+        name is defined after its use, or again after a definition with ``:=`` used it.
 
     Examples
     --------
@@ -90,6 +94,11 @@ def _tokens(text: str) -> Iterator[_Token]:
         found = _TOKEN.match(text, place)
         if found is None:
             raise ArgumentError(f"line {line}: {text[place]!r} is not read; expected Mathematica's lists, names and numbers")
+        if found.lastgroup == "number" and (exponent := _EXPONENT.match(text, found.end())):
+            number = shown(found[0] + exponent[0], 40)
+            raise ArgumentError(
+                f"line {line}: {number}; expected {found[0][:40]}*^{exponent[1][:40]}, or a blank for a product"
+            )
         if found.lastgroup != "space":
             yield _Token(str(found.lastgroup), found[0], line)
         line += found[0] == "\n"
@@ -113,6 +122,8 @@ class _Reader:
     def __init__(self, tokens: list[_Token]) -> None:
         self.tokens, self.place, self.depth, self.nesting = tokens, 0, 0, 0
         self.defined: dict[str, Any] = {}
+        self.unsettled: dict[str, int] = {}  # the line that took a name for a symbol, or for a value by :=
+        self.delayed = False
         self.sizes: dict[int, int] = {}
         self.items: dict[str, dict[int, list[Any]]] = {"Link": {}, "Motor": {}}
 
@@ -142,8 +153,14 @@ class _Reader:
                 self._refuse(name, f"{name.text}[{token.text}]", "Link[number] or Motor[number]")
         if self._here().text not in {"=", ":="}:
             self._refuse(self._here(), str(self._here()), f"= after {name.text}")
+        if number is None and name.text in _RESERVED:
+            self._refuse(name, f"{name.text} is Mathematica's own", "another name")
+        self.delayed = self._here().text == ":="
         self.place += 1
         value = self._sum()
+        label = name.text if number is None else f"{name.text}[{number}]"
+        if label in self.unsettled:
+            self._refuse(name, label, f"its definition before line {self.unsettled[label]}, where it is used")
         if self._here().kind not in {"line", "end"} and self._here().text != ";":
             self._refuse(self._here(), str(self._here()), "the end of the definition: a new line, or a semicolon")
         if number is None:
@@ -211,10 +228,19 @@ class _Reader:
             self.place += 1
             return self._call(token, self._nested(token, lambda: self._until("]")))
         if token.text in self.defined:
+            self._settle(token, token.text)
             return self.defined[token.text]
         if token.text in _CONSTANTS:
             return _CONSTANTS[token.text]
+        if token.text in _RESERVED:
+            self._refuse(token, f"{token.text} is Mathematica's own", f"{members(_CONSTANTS)}, or another name")
+        self.unsettled.setdefault(token.text, token.line)
         return symbols([token.text])[0]
+
+    def _settle(self, token: _Token, label: str) -> None:
+        """Keep the line of a name with a value where `:=` takes that of any later definition."""
+        if self.delayed:
+            self.unsettled.setdefault(label, token.line)
 
     def _call(self, token: _Token, given: list[Any]) -> Any:
         if token.text in self.items:
@@ -223,6 +249,7 @@ class _Reader:
                 defined = members(sorted(found)) if found else "none"
                 inside = ", ".join(map(_brief, given))
                 self._refuse(token, f"{token.text}[{inside}]", f"one that is defined before: {defined}")
+            self._settle(token, f"{token.text}[{given[0]}]")
             return found[given[0]]
         if token.text not in _FUNCTIONS or len(given) != 1:
             self._refuse(token, f"{token.text}[...] of {len(given)}", f"{members(_FUNCTIONS)} of one argument")
@@ -353,3 +380,11 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "Sqrt": lambda x: x.sqrt() if isinstance(x, Expr) else math.sqrt(x),
     "DiagonalMatrix": _diagonal,
 }
+
+_RESERVED = {
+    *("Pi", "Degree", "E", "I", "C", "D", "K", "N", "O"),
+    *("Infinity", "ComplexInfinity", "Indeterminate", "Null", "None", "True", "False", "All", "Automatic"),
+    *("GoldenRatio", "EulerGamma", "Catalan", "Glaisher", "Khinchin"),
+    *_FUNCTIONS,
+}
+"""Names that Mathematica defines: no symbols, and no names for values."""

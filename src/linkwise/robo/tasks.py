@@ -6,8 +6,9 @@ Coordinates, speeds, accelerations and efforts stand in the order of the mechani
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar
 
 import numpy.typing as npt
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from linkwise.equations.equations import Equations
 from linkwise.errors import ArgumentError, shown
 from linkwise.mechanism import Mechanism
+from linkwise.robo.lists import Link, Motor
 from linkwise.robo.robot import Robot, name_of
 from linkwise.robo.robot import robot as made_robot
 from linkwise.solve import Solution, steepest_descent
@@ -25,21 +27,68 @@ Result = TypeVar("Result")
 _DESCRIBING = ("rotors", "l_from", "inertia_about", "physical", "base", "tool", "gravity", "payload", "name")
 """The options of `robot`, which a task takes where the robot is two lists."""
 
+_MOTORS = ("motors", "Motors")
+"""The second list by keyword, as `robot` and as Robo call it."""
+
+_ROBOT = "Robot | Mechanism | Sequence[Any]"
+_EXPECTED = "a Robot, a Mechanism, or the two lists Links, Motors"
+
 
 def task(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Let a function of a mechanism take a `Robot`, a `Mechanism`, or the two lists ``Links, Motors`` in its place."""
+    """Let a function of a mechanism take a `Robot`, a `Mechanism`, or the two lists ``Links, Motors`` in its place.
+
+    The lists are two arguments, or one pair as of `puma560`; Motors may come by keyword.
+    """
+    name, plain = function.__name__, signature(function)
 
     @wraps(function)
     def run(robot: Any, *args: Any, **options: Any) -> Result:
-        if isinstance(robot, (list, tuple)) and args:
-            described = {name: options.pop(name) for name in _DESCRIBING if name in options}
-            robot, args = made_robot(robot, args[0], **described), args[1:]
+        if isinstance(robot, (list, tuple)):
+            links, motors, args = _lists(name, robot, args, options)
+            described = {option: options.pop(option) for option in _DESCRIBING if option in options}
+            try:
+                plain.bind(robot, *args, **options)
+            except TypeError as error:
+                raise ArgumentError(f"{name}: {error}; expected Links, Motors and then the other arguments") from error
+            robot = made_robot(links, motors, **described)
         if not isinstance(robot, (Robot, Mechanism)):
-            expected = "a Robot, a Mechanism, or the two lists Links, Motors"
-            raise ArgumentError(f"{function.__name__}: robot is {shown(robot)}; expected {expected}")
+            raise ArgumentError(f"{name}: robot is {shown(robot)}; expected {_EXPECTED}")
+        if options and (describing := [option for option in (*_DESCRIBING, *_MOTORS) if option in options]):
+            raise ArgumentError(f"{name}: {describing[0]} goes with the two lists Links, Motors; robot is {shown(robot)}")
         return function(robot.mechanism if isinstance(robot, Robot) else robot, *args, **options)
 
+    first, *others = plain.parameters.values()
+    vars(run)["__signature__"] = plain.replace(parameters=[first.replace(annotation=_ROBOT), *others])
+    run.__annotations__ = {**function.__annotations__, first.name: _ROBOT}
     return run
+
+
+def _lists(
+    name: str, robot: Sequence[Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Links, Motors, and the arguments after them; Motors by keyword is taken out of the options."""
+    by_keyword = [option for option in _MOTORS if option in options]
+    links, pair = robot, len(robot) == 2 and _is_list(robot[0], Link) and robot[0] and _is_list(robot[1], Motor)
+    if pair:
+        links, motors = robot
+    elif by_keyword:
+        motors = options.pop(by_keyword.pop(0))
+    elif args:
+        motors, args = args[0], args[1:]
+    else:
+        raise ArgumentError(f"{name}: robot is {shown(robot)} without Motors; expected {_EXPECTED}")
+    if by_keyword:
+        raise ArgumentError(f"{name}: Motors comes twice; expected it once")
+    if not _is_list(motors, Motor):
+        raise ArgumentError(
+            f"{name}: Motors is {shown(motors)}; expected a list of motors after Links, [] where there are none"
+        )
+    return links, motors, args
+
+
+def _is_list(value: Any, kind: type) -> bool:
+    """Whether it is a list of items, and not of numbers as an item is."""
+    return isinstance(value, (list, tuple)) and all(isinstance(item, (kind, list, tuple)) for item in value)
 
 
 def frame_name(link: int | str | None) -> int | str:
@@ -54,7 +103,8 @@ def forward_kinematics(robot: Mechanism, q: npt.ArrayLike, link: int | str | Non
     Parameters
     ----------
     robot : Robot or Mechanism
-        Or the two lists Links and Motors, each an argument; `robot`'s own options may follow as keywords then.
+        Or the two lists Links and Motors, each an argument or as one pair; `robot`'s own options may follow as keywords
+        then.
     q : (..., N) array_like
         Coordinates, rad or m, from the base to the tips.
     link : int or str, optional
@@ -127,7 +177,8 @@ def inverse_kinematics(
     Parameters
     ----------
     robot : Robot or Mechanism
-        Or the two lists Links and Motors, each an argument; `robot`'s own options may follow as keywords then.
+        Or the two lists Links and Motors, each an argument or as one pair; `robot`'s own options may follow as keywords
+        then.
     T : (..., 4, 4) array_like
         Poses of the tool on the last link, or of the frame of another link.
     q0 : (..., N) array_like, optional

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import Parameter, signature
 from typing import ParamSpec, TypeVar
 
 from linkwise.errors import ArgumentError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_BY_PLACE = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def also(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -23,7 +26,7 @@ def also(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     Raises
     ------
     ArgumentError
-        From the function, where an argument comes under two names.
+        From the function, where an argument comes under two names, or by its place and under another name.
 
     Examples
     --------
@@ -35,10 +38,12 @@ def also(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        by_place = [p.name for p in signature(function).parameters.values() if p.kind in _BY_PLACE]
+
         @wraps(function)
         def run(*args: P.args, **kwargs: P.kwargs) -> R:
             for other in names.keys() & kwargs.keys():
-                if names[other] in kwargs:
+                if names[other] in kwargs or names[other] in by_place[: len(args)]:
                     raise ArgumentError(
                         f"{function.__name__}: {other} and {names[other]} are the same; expected one of them"
                     )

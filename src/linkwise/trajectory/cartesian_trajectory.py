@@ -183,6 +183,8 @@ class CartesianTrajectory:
 
         Raises
         ------
+        ArgumentError
+            Where max_bytes is no positive whole number.
         FileError
             Where it cannot be read, or holds something else.
         """

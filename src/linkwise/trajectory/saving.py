@@ -123,8 +123,9 @@ def _events(path: str | Path, held: Mapping[str, Any], max_bytes: int | None) ->
         raise npz.refused(
             path, f"the arrays {', '.join(EVENTS)} have the shapes {', '.join(map(str, shapes))}: it is damaged"
         )
-    if count * EVENT_SIZE > (max_bytes or npz.LARGEST):
-        raise npz.refused(path, f"there are {count:,} events in it, and at most {npz.LARGEST // EVENT_SIZE:,} are read")
+    most = (npz.LARGEST if max_bytes is None else int(max_bytes)) // EVENT_SIZE
+    if count > most:
+        raise npz.refused(path, f"there are {count:,} events in it, and at most {most:,} are read")
     rows = zip(names.tolist(), times.tolist(), q, qd, members.astype(np.int64).tolist(), strict=True)
     return tuple(Event(name, time, at, rate, tuple(member)) for name, time, at, rate, member in rows)
 

@@ -371,6 +371,8 @@ class Trajectory:
 
         Raises
         ------
+        ArgumentError
+            Where max_bytes is no positive whole number.
         FileError
             Where it cannot be read, or holds something else.
         """
