@@ -192,7 +192,7 @@ class Recorder:
             del self._routes[0]
 
     def _skip(self) -> None:
-        """Note that one more cycle is left out before the next row, and forget what concerns no row kept, nor the one before."""
+        """Note that one more cycle is left out before the next row, and forget what is before all rows kept."""
         since, cycles = self._skipped[-1]
         if since == self._taken:
             self._skipped[-1] = (since, cycles + 1)
