@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from linkwise import control, robots
 from linkwise.control.port import Port
 from linkwise.control.recorder import Recorder
 from linkwise.control.recording import Recording
@@ -104,7 +105,7 @@ def test_from_a_state_after_the_first_were_lost(tmp_path: Path) -> None:
     assert recorder.lost == 10
     recorder.write(tmp_path / "a.csv")
     read = Recording.load(tmp_path / "a.csv")
-    with pytest.raises(ArgumentError, match="replay: the first 10 cycles were overwritten; expected from_state"):
+    with pytest.raises(ArgumentError, match="replay: the first 10 cycles were overwritten or left out; expected from_state"):
         replay(chain, read)
     assert replay(chain, read, from_state=middle).differing(recorder.recording()) == {}
 
@@ -146,6 +147,62 @@ def test_routes_that_changed_are_those_at_the_windows_start(changed: int) -> Non
     assert made.start is not None
     assert made.start.routes == ({} if changed <= 25 else {"arm.theta": "arm.theta_solved"})
     assert replay(chain, made).differing(made) == {}
+
+
+def paused_between(before: int, between: int, after: int, length: int) -> tuple[AChain, Recorder]:
+    chain = AChain()
+    recorder = chain.record(length)
+    run(chain, before)
+    recorder.paused = True
+    run(chain, between, seed=4)
+    recorder.paused = False
+    run(chain, after, seed=5)
+    return chain, recorder
+
+
+@pytest.mark.parametrize(("after", "length"), [(7, 10), (1, 10), (9, 10), (10, 100)])
+def test_a_pause_in_the_window_is_refused(tmp_path: Path, after: int, length: int) -> None:
+    """Cycles 8 to 12 are left out, with rows overwritten before them or none; said of a file too."""
+    chain, recorder = paused_between(8, 5, after, length)
+    stood = chain.save()
+    made = recorder.recording()
+    assert made.cycles.tolist() == [*range(8), *range(13, 13 + after)][-length:]
+    for suffix in (".csv", ".npz"):
+        recorder.write(tmp_path / f"a{suffix}")
+        for recording in (recorder, Recording.load(tmp_path / f"a{suffix}")):
+            with pytest.raises(ArgumentError, match=r"replay: cycle 8 was not recorded, the next one is 13;"):
+                replay(chain, recording, from_state=stood)
+    assert chain.save() == stood
+
+
+@pytest.mark.parametrize(("before", "length"), [(8, 10), (0, 10), (0, 100)])
+def test_a_pause_just_before_the_window_leaves_no_state(before: int, length: int) -> None:
+    """The row before the window, or the state at the beginning, does not lead to it; one cycle later the row does."""
+    chain, recorder = paused_between(before, 5, 10, length)
+    made = recorder.recording()
+    assert (made.start, made.lost) == (None, before + 5)
+    with pytest.raises(ArgumentError, match=f"replay: the first {before + 5} cycles"):
+        replay(chain, recorder)
+    if length == 10:
+        run(chain, 1, seed=6)
+        made = recorder.recording()
+        assert made.start is not None
+        assert replay(chain, made).differing(made) == {}
+
+
+def test_a_state_restored_in_a_pause_is_a_gap() -> None:
+    """No cycle went by, but the rows after it do not follow those before it."""
+    arm = control.Chain(robots.planar_2r())
+    begun = arm.save()
+    recorder = arm.record(100)
+    for _ in range(3):
+        arm.step(0.01)
+    recorder.paused = True
+    arm.restore(begun)
+    recorder.paused = False
+    arm.step(0.01)
+    with pytest.raises(ArgumentError, match=r"replay: cycle 3 was not recorded"):
+        replay(arm, recorder)
 
 
 def test_what_cannot_be_replayed_takes_no_memory_for_it() -> None:

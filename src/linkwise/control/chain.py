@@ -272,7 +272,9 @@ class Chain:
     def _restart(self) -> None:
         """Let recorders begin anew: what they have does not lead to where the chain is."""
         for recorder in self._recorders:
-            if not recorder.paused:
+            if recorder.paused:
+                recorder.take(float(self._time), 0.0)  # counted as a cycle left out, so that what it has ends here
+            else:
                 recorder.clear(start=self.save())
 
     def record(self, length: int, names: str | Sequence[str] | None = None, *, every: int = 1) -> Recorder:

@@ -41,7 +41,7 @@ class Recorder:
     Attributes
     ----------
     paused : bool
-        Whether `take` does nothing, as while the recording is replayed.
+        Whether `take` counts cycles without keeping them, as while the recording is replayed.
 
     Raises
     ------
@@ -94,11 +94,13 @@ class Recorder:
         self._routing: object = None
         self.paused = False
         self._at = self._taken = self._wait = 0
+        self._skipped = [(0, 0)]
         self._start = start
 
     def take(self, time: float, dt: float) -> None:
-        """Keep the values of this cycle: its time and its step, s."""
+        """Keep the values of this cycle: its time and its step, s. While paused only count it."""
         if self.paused:
+            self._skip()
             return
         if self._wait:
             self._wait -= 1
@@ -123,6 +125,7 @@ class Recorder:
     def clear(self, start: State | None = None) -> None:
         """Forget everything; the next cycle is number 0, and `start` what the chain goes on from."""
         self._at = self._taken = self._wait = 0
+        self._skipped = [(0, 0)]
         self._routes.clear()
         self._routing = None
         self._start = start
@@ -169,7 +172,7 @@ class Recorder:
     def recording(self) -> Recording:
         """What is kept now, copied."""
         order = self._order()
-        cycles = np.arange(self.lost, self._taken, dtype=np.int64) * self._every
+        cycles = self._cycles(self.lost, self._taken)
         return Recording(self._channels, self._times[order], self._periods[order], cycles, self._rows[order], self._began())
 
     def write(self, path: str | Path) -> None:
@@ -188,11 +191,29 @@ class Recorder:
         while len(self._routes) > 1 and self._routes[1][0] <= self._taken - self._length:
             del self._routes[0]
 
+    def _skip(self) -> None:
+        """Note that one more cycle is left out before the next row, and forget what is before all rows kept."""
+        since, cycles = self._skipped[-1]
+        if since == self._taken:
+            self._skipped[-1] = (since, cycles + 1)
+            return
+        self._skipped.append((self._taken, cycles + 1))
+        while self._skipped[1][0] < self._taken - self._length:
+            del self._skipped[0]
+
+    def _cycles(self, first: int, end: int) -> npt.NDArray[np.int64]:
+        """The numbers of the cycles of rows from the first to before the end, those left out counted too."""
+        rows = np.arange(first, end, dtype=np.int64)
+        since, cycles = np.array(self._skipped, dtype=np.int64).T
+        return np.asarray(rows * self._every + cycles[np.searchsorted(since, rows, side="right") - 1])
+
     def _began(self) -> State | None:
-        """What the chain went on from in the oldest row that is kept."""
+        """What the chain went on from in the oldest row that is kept; None where the cycle before it was left out."""
         if not self.lost:
-            return self._start
+            return self._start if self._cycles(0, 1)[0] == 0 else None
         if self._carries is None or self._start is None:
+            return None
+        if np.diff(self._cycles(self.lost - 1, self.lost + 1))[0] != 1:
             return None
         before = (self._at - self._length - 1) % len(self._rows)
         values = (self._rows if self._wholes is None else self._wholes)[before]

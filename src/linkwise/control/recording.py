@@ -40,7 +40,7 @@ class Recording:
     periods : ndarray, shape (T,)
         Its step dt, s.
     cycles : ndarray of int, shape (T,)
-        Its number, counted from 0 where recording began; evenly spaced.
+        Its number, counted from 0 where recording began; ascending. Numbers are missing where the recorder was paused.
     values : ndarray, shape (T, N)
         A row for each recorded cycle.
     start : State, optional
@@ -49,7 +49,7 @@ class Recording:
     Raises
     ------
     ArgumentError
-        Where the shapes do not fit each other, or the cycles are not evenly spaced.
+        Where the shapes do not fit each other, or the numbers of the cycles do not ascend.
 
     Examples
     --------
@@ -75,9 +75,8 @@ class Recording:
         if shapes != ((len(self.times),),) * 3 + ((len(self.times), width),):
             expected = f"T, T, T and (T, {width})"
             raise ArgumentError(f"recording: times, periods, cycles, values have the shapes {shapes}; expected {expected}")
-        steps = np.diff(self.cycles)
-        if (steps < 1).any() or (steps[1:] != steps[:-1]).any() or (self.cycles[:1] < 0).any():
-            raise ArgumentError("recording: the numbers of the cycles are not evenly spaced, from 0 or more")
+        if (self.cycles[1:] <= self.cycles[:-1]).any() or (self.cycles[:1] < 0).any():
+            raise ArgumentError("recording: the numbers of the cycles do not ascend, from 0 or more")
 
     def __len__(self) -> int:
         return len(self.times)
@@ -92,12 +91,12 @@ class Recording:
 
     @property
     def every(self) -> int:
-        """The number of cycles from one row to the next."""
-        return int(self.cycles[1] - self.cycles[0]) if len(self) > 1 else 1
+        """The number of cycles from one row to the next; where it differs, the least."""
+        return int(np.diff(self.cycles).min()) if len(self) > 1 else 1
 
     @property
     def lost(self) -> int:
-        """How many cycles went by before the first row: what came first was overwritten."""
+        """How many cycles went by before the first row: they were overwritten, or left out in a pause."""
         return int(self.cycles[0]) if len(self) else 0
 
     def read(self, name: str) -> npt.NDArray[Any]:

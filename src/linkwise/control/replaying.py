@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+import numpy as np
+
 from linkwise.control.channel import differences
 from linkwise.control.ports import Ports
 from linkwise.control.recorder import Recorder
@@ -114,6 +116,9 @@ def _check(ports: Ports, recording: Recording, state: State | None) -> None:
         )
     if recording.every != 1:
         raise ArgumentError(f"replay: one cycle in {recording.every} was recorded; expected every one")
+    if len(gaps := np.flatnonzero(np.diff(recording.cycles) != 1)):
+        before, after = recording.cycles[gaps[0] : gaps[0] + 2].tolist()
+        raise ArgumentError(f"replay: cycle {before + 1} was not recorded, the next one is {after}; expected no pause")
     if recording.lost and state is None:
-        lost = f"replay: the first {recording.lost} cycles were overwritten"
+        lost = f"replay: the first {recording.lost} cycles were overwritten or left out"
         raise ArgumentError(f"{lost}; expected from_state, what the chain went on from after them")
