@@ -14,6 +14,7 @@ import linkwise.spacelib.transformations as every
 from figures import EPS, on_expressions, on_sympy, same_bits
 from linkwise.errors import ArgumentError
 from linkwise.expr import symbol
+from linkwise.spacelib import transformations
 from linkwise.spacelib.constants import UNIT3
 from linkwise.spacelib.transformations import deg, grad, jrand, mtov, rad, skew, tracljlt, vtom
 from mechanisms import random_rotation
@@ -107,6 +108,17 @@ def test_products() -> None:
     assert tracljlt([[q, 0]], [[1, 2], [3, 4]], [[1, 1]]) == 3 * q
     symmetric = b + b.swapaxes(1, 2)
     assert np.abs(tracljlt(a, symmetric, c) - tracljlt(c, symmetric, a)).max() <= 64 * EPS * 54
+
+
+def test_long_matrices_are_not_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever of the three is long; J alone may be small."""
+    monkeypatch.setattr(transformations, "_traced", None)
+    rng = np.random.default_rng(8)
+    for m, n, k in ((200, 4, 4), (7, 1, 1), (1, 7, 1), (1, 1, 7), (7, 7, 7)):
+        one, two, three = (rng.normal(size=shape) for shape in ((m, n), (n, k), (m, k)))
+        wanted = np.trace(one @ two @ three.T)
+        assert abs(tracljlt(one, two, three) - wanted) <= 8 * EPS * m * n * k  # of as many products of about 1
+        assert tracljlt(one.tolist(), two.tolist(), three.tolist()) == tracljlt(one, two, three)
 
 
 def test_symbols() -> None:

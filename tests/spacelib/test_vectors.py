@@ -63,13 +63,32 @@ def test_lengths_of_any_size(size: float) -> None:
     assert dot2([size, size, 1.0], [size, -size, 2.0]) == (2.0 if size < 1.0 else 0.0)
 
 
+def test_products_that_are_numbers_though_parts_of_them_are_not() -> None:
+    """Powers of two, so that the products are exact."""
+    most, large = np.finfo(float).max, 2.0**700
+    assert cross([1e308, -1e308, 0.0], [0.0, 0.0, 1.0]).tolist() == [-1e308, -1e308, 0.0]
+    assert cross([most, -most, most], [0.0, 0.0, 1.0]).tolist() == [-most, -most, 0.0]
+    assert cross([large, large, 0.5], [large, large, 0.25]).tolist() == [-large / 4, large / 4, 0.0]
+    for product in (dot, dot3, dot2):
+        assert product([large, large, 1.0], [large, -large, 0.0]) == 0.0
+        assert product([large, 1.25 * large, -large], [large, large, 2.25 * large]) == 0.0
+        assert product([most, 1.0, 2.0], [1.0, 0.0, 0.0]) == most
+        assert product([large, -large / 2, large / 4], [2.0**324, 2.0**324, 2.0**324]) == 1.5 * 2.0**1023
+        mixed = product([[1.0, 2.0, 3.0], [large, large, 0.0]], [[4.0, 5.0, 6.0], [large, -large, 0.0]])
+        assert mixed.tolist() == [32.0, 0.0]
+    for large in (1e160, 1e200, 1.1e308):
+        assert cross([large, large, large], [large, large, large]).tolist() == [0.0, 0.0, 0.0]
+    # The 2 is less than the rounding of the products.
+    assert [product([1e200, 1e200, 1.0], [1e200, -1e200, 2.0]) for product in (dot, dot3, dot2)] == [0.0] * 3
+
+
 def test_results_beyond_the_largest_number() -> None:
     """Refused, and not infinite or NaN; in a batch with the place."""
     large = [1e200, 1e200, 0.0]
     for call in (
         lambda: dot2(large, large),
         lambda: dot3(large, large),
-        lambda: dot(large, [1e200, -1e200, 0.0]),
+        lambda: dot(large, [1e200, -0.5e200, 0.0]),
         lambda: cross(large, [0.0, 1e200, 1e200]),
         lambda: modulus([1.7e308, 1.7e308]),
         lambda: mod([1.7e308, 1.7e308]),

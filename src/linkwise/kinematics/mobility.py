@@ -47,8 +47,8 @@ class Mobility:
     freedoms : int
         Speeds less the rank of the closure Jacobian, at this position.
     generic : int
-        The same at closed positions around it from which the mechanism moves; less than `freedoms` where this position is
-        singular.
+        The same by the least rank at closed positions around it that is tested not to be singular, else by the greatest
+        rank found, which is not tested; less than `freedoms` where this position is singular.
     counted : int
         Gruebler's and Kutzbach's count in space: 6 (N - 1 - j) plus the freedoms of the j joints between N links, the base
         among them; closures are joints. It is the speeds less the closure equations.
@@ -114,7 +114,7 @@ def mobility(mechanism: Mechanism, q: npt.ArrayLike | None = None) -> Mobility:
         With loops or without.
     q : (nq,) array_like, optional
         A position with closed loops. Where it is left out some are searched for, and one counts that moves most freely
-        without being singular: of several assemblies, some may be stuck.
+        of those tested not to be singular, else one of the greatest rank: of several assemblies, some may be stuck.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def mobility(mechanism: Mechanism, q: npt.ArrayLike | None = None) -> Mobility:
 
 
 def generic_positions(task: Closing, q: npt.ArrayLike | None = None) -> FloatArray:
-    """Closed positions (k, nq) at which the closure equations have the rank of those that the mechanism moves through."""
+    """Closed positions (k, nq) at which the closure equations have the rank that `regular_rank` tells."""
     around = _around(task, q)
     return np.asarray(around[ranks_at(task, around) == regular_rank(task, around, own=q is not None)])
 
@@ -158,8 +158,9 @@ def ranks_at(task: Closing, q: FloatArray) -> npt.NDArray[np.intp]:
 
 
 def regular_rank(task: Closing, q: FloatArray, *, own: bool = False) -> int:
-    """The least rank of the closure equations at closed positions (k, nq) that are not singular.
+    """The least rank of the closure equations at closed positions (k, nq) tested not to be singular, else the greatest.
 
+    The greatest rank is not tested: where all positions have one rank, the mechanism may be unable to move from any of them.
     With `own` the others are around the first one, and where that is not singular its own rank is the answer. At
     a position that is not, each motion that the equations allow at first order goes on: a step along it closes, further on,
     with the same rank. Where the greatest rank was taken instead, an assembly that happens to be stuck would decide, or

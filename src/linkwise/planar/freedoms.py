@@ -40,8 +40,10 @@ class Freedoms:
     count : int
         Three for each body, less what the joints and loops remove; negative where there are more constraints than freedoms.
     by_rank : int or None
-        Coordinates less the rank of the loop equations at a closed configuration from which the mechanism moves; None where
-        none was found, or the mechanism has symbols. Without loops it is the count.
+        Coordinates less the rank of the loop equations: the least at closed configurations that is tested not to be
+        singular, else the greatest found, which is not tested (a loop stretched to its end counts as if it moved). At
+        a configuration given it is the rank there. None where no closed configuration was found, or the mechanism has
+        symbols. Without loops it is the count.
     explanation : str
         The count line by line, by the names of the links, and what the rank says.
 
@@ -83,7 +85,8 @@ def freedoms(mechanism: Mechanism, configuration: npt.ArrayLike | None = None) -
         With loops or without.
     configuration : (nq,) array_like, optional
         Where the rank is taken: a configuration with closed loops. Some are searched for where it is left out, and those
-        that are not singular and have the most degrees of freedom count: of several assemblies some may be stuck.
+        tested not to be singular that have the most degrees of freedom count, else those of the greatest rank: of several
+        assemblies some may be stuck.
 
     Raises
     ------

@@ -278,7 +278,7 @@ def tracljlt(L1: Any, J: Any, L2: Any) -> Any:
     >>> float(tracljlt(L, J, L))
     18.0
     """
-    sizes = shape_of(J)[-2:]
+    sizes = *shape_of(L1)[-2:], *shape_of(J)[-2:], *shape_of(L2)[-2:]
     return (_traced if max(sizes, default=0) <= TRACED else _multiplied)(L1, J, L2)
 
 

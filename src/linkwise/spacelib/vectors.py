@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import reduce
 from math import isfinite
 from typing import Any
 
@@ -13,13 +15,26 @@ from linkwise.spacelib.declaration import refuse_unless
 from linkwise.spacelib.function import function
 from linkwise.spacelib.kinds import ROW, SCALAR, VECTOR, is_symbolic
 from linkwise.spatial import rotation
-from linkwise.spatial.scalar import Array, FloatArray, root
+from linkwise.spatial.scalar import Array, FloatArray, array, least, root, select
 from linkwise.spatial.vector import inner, lengths, scalar_products, unit
 
 _TOO_LARGE = "the result is beyond the largest number, 1.8e308"
 
+_DOWN = 2.0**-520
+"""A power of two: no sum of three products of components that are made smaller by it overflows."""
 
-@function(refuse=(_TOO_LARGE,), a=VECTOR, b=VECTOR)
+
+def _cross_of_symbols(a: Any, b: Any) -> tuple[Any, Any]:
+    """Of symbols no size is known."""
+    return rotation.cross(a, b), 1.0
+
+
+def _inner_of_symbols(a: Any, b: Any) -> tuple[Any, Any]:
+    """Of symbols no size is known."""
+    return inner(a, b), 1.0
+
+
+@function(refuse=(_TOO_LARGE,), symbolic=_cross_of_symbols, a=VECTOR, b=VECTOR)
 def cross(a: Any, b: Any) -> Any:
     """Cross product of two vectors, obsolete in MATLAB, which has its own (manual, section 3.8.3).
 
@@ -37,11 +52,10 @@ def cross(a: Any, b: Any) -> Any:
     >>> cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
     [0.0, 0.0, 1.0]
     """
-    made = rotation.cross(a, b)
-    return made, _representable_measure(*made)
+    return _product(rotation.cross, _cross_sizes, a, b)
 
 
-@function(refuse=(_TOO_LARGE,), a=VECTOR, b=VECTOR)
+@function(refuse=(_TOO_LARGE,), symbolic=_inner_of_symbols, a=VECTOR, b=VECTOR)
 def dot3(a: Any, b: Any) -> Any:
     """Scalar product of the first three entries of two vectors (manual, section 3.8.3).
 
@@ -59,11 +73,10 @@ def dot3(a: Any, b: Any) -> Any:
     >>> float(dot3([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
     32.0
     """
-    made = inner(a, b)
-    return made, _representable_measure(made)
+    return _product(inner, inner, a, b)
 
 
-@function(refuse=(_TOO_LARGE,), a=VECTOR, b=VECTOR)
+@function(refuse=(_TOO_LARGE,), symbolic=_inner_of_symbols, a=VECTOR, b=VECTOR)
 def dot(a: Any, b: Any) -> Any:
     """Obsolete name of `dot3` (manual, section 3.8.3).
 
@@ -81,8 +94,7 @@ def dot(a: Any, b: Any) -> Any:
     >>> float(dot([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
     32.0
     """
-    made = inner(a, b)
-    return made, _representable_measure(made)
+    return _product(inner, inner, a, b)
 
 
 @function(a=ROW, b=ROW, direct=True)
@@ -222,9 +234,29 @@ def _inner(name: str, a: Array, b: Array) -> Any:
     return _representable(name, scalar_products(a, b))
 
 
-def _representable_measure(*made: Any) -> Any:
-    """Above zero where all of some numbers are finite."""
-    return sys.float_info.max - sum((abs(item) for item in made[1:]), abs(made[0]))
+def _product(product: Callable[..., Any], sizes: Callable[..., Any], a: Array, b: Array) -> tuple[Any, Any]:
+    """A product of vectors, and a measure that is above zero where it is one of numbers.
+
+    Where terms of a sum are too large it is computed from smaller vectors, and is zero where it is within the rounding of
+    these terms. `sizes`, of magnitudes, adds up those of the terms.
+    """
+    plain = product(a, b)
+    down = select(reduce(least, map(_finite, np.ravel(plain))), 1.0, _DOWN)
+    u, v = a * down, b * down
+    made = []
+    for x, y, size in zip(np.ravel(plain), np.ravel(product(u, v)), np.ravel(sizes(abs(u), abs(v))), strict=True):
+        beyond = abs(y) - 4.0 * sys.float_info.epsilon * size
+        made.append(select(_finite(x), x, select(beyond, y / down / down, 0.0)))
+    return array(made).reshape(np.shape(plain))[()], reduce(least, map(_finite, made))
+
+
+def _cross_sizes(u: Array, v: Array) -> Array:
+    return array([u[1] * v[2] + u[2] * v[1], u[2] * v[0] + u[0] * v[2], u[0] * v[1] + u[1] * v[0]])
+
+
+def _finite(item: Any) -> Any:
+    """Above zero where a number is finite."""
+    return sys.float_info.max - abs(item) + 1.0
 
 
 def _representable(name: str, made: FloatArray) -> Any:
