@@ -15,7 +15,6 @@ from linkwise.cli.words import remark
 
 if TYPE_CHECKING:
     from linkwise.files import Description
-    from linkwise.view.browser.meshes import Folder
     from linkwise.view.motions.motion import Motion
 
 
@@ -68,7 +67,7 @@ def view(
         raise click.UsageError("--q and a MOTION both say where to begin; give one of them")
     played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
     is_file = Path(mechanism).is_file()
-    folder: Folder = (Path(mechanism).resolve().parent, *spoken().package_dirs) if is_file else None
+    folder = Path(mechanism).resolve().parent if is_file else None
     if exported is not None:
         _export(found, played, values, Path(exported), folder, as_json=as_json)
     else:
@@ -79,7 +78,7 @@ def _serve(
     found: Description,
     motion: Motion | None,
     q: list[float] | None,
-    folder: Folder,
+    folder: Path | None,
     host: str,
     port: int | None,
     *,
@@ -93,7 +92,16 @@ def _serve(
     from linkwise.view.browser.server import is_loopback
     from linkwise.view.browser.viewer import Viewer
 
-    with Viewer(found.mechanism, motion, q=q, shapes=found.shapes, folder=folder, host=host, port=port) as viewer:
+    with Viewer(
+        found.mechanism,
+        motion,
+        q=q,
+        shapes=found.shapes,
+        folder=folder,
+        package_dirs=spoken().package_dirs,
+        host=host,
+        port=port,
+    ) as viewer:
         if as_json:
             click.echo(json.dumps({"mechanism": found.mechanism.name, "url": viewer.url, "remarks": viewer.remarks}))
         else:
@@ -112,7 +120,7 @@ def _serve(
 
 
 def _export(
-    found: Description, motion: Motion | None, q: list[float] | None, path: Path, folder: Folder, *, as_json: bool
+    found: Description, motion: Motion | None, q: list[float] | None, path: Path, folder: Path | None, *, as_json: bool
 ) -> None:
     """Write the page."""
     from linkwise.model.table import plain
@@ -120,7 +128,7 @@ def _export(
 
     if path.suffix.lower() not in {".html", ".htm"}:
         raise click.BadParameter(f"a page ends in .html, not {path.suffix!r}", param_hint="--export")
-    made = export(found.mechanism, motion, path, q=q, shapes=found.shapes, folder=folder)
+    made = export(found.mechanism, motion, path, q=q, shapes=found.shapes, folder=folder, package_dirs=spoken().package_dirs)
     if as_json:
         print_json({"mechanism": found.mechanism.name, "page": path, "bytes": path.stat().st_size, "remarks": made.remarks})
     else:

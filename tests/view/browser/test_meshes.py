@@ -105,7 +105,7 @@ def test_folders_of_packages(folder: Path) -> None:
     elsewhere.mkdir()
     shape = mesh(f"package://{folder.name}/meshes/brick.stl")
     assert looks(ARM, [shape], elsewhere)[0] == ()
-    found, remarks = looks(ARM, [shape], (elsewhere, folder))
+    found, remarks = looks(ARM, [shape], elsewhere, [folder])
     assert (len(found), remarks) == (1, ())
 
 

@@ -11,6 +11,7 @@ from linkwise.view.browser.server import LOOPBACK
 
 if TYPE_CHECKING:
     from linkwise.files.options import Options
+    from linkwise.files.packages import Folders
     from linkwise.files.shape import Shape
     from linkwise.mechanism import Mechanism
     from linkwise.view.browser.viewer import Viewer
@@ -69,7 +70,16 @@ def browse(
     from linkwise.view.browser.viewer import Viewer
 
     given = _given(mechanism, motion, physical, options)
-    return Viewer(given.mechanism, given.motion, q=q, shapes=given.shapes, folder=given.folder, host=host, port=port)
+    return Viewer(
+        given.mechanism,
+        given.motion,
+        q=q,
+        shapes=given.shapes,
+        folder=given.folder,
+        package_dirs=given.package_dirs,
+        host=host,
+        port=port,
+    )
 
 
 def export(
@@ -127,7 +137,16 @@ def export(
     from linkwise.view.browser import export as written
 
     given = _given(mechanism, motion, physical, options)
-    written.export(given.mechanism, given.motion, Path(path), q=q, shapes=given.shapes, folder=given.folder, rate=rate)
+    written.export(
+        given.mechanism,
+        given.motion,
+        Path(path),
+        q=q,
+        shapes=given.shapes,
+        folder=given.folder,
+        package_dirs=given.package_dirs,
+        rate=rate,
+    )
     return Path(path)
 
 
@@ -137,7 +156,8 @@ class _Given(NamedTuple):
     mechanism: Mechanism
     motion: Any
     shapes: tuple[Shape, ...] = ()
-    folder: tuple[str | Path, ...] = ()
+    folder: Path | None = None
+    package_dirs: Folders = ()
 
 
 def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any, physical: bool, options: Options) -> _Given:
@@ -156,4 +176,4 @@ def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any, physical:
     path = Path(mechanism)
     found = read(path, physical=physical, **options)
     played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
-    return _Given(found.mechanism, played, tuple(found.shapes), (path.resolve().parent, *options.get("package_dirs", ())))
+    return _Given(found.mechanism, played, tuple(found.shapes), path.resolve().parent, options.get("package_dirs", ()))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.files.atomic import write_text
+from linkwise.files.packages import Folders
 from linkwise.files.shape import Shape
 from linkwise.mechanism import Mechanism
 from linkwise.model.table import html as table_html
@@ -19,7 +20,6 @@ from linkwise.model.table import number, plain
 from linkwise.view.browser.export_plots import plot
 from linkwise.view.browser.export_recording import Recording, record
 from linkwise.view.browser.groups import TITLES, groups
-from linkwise.view.browser.meshes import Folder
 from linkwise.view.drawing.skeleton import coordinates
 from linkwise.view.motions.motion import Motion, motion_of
 
@@ -43,7 +43,8 @@ def export(
     *,
     q: npt.ArrayLike | None = None,
     shapes: Sequence[Shape] = (),
-    folder: Folder = None,
+    folder: str | Path | None = None,
+    package_dirs: Folders = (),
     rate: float = 30.0,
 ) -> Recording:
     """Write a page that shows a mechanism and plays its motion, without a server and without a network.
@@ -60,8 +61,10 @@ def export(
         Without a motion, the position.
     shapes : sequence of Shape, optional
         What the links look like, from the description file.
-    folder : str, Path or sequence of these, optional
-        The description file or its folder, from which meshes are looked up; of several the others hold packages.
+    folder : str or Path, optional
+        The description file or its folder, from which meshes are looked up.
+    package_dirs : sequence of str or Path
+        Folders that hold packages, or are packages, for meshes of ``package://``.
     rate : float
         Pictures a second, at most 120. A long motion of many joints is recorded with fewer, so that the page stays below
         about 20 MB.
@@ -94,7 +97,9 @@ def export(
     if motion is not None and q is not None:
         raise ArgumentError("motion and q both say where the mechanism is; give one of them")
     moved = None if motion is None else motion_of(mechanism, motion)
-    recording = record(mechanism, moved, None if q is None else coordinates(mechanism, q), shapes, folder, float(rate))
+    recording = record(
+        mechanism, moved, None if q is None else coordinates(mechanism, q), shapes, folder, package_dirs, float(rate)
+    )
     write_text(path, _page(mechanism, moved, recording))
     return recording
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.files.packages import Folders
 from linkwise.files.shape import Shape
 from linkwise.mechanism import Mechanism
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.browser.meshes import Folder
 from linkwise.view.browser.movement import Track
 from linkwise.view.browser.scene import Scene
 from linkwise.view.browser.server import make_server, stop
@@ -55,7 +56,8 @@ def record(
     motion: Motion | None,
     q: FloatArray | None,
     shapes: Sequence[Shape],
-    folder: Folder,
+    folder: str | Path | None,
+    package_dirs: Folders,
     rate: float,
 ) -> Recording:
     """Record a motion, or one position, on a server of its own that nobody else sees.
@@ -68,7 +70,7 @@ def record(
         How; None for rest.
     q : (nq,) ndarray or None
         The position at rest.
-    shapes, folder
+    shapes, folder, package_dirs
         As for `Scene`.
     rate : float
         Pictures a second, fewer where they would be more than `MOST_MESSAGES` placements.
@@ -77,7 +79,7 @@ def record(
     way = None if motion is None else positions(motion, times)
     server = make_server(port=0)
     try:
-        scene = Scene(server, mechanism, shapes, folder, q=q if way is None else way[0], along=way)
+        scene = Scene(server, mechanism, shapes, folder, package_dirs, q=q if way is None else way[0], along=way)
         recorder: Any = server.get_scene_serializer()
         if way is not None:
             # What `insert_sleep` and `Scene.show` would record one by one, in a twentieth of the time.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import FileError, install_hint
-from linkwise.files.packages import Manifests, resolve
+from linkwise.files.packages import Folders, Manifests, resolve
 from linkwise.files.shape import Shape
 from linkwise.model.table import plain
 from linkwise.model.tree import Tree
@@ -53,11 +53,9 @@ class Look:
     sharp: bool
 
 
-Folder = str | Path | Sequence[str | Path] | None
-"""The description file or its folder, from which meshes are looked up; of several the others hold packages."""
-
-
-def looks(tree: Tree, shapes: Sequence[Shape], folder: Folder = None) -> tuple[tuple[Look, ...], tuple[str, ...]]:
+def looks(
+    tree: Tree, shapes: Sequence[Shape], folder: str | Path | None = None, package_dirs: Folders = ()
+) -> tuple[tuple[Look, ...], tuple[str, ...]]:
     """Make surfaces of the visual shapes of a mechanism.
 
     Nothing is fetched: a mesh is a file in the description's folder or its packages, by the rules of
@@ -69,8 +67,10 @@ def looks(tree: Tree, shapes: Sequence[Shape], folder: Folder = None) -> tuple[t
         The mechanism.
     shapes : sequence of Shape
         As its description file holds them; those for collisions are left aside.
-    folder : str, Path or sequence of these, optional
-        The description file or its folder; of several the others hold packages. Without it no mesh is read.
+    folder : str or Path, optional
+        The description file or its folder. Without it no mesh is read.
+    package_dirs : sequence of str or Path
+        Folders that hold packages, or are packages.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def looks(tree: Tree, shapes: Sequence[Shape], folder: Folder = None) -> tuple[t
     """
     found: list[Look] = []
     remarks: dict[str, None] = {}
-    read = _Meshes(folder)
+    read = _Meshes(folder, package_dirs)
     for shape in shapes:
         if shape.role != "visual":
             continue
@@ -102,9 +102,8 @@ def looks(tree: Tree, shapes: Sequence[Shape], folder: Folder = None) -> tuple[t
 class _Meshes:
     """The mesh files of a description, each read once."""
 
-    def __init__(self, folder: Folder) -> None:
-        folders = [folder] if isinstance(folder, str | Path) else list(folder or ())
-        self.description, self.package_dirs = next(iter(folders), None), folders[1:]
+    def __init__(self, folder: str | Path | None, package_dirs: Folders) -> None:
+        self.description, self.package_dirs = folder, package_dirs
         self._manifests = Manifests()
         self._read: dict[str, tuple[Surface, Colour | None] | None] = {}
         self._unreadable: dict[str, list[tuple[str, str]]] = {}
@@ -171,7 +170,7 @@ class _UnreadableError(Exception):
 
 
 def _mesh(
-    name: str, folder: str | Path | None, package_dirs: Sequence[str | Path], manifests: Manifests
+    name: str, folder: str | Path | None, package_dirs: Folders, manifests: Manifests
 ) -> tuple[Surface, Colour | None]:
     """Read a mesh from its file alone, as triangles and the colour it says it has."""
     if folder is None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwise.files.packages import Folders
 from linkwise.files.shape import Shape
 from linkwise.mechanism import Mechanism
 from linkwise.model.table import plain
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.browser.meshes import Folder, looks
+from linkwise.view.browser.meshes import looks
 from linkwise.view.browser.movement import Movers
 from linkwise.view.browser.names import Label, named
 from linkwise.view.browser.parts import Gap, Part, Slide, parts, rgb
@@ -67,7 +69,8 @@ def add_nodes(
     laid: Skeleton,
     q: FloatArray,
     shapes: Sequence[Shape] = (),
-    folder: Folder = None,
+    folder: str | Path | None = None,
+    package_dirs: Folders = (),
 ) -> Nodes:
     """Add the nodes of a mechanism to a scene, in no position yet.
 
@@ -81,12 +84,12 @@ def add_nodes(
         Of the mechanism at q, from which all is sized.
     q : (nq,) ndarray
         A position.
-    shapes, folder
+    shapes, folder, package_dirs
         As for `looks`.
     """
     made = _Maker(api, mechanism, laid.size)
     links = made.frames()
-    covered = made.shapes(shapes, folder)
+    covered = made.shapes(shapes, folder, package_dirs)
     still = parts(mechanism, laid)
     for number, part in enumerate(still.still):
         made.part(number, part, covered)
@@ -121,9 +124,9 @@ class _Maker:
         length = self.size * TRIAD * longer
         return self.api.add_frame(name, axes_length=length, axes_radius=length * THIN, origin_radius=0.0)
 
-    def shapes(self, shapes: Sequence[Shape], folder: Folder) -> set[int]:
+    def shapes(self, shapes: Sequence[Shape], folder: str | Path | None, package_dirs: Folders) -> set[int]:
         """Add the shapes; return the links that have some."""
-        found, self.nodes.remarks = looks(self.mechanism, shapes, folder)
+        found, self.nodes.remarks = looks(self.mechanism, shapes, folder, package_dirs)
         for number, look in enumerate(found):
             handle = self.api.add_mesh_simple(
                 f"{self.name(look.link)}/shape {number + 1}",

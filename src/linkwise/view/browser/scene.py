@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.files.packages import Folders
 from linkwise.files.shape import Shape
 from linkwise.kinematics.closing import CLOSED
 from linkwise.mechanism import Mechanism
@@ -16,7 +18,6 @@ from linkwise.model.limits import resting
 from linkwise.model.table import plain
 from linkwise.solve.linkage import assemble
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.browser.meshes import Folder
 from linkwise.view.browser.movement import Track, poses
 from linkwise.view.browser.nodes import add_nodes
 from linkwise.view.browser.stage import set_stage
@@ -46,8 +47,10 @@ class Scene:
         What is shown.
     shapes : sequence of Shape, optional
         What its links look like, from its description file.
-    folder : str, Path or sequence of these, optional
-        The description file or its folder, from which meshes are looked up; of several the others hold packages.
+    folder : str or Path, optional
+        The description file or its folder, from which meshes are looked up.
+    package_dirs : sequence of str or Path
+        Folders that hold packages, or are packages, for meshes of ``package://``.
     q : (nq,) array_like, optional
         The first position; by default all joints at zero, or a position next to it in which the loops are closed.
 
@@ -82,7 +85,8 @@ class Scene:
         server: viser.ViserServer,
         mechanism: Mechanism,
         shapes: Sequence[Shape] = (),
-        folder: Folder = None,
+        folder: str | Path | None = None,
+        package_dirs: Folders = (),
         *,
         q: npt.ArrayLike | None = None,
         along: npt.ArrayLike | None = None,
@@ -96,7 +100,7 @@ class Scene:
         reached = _reached(mechanism, first, along)
         with server.atomic():
             self.grid = set_stage(server, laid, mechanism.floating, reached)
-            self._nodes = add_nodes(server.scene, mechanism, laid, first, shapes, folder)
+            self._nodes = add_nodes(server.scene, mechanism, laid, first, shapes, folder, package_dirs)
             self.remarks = self._nodes.remarks
             self._q, self._frames_on = first, True
             self.names, self.meshes = len(mechanism.links) <= MANY, True

@@ -8,11 +8,13 @@ import html
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, LinkwiseError
+from linkwise.files.packages import Folders
 from linkwise.model.limits import resting
 from linkwise.model.table import plain
 from linkwise.solve.dragging.follower import Dragged, Follower
@@ -22,7 +24,6 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.fitted import keep_fitted
 from linkwise.view.browser.history import SECONDS, History
 from linkwise.view.browser.inbox import Inbox
-from linkwise.view.browser.meshes import Folder
 from linkwise.view.browser.panel import Panel
 from linkwise.view.browser.scene import Scene, start
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
@@ -66,7 +67,8 @@ class Viewer:
         *,
         q: Any = None,
         shapes: Sequence[Shape] = (),
-        folder: Folder = None,
+        folder: str | Path | None = None,
+        package_dirs: Folders = (),
         host: str = LOOPBACK,
         port: int | None = None,
     ) -> None:
@@ -88,7 +90,7 @@ class Viewer:
         self._server = make_server(host, port)
         try:
             self.url = address(self._server, host)
-            self._make_page(shapes, folder)
+            self._make_page(shapes, folder, package_dirs)
         except BaseException:
             stop(self._server)
             raise
@@ -179,11 +181,13 @@ class Viewer:
             self._remarks += (str(error),)
             return start(self._mechanism)
 
-    def _make_page(self, shapes: Sequence[Shape], folder: Folder) -> None:
+    def _make_page(self, shapes: Sequence[Shape], folder: str | Path | None, package_dirs: Folders) -> None:
         tree, motion = self._mechanism, self._motion
         self._size = skeleton(tree, self._first).extent
         self._scales = scales(tree, self._size, None if motion is None else motion.q[:, tree.nq - tree.n :])
-        self._scene = Scene(self._server, tree, shapes, folder, q=self._first, along=None if motion is None else motion.q)
+        self._scene = Scene(
+            self._server, tree, shapes, folder, package_dirs, q=self._first, along=None if motion is None else motion.q
+        )
         keep_fitted(self._server)
         self._scene.on_pick(lambda link: self._inbox.put("pick", link))
         self._server.on_client_disconnect(lambda _: self._inbox.put("left", True))
