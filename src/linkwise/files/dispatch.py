@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseWarning, choices, shown
+from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown, warn
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description, Reading
 from linkwise.files.dh.table import undecided
@@ -119,10 +118,10 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
     reading = _parse(path, ReadOptions(physical=physical, **options))
     description = _description(path, reading)
     for lacking in reading.lacking:
-        warnings.warn(f"{path}: {lacking}", LinkwiseWarning, stacklevel=2)
+        warn(f"{path}: {lacking}")
     if description.external.any():
         hint = f"linkwise.files.read({str(path)!r}).external has it, for inverse_dynamics(q, qd, qdd, external)"
-        warnings.warn(f"{path}: {_lost_action(description)}; {hint}", LinkwiseWarning, stacklevel=2)
+        warn(f"{path}: {_lost_action(description)}; {hint}")
     return description.mechanism
 
 
@@ -164,9 +163,9 @@ def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Me
     reading = _parse_text(TEXT, lines, ReadOptions(physical=physical, **options))
     description = _description(TEXT, reading)
     for lacking in reading.lacking:
-        warnings.warn(str(lacking), LinkwiseWarning, stacklevel=2)
+        warn(str(lacking))
     if description.external.any():
-        warnings.warn(_lost_action(description), LinkwiseWarning, stacklevel=2)
+        warn(_lost_action(description))
     return description.mechanism
 
 

@@ -42,7 +42,8 @@ class Manifests:
     def inside(self, folder: Path, name: str) -> list[Path]:
         """The folders in a folder whose ``package.xml`` says that name, by their names."""
         if folder not in self._inside:
-            self._inside[folder] = packages = {}
+            packages: dict[str, list[Path]] = {}
+            self._inside[folder] = packages
             for place in _folders_in(folder):
                 declared = self.name(place)
                 if declared is not None:

@@ -81,7 +81,7 @@ def expand_text(
             source = _noting(failures, lambda: read_text(str(filename), LARGEST_DESCRIPTION))
         return parse_document(without_late_declaration(source) if isinstance(source, str) else source, filename)
 
-    def open_text(name: str, *mode: str) -> Any:
+    def open_text(name: str, *mode: Any) -> Any:
         """Open a file of YAML by our rules; the library expects its own error of one that is not there."""
         if mode or not Path(name).exists():
             return open(name, *mode)
