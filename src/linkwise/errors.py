@@ -34,7 +34,15 @@ class LinkwiseWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Warn with `LinkwiseWarning`, at the line outside of this package that led here."""
+    """Warn with `LinkwiseWarning`, at the line outside of this package that led here.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     warn("the step is long")
+    >>> print(caught[0].message)
+    the step is long
+    """
     package = __name__.partition(".")[0]
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:

@@ -134,3 +134,23 @@ def test_completion_scripts(linkwise: Callable, shell: str, word: str) -> None:
     assert told.status == 0
     assert word in told.out
     assert "_LINKWISE_COMPLETE" in told.out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show",),
+        ("check",),
+        ("run", "puma560"),
+        ("ik", "puma560"),
+        ("view",),
+        ("serve",),
+        ("derive",),
+        ("workspace",),
+        ("bench",),
+    ],
+)
+def test_a_name_too_long_for_a_file(linkwise: Callable, command: tuple[str, ...]) -> None:
+    told = linkwise(*command, "x" * 5000)
+    assert told.status in {1, 2}
+    assert "xxx" in told.out + told.err

@@ -818,3 +818,15 @@ def test_writing_fails_whole(tmp_path: Path) -> None:
     there = ChainDescription("one", robots.planar_2r())
     with pytest.raises(FileError, match="there is no folder"):
         write(there, tmp_path / "none" / "chain.toml")
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400])
+def test_whole_numbers_beyond_all_floats(tmp_path: Path, number: str) -> None:
+    text = HEAD + f"mechanism = 'puma560'\nangles = 'deg'\nq0 = [0, -90, 90, {number}, 0, 0]\n"
+    (problem,) = check(written(tmp_path, text))
+    assert (problem.line, problem.message.startswith("the file: q0 is")) == (4, True)
+
+
+def test_a_name_too_long_for_a_file(tmp_path: Path) -> None:
+    (problem,) = check(written(tmp_path, HEAD + f"mechanism = '{'x' * 5000}'\n"))
+    assert (problem.line, "mechanism" in problem.message) == (2, True)

@@ -222,7 +222,7 @@ def test_laws_that_cannot_be() -> None:
         (lambda t, q, qd: q % 1.0, "unsupported operand type(s) for %: 'Expr' and 'float'"),
         (lambda t, q, qd: np.tanh(q), "no callable tanh method"),
         (lambda t, q, qd: np.arctan2(q, qd), "no attribute 'arctan2'"),
-        (lambda t, q, qd: ARM.gravity_torque(q), "gravity_torque: q holds object; expected real numbers (..., 2)"),
+        (lambda t, q, qd: ARM.gravity_torque(q), "gravity_torque: q holds symbols; expected real numbers (..., 2)"),
     ],
 )
 def test_laws_say_what_works_on_expressions(law: Any, why: str) -> None:

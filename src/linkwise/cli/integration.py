@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time as clock
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -91,7 +91,7 @@ def _check_torque(named: str) -> None:
 
     from linkwise.model.table import plain
 
-    if named in LAWS or Path(named).exists():
+    if named in LAWS or os.path.exists(named):
         return
     near = difflib.get_close_matches(named.lower(), LAWS, 1)
     guess = f" Did you mean {near[0]!r}?" if near else ""

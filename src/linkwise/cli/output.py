@@ -32,7 +32,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._waiting: list[tuple[IO[bytes], Path, Path]] = []
-        self._made = [folder for folder in (path, *path.parents) if not folder.exists()]
+        self._made = [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
         try:
             path.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:
@@ -102,7 +102,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     FileError
         Where it cannot be written.
     """
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise FileError(path, [FileProblem(0, f"there is no folder {str(path.parent)!r} to write it in")])
     with Folder(path.parent) as folder:
         folder.write(path.name, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -191,7 +192,7 @@ def description(name: str, *, second: bool = False) -> Description:
     from linkwise.errors import FileError
 
     said = replace(spoken(), root=None, xacro=None) if second else spoken()
-    if Path(name).exists():
+    if os.path.exists(name):
         if not is_table(name):
             return _read(name, said.options)
         _refuse_unused(name, "a table", said)

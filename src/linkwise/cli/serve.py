@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import shutil
 import sys
 import tempfile
@@ -115,7 +116,7 @@ def _loaded(path: str, xacro: bool) -> Chain:
     from linkwise.control import load
     from linkwise.errors import FileError, FileProblem
 
-    if not Path(path).exists():
+    if not os.path.exists(path):
         raise FileError(path, [FileProblem(0, "there is no such file")])
     return load(path, xacro={} if xacro else None)
 
@@ -227,7 +228,7 @@ def _recorder(chain: Chain, path: str | None, cycles: int | None) -> Recorder | 
         return None
     if Path(path).suffix not in (".csv", ".npz"):
         raise click.BadParameter(f"{path} is neither .csv nor .npz", param_hint="'--record'")
-    if not Path(path).absolute().parent.is_dir():
+    if not os.path.isdir(Path(path).absolute().parent):
         raise click.BadParameter(f"there is no folder {Path(path).parent}", param_hint="'--record'")
     state = chain.save()
     most = KEPT // (8 * (len(state.values) + len(state.carry) + 2))

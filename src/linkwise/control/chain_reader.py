@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,11 +152,11 @@ class ChainReader:
         if path is None:
             expected = "a path relative to the folder of the chain's file that does not leave it"
             return f"mechanism is {shown(word)}; expected {expected}"
-        if not path.exists():
+        if not os.path.exists(path):
             expected = f"the name of a file, or of a bundled mechanism: {near(word, robots.names())}"
             return f"mechanism is {shown(word)}; expected {expected}"
-        if not path.is_file():
-            return f"mechanism {word!r}: this is {'a folder' if path.is_dir() else 'no file'}"
+        if not os.path.isfile(path):
+            return f"mechanism {word!r}: this is {'a folder' if os.path.isdir(path) else 'no file'}"
         if path.suffix.lower() == XACRO and self.xacro is None:
             why = "expanding xacro runs what it says; expected a URDF, or load(..., xacro={}) where it is to be trusted"
             return f"mechanism {word!r}: {why}"

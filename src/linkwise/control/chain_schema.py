@@ -9,7 +9,7 @@ from linkwise.control.chain_description import SCALARS, VECTORS
 from linkwise.control.dh_links import GREATEST
 from linkwise.errors import shown
 from linkwise.files.description import Place
-from linkwise.files.toml_schema import Schema
+from linkwise.files.toml_schema import Schema, any_number
 
 FORMAT = "linkwise chain 1"
 
@@ -92,7 +92,7 @@ def leaves(table: Mapping[str, Any], before: tuple[str, ...] = ()) -> Iterator[t
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return any_number(value) is not None
 
 
 def _are_tables(value: Any) -> bool:

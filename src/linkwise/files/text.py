@@ -183,7 +183,7 @@ def cannot_open(path: str | Path, error: Exception) -> FileError:
     """The error for a file that the operating system does not give."""
     if isinstance(error, FileNotFoundError):
         return FileError(path, [FileProblem(0, f"there is no such file{bundled_hint(path)}")])
-    if isinstance(error, IsADirectoryError) or _is_folder(path):
+    if isinstance(error, IsADirectoryError) or os.path.isdir(path):
         return FileError(path, [FileProblem(0, "this is a folder, not a file")])
     if isinstance(error, PermissionError):
         return FileError(path, [FileProblem(0, "permission denied")])
@@ -199,12 +199,5 @@ def bundled_hint(path: str | Path) -> str:
     (" (linkwise spacelib data --to . writes the manual's SCARA.DAT)", '')
     """
     name = Path(path).name.upper()
-    known = name.isprintable() and files("linkwise").joinpath("spacelib", "data", name).is_file()
+    known = name.isprintable() and len(name) < 40 and files("linkwise").joinpath("spacelib", "data", name).is_file()
     return f" (linkwise spacelib data --to . writes the manual's {name})" if known else ""
-
-
-def _is_folder(path: str | Path) -> bool:
-    try:
-        return Path(path).is_dir()
-    except (OSError, ValueError):
-        return False

@@ -159,11 +159,12 @@ def _flag(value: Any) -> bool | None:
 
 def _number(value: Any) -> float | None:
     """A finite float; whole numbers are numbers too, true and false are not."""
-    made = _any_number(value)
+    made = any_number(value)
     return made if made is not None and math.isfinite(made) else None
 
 
-def _any_number(value: Any) -> float | None:
+def any_number(value: Any) -> float | None:
+    """A number as a float, infinite ones too; None for what is none, or a whole number beyond all floats."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     try:
@@ -209,7 +210,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "flag": ("true or false", _flag),
     "number": ("a finite number", _number),
     "numbers": ("finite numbers", _numbers),
-    "2 numbers": ("a list of 2 numbers", _row(2, _any_number)),
+    "2 numbers": ("a list of 2 numbers", _row(2, any_number)),
     "3 numbers": ("a list of 3 finite numbers", _row(3)),
     "matrix": ("a list of 4 rows of 4 finite numbers", _matrix),
     "carrier": ('the name of a link in quotes, its place from 0, or "base"', _carrier),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -77,13 +78,13 @@ def expand_text(
         return _noting(failures, lambda: str(package_folder(name, path, package_dirs, manifests)))
 
     def parse(source: Any, filename: str | None = None) -> Any:
-        if source is None and filename is not None and Path(filename).exists():
+        if source is None and filename is not None and os.path.exists(filename):
             source = _noting(failures, lambda: read_text(str(filename), LARGEST_DESCRIPTION))
         return parse_document(without_late_declaration(source) if isinstance(source, str) else source, filename)
 
     def open_text(name: str, *mode: Any) -> Any:
         """Open a file of YAML by our rules; the library expects its own error of one that is not there."""
-        if mode or not Path(name).exists():
+        if mode or not os.path.exists(name):
             return open(name, *mode)
         return io.StringIO(_noting(failures, lambda: read_text(name, LARGEST_DESCRIPTION)))
 

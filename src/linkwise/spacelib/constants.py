@@ -33,8 +33,7 @@ class NoAxis(int):
     """The type of `U`: a whole number as any other, that functions tell from a 3 that may stand for MATLAB's third axis."""
 
 
-X, Y, Z = 0, 1, 2
-U = NoAxis(3)
+X, Y, Z, U = 0, 1, 2, NoAxis(3)
 """The coordinates of a point or vector, and the axes of a frame; `U` is the homogeneous one, and no axis."""
 
 PIG_2, PIG, PIG2 = math.pi / 2, math.pi, 2 * math.pi

@@ -96,7 +96,7 @@ class Includer:
             folder = self._root()
             opened = None if self.include_root is None else Path(self.include_root).resolve()
             path = (folder / said).resolve()
-            if isinstance(element, Included) and not path.exists():
+            if isinstance(element, Included) and not os.path.exists(path):
                 path = (folder / element.file).parent.joinpath(said).resolve()
         except (OSError, ValueError, RuntimeError):
             self.told.report(element, f"<include> of {shown(said)}: this is no path of a file")

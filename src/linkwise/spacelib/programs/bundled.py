@@ -6,6 +6,7 @@ G. Legnani et al., *SpaceLib for MATLAB, User's Manual*: tables 4.2 (INP.DAT), 7
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -80,7 +81,7 @@ def found(name: str | Path) -> tuple[Path, bool]:
     """
     given = Path(name)
     try:
-        there = given.exists()
+        there = os.path.exists(given)
     except OSError as error:
         raise cannot_open(given, error) from error
     if there:
@@ -122,7 +123,7 @@ def copy(chosen: Sequence[str], folder: str | Path = ".", *, overwrite: bool = F
     """
     targets = {Path(folder) / source.name: source for source in (path(name) for name in chosen or names())}
     try:
-        written = [target for target in targets if overwrite or not target.exists()]
+        written = [target for target in targets if overwrite or not os.path.exists(target)]
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(folder, [FileProblem(0, f"cannot be made: {error.strerror or error}")]) from error
