@@ -47,7 +47,7 @@ def test_motions_are_printed(linkwise: Callable) -> None:
 def test_motions_that_cannot_be_written(linkwise: Callable, options: tuple[str, ...]) -> None:
     told = linkwise("spacelib", *options)
     assert told.status == 2
-    assert told.err.startswith("Error: ")
+    assert "Error: " in told.err
     assert not list(Path().iterdir())
 
 
@@ -232,7 +232,7 @@ def test_the_listed_tolerance_can_be_asked_for(linkwise: Callable) -> None:
         (("joint-mot", ""), "this is a folder, not a file"),
         (("elb-i-dh", "ELBOW.DAT", "far.mot"), "instant 1 (t = 0 s) is not solved"),
         (("elb-i-dh", "ELBOW.DAT", "far.mot", "GUESS.1ST", "out", "--json"), "--json prints, and OUT names a file"),
-        (("elb-i-dh", "ELBOW.DAT", "far.mot", "--tolerance", "-1"), "tolerance is -1.0; expected a number > 0"),
+        (("elb-i-dh", "ELBOW.DAT", "far.mot", "--tolerance", "-1"), "Invalid value for '--tolerance': -1.0"),
     ],
 )
 def test_elbow_that_cannot_be(linkwise: Callable, options: tuple[str, ...], message: str) -> None:

@@ -65,7 +65,7 @@ def check(
     from linkwise import robots
     from linkwise.errors import ArgumentError
 
-    if file in robots.names() and not os.path.exists(file):
+    if file in robots.names() and not os.path.exists(Path(file)):
         raise click.ClickException(f"check takes a file, and {file} is a bundled robot; try: linkwise show {file}")
     if against is None and (link or link_against or dynamics):
         raise click.UsageError("--link, --link-against and --dynamics are for --against, which is not given")
@@ -182,7 +182,7 @@ def _as_dicts(problems: Sequence[FileProblem]) -> list[dict[str, Any]]:
 
 def _hint(file: str) -> str:
     """What to say where a motion may have been given in the place of a description."""
-    if Path(file).suffix.lower() != ".mot" or not os.path.exists(file):
+    if Path(file).suffix.lower() != ".mot" or not os.path.exists(Path(file)):
         return ""
     return f"is it a motion? give it second: linkwise check ROBOT {_plain(file)}"
 

@@ -20,7 +20,7 @@ def is_chain(file: str) -> bool:
     """Whether a file says that it describes a chain."""
     from linkwise.files.linkwise_toml import CHAIN
 
-    if Path(file).suffix.lower() != ".toml" or not os.path.isfile(file):
+    if Path(file).suffix.lower() != ".toml" or not os.path.isfile(Path(file)):
         return False
     with Path(file).open(encoding="utf-8", errors="replace") as text:
         lines = [line.split("=", 1) for line, _ in zip(text, range(LINES_LOOKED_AT), strict=False)]

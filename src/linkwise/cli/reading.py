@@ -192,7 +192,7 @@ def description(name: str, *, second: bool = False) -> Description:
     from linkwise.errors import FileError
 
     said = replace(spoken(), root=None, xacro=None) if second else spoken()
-    if os.path.exists(name):
+    if os.path.exists(Path(name)):
         if not is_table(name):
             return _read(name, said.options)
         _refuse_unused(name, "a table", said)

@@ -116,7 +116,7 @@ def _loaded(path: str, xacro: bool) -> Chain:
     from linkwise.control import load
     from linkwise.errors import FileError, FileProblem
 
-    if not os.path.exists(path):
+    if not os.path.exists(Path(path)):
         raise FileError(path, [FileProblem(0, "there is no such file")])
     return load(path, xacro={} if xacro else None)
 

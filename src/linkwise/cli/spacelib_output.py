@@ -61,7 +61,7 @@ def motion_of(name: str, joints: int) -> Motion:
     from linkwise.spacelib.programs.motions import read_motion
 
     made = {"TEST.MOT": laws.motor_motion, "JOINT.MOT": laws.joint_motion}.get(name.upper())
-    if made is None or os.path.exists(name):
+    if made is None or os.path.exists(Path(name)):
         return read_motion(file_of(name), joints)
     say(f"{name.upper()}: made by the manual's law of motion, there is no such file here", err=True)
     return made()

@@ -67,7 +67,7 @@ def view(
     if values is not None and motion is not None:
         raise click.UsageError("--q and a MOTION both say where to begin; give one of them")
     played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
-    is_file = os.path.isfile(mechanism)
+    is_file = os.path.isfile(Path(mechanism))
     folder = Path(mechanism).resolve().parent if is_file else None
     if exported is not None:
         _export(found, played, values, Path(exported), folder, as_json=as_json)

@@ -42,7 +42,7 @@ def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
         Where the folder or the file may not be written.
     """
     try:
-        if os.path.isdir(path):
+        if os.path.isdir(Path(path)):
             raise cannot_open(path, IsADirectoryError())
         target = Path(path).resolve()  # a link to a file stays a link
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")

@@ -358,7 +358,7 @@ def _refuse_kind(path: object) -> None:
 
 def _refuse_text(path: str | Path) -> None:
     """Say that a text is read by `loads` where one is given as a path."""
-    if isinstance(path, str) and ("\n" in path or path.lstrip().startswith("<")) and not os.path.exists(path):
+    if isinstance(path, str) and ("\n" in path or path.lstrip().startswith("<")) and not os.path.exists(Path(path)):
         raise ArgumentError(f"path is {shown(path)}, a text; linkwise.loads(text) reads a text")
 
 
@@ -367,7 +367,7 @@ def _refuse_robot(path: str | Path) -> None:
     from linkwise import robots
 
     name = str(path).lower()
-    if name in robots.names() and not os.path.exists(path):
+    if name in robots.names() and not os.path.exists(Path(path)):
         why = f"there is no such file; the bundled robot of that name is lw.robots.load({name!r})"
         raise FileError(path, [FileProblem(0, why)])
 

@@ -115,5 +115,5 @@ class ReadOptions:
 def _require_folder(name: str, folder: object) -> None:
     if not isinstance(folder, str | os.PathLike):
         raise ArgumentError(f"{name} is or holds {folder!r}; expected the path of a folder")
-    if not os.path.isdir(folder):
+    if not os.path.isdir(Path(folder)):
         raise ArgumentError(f"{name}: there is no folder {os.fspath(folder)!r}")

@@ -183,7 +183,7 @@ def cannot_open(path: str | Path, error: Exception) -> FileError:
     """The error for a file that the operating system does not give."""
     if isinstance(error, FileNotFoundError):
         return FileError(path, [FileProblem(0, f"there is no such file{bundled_hint(path)}")])
-    if isinstance(error, IsADirectoryError) or os.path.isdir(path):
+    if isinstance(error, IsADirectoryError) or os.path.isdir(Path(path)):
         return FileError(path, [FileProblem(0, "this is a folder, not a file")])
     if isinstance(error, PermissionError):
         return FileError(path, [FileProblem(0, "permission denied")])

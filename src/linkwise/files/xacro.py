@@ -84,7 +84,7 @@ def expand_text(
 
     def open_text(name: str, *mode: Any) -> Any:
         """Open a file of YAML by our rules; the library expects its own error of one that is not there."""
-        if mode or not os.path.exists(name):
+        if mode or not os.path.exists(Path(name)):
             return open(name, *mode)
         return io.StringIO(_noting(failures, lambda: read_text(name, LARGEST_DESCRIPTION)))
 

@@ -177,7 +177,7 @@ def _mesh(
     if folder is None:
         raise _UnreadableError("the folder of its description is not known")
     try:
-        path = resolve(name, Path(folder) / "-" if os.path.isdir(folder) else folder, package_dirs, manifests)
+        path = resolve(name, Path(folder) / "-" if os.path.isdir(Path(folder)) else folder, package_dirs, manifests)
         kind = path.suffix.lower().removeprefix(".")
         if kind not in FORMATS:
             raise _UnreadableError(f"a file of the kind {path.suffix!r}; expected one of {', '.join(FORMATS)}")
