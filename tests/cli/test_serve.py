@@ -196,7 +196,7 @@ def test_a_user_is_added_and_the_password_stands_nowhere(linkwise: Run, monkeypa
         (["arm.toml", "--rate", "0"], "0.0 is not in the range 0.001<=x<=100000.0"),
         (["arm.toml", "--rate", "nan"], "'nan' is no finite number"),
         (["arm.toml", "--host", "0.0.0.0"], "host '0.0.0.0' is reached from other machines"),
-        (["arm.toml", "--users", "nobody.txt"], "cannot be read: No such file"),
+        (["arm.toml", "--users", "nobody.txt"], "there is no such file"),
         (["arm.toml", "--publish", "0"], "0.0 is not in the range 0.1<=x<=1000"),
         (["arm.toml", "--record", "run.txt"], "run.txt is neither .csv nor .npz"),
         (["arm.toml", "--record", "no/run.csv"], "there is no folder no"),

@@ -47,7 +47,7 @@ PRINTED = {
     "M, harmonic  numbers significance=0.01 ... off by 0.0... at most\nwritten: out/puma560_inverse_dynamics.tex, ...",
     "20_joystick_jog.py": "tool up to 0.250 of 0.25 m/s, 1.000 of 1.0 m/s2\n"
     "...mostly for the reason 'limit': the elbow at 2.6000 ...\n"
-    "d = 0.00 s: the tool is up to 12.5... mm behind its plan\nd = 0.05 s: the tool is up to 0.2... mm ...\n"
+    "d = 0.00 s: the tool is up to 12.5... mm behind its plan\nd = 0.05 s: the tool is up to  1.7... mm ...\n"
     "replayed 880 cycles of ... ports; differing: {}\ndrawn: out/joystick_jog.png\n",
     "21_controller_in_c.py": "in Python: at most 4.0... mrad off the way\nin C:      at most 4.0... mrad off the way\n"
     "2000 cycles at 1 kHz: the law takes ...",

@@ -253,7 +253,7 @@ def test_what_cannot_be_served_is_told_before_anything_starts(options: dict[str,
 
 
 def test_a_file_of_users_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="cannot be read"):
+    with pytest.raises(FileError, match="there is no such file"):
         Server(AChain().ports, users=tmp_path / "nobody.txt")
 
 

@@ -209,7 +209,7 @@ def test_an_mp4_without_ffmpeg_names_the_extra(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"linkwise\[mp4\]"):
+    with pytest.raises(MissingExtraError, match="imageio-ffmpeg"):
         animate(arm, motion, tmp_path / "arm.mp4")
     assert not list(tmp_path.iterdir())
 
