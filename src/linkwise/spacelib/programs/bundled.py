@@ -13,7 +13,7 @@ from pathlib import Path
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, members, shown
 from linkwise.files.atomic import write_text
-from linkwise.files.text import cannot_open, read_text
+from linkwise.files.text import read_text
 
 MEANINGS = {
     "SCARA.DAT": "a SCARA robot: frames, masses, gravity (table 7.2)",
@@ -77,14 +77,10 @@ def found(name: str | Path) -> tuple[Path, bool]:
     Raises
     ------
     FileError
-        Where there is neither, or the system cannot tell.
+        Where there is neither.
     """
     given = Path(name)
-    try:
-        there = os.path.exists(given)
-    except OSError as error:
-        raise cannot_open(given, error) from error
-    if there:
+    if os.path.exists(given):
         return given, False
     known = str(given).upper()
     if known in MEANINGS:
