@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -45,6 +46,8 @@ def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
         if os.path.isdir(Path(path)):
             raise cannot_open(path, IsADirectoryError())
         target = Path(path).resolve()  # a link to a file stays a link
+        if target.is_symlink():  # (a loop of links, which Python 3.13 does not refuse)
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except FileError:
         raise
