@@ -15,8 +15,8 @@ import numpy as np
 from timing import least, per_call, pin_to_one_core, seconds
 
 import linkwise as lw
-from linkwise.solve.closed_form import closed_form
-from linkwise.solve.closed_form.geometry import chain_of
+from linkwise.inverse_kinematics.closed_form import closed_form
+from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
 
 TARGETS = 10_000
 

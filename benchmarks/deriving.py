@@ -24,9 +24,9 @@ import numpy as np
 from timing import pin_to_one_core
 
 import linkwise as lw
-from linkwise.equations.derivation import derive
-from linkwise.equations.forms.explicit import explicit
-from linkwise.equations.forms.harmonic import HarmonicForm, harmonic
+from linkwise.equations.closed_form.closed_form import explicit, harmonic
+from linkwise.equations.closed_form.harmonic import HarmonicForm
+from linkwise.equations.derive import derive
 from linkwise.equations.polynomials.expansion import expansion
 
 RUNS = 7

@@ -12,7 +12,7 @@ import numpy as np
 from timing import least, per_call, pin_to_one_core, seconds
 
 import linkwise as lw
-from linkwise.solve.linkage import Linkage
+from linkwise.loops import Linkage
 
 BATCH = 100_000
 STEP = 0.02

@@ -23,8 +23,8 @@ import time
 from pathlib import Path
 
 from linkwise import control, robots
-from linkwise.control.serve import Server, Timing, add_user, new_user, run
 from linkwise.errors import ArgumentError
+from linkwise.server import Server, Timing, add_user, new_user, run
 
 PERIOD, PORTS, RATE, CONNECTIONS, PRIORITY = 1e-3, 40, 100, 10_000, 50
 PASSWORD = "correct horse"

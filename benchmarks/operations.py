@@ -3,13 +3,13 @@
 A product of k factors is k - 1 multiplications (M), a sum of k terms k - 1 additions (A); a change of sign is free; sines
 and cosines are counted apart (T). Inertial parameters, lengths and gravity are symbols, one for each base parameter that is
 not zero; no friction, no motors. "as it is" counts everything; "prepared" leaves out what depends on parameters only, which
-a controller computes once; "shortened" is after the rewriting of `linkwise.expr.shorten`.
+a controller computes once; "shortened" is after the rewriting of `linkwise.expr.simplify`.
 
 Each symbol is what the recursion takes: some first moments stand as point masses on the way to the next joint, MX over a
-length (see `linkwise.dynamics.point_masses`), which asks for numbers that a robot has and a symbol has not. What a user gets
-from `linkwise.dynamics.base_bodies`, with lengths and gravity as symbols, stands below each; `Mechanism.symbolic`, where the
-parameters of all links are symbols and are grouped in the kernel itself, takes more. Last, the bundled robots with their
-numbers, without motors and friction, loops cut; two have no inertias.
+length (see `linkwise.dynamics.optimise.first_moment_split`), which asks for numbers that a robot has and a symbol has not.
+What a user gets from `linkwise.dynamics.base_bodies`, with lengths and gravity as symbols, stands below each;
+`Mechanism.symbolic`, where the parameters of all links are symbols and are grouped in the kernel itself, takes more. Last,
+the bundled robots with their numbers, without motors and friction, loops cut; two have no inertias.
 
 The peers' figures were counted by the same rule on the code that they emit: OpenSYMORO ba07d97 (modified DH) and SymPyBotics
 5d4613a (modified DH; standard DH for the planar arms, whose last length it carries).
@@ -28,16 +28,16 @@ import numpy as np
 
 import linkwise as lw
 from linkwise.dynamics import base_bodies
-from linkwise.dynamics.carried_axes import carried_axes, level
 from linkwise.dynamics.inverse_dynamics import recursion_of_points
 from linkwise.dynamics.mass_matrix import composite_mass_matrix
-from linkwise.dynamics.point_masses import PointMasses, point_masses
+from linkwise.dynamics.optimise.first_moment_split import PointMasses, point_masses
+from linkwise.dynamics.optimise.nonrotating_frames import carried_axes, level
 from linkwise.expr.count import operation_count
 from linkwise.expr.node import Expr, parameter, symbol
-from linkwise.expr.order import operations_needed
-from linkwise.expr.shorten import shortened
-from linkwise.model.bodies import Bodies
-from linkwise.model.reduction import moving_bodies
+from linkwise.expr.ordering import operations_needed
+from linkwise.expr.simplify import shortened
+from linkwise.model.body import Bodies
+from linkwise.model.body_tree import moving_bodies
 
 SMALL = 1e-12
 """Below this a number of a table is rounding of zero."""

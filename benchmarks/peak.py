@@ -6,7 +6,7 @@ import ctypes
 import time
 from functools import cache
 
-from linkwise.kernel import llvm
+from linkwise.kernel.backends.llvm import lowering as llvm
 
 FLOPS = {"mul": 1, "add": 1, "div": 1, "sqrt": 1, "sin": 12, "cos": 12}
 """What an operation counts for. A sine and a cosine of one angle share their reduction: 24 operations for the pair."""

@@ -16,11 +16,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 import linkwise as lw
-from linkwise.solve import Follower
-from linkwise.view.films.moving import Moving
+from linkwise.inverse_kinematics.interactive import Follower
+from linkwise.view.animation.animation import Moving
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from trees import person
+from support.walking_machine import person
 
 DRAGGED = ("puma560", "ur5", "panda", "four_bar", "five_bar", "slider_crank", "jansen", "delta", "stewart")
 

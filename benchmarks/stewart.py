@@ -12,7 +12,7 @@ import numpy as np
 from timing import least, pin_to_one_core, seconds
 
 import linkwise as lw
-from linkwise.solve.linkage import Linkage
+from linkwise.loops import Linkage
 
 COUNT = 20_000
 POSE = ("x", "y", "z", "yaw", "pitch", "roll")

@@ -25,7 +25,7 @@ from scipy.optimize import lsq_linear
 from timing import least, per_call, pin_to_one_core, seconds
 
 import linkwise as lw
-from linkwise.solve import joint_accelerations, joint_speeds, speed_step
+from linkwise.inverse_kinematics import joint_accelerations, joint_speeds, speed_step
 
 BATCH, AGREE = 100_000, 1e-9
 

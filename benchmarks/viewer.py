@@ -19,7 +19,7 @@ import numpy as np
 
 import linkwise as lw
 from linkwise.view.browser.export import export
-from linkwise.view.browser.scene import Scene
+from linkwise.view.browser.painter import BrowserPainter
 from linkwise.view.browser.server import address, make_server, stop
 
 JOINTS, RATE, LEAST_RATE, MOST_CORE = 30, 30.0, 29.0, 0.5
@@ -70,7 +70,7 @@ def live(rate: float, seconds: float, *, names: bool = False) -> tuple[float, fl
     """Pictures a second at the client, the share of a core that they take here, and the milliseconds of one `show`."""
     server = make_server(port=0)
     try:
-        scene = Scene(server, tree())
+        scene = BrowserPainter(server, tree())
         scene.names = names
         command = [sys.executable, __file__, "--watch", address(server), "--seconds", str(seconds)]
         client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

@@ -16,6 +16,8 @@ from linkwise import (
     export,
     files,
     identification,
+    inverse_kinematics,
+    loops,
     planar,
     robo,
     robots,
@@ -25,12 +27,13 @@ from linkwise import (
     trajectory,
     view,
 )
-from linkwise.algorithm import ALGORITHMS
+from linkwise.algorithm.declaration import ALGORITHMS
 from linkwise.comparison import Comparison
 from linkwise.dynamics import BaseBodies, BaseForms, BaseParameters, SpatialOperators
 from linkwise.equations import Equations, HarmonicForm
-from linkwise.equations.derivation import Derivation
-from linkwise.kinematics import Mobility, Workspace
+from linkwise.equations.derive import Derivation
+from linkwise.kinematics import Workspace
+from linkwise.loops import Mobility
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -65,8 +68,8 @@ CLASSES = (
     HarmonicForm,
     Comparison,
     solve.Solution,
-    solve.Solutions,
-    solve.ClosedForm,
+    inverse_kinematics.Solutions,
+    inverse_kinematics.ClosedForm,
     lw.Pose,
     lw.Position,
     lw.Orientation,
@@ -75,12 +78,12 @@ CLASSES = (
     lw.Coordinate,
     lw.Follows,
     lw.Closed,
-    solve.Linkage,
-    solve.LoopSolution,
-    solve.Singularities,
-    solve.AssemblyModes,
-    solve.RateSolution,
-    solve.Followed,
+    loops.Linkage,
+    loops.LoopSolution,
+    loops.Singularities,
+    loops.AssemblyModes,
+    inverse_kinematics.RateSolution,
+    inverse_kinematics.Followed,
     solve.Follower,
     solve.Dragged,
     trajectory.Event,
@@ -202,7 +205,20 @@ def page() -> str:
         ]
         options = ", ".join(f"`{option}`" for option in algorithm.options)
         lines.append(f"| `{algorithm.name}` | {shapes[0]} | {shapes[1]} | {options} | {first_line(algorithm.function)} |")
-    for module in (trajectory, identification, solve, control, planar, view, export, spacelib, rtss, robo):
+    for module in (
+        trajectory,
+        identification,
+        solve,
+        inverse_kinematics,
+        loops,
+        control,
+        planar,
+        view,
+        export,
+        spacelib,
+        rtss,
+        robo,
+    ):
         lines += ["", f"## `{module.__name__}`", "", first_line(module), "", *rows(functions(module))]
     lines += ["", "## `linkwise.files`", "", first_line(files), "", *rows(functions(files))]
     lines += ["", "## `linkwise.robots`", "", first_line(robots), "", *rows(functions(robots))]

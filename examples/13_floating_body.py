@@ -40,8 +40,8 @@ print(f"free joint: after 1 s at {run.q[-1, -1]:.3f} rad; momentum to {drift:.0e
 assert drift < 1e-9
 
 try:
-    from linkwise.view.figure import rendered
-    from linkwise.view.floating_bodies import draw
+    from linkwise.plot.rendering import rendered
+    from linkwise.spacelib.programs.floating_plot import draw
 
     shown = [one for one in found if one.history.dt == motion.dt]
     picture = rendered(draw(links, shown, names(shown)), "png")

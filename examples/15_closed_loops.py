@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import linkwise as lw
-from linkwise.kinematics.mobility import mobility
-from linkwise.solve.linkage import Linkage
-from linkwise.solve.planar_loops import AssemblyModes
+from linkwise.loops import Linkage
+from linkwise.loops.assembly_modes import AssemblyModes
+from linkwise.loops.mobility import mobility
 
 # Theo Jansen's leg: eleven bars, three loops, one crank. A whole turn of it, each position from the one before.
 leg = lw.robots.jansen()

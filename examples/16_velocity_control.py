@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwise as lw
-from linkwise.solve import follow, joint_speeds, manipulability_gradient, speed_step
+from linkwise.inverse_kinematics import follow, joint_speeds, manipulability_gradient, speed_step
 
 # The wrist of the PUMA 560 goes through straight, or nearly: joint 5 changes sides, with axes 4 and 6 almost in line.
 # Joints 4 and 6 must make half a turn in no time; or the tool leaves the path a little; or time is stretched.

@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 import linkwise as lw
-from linkwise.equations.graph import to_sympy
+from linkwise.equations.tape_to_sympy import to_sympy
 
 # Two links in a vertical plane: masses m, lengths l, centres of mass at lc from the joints, moments I about these.
 links = []

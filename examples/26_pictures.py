@@ -9,7 +9,7 @@ import numpy as np
 import linkwise as lw
 from linkwise import view
 from linkwise.errors import MissingExtraError
-from linkwise.solve.linkage import Linkage
+from linkwise.loops import Linkage
 
 FOLDER = Path("out/pictures")
 

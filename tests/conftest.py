@@ -50,3 +50,9 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     For mechanisms that no other test uses, since a mechanism keeps its kernels.
     """
     monkeypatch.setattr("linkwise.kernel.kernel.default_backend", lambda: "numpy")
+
+
+@pytest.fixture
+def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures of few pixels, for tests that only want them drawn: most of the time goes into filling them."""
+    monkeypatch.setattr("linkwise.plot.figure.DPI", 30)

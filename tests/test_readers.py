@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from linkwise.errors import FileError, LinkwiseError
-from mutations import mutated
-from readers import Reader, readers
+from support.readers import Reader, readers
+from support.text_mutations import mutated
 
 READERS = readers()
 TEXTS = {name: reader for name, reader in READERS.items() if reader.suffix != ".npz"}

@@ -28,17 +28,17 @@ SURROUNDINGS = {"QEMU_CPU": "cortex-a72", "OPENBLAS_CORETYPE": "ARMV8", "OPENBLA
 """A processor that qemu emulates without errors, and the code of OpenBLAS that fits it."""
 
 SHARE = [
-    "tests/kernel/test_descent.py",
-    "tests/kernel/test_entry.py",
+    "tests/kernel/test_iteration.py",
+    "tests/kernel/test_fastcall.py",
     "tests/kernel/test_entry_outputs.py",
     "tests/kernel/test_hosts.py",
-    "tests/kernel/test_image.py",
+    "tests/kernel/test_linker.py",
     "tests/kernel/test_loaders.py",
     "tests/kernel/test_lowerings.py",
     "tests/kernel/test_rollout.py",
     "tests/kernel/test_sequence.py",
     "tests/laws/test_equations_of_motion.py",
-    "tests/solve/test_numeric_solutions.py",
+    "tests/inverse_kinematics/test_multi_start.py",
     "tests/solve/test_warm_starts.py",
 ]
 """Tests of kernels, laws and solvers: as many as two processors emulate in three or four minutes."""

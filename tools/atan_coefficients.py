@@ -1,4 +1,4 @@
-"""Compute the polynomial coefficients of `linkwise.kernel.llvm_atan`, and pi/4 in two parts.
+"""Compute the polynomial coefficients of `linkwise.kernel.backends.llvm.atan`, and pi/4 in two parts.
 
 Run it and compare: ``python tools/atan_coefficients.py``. Polynomials interpolate at Chebyshev nodes, which is within a
 factor of about two of the best polynomial; the printed error bound says that this is enough. The first part of pi/4 has 50

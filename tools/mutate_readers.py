@@ -5,7 +5,7 @@
 
 Prints for each reader how many files it read and refused, what escaped (with the file kept in --keep), the longest time that
 one took, and by how much the process grew. The exit status is 1 where anything escaped, took longer than 5 s, or grew by
-more than 300 MB. Archives of arrays: ``python -m tests.control.file_mutations 20000``.
+more than 300 MB. Archives of arrays: ``python -m tests.support.archive_mutations 20000``.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def run(name: str, cases: int, seed: int, keep: Path) -> dict[str, object]:
     """Read that many changed files with one reader; run it in a process of its own, for its growth."""
     warnings.simplefilter("ignore")
     from linkwise.errors import LinkwiseError
-    from mutations import mutated
-    from readers import readers
+    from support.readers import readers
+    from support.text_mutations import mutated
 
     reader = readers()[name]
     rng = random.Random(f"{name} {seed}")
@@ -86,7 +86,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=Path, default=Path("out/mutations"))
     options = parser.parse_args()
-    from readers import readers
+    from support.readers import readers
 
     known = [name for name, reader in readers().items() if reader.suffix != ".npz"]
     names = options.reader or known

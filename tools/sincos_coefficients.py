@@ -1,4 +1,4 @@
-"""Compute the polynomial coefficients of `linkwise.kernel.llvm_math`, and the three parts of pi/2.
+"""Compute the polynomial coefficients of `linkwise.kernel.backends.llvm.sincos`, and the three parts of pi/2.
 
 Run it and compare: ``python tools/sincos_coefficients.py``. Polynomials interpolate at Chebyshev nodes, which is
 within a factor of about two of the best polynomial; the printed error bound says that this is enough.

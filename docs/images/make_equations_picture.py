@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import linkwise as lw
-from linkwise.equations.writing.latex import latex_document
+from linkwise.equations.writers.latex import latex_document
 
 HERE = Path(__file__).parent
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 import linkwise as lw
 from linkwise import view
-from linkwise.solve.linkage import Linkage
+from linkwise.loops import Linkage
 
 HERE = Path(__file__).parent
 HOME, AWAY = [0.0, -0.4, -0.6, 0.0, 0.3, 0.0], [1.8, -1.1, 0.5, 0.4, 0.8, 1.0]

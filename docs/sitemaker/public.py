@@ -18,7 +18,7 @@ from sitemaker.naming import MODULES
 RETURNED = {
     "comparison": ("Comparison",),
     "equations": ("Equations", "HarmonicForm"),
-    "equations.derivation": ("Derivation",),
+    "equations.derive": ("Derivation",),
 }
 """Classes of modules that are not public themselves, whose objects public functions return."""
 
@@ -110,8 +110,10 @@ def _imports(module: ModuleType) -> list[ast.alias]:
 def home(module: ModuleType, name: str) -> str:
     """The module in which a name that another hands on is defined."""
     for part in ast.walk(tree_of(module)):
-        if isinstance(part, ast.ImportFrom) and part.module and any(known.name == name for known in part.names):
+        if isinstance(part, ast.ImportFrom) and part.module and any(known.name in (name, "*") for known in part.names):
             other = importlib.import_module(part.module)
+            if part.names[0].name == "*" and name not in names_of(other):
+                continue
             return home(other, name) if other is not module else module.__name__
     return module.__name__
 

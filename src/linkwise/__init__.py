@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from linkwise import export as export
     from linkwise import files as files
     from linkwise import identification as identification
+    from linkwise import inverse_kinematics as inverse_kinematics
     from linkwise import kinematics as kinematics
+    from linkwise import loops as loops
     from linkwise import planar as planar
     from linkwise import robo as robo
     from linkwise import robots as robots
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from linkwise import trajectory as trajectory
     from linkwise import view as view
     from linkwise.comparison import compare as compare
+    from linkwise.expr.symbols import symbols as symbols
     from linkwise.files import load as load
     from linkwise.files import loads as loads
     from linkwise.files import save as save
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from linkwise.model.loop import Loop as Loop
     from linkwise.model.mimic import Mimic as Mimic
     from linkwise.model.motor import Motor as Motor
-    from linkwise.model.naming import symbols as symbols
     from linkwise.simulation import Feedback as Feedback
     from linkwise.simulation import Sampled as Sampled
     from linkwise.simulation import simulate as simulate
@@ -74,9 +76,11 @@ __all__ = [
     "export",
     "files",
     "identification",
+    "inverse_kinematics",
     "kinematics",
     "load",
     "loads",
+    "loops",
     "planar",
     "robo",
     "robots",
@@ -127,8 +131,10 @@ _HOMES = {
     "save": "linkwise.files",
     "simulate": "linkwise.simulation",
     "solve": "",
+    "loops": "",
+    "inverse_kinematics": "",
     "spacelib": "",
-    "symbols": "linkwise.model.naming",
+    "symbols": "linkwise.expr.symbols",
     "trajectory": "",
     "view": "",
 }

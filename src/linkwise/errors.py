@@ -6,7 +6,11 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+
+MOST_COMPARED, LONGEST_NAME = 1000, 200
+"""Names that are compared with an unknown one, at most, and their characters: the comparison is slow."""
 
 
 class LinkwiseError(Exception):
@@ -222,6 +226,39 @@ def choices(names: Iterable[object]) -> str:
 def members(names: Iterable[object]) -> str:
     """All that there is, as it stands in a message: ``'a', 'b' and 'c'``."""
     return _joined(names, "and")
+
+
+def nearest(name: str, names: Iterable[str], most: int = 1, alike: str = "", limit: int = MOST_COMPARED) -> list[str]:
+    """The known names that are most like an unknown one, best first; of several, those like `alike` come first.
+
+    There are none where there are more than `limit` names to compare with.
+
+    Examples
+    --------
+    >>> nearest("mas", ["mass", "com"]), nearest("x", ["mass", "com"])
+    (['mass'], [])
+    """
+    from difflib import SequenceMatcher, get_close_matches
+
+    known = [each for each in islice(names, limit + 2) if each != alike and len(each) <= LONGEST_NAME]
+    if len(known) > limit:
+        return []
+    close = get_close_matches(name[:LONGEST_NAME], known, max(most, 5) if alike else most)
+    if alike:
+        close.sort(key=lambda each: -SequenceMatcher(None, alike, each).ratio())
+    return close[:most]
+
+
+def suggestion(name: str, names: Iterable[str], form: str = "{!r}", most: int = 1, limit: int = MOST_COMPARED) -> str:
+    """The words `` (did you mean 'mass'?)``, or nothing where no known name is near.
+
+    Examples
+    --------
+    >>> suggestion("mas", ["mass", "com"]), suggestion("x", ["mass"])
+    (" (did you mean 'mass'?)", '')
+    """
+    near = nearest(name, names, most, limit=limit)
+    return f" (did you mean {' or '.join(map(form.format, near))}?)" if near else ""
 
 
 def _joined(names: Iterable[object], last: str) -> str:

@@ -9,17 +9,17 @@ import numpy.typing as npt
 
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
-import linkwise.view
-from linkwise.compiling import kernel_of
-from linkwise.dynamics.base_bodies import BaseBodies
-from linkwise.dynamics.base_forms import BaseForms
-from linkwise.dynamics.base_parameters import BaseParameters
-from linkwise.dynamics.operators import SpatialOperators
+from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm.method import compiled
+from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
+from linkwise.dynamics.base_parameters.model import BaseBodies
+from linkwise.dynamics.base_parameters.symbolic import BaseForms
+from linkwise.dynamics.spatial_operators import SpatialOperators
 from linkwise.equations import Equations
 from linkwise.kernel import Kernel
-from linkwise.method import compiled
-from linkwise.model.dh_table import links_from_dh
-from linkwise.model.symbolize import Symbolizer
+from linkwise.model.formatting import mechanism_tables
+from linkwise.model.link import links_from_dh
+from linkwise.model.parametrize import Symbolizer
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
@@ -27,13 +27,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import linkwise.solve  # (imported when it is first used)
-    from linkwise.equations.derivation import Derivation
-    from linkwise.solve.closed_form import Solutions
+    from linkwise.equations.derive import Derivation
+    from linkwise.inverse_kinematics.closed_form import Solutions
+    from linkwise.inverse_kinematics.velocity import RateSolution
     from linkwise.solve.constraints import Constraint
     from linkwise.solve.solution import Solution
-    from linkwise.solve.velocity import RateSolution
-    from linkwise.view.browser.viewer import Viewer
-    from linkwise.view.films.animation import Animation
 
 
 class Mechanism(Tree):
@@ -185,14 +183,14 @@ class Mechanism(Tree):
         >>> robots.planar_2r().symbol_values("gravity")
         {'g': 9.81}
         """
-        made = Symbolizer(groups, zeros)
-        order = self.replace(**made.changes(self)).symbols
-        return {name: made.values[name] for name in order if name in made.values}
+        result = Symbolizer(groups, zeros)
+        order = self.replace(**result.changes(self)).symbols
+        return {name: result.values[name] for name in order if name in result.values}
 
     def derive(
         self, what: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any
     ) -> Derivation:
-        """A result in symbols, to be written as text, Markdown, LaTeX or SymPy: see `linkwise.equations.derivation.derive`.
+        """A result in symbols, to be written as text, Markdown, LaTeX or SymPy: see `linkwise.equations.derive.derive`.
 
         Examples
         --------
@@ -200,7 +198,7 @@ class Mechanism(Tree):
         >>> robots.planar_2r().derive("mass_matrix", form="explicit").to_text().splitlines()[8]
         '  M11       = 1.66667 + c2'
         """
-        from linkwise.equations.derivation import derive
+        from linkwise.equations.derive import derive
 
         return derive(self, what, form, base=base, significance=significance, **options)
 
@@ -529,7 +527,7 @@ class Mechanism(Tree):
     ) -> Solution:
         """Joint coordinates that bring the tool, or another frame, to poses T (..., 4, 4), within the joint limits.
 
-        What the arguments mean is told by `linkwise.solve.inverse_kinematics`.
+        What the arguments mean is told by `linkwise.inverse_kinematics.inverse_kinematics`.
 
         Examples
         --------
@@ -540,7 +538,7 @@ class Mechanism(Tree):
         >>> found.success, bool(abs(arm.forward_kinematics(found.q) - T).max() < 1e-8)
         (True, True)
         """
-        return linkwise.solve.inverse_kinematics(
+        return linkwise.inverse_kinematics.inverse_kinematics(
             self, T, q0=q0, link=link, mask=mask, frame=frame, tol=tol, seed=seed, method=method, limits=limits
         )
 
@@ -556,9 +554,10 @@ class Mechanism(Tree):
     ) -> FloatArray | Solutions:
         """Every solution (k, n) that the closed form gives for a pose T (4, 4), within the limits, the nearest to q0 first.
 
-        A batch of poses gives `Solutions`: see `linkwise.solve.all_inverse_kinematics`, whose option ``given=`` holds one of
-        seven joints. ``method="numeric"`` is for mechanisms without a closed form, and takes the other options of
-        `linkwise.solve.numeric_solutions`.
+        A batch of poses gives `Solutions`: see `linkwise.inverse_kinematics.all_inverse_kinematics`, whose option ``given=``
+        holds one of seven joints. ``method="numeric"`` is for mechanisms without a closed form, and takes the other options
+        of
+        `linkwise.inverse_kinematics.numeric_solutions`.
 
         Examples
         --------
@@ -567,7 +566,7 @@ class Mechanism(Tree):
         >>> arm.all_inverse_kinematics(arm.forward_kinematics([0.1, -0.8, 1.0, 0.3, 0.5, 0.2])).shape[1]
         6
         """
-        return linkwise.solve.all_solutions(method)(self, T, q0=q0, link=link, limits=limits, **options)
+        return linkwise.inverse_kinematics.all_solutions(method)(self, T, q0=q0, link=link, limits=limits, **options)
 
     def solve(
         self,
@@ -590,17 +589,17 @@ class Mechanism(Tree):
         return linkwise.solve.solve(self, constraints, q0=q0, tol=tol, seed=seed, limits=limits)
 
     def joint_speeds(self, q: npt.ArrayLike, twist: npt.ArrayLike, **options: Any) -> RateSolution:
-        """Joint speeds (..., n) for the velocity of a frame (..., 6): see `linkwise.solve.joint_speeds`."""
-        return linkwise.solve.joint_speeds(self, q, twist, **options)
+        """Joint speeds (..., n) for the velocity of a frame (..., 6): see `linkwise.inverse_kinematics.joint_speeds`."""
+        return linkwise.inverse_kinematics.joint_speeds(self, q, twist, **options)
 
     def joint_accelerations(
         self, q: npt.ArrayLike, qd: npt.ArrayLike, acceleration: npt.ArrayLike, **options: Any
     ) -> RateSolution:
-        """Joint accelerations (..., n) for that of a frame (..., 6): see `linkwise.solve.joint_accelerations`."""
-        return linkwise.solve.joint_accelerations(self, q, qd, acceleration, **options)
+        """Joint accelerations (..., n) for a frame acceleration (..., 6): see `linkwise.inverse_kinematics`."""
+        return linkwise.inverse_kinematics.joint_accelerations(self, q, qd, acceleration, **options)
 
-    def mobility(self, q: npt.ArrayLike | None = None) -> linkwise.kinematics.Mobility:
-        """Degrees of freedom that the loops leave, counted too, and why the two differ: see `linkwise.kinematics.Mobility`.
+    def mobility(self, q: npt.ArrayLike | None = None) -> linkwise.loops.Mobility:
+        """Degrees of freedom that the loops leave, counted too, and why the two differ: see `linkwise.loops.Mobility`.
 
         Examples
         --------
@@ -608,10 +607,10 @@ class Mechanism(Tree):
         >>> int(robots.four_bar().mobility())
         1
         """
-        return linkwise.kinematics.mobility(self, q)
+        return linkwise.loops.mobility(self, q)
 
-    def linkage(self, driven: Sequence[int | str] | None = None, **options: Any) -> linkwise.solve.Linkage:
-        """The mechanism driven through its loops by some of its coordinates: see `linkwise.solve.Linkage`.
+    def linkage(self, driven: Sequence[int | str] | None = None, **options: Any) -> linkwise.loops.Linkage:
+        """The mechanism driven through its loops by some of its coordinates: see `linkwise.loops.Linkage`.
 
         Examples
         --------
@@ -619,7 +618,7 @@ class Mechanism(Tree):
         >>> robots.four_bar().linkage(["crank"]).passive
         ('coupler', 'rocker')
         """
-        return linkwise.solve.Linkage(self, driven, **options)
+        return linkwise.loops.Linkage(self, driven, **options)
 
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 
@@ -653,7 +652,7 @@ class Mechanism(Tree):
         """
         return linkwise.view.draw(self, q, **options)
 
-    def animate(self, motion: Any, path: str | Path | None = None, **options: Any) -> Animation:
+    def animate(self, motion: Any, path: str | Path | None = None, **options: Any) -> Any:
         """Moving pictures of a motion, written to a .gif or .mp4 if a path is given: see `linkwise.view.animate`.
 
         Examples
@@ -665,7 +664,7 @@ class Mechanism(Tree):
         """
         return linkwise.view.animate(self, motion, path, **options)
 
-    def browse(self, motion: Any = None, **options: Any) -> Viewer:
+    def browse(self, motion: Any = None, **options: Any) -> Any:
         """Open the mechanism in a page of the browser, and a motion if there is one: see `linkwise.view.browse`.
 
         Examples
@@ -676,3 +675,9 @@ class Mechanism(Tree):
         [0.0, 0.0]
         """
         return linkwise.view.browse(self, motion, **options)
+
+    def __repr__(self) -> str:
+        return mechanism_tables.text(self)
+
+    def _repr_html_(self) -> str:
+        return mechanism_tables.html(self)

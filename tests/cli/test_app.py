@@ -1,14 +1,22 @@
+import importlib.metadata
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
 from linkwise.cli import app as module
+from linkwise.cli.command import Options, command, mechanism, option
+from linkwise.cli.output import Output
 from linkwise.errors import FileError, FileProblem, LinkwiseError
+from linkwise.files import Description
+from linkwise.model.formatting.table import Column, Table
 
+COMMANDS = module.app.list_commands(click.Context(module.app))
 COMMAND = [sys.executable, "-c", "from linkwise.cli import main; main()"]
 
 
@@ -19,7 +27,7 @@ def test_the_first_screen_says_what_to_type_first(linkwise: Callable) -> None:
     assert told.out.index("  run ") < told.out.index("  show ") < told.out.index("  completion ")
 
 
-@pytest.mark.parametrize("command", module.COMMANDS)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_teaches_by_example(linkwise: Callable, command: str) -> None:
     told = linkwise(command, "--help")
     assert told.status == 0
@@ -40,17 +48,17 @@ def test_version(linkwise: Callable) -> None:
 
 
 def test_one_problem_is_one_line() -> None:
-    assert module.told(FileError("a.toml", [FileProblem(3, "no")])) == "Error: a.toml: line 3: no"
-    assert module.told(LinkwiseError("first\nsecond")) == "Error: 2 problems\n  first\n  second"
+    assert module.error_text(FileError("a.toml", [FileProblem(3, "no")])) == "Error: a.toml: line 3: no"
+    assert module.error_text(LinkwiseError("first\nsecond")) == "Error: 2 problems\n  first\n  second"
 
 
 def test_many_problems_of_a_file_are_listed_under_its_name() -> None:
     error = FileError("a.toml", [FileProblem(3, "no"), FileProblem(0, "never")])
-    assert module.told(error) == "Error: a.toml: 2 problems\n  line 3: no\n  never"
+    assert module.error_text(error) == "Error: a.toml: 2 problems\n  line 3: no\n  never"
 
 
 def test_a_message_cannot_steer_the_terminal() -> None:
-    assert "\x1b" not in module.told(LinkwiseError("link '\x1b[2J'"))
+    assert "\x1b" not in module.error_text(LinkwiseError("link '\x1b[2J'"))
 
 
 def test_an_unknown_mechanism_lists_the_robots(linkwise: Callable) -> None:
@@ -103,14 +111,23 @@ def test_as_a_process_the_streams_and_status_are_kept_apart(tmp_path: Path) -> N
     assert done.stderr.startswith("Error: there is no file 'nothing'")
 
 
-def test_help_loads_no_heavy_library(tmp_path: Path) -> None:
+def test_help_imports_no_command_and_no_heavy_library(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom linkwise.cli import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
-        "print(*sorted({'rich', 'matplotlib', 'llvmlite', 'sympy', 'scipy'} & set(sys.modules)), file=sys.stderr)"
+        "print(*sorted({'rich', 'matplotlib', 'llvmlite', 'sympy', 'scipy'} & set(sys.modules)),"
+        " *(name for name in sys.modules if name.startswith('linkwise.cli.commands.')), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_starts_in_a_process_of_its_own(name: str) -> None:
+    """The order of imports is that of the command, not that of the tests before."""
+    done = subprocess.run([*COMMAND, name, "--help"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"Usage: linkwise {name} ")
 
 
 def test_robot_names_are_completed(tmp_path: Path) -> None:
@@ -154,3 +171,47 @@ def test_a_name_too_long_for_a_file(linkwise: Callable, command: tuple[str, ...]
     told = linkwise(*command, "x" * 5000)
     assert told.status in {1, 2}
     assert "xxx" in told.out + told.err
+
+
+def counting(name: str) -> click.Command:
+    """A command of another package: how many links a mechanism has."""
+
+    @command(mechanism(), option("--twice", is_flag=True), name=name, short_help="How many links there are.")
+    def count(description: Description, options: Options) -> Output:
+        """Count the links of a MECHANISM."""
+        links = len(description.mechanism.links) * (2 if options.twice else 1)
+        table = Table(
+            ["links"], [Column("mechanism", "mechanism"), Column("links", "links")], [(description.mechanism.name, links)]
+        )
+        return Output(table.data()[0], [table])
+
+    return count
+
+
+@pytest.fixture
+def added(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setitem(module.app.commands, "count", counting("count"))
+    return "count"
+
+
+@pytest.fixture
+def entry_point(monkeypatch: pytest.MonkeyPatch) -> str:
+    class Point:
+        name = "tally"
+
+        def load(self) -> click.Command:
+            return counting("tally")
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Point()] * (group == "linkwise.commands"))
+    return "tally"
+
+
+@pytest.mark.parametrize("way", ["added", "entry_point"])
+def test_a_command_of_another_package(way: str, linkwise: Callable, request: pytest.FixtureRequest) -> None:
+    name = request.getfixturevalue(way)
+    assert f"  {name} " in linkwise("--help").out
+    assert linkwise(name, "planar_2r").out == "links\n\nmechanism  links\nplanar_2r      2\n"
+    assert json.loads(linkwise(name, "planar_2r", "--twice", "--json").out) == {"mechanism": "planar_2r", "links": 4}
+    assert linkwise(name, "nobody").status == 2
+    assert f"Did you mean '{name}'?" in linkwise(name[:-1]).err
+    assert "--any-inertia" in linkwise(name, "--help").out

@@ -7,7 +7,7 @@ import pytest
 import linkwise as lw
 from linkwise import files
 
-bench = importlib.import_module("linkwise.cli.bench")
+bench = importlib.import_module("linkwise.cli.commands.bench")
 
 
 @pytest.fixture(autouse=True)

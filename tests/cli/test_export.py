@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compilers import C
+from support.compilers import C
 
 
 @pytest.mark.skipif(C is None or shutil.which("cc") != C, reason="no C compiler cc that works")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.solve.closed_form import closed_form
+from linkwise.inverse_kinematics.closed_form import closed_form
 
 Q = [0.1, 0.8, -2.0, 0.3, 0.5, 0.2]
 
@@ -260,17 +260,17 @@ def test_matrices_that_cannot_be(linkwise: Callable, tmp_path: Path, text: str, 
         (["nothing.csv"], "nothing.csv: there is no such file"),
         (["a.csv", "--position", "1,0,0"], "'TARGETS' and '--position' at once"),
         (["--position", "1,0"], "'1,0' is 2 numbers; expected X,Y,Z in m"),
-        (["--rpy", "1,0"], "expected ROLL,PITCH,YAW in rad, or with deg"),
+        (["--rpy", "1,0"], "expected R,P,Y in rad, or with deg"),
         (["--quaternion", "0,0,0,0"], "the quaternion w, x, y, z is zero"),
         (["--rpy", "0,0,0", "--quaternion", "1,0,0,0"], "--rpy and --quaternion both"),
         (["--position", "1,0,0", "--only", "xyk"], "'xyk' is not 'position', 'orientation' or 'pose', nor letters"),
         (["--position", "1,0,0", "--only", "xx"], "'xx' is not"),
-        (["--position", "1,0,0", "--only", "orientation"], "needs the orientation, which the target does not say"),
+        (["--position", "1,0,0", "--only", "orientation"], "needs the orientation, which the target does not have"),
         (["--position", "1,0,0", "--link", "elbow"], "no link 'elbow'; this mechanism has 'link1' and 'link2'"),
         (["--position", "1,0,0", "--q0", "1"], "1 number for 2 joints"),
         (["--position", "1,0,0", "--tol", "0"], "0.0 is not in the range x>0"),
         (["--position", "1,0,0", "--method", "magic"], "is not one of 'auto', 'closed_form'"),
-        (["--position", "1,0,0", "-o", "a.txt"], "written as .csv, not '.txt'"),
+        (["--position", "1,0,0", "-o", "a.txt"], "a file of joint values ends in .csv, not '.txt'"),
         (
             ["--position", "1,0,0", "--only", "xy", "--all"],
             "--all is for a pose, a position or an orientation, not for 'xy'",

@@ -8,8 +8,8 @@ import click
 import numpy as np
 import pytest
 
-from linkwise.cli.app import COMMANDS, app
-from linkwise.cli.as_json import jsonable
+from linkwise.cli.app import app
+from linkwise.cli.output import jsonable
 
 from .conftest import Told, swing
 
@@ -20,7 +20,7 @@ WITHOUT = {"completion"}
 def commands() -> dict[str, click.Command]:
     """All commands and those below them, by the words that call them."""
     context, found = click.Context(app), {}
-    for name in COMMANDS:
+    for name in app.list_commands(context):
         command = app.get_command(context, name)
         assert command is not None
         found |= (

@@ -10,8 +10,8 @@ import pytest
 
 import linkwise as lw
 from linkwise import files
-from linkwise.cli import job
-from linkwise.cli.summary import Extremes
+from linkwise.cli import pipeline as job
+from linkwise.cli.motion_summary import Extremes
 
 PNG = b"\x89PNG\r\n"
 
@@ -47,7 +47,7 @@ def test_a_long_motion_is_summarised(linkwise: Callable, arm_file: Path, motion_
     units = [word for word in row.replace("slide 100%", "").split() if word.startswith("m")]
     assert units == ["m", "m/s", "m/s²"]
     alike = linkwise("run", "planar_2r", motion_file(2, 50), "--no-figures").out
-    assert "position [rad]   peak speed [rad/s]   peak acceleration [rad/s²]" in alike
+    assert "position [rad]  peak speed [rad/s]  peak acceleration [rad/s²]" in alike
 
 
 def test_joints_csv_holds_the_very_numbers(
@@ -157,7 +157,7 @@ def test_memory_does_not_grow_with_the_motion(arm: lw.Mechanism, tmp_path: Path)
         motion = files.open_motion(path, 2)
         tracemalloc.start()
         try:
-            job.execute(found, motion, job.Wanted(tmp_path / f"res{rows}", "m", None, links=True, out=False))
+            job.execute(found, motion, job.RunFiles(tmp_path / f"res{rows}", "m", None, links=True, out=False))
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -171,9 +171,9 @@ def test_pieces_do_not_change_the_results(
     arm: lw.Mechanism, motion_file: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, motion = files.Description(arm), files.open_motion(motion_file(2, 500), 2)
-    job.execute(found, motion, job.Wanted(tmp_path / "whole", "m", None))
+    job.execute(found, motion, job.RunFiles(tmp_path / "whole", "m", None))
     monkeypatch.setattr(job, "LINK_INSTANTS", 1)
-    job.execute(found, motion, job.Wanted(tmp_path / "pieces", "m", None))
+    job.execute(found, motion, job.RunFiles(tmp_path / "pieces", "m", None))
     for name in ("joints.csv", "links.csv", "m.OUT"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "pieces" / name).read_bytes()
 

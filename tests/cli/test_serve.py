@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from linkwise.cli import app
 from linkwise.control import load
-from linkwise.control.recorder import Recorder
+from linkwise.control.ring_buffer import Recorder
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +37,6 @@ def chain(written: str, tmp_path: Path) -> Path:
 
 
 Run = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "COMMANDS", tuple(dict.fromkeys((*app.COMMANDS, "serve"))))
 
 
 def test_a_chain_runs_at_its_own_rate_for_as_long_as_is_said(linkwise: Run, chain: Path) -> None:
@@ -119,7 +113,7 @@ def test_what_went_before_an_error_is_recorded(linkwise: Run, chain: Path, monke
 def test_where_there_is_no_room_is_told_at_once(linkwise: Run, chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from collections import namedtuple
 
-    from linkwise.cli import serve
+    from linkwise.cli.commands import serve
 
     full = namedtuple("full", "total used free")(10_000, 9_000, 1_000)
     monkeypatch.setattr(serve.shutil, "disk_usage", lambda folder: full)
@@ -130,11 +124,11 @@ def test_where_there_is_no_room_is_told_at_once(linkwise: Run, chain: Path, monk
 
 
 def test_the_room_is_enough_for_what_is_recorded(linkwise: Run, chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwise.cli import serve
+    from linkwise.cli.commands import serve
 
     asked: list[int] = []
-    seen = serve._see_room
-    monkeypatch.setattr(serve, "_see_room", lambda path, size: asked.append(size) or seen(path, size))
+    seen = serve._check_room
+    monkeypatch.setattr(serve, "_check_room", lambda path, size: asked.append(size) or seen(path, size))
     for name in ("run.csv", "run.npz"):
         assert linkwise("serve", chain, "--no-opcua", "--time", 0.2, "--record", name).status == 0
         header = 16_384  # of the columns' names
@@ -143,7 +137,7 @@ def test_the_room_is_enough_for_what_is_recorded(linkwise: Run, chain: Path, mon
 
 def test_a_rate_too_high_takes_no_longer_and_is_told(linkwise: Run, chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock is the real one; a step that lasts two periods and a half leaves out every second and third deadline."""
-    from linkwise.cli import serve
+    from linkwise.cli.commands import serve
     from linkwise.control import chain as of_chain
 
     monkeypatch.setattr(serve, "ALLOWED", 0.0)

@@ -8,9 +8,9 @@ import pytest
 
 import linkwise as lw
 from linkwise import files
-from linkwise.cli.show import file_name
+from linkwise.cli.options import file_name
 from linkwise.spatial.rotation import rpy_to_rotation
-from linkwise.view.drawing.skeleton import skeleton
+from linkwise.view.scene import lay_out
 
 PNG = b"\x89PNG\r\n"
 
@@ -181,7 +181,7 @@ def test_coordinates_outside_the_limits_are_remarked(linkwise: Callable, rig: Pa
     told = linkwise("show", rig, "--no-picture", "--dynamics")
     assert "remark: wrist 0 is outside 0.3 .. 0.5 m; without --q it is shown at 0.3\n" in told.out
     assert "q 0 rad, 0.3 m\n" in told.out
-    assert np.array_equal(skeleton(lw.load(rig)).tool, lw.load(rig).forward_kinematics([0.0, 0.3]))
+    assert np.array_equal(lay_out(lw.load(rig)).tool(), lw.load(rig).forward_kinematics([0.0, 0.3]))
     facts = json.loads(linkwise("show", rig, "--json").out)
     assert facts["remarks"] == ["wrist 0 is outside 0.3 .. 0.5 m; without --q it is shown at 0.3"]
     assert "tool" not in facts

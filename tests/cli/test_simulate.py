@@ -10,10 +10,10 @@ import pytest
 
 import linkwise as lw
 from linkwise import files
-from linkwise.cli import integration
-from linkwise.cli.simulated import balance
-from linkwise.simulation import adaptive
-from linkwise.simulation.scheme import SCHEMES
+from linkwise.cli.commands import simulate as integration
+from linkwise.simulation.energy_account import energy_account as balance
+from linkwise.simulation.integrators import INTEGRATORS
+from linkwise.simulation.task import ADAPTIVE
 
 PNG = b"\x89PNG\r\n"
 
@@ -92,8 +92,8 @@ def test_methods(linkwise: Callable, tmp_path: Path, method: str) -> None:
 
 
 def test_the_methods_are_those_of_the_library() -> None:
-    assert (*SCHEMES, *adaptive.METHODS) == integration.METHODS
-    assert tuple(SCHEMES) == integration.STEPPED
+    assert (*INTEGRATORS, *ADAPTIVE) == integration.METHODS
+    assert tuple(INTEGRATORS) == integration.FIXED_STEP
 
 
 def test_holding_keeps_it_where_it_is(linkwise: Callable, tmp_path: Path) -> None:
@@ -220,8 +220,8 @@ def test_options_that_cannot_be(linkwise: Callable, tmp_path: Path, options: lis
         ("t,tau1,tau2\n", "there is no instant"),
         ("t,tau1\n0,1\n", "line 1: the header has no column 'tau2' (or 'tau_link1' and so on, by name)"),
         ("t,tau1,tau2,tau3\n0,1,1,1\n", "line 1: column 'tau3' is of no joint of 'planar_2r'"),
-        ("t,tau1,tau2,tau_link2\n0,1,1,1\n", "line 1: the header names a column twice"),
-        ("t,tau1,tau2,tau2\n0,1,1,1\n", "line 1: the header names a column twice"),
+        ("t,tau1,tau2,tau_link2\n0,1,1,1\n", "line 1: the header names the column 'tau2' twice"),
+        ("t,tau1,tau2,tau2\n0,1,1,1\n", "line 1: the header names the column 'tau2' twice"),
         ("t,tau1 [N],tau2\n0,1,1\n", "line 1: column 'tau1' is in 'N'; expected 'N m'"),
         ("t,tau1,tau2\n0,1,one\n", "line 2: column 'tau2': 'one' is not a number"),
         ("t,tau1,tau2\n0,1,\n", "line 2: column 'tau2': the cell is empty"),
@@ -271,14 +271,12 @@ def test_without_matplotlib_all_else_is_written(linkwise: Callable, tmp_path: Pa
 def test_what_cannot_be_drawn_leaves_the_old_files(
     linkwise: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from linkwise.view import figure
-
     def full(made: object, suffix: str) -> bytes:
         raise lw.errors.FileError("a", [lw.errors.FileProblem(0, "no space left")])
 
     (tmp_path / "res").mkdir()
     (tmp_path / "res" / "trajectory.csv").write_text("before")
-    monkeypatch.setattr(figure, "rendered", full)
+    monkeypatch.setattr(integration, "rendered", full)
     assert linkwise("simulate", "planar_2r", "--time", "0.01", "-o", "res").status == 2
     assert {file.name: file.read_text() for file in (tmp_path / "res").iterdir()} == {"trajectory.csv": "before"}
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.kinematics.reachable import workspace
+from linkwise.kinematics.workspace import workspace
 
 FEW = ("--samples", "2000", "--cells", "24")
 PNG = b"\x89PNG\r\n"
@@ -68,8 +68,8 @@ def test_where_there_is_no_volume(linkwise: Callable, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--range", "elbow=0,1"], "'elbow=0,1' names no joint; expected JOINT=LEAST,GREATEST with a joint of 'link1'"),
-        (["--range", "link1=1,0"], "'1,0' is no LEAST,GREATEST"),
+        (["--range", "elbow=0,1"], "'elbow=0,1' is not JOINT=LEAST,GREATEST with a joint of 'link1'"),
+        (["--range", "link1=1,0"], "'link1=1,0' is not JOINT=LEAST,GREATEST"),
         (["--range", "link1=one,0"], "'one' is not a number"),
         (["--pointing", "sideways"], "'sideways' is not a number"),
         (["--pointing", "0,0"], "expected X,Y,Z, up or down"),

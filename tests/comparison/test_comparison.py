@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 
 import linkwise as lw
-from comparison.redescribed import redescribed, special_chain
 from linkwise.comparison import Comparison, compare
 from linkwise.errors import ArgumentError
 from linkwise.spatial.transform import translation
-from mechanisms import coupled, numpy_call, random_mechanism
+from support.random_mechanisms import coupled, numpy_call, random_mechanism
+from support.redescribed import redescribed, special_chain
 
 EXACT = 1e-10
 """m and rad: a dozen products of transforms of size 1 leave some 1e-15, near-singular angles lose a few digits more."""

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from closed_linkages import parallelogram
 from linkwise import robots
 from linkwise.control import Chain, DrivenJoint, FixedLink, Loop, RevoluteLink, State
+from support.random_linkages import parallelogram
 
 DT = 0.01
 TIME = np.arange(1300) * DT

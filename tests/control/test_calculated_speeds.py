@@ -5,7 +5,7 @@ import pytest
 
 from linkwise import robots
 from linkwise.control import Chain, FixedPosition, MovingPosition, Velocity
-from some_chains import EPS, crane, enable, place_of, predicted, puma, solved
+from support.chains import EPS, crane, enable, place_of, predicted, puma, solved
 
 DT = 0.01
 ENDS = {"crane": ("boom", "hook", "lamp"), "puma560": ("link2", "link4", "tool")}

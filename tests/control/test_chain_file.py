@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise import Link, Mechanism, Mimic, control, robots
-from linkwise.control import chain_reader, chain_write
+from linkwise.control import chain_file
+from linkwise.control import parser as chain_reader
 from linkwise.control.angles import angles_rotation
-from linkwise.control.chain_description import ChainDescription, ConstraintRow
 from linkwise.control.chain_file import check, read, write
 from linkwise.control.constraints import KINDS
+from linkwise.control.description import ChainDescription, ConstraintRow
 from linkwise.control.links import FixedLink, PrismaticLink, RevoluteLink, mechanism_of, with_starting_dof
 from linkwise.errors import FileError, ModelError
 from linkwise.files import check as check_mechanism
@@ -332,7 +333,7 @@ def test_xacro_is_only_expanded_where_it_is_asked_for(tmp_path: Path, monkeypatc
     asked: list[tuple[Path, object]] = []
     arm = Mechanism([Link(name="arm", mass=1.0)], name="arm")
     monkeypatch.setattr(chain_reader, "file_mechanism", lambda path, xacro: asked.append((path, xacro)) or arm)
-    monkeypatch.setattr(chain_write, "file_mechanism", lambda path: pytest.fail("was expanded to write a file"))
+    monkeypatch.setattr(chain_file, "file_mechanism", lambda path: pytest.fail("was expanded to write a file"))
     (tmp_path / "arm.urdf.XACRO").write_text("<robot/>")
     path = written(tmp_path, HEAD + "name = 'one'\nmechanism = 'arm.urdf.XACRO'\n")
     if os.name != "nt":
@@ -513,7 +514,7 @@ BAD: list[tuple[str, list[str]]] = [
             "'FILE')"
         ],
     ),
-    (ARM.replace("chain 1", "chain 2"), ["line 1: format is 'linkwise chain 2'; this reader takes 'linkwise chain 1'"]),
+    (ARM.replace("chain 1", "chain 2"), ["line 1: format is 'linkwise chain 2'; this version reads 'linkwise chain 1'"]),
     (ARM + "[ports]\n" + "a." * 3000 + "a = 1\n", ["line 4: a key of more than 16 parts..."]),
     ("x = = 1\n", ["line 1: not valid TOML: Invalid value (column 5)"]),
     (ARM + "[[link]]\na = 1\n", ["line 2: there are a mechanism and [[link]] tables; expected one of the two"]),
@@ -528,13 +529,13 @@ BAD: list[tuple[str, list[str]]] = [
     (
         HEAD + "mechanism = 1\n",
         [
-            "line 2: the file: mechanism is 1; expected the name of a bundled mechanism or of a file in quotes, or a table "
+            "line 2: mechanism is 1; expected the name of a bundled mechanism or of a file in quotes, or a table "
             "with a mechanism"
         ],
     ),
     (ARM + "q0 = [1]\n", ["line 3: q0 is [1]; expected 2 numbers: link1, link2"]),
     (ARM + "q0 = [1, inf]\n", ["line 3: chain 'chain': q0 is [1, inf]; expected 2 finite numbers: link1, link2"]),
-    (ARM + "q0 = [1, 'a']\n", ["line 3: the file: q0 is [1, 'a']; expected a list of numbers"]),
+    (ARM + "q0 = [1, 'a']\n", ["line 3: q0 is [1, 'a']; expected a list of numbers"]),
     (
         ARM + "angles = 'grad'\nangles_convention = 'yxz'\nstarting_dof = 'up'\nperiod = -1\ncalculations_per_cycle = 0\n"
         "calculation_precision = 0\n",
@@ -547,12 +548,12 @@ BAD: list[tuple[str, list[str]]] = [
             "line 8: chain 'chain': calculation_precision is 0.0; expected a finite number from 1e-14",
         ],
     ),
-    (ARM + "calculations_per_cycle = 1.5\n", ["line 3: the file: calculations_per_cycle is 1.5; expected a whole number"]),
+    (ARM + "calculations_per_cycle = 1.5\n", ["line 3: calculations_per_cycle is 1.5; expected a whole number"]),
     (
         ARM + "perod = 1\n",
         [
             "line 3: the file has no key 'perod' (did you mean 'period'?); the keys are 'format', 'name', 'angles', "
-            "'angles_convention', 'starting_dof', 'period', 'calculations_per_cycle', 'calculation_precision', 'mechanism', "
+            "'angles_convention', 'period', 'calculations_per_cycle', 'calculation_precision', 'starting_dof', 'mechanism', "
             "'q0', 'link', 'start', 'constraint', 'speed_limit', 'regulator', 'routes' and 'ports'"
         ],
     ),
@@ -595,7 +596,7 @@ BAD: list[tuple[str, list[str]]] = [
     (
         BOOM + "mas = 1\n[ports]\nboom.theta_speed = 1\njib.theta = 1\n",
         [
-            "line 5: link 'boom' has no key 'mas'; the keys are 'name', 'predecessor', 'joint', 'alpha', 'theta', 'a', 'd', "
+            "line 5: link 'boom' has no key 'mas'; the keys are 'name', 'predecessor', 'joint', 'theta', 'd', 'a', 'alpha', "
             "'limits', 'max_speed', 'max_acceleration' and 'max_deceleration'",
             "line 8: there is no port 'jib.theta' ...",
         ],
@@ -684,9 +685,8 @@ BAD: list[tuple[str, list[str]]] = [
     (
         ARM + "[start]\nposition = [1, 2]\nspeed = [1, 2, 3]\n",
         [
-            "line 4: the file: start: position is [1, 2]; expected a list of 3 finite numbers",
-            "line 5: the file: start has no key 'speed'; the keys are 'position', 'angles', 'velocity' and "
-            "'angular_velocity'",
+            "line 4: start: position is [1, 2]; expected a list of 3 finite numbers",
+            "line 5: start has no key 'speed'; the keys are 'position', 'angles', 'velocity' and 'angular_velocity'",
         ],
     ),
     (
@@ -732,12 +732,12 @@ BAD: list[tuple[str, list[str]]] = [
     (
         HEAD + "link = 3\nstart = 1\nspeed_limit = 1\nregulator = []\nroutes = 1\nports = [1]\n",
         [
-            "line 2: the file: link is 3; expected one [[link]] table or more",
-            "line 3: the file: start is 1; expected a table with 'position', 'angles', 'velocity' and 'angular_velocity'",
-            "line 4: the file: speed_limit is 1; expected one [[speed_limit]] table or more",
-            "line 5: the file: regulator is []; expected one [[regulator]] table or more",
-            "line 6: the file: routes is 1; expected a table of names of ports",
-            "line 7: the file: ports is [1]; expected a table of values by the names of ports",
+            "line 2: link is 3; expected one [[link]] table or more",
+            "line 3: start is 1; expected a table with 'position', 'angles', 'velocity' and 'angular_velocity'",
+            "line 4: speed_limit is 1; expected one [[speed_limit]] table or more",
+            "line 5: regulator is []; expected one [[regulator]] table or more",
+            "line 6: routes is 1; expected a table of names of ports",
+            "line 7: ports is [1]; expected a table of values by the names of ports",
         ],
     ),
 ]
@@ -824,7 +824,7 @@ def test_writing_fails_whole(tmp_path: Path) -> None:
 def test_whole_numbers_beyond_all_floats(tmp_path: Path, number: str) -> None:
     text = HEAD + f"mechanism = 'puma560'\nangles = 'deg'\nq0 = [0, -90, 90, {number}, 0, 0]\n"
     (problem,) = check(written(tmp_path, text))
-    assert (problem.line, problem.message.startswith("the file: q0 is")) == (4, True)
+    assert (problem.line, problem.message.startswith("q0 is")) == (4, True)
 
 
 def test_a_name_too_long_for_a_file(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from linkwise.control import Chain, MovingPosition, rotation_angles
 from linkwise.robots import puma560
-from some_chains import place_of, predicted
+from support.chains import place_of, predicted
 
 DT, SPEED, RADIUS, MOST = 0.01, 0.5, 0.2, 4.0
 

@@ -8,8 +8,8 @@ import pytest
 
 from linkwise import robots
 from linkwise.control import Chain, FixedPosition
-from linkwise.solve.steps import size_of
-from some_chains import (
+from linkwise.solve.lengths import size_of
+from support.chains import (
     EPS,
     HOOK_GOAL,
     PRECISION,

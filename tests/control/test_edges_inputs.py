@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.errors import ArgumentError
-from some_chains import EPS, HOOK_GOAL, bounded, crane, crane_ends, enable, exceeded, finite, inside, run, solved, ways
+from support.chains import EPS, HOOK_GOAL, bounded, crane, crane_ends, enable, exceeded, finite, inside, run, solved, ways
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 1e200])

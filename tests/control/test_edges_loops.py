@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.control import Chain, Loop, MovingPosition, RevoluteLink
-from some_chains import EPS, PRECISION, crane, crane_ends, enable, exceeded, place_of, predicted, run, solved, turn, ways
+from support.chains import EPS, PRECISION, crane, crane_ends, enable, exceeded, place_of, predicted, run, solved, turn, ways
 
 LIMITS = {"hook": (0.5, 1.0, 1.5), "lamp": (0.6, 2.0, 2.0)}
 

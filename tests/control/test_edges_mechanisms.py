@@ -8,7 +8,7 @@ from linkwise import Link, Mechanism, Mimic, robots
 from linkwise.control import Chain, FixedLink, FixedPosition, Loop, MovingPosition, RevoluteLink, Velocity
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
-from some_chains import (
+from support.chains import (
     EPS,
     PRECISION,
     crane,

@@ -5,9 +5,9 @@ import pytest
 
 from linkwise import robots
 from linkwise.control import Chain, rotation_angles
-from linkwise.control.cycle.global_search import GlobalSearch
-from linkwise.control.cycle.rows import Problem
-from some_chains import EPS, PRECISION, enable, inside, place_of, puma, solved
+from linkwise.control.cycle.constraint_equations import ChainProblem
+from linkwise.control.cycle.setpoints import GlobalSearch
+from support.chains import EPS, PRECISION, enable, inside, place_of, puma, solved
 
 DT, SPEED, CHANGE = 0.01, 2.0, 8.0
 
@@ -102,7 +102,7 @@ def test_a_state_goes_on_with_the_same_starts() -> None:
 def test_starts_fill_the_joint_ranges_evenly(mechanism) -> None:
     """Each tenth of each range gets a tenth of 1200 starts, to a third; within the limits, or half a turn where none are."""
     tree = mechanism()
-    search, n, state = GlobalSearch(Problem(tree, [])), tree.n, np.zeros(tree.n)
+    search, n, state = GlobalSearch(ChainProblem(tree, [])), tree.n, np.zeros(tree.n)
     low, high = tree.limits.T
     here = np.full(n, 0.4)
     rows = []

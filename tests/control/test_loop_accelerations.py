@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from closed_linkages import random_loop
 from linkwise import Link, Loop, Mechanism
 from linkwise.control import Chain, DrivenJoint
 from linkwise.spatial.transform import translation
-from some_chains import EPS
+from support.chains import EPS
+from support.random_linkages import random_loop
 
 CYCLES = 400
 

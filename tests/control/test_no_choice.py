@@ -6,7 +6,7 @@ import pytest
 from linkwise.control import Chain, DrivenJoint, FixedRotation, RevoluteLink
 from linkwise.errors import ArgumentError
 from linkwise.robots import four_bar
-from some_chains import EPS, HOOK_GOAL, crane, crane_ends, enable, finite, inside, solved
+from support.chains import EPS, HOOK_GOAL, crane, crane_ends, enable, finite, inside, solved
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from linkwise.control import (
     angles_rotation,
 )
 from linkwise.control import rotation_angles as angles_of
-from some_chains import (
+from support.chains import (
     EPS,
     HOOK_GOAL,
     PRECISION,

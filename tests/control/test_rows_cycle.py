@@ -5,8 +5,8 @@ import pytest
 
 from linkwise.control.cycle.layout import REASONS
 from linkwise.errors import ArgumentError
-from linkwise.solve.steps import size_of
-from some_chains import EPS, HOOK_GOAL, PRECISION, TOOL_GOAL, crane, crane_ends, enable, predicted, puma, solved
+from linkwise.solve.lengths import size_of
+from support.chains import EPS, HOOK_GOAL, PRECISION, TOOL_GOAL, crane, crane_ends, enable, predicted, puma, solved
 
 
 def test_calculations_per_cycle() -> None:

@@ -6,7 +6,7 @@ import pytest
 from linkwise import robots
 from linkwise.control import Chain, FixedLink, MovingPosition, PrismaticLink, RevoluteLink
 from linkwise.errors import ArgumentError
-from some_chains import (
+from support.chains import (
     CRANE,
     EPS,
     HOOK_GOAL,

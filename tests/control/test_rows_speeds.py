@@ -5,7 +5,7 @@ import pytest
 
 from linkwise.control import Chain
 from linkwise.errors import ArgumentError
-from some_chains import EPS, HOOK_GOAL, TOOL_GOAL, crane, enable, exceeded, predicted, puma, run, solved, ways
+from support.chains import EPS, HOOK_GOAL, TOOL_GOAL, crane, enable, exceeded, predicted, puma, run, solved, ways
 
 SIZE = {"crane": 5.0, "puma560": 1.5}
 FREE = np.inf

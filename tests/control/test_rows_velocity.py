@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.control import Chain
-from some_chains import (
+from support.chains import (
     EPS,
     HOOK_GOAL,
     PRECISION,

@@ -12,11 +12,10 @@ import pytest
 
 from linkwise.control.port import Port
 from linkwise.control.ports import Ports
-from linkwise.control.recorder import Recorder
+from linkwise.control.ring_buffer import Recorder
 from linkwise.control.state import State, restore, save
 from linkwise.errors import ArgumentError, FileError
-
-from .a_chain import PORTS, AChain, run
+from support.feedback_chain import PORTS, AChain, run
 
 
 def history(chain: AChain, cycles: int, seed: int) -> bytes:

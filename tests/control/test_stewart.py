@@ -5,7 +5,7 @@ import pytest
 
 from linkwise import robots
 from linkwise.control import Chain, DrivenJoint
-from some_chains import given_back
+from support.chains import given_back
 
 LEGS = [f"leg{k}" for k in range(1, 7)]
 FASTEST = 0.05

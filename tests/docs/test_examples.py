@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compilers import needs_c
+from support.compilers import needs_c
 
 from .conftest import PAGES, ROOT, blocks, commands, same, shell
 

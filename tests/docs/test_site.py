@@ -169,8 +169,8 @@ def test_names_in_prose(written: str, full: str) -> None:
 
 
 def test_names_in_docstrings_lead_to_their_entries() -> None:
-    link = api.linker("linkwise.solve", "linkwise.solve.Linkage")
-    assert link("trace") == "linkwise.solve.Linkage.trace"
+    link = api.linker("linkwise.solve", "linkwise.loops.Linkage")
+    assert link("trace") == "linkwise.loops.Linkage.trace"
     assert link("Pose") == "linkwise.Pose"
     assert link("lw.Mechanism.jacobian(q)") == "linkwise.Mechanism.jacobian"
     assert link("linkwise.solve.Pose") == "linkwise.Pose"

@@ -204,7 +204,7 @@ def test_all_functions_of_the_manual_are_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", WRITTEN_OUT, ids=lambda name: name.function)
 def test_linkwise_does_the_same(name: Name) -> None:
-    known = values() | {name.function: name.found()}
+    known = values() | {name.function: name.value}
     if name.function in FULL:
         exec(name.linkwise, {**known, **MOTION} if "arm." in name.linkwise else known)
         return
@@ -226,7 +226,7 @@ def test_linkwise_does_the_same(name: Name) -> None:
 
 def plain_call(name: Name) -> str:
     """The call of a function whose parameters are called as above."""
-    return f"{name.function}({', '.join(inspect.signature(name.found()).parameters)})"
+    return f"{name.function}({', '.join(inspect.signature(name.value).parameters)})"
 
 
 def test_functions_that_the_guide_speaks_of_exist() -> None:

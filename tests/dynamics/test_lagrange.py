@@ -8,12 +8,11 @@ import sympy
 from sympy import cos
 
 import linkwise as lw
-from as_sympy import matrix, real, remainder, same
 from linkwise.dynamics.lagrange import lagrange_dynamics
 from linkwise.expr import derivative, evaluate, symbol
-from linkwise.expr.gradient import gradient
-from linkwise.expr.rates import rates
-from mechanisms import direct, random_state, relative, variant
+from linkwise.expr.derivative import gradient, rates
+from support.kernels_in_sympy import matrix, real, remainder, same
+from support.random_mechanisms import direct, random_state, relative, variant
 
 ROUNDING = 5e-14
 """A few thousand roundings of numbers of the size of the result, which add up like their square root; seen: 2e-15."""

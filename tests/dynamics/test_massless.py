@@ -7,7 +7,7 @@ import pytest
 
 from linkwise import Link, Mechanism, Motor, robots
 from linkwise.errors import ModelError
-from mechanisms import direct, random_body, random_pose
+from support.random_mechanisms import direct, random_body, random_pose
 
 ENDING = "expected a mass, an inertia or a motor's inertia that this joint moves, for else its acceleration is not defined"
 TILTED = np.array([[1.0, 0, 0, 0.1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])

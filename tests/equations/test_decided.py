@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from linkwise.equations.decided import decided
+from linkwise.equations.tape_to_sympy import decided
 from linkwise.kernel.tape import trace
 from linkwise.spatial.scalar import root, select
 

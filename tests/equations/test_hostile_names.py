@@ -18,16 +18,16 @@ import pytest
 import sympy
 
 import linkwise as lw
-from as_sympy import names, real
-from compilers import C, needs_c
-from linkwise.equations.derivation import derive
-from linkwise.equations.from_sympy import from_sympy
-from linkwise.equations.graph import steps, to_sympy
+from linkwise.equations.derive import derive
+from linkwise.equations.tape_to_sympy import steps, to_sympy
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import parameter
+from linkwise.expr.sympy.from_sympy import from_sympy
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape
-from mechanisms import relative
+from support.compilers import C, needs_c
+from support.kernels_in_sympy import names, real
+from support.random_mechanisms import relative
 
 PYTHON = ["lambda", "for", "None", "self", "__import__", "exec('x')", "np", "float", "print"]
 SYMPY = ["I", "E", "S", "N", "O", "Q", "pi", "zoo", "Matrix", "gamma", "oo"]

@@ -12,9 +12,9 @@ import sympy
 
 import linkwise as lw
 from linkwise import planar
-from linkwise.equations.from_sympy import from_sympy
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.expr.node import origin_of, parameter
+from linkwise.expr.sympy.from_sympy import from_sympy
 
 LENGTH = sympy.Symbol("a1")
 MASS = sympy.Symbol("m", positive=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import sympy
 
-from linkwise.equations.graph import steps, to_sympy
+from linkwise.equations.tape_to_sympy import steps, to_sympy
 from linkwise.expr.operations import OPERATIONS
 from linkwise.kernel.tape import Tape, trace
 from linkwise.spatial.scalar import atan2, select

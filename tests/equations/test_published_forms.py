@@ -9,7 +9,7 @@ import sympy
 from sympy import cos, sin
 
 import linkwise as lw
-from as_sympy import matrix, real, remainder, same, written_out
+from support.kernels_in_sympy import matrix, real, remainder, same, written_out
 
 q1, q2, q3, q4 = q = real(["q1", "q2", "q3", "q4"])
 qd1, qd2, qd3, qd4 = qd = real(["qd1", "qd2", "qd3", "qd4"])

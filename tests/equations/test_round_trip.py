@@ -9,15 +9,15 @@ import pytest
 import sympy
 
 import linkwise as lw
-from as_sympy import names, real
-from linkwise.equations.derivation import derive
-from linkwise.equations.from_sympy import from_sympy
-from linkwise.equations.graph import steps, to_sympy
+from linkwise.equations.derive import derive
+from linkwise.equations.tape_to_sympy import steps, to_sympy
 from linkwise.expr.node import parameter
+from linkwise.expr.sympy.from_sympy import from_sympy
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape, trace
 from linkwise.spatial.scalar import atan2, greatest, least, select
-from mechanisms import relative, variant
+from support.kernels_in_sympy import names, real
+from support.random_mechanisms import relative, variant
 
 SAME = 4e-15
 """Products and sums may come in another order, and a division by a number be a product: a few roundings each."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import compilers
+from support import compilers
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a script stands in for the compiler")

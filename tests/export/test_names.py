@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise.errors import ArgumentError
-from linkwise.export.names import Names, spelt
-from linkwise.export.reserved import WORDS
+from linkwise.export.names import WORDS, Names, spelt
 
 HOSTILE = [
     "lambda",

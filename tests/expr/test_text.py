@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise.expr import evaluate, symbol
-from linkwise.expr.text import LONGEST, text
+from linkwise.expr.node import LONGEST, text
 
 x, y, z = symbol("x"), symbol("y"), symbol("z")
 

@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.identification import Identification, identify
 from linkwise.mechanism import Mechanism
-from mechanisms import SEEDS, random_mechanism, relative, sample, variant
+from support.random_mechanisms import SEEDS, random_mechanism, relative, sample, variant
 
 FLOATING = random_mechanism(3, ["revolute", "prismatic", "revolute"], floating=True)
 

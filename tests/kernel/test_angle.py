@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from linkwise.expr.operations import OPERATIONS
-from linkwise.kernel import Kernel, llvm, trace
+from linkwise.kernel import Kernel, trace
+from linkwise.kernel.backends.llvm import lowering as llvm
 
 pytest.importorskip("llvmlite", reason="what is tested is machine code")
 

@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwise.kernel import Kernel, cache, llvm, loading, trace
+from linkwise.kernel import Kernel, cache, trace
+from linkwise.kernel.backends.llvm import loading, processor
+from linkwise.kernel.backends.llvm import lowering as llvm
 
 pytest.importorskip("llvmlite", reason="what is kept is machine code")
 on_posix = pytest.mark.skipif(os.name != "posix", reason="owners and permissions as on POSIX")
@@ -78,9 +80,9 @@ def test_the_key_depends_on_what_the_code_depends_on(monkeypatch: pytest.MonkeyP
     }
     monkeypatch.setattr(llvm, "LOWERING", "another")
     keys.add(loading.cache_key(tape, "float64"))
-    monkeypatch.setattr(loading, "_processor", lambda: "another")
+    monkeypatch.setattr(processor, "known", lambda: "another")
     keys.add(loading.cache_key(tape, "float64"))
-    monkeypatch.setattr(loading, "_llvm_version", lambda: "another")
+    monkeypatch.setattr(processor, "_llvm_version", lambda: "another")
     keys.add(loading.cache_key(tape, "float64"))
     assert len(keys) == 7
     assert loading.cache_key(kernel().tape, "float64") == loading.cache_key(kernel().tape, "float64")

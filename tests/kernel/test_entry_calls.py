@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Mechanism, method, robots
-from linkwise.kernel import entry, kernel
-from mechanisms import random_mechanism, random_state
+from linkwise import Mechanism, robots
+from linkwise.algorithm import method
+from linkwise.kernel import fastcall as entry
+from linkwise.kernel.backends.llvm import backend
+from support.random_mechanisms import random_mechanism, random_state
 
 
 @pytest.fixture
@@ -204,7 +206,7 @@ def test_links_and_frames_by_name_fall_through(arm: Mechanism) -> None:
 
 def test_without_the_entry_answers_are_the_same(arm: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where arrays are laid out otherwise the methods use the gufunc."""
-    for module in (kernel, method):
+    for module in (backend, method):
         monkeypatch.setattr(module, "usable", lambda: False)
     other = arm.replace(name="other")
     point = random_state(arm)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise.kernel import Kernel, entry, trace
-from linkwise.kernel.llvm_entry import MOST_SCALARS, POOL, has_entry
+from linkwise.kernel import Kernel, trace
+from linkwise.kernel import fastcall as entry
+from linkwise.kernel.backends.llvm.fastcall import MOST_SCALARS, POOL, has_entry
 
 pytestmark = pytest.mark.skipif(not entry.usable(), reason="this Python has no compiled entry")
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from linkwise import robots
-from linkwise.kernel import Kernel, Tape, llvm, loaders
+from linkwise.kernel import Kernel, Tape
+from linkwise.kernel.backends.llvm import loaders
+from linkwise.kernel.backends.llvm import lowering as llvm
 
 pytest.importorskip("llvmlite", reason="what is tested is machine code")
 

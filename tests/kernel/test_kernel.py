@@ -18,9 +18,9 @@ import pytest
 from linkwise import Mechanism, robots
 from linkwise.errors import ArgumentError, KernelError
 from linkwise.kernel import Kernel, trace
-from linkwise.kernel import numpy as numpy_lowering
+from linkwise.kernel.backends import numpy as numpy_lowering
 from linkwise.kernel.gufunc import signature
-from mechanisms import random_state, sample
+from support.random_mechanisms import random_state, sample
 
 
 def test_it_is_a_gufunc() -> None:

@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 
 from linkwise.expr.operations import OPERATIONS
-from linkwise.kernel import Kernel, Tape, entry, llvm, llvm_arguments, llvm_plan, trace
-from linkwise.kernel.llvm_plan import ANGLES, LARGE, LARGE_PART, PART, Plan
+from linkwise.kernel import Kernel, Tape, trace
+from linkwise.kernel import fastcall as entry
+from linkwise.kernel.backends.llvm import arguments as llvm_arguments
+from linkwise.kernel.backends.llvm import lowering as llvm
+from linkwise.kernel.backends.llvm import schedule as llvm_plan
+from linkwise.kernel.backends.llvm.schedule import ANGLES, LARGE, LARGE_PART, PART, Plan
 
 pytest.importorskip("llvmlite", reason="what is tested is machine code")
 

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise.kernel import llvm, loaders, rollout, trace
+from linkwise.kernel import trace
+from linkwise.kernel.backends.llvm import loaders
+from linkwise.kernel.backends.llvm import lowering as llvm
+from linkwise.kernel.backends.llvm import rollout as llvm_rollout
 from linkwise.kernel.rollout import Program, Recorded, Rollout
 
 pytest.importorskip("llvmlite", reason="what is tested is machine code")
@@ -127,8 +130,8 @@ def test_compiled_once_then_found(images: bool, tmp_path: Path, monkeypatch: pyt
     if not images:
         monkeypatch.setattr(loaders, "works", lambda loader: loader != "image")
     made = []
-    real = rollout.object_code
-    monkeypatch.setattr(rollout, "object_code", lambda program: made.append(program) or real(program))
+    real = llvm_rollout.object_code
+    monkeypatch.setattr(llvm_rollout, "object_code", lambda program: made.append(program) or real(program))
     q, qd = states(3)
     runs = [Rollout(program())(q, qd, [np.zeros((1, 1, 2))], start=0.0, step=0.1, steps=4, record=2) for _ in range(2)]
     assert len(made) == 1

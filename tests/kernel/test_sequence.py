@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwise.kernel import Kernel, trace
-from linkwise.kernel.descent import Descent, Program
+from linkwise.kernel.iteration import Descent, Program
 from linkwise.kernel.sequence import Call, Copy, If, Sequence
 from linkwise.spatial.scalar import cos_sin, root, select
 

@@ -8,7 +8,7 @@ import pytest
 from linkwise import Link, Mechanism
 from linkwise.errors import ArgumentError
 from linkwise.spatial.quaternion import quaternion_rotation
-from mechanisms import FLOATING, direct, random_state, relative, variant
+from support.random_mechanisms import FLOATING, direct, random_state, relative, variant
 
 BODY = Mechanism([Link(joint="fixed", mass=1.0, inertia=np.ones(3))], floating=True)
 REST = np.array([0.0, 0, 0, 1, 0, 0, 0])

@@ -13,14 +13,14 @@ import pytest
 
 from linkwise import Link, Mechanism, Motor, robots
 from linkwise.dynamics import base_bodies, base_forms
-from linkwise.dynamics.base_bodies import BaseBodies
-from linkwise.dynamics.base_parameters import _sampled, ranked
+from linkwise.dynamics.base_parameters.base_parameters import _sampled, ranked
+from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.expr.node import parameter
 from linkwise.model.symbolic import numbers_at
 from linkwise.spatial.rotation import rotation_x
 from linkwise.spatial.transform import transform
-from mechanisms import direct, random_state, relative, variant
-from special_mechanisms import special_mechanism
+from support.random_mechanisms import direct, random_state, relative, variant
+from support.special_mechanisms import special_mechanism
 
 SPAN = 1e-12
 """Of a column that is made of others, relative to the largest: rounding, times the coefficients, below 100."""

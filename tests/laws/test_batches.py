@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
-from linkwise.algorithm import ALGORITHMS, find
-from mechanisms import arguments, craft, parts, sample
+from linkwise.algorithm.declaration import ALGORITHMS, find
+from support.random_mechanisms import arguments, craft, parts, sample
 
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, Motor
-from mechanisms import direct, random_state, relative, variant
-from rotors import anywhere, freed
+from support.random_mechanisms import direct, random_state, relative, variant
+from support.rotors_as_links import anywhere, freed
 
 NAMES = (*(f"rotors {seed}" for seed in range(6)), *(f"floating rotors {seed}" for seed in range(4)))
 BOUND = 5e-14

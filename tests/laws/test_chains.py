@@ -10,8 +10,8 @@ import pytest
 
 from linkwise import Mechanism
 from linkwise.control import Chain, FixedPosition, MovingPosition, State, Velocity, replay, rotation_angles
-from mechanisms import coupled, random_mechanism
-from some_chains import EPS, enable, exceeded, place_of, predicted, solved
+from support.chains import EPS, enable, exceeded, place_of, predicted, solved
+from support.random_mechanisms import coupled, random_mechanism
 
 MADE_OF = {
     1: (("revolute", "prismatic", "screw", "revolute"), (-1, 0, 1, 0)),

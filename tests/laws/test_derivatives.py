@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact import by_motion, gradients
-from mechanisms import FLOATING, VARIANTS, column_by_column, direct, random_state, relative, variant
+from support.exact_derivatives import by_motion, gradients
+from support.random_mechanisms import FLOATING, VARIANTS, column_by_column, direct, random_state, relative, variant
 
 at_each = pytest.mark.parametrize("name", VARIANTS)
 BOUND = 1e-13

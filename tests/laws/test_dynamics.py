@@ -12,9 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import manual
 from linkwise import Mechanism, Motor
-from mechanisms import SEEDS, mechanisms, numpy_call, random_mechanism, random_state, relative, sample, variant
+from support import spacelib_manual as manual
+from support.random_mechanisms import (
+    SEEDS,
+    mechanisms,
+    numpy_call,
+    random_mechanism,
+    random_state,
+    relative,
+    sample,
+    variant,
+)
 
 at_each = pytest.mark.parametrize("seed", SEEDS)
 ROUNDING = 5e-14

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact import along, by_motion, gradients, rates
-from linkwise.dynamics.articulated import articulated_acceleration
+from linkwise.dynamics.articulated_body import articulated_acceleration
 from linkwise.dynamics.forward_dynamics import composite_acceleration
-from linkwise.dynamics.motors import friction
-from linkwise.model.reduction import moving_bodies
-from mechanisms import FIXED, FREE, VARIANTS, direct, random_mechanism, random_state, relative, variant
+from linkwise.dynamics.motor_terms import friction
+from linkwise.model.body_tree import moving_bodies
+from support.exact_derivatives import along, by_motion, gradients, rates
+from support.random_mechanisms import FIXED, FREE, VARIANTS, direct, random_mechanism, random_state, relative, variant
 
 at_each = pytest.mark.parametrize("name", VARIANTS)
 ROUNDING = 5e-14

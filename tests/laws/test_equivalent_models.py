@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from linkwise import Link, Mechanism
 from linkwise.model.inertia import Inertia
 from linkwise.spatial.transform import dh_modified, dh_standard, inverse
-from mechanisms import DH_KINDS, direct, mechanisms, random_body, random_mechanism, random_pose, random_state, relative
+from support.random_mechanisms import (
+    DH_KINDS,
+    direct,
+    mechanisms,
+    random_body,
+    random_mechanism,
+    random_pose,
+    random_state,
+    relative,
+)
 
 BOUND = 1e-13
 """The two descriptions round differently in a few hundred operations; seen: 3e-15."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compilers import C
 from linkwise import Mechanism
-from linkwise.algorithm import ALGORITHMS, find
-from mechanisms import arguments, craft, parts, sample
+from linkwise.algorithm.declaration import ALGORITHMS, find
+from support.compilers import C
+from support.random_mechanisms import arguments, craft, parts, sample
 
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)

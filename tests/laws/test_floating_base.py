@@ -7,7 +7,7 @@ import pytest
 
 from linkwise import Link, Mechanism
 from linkwise.spatial.quaternion import quaternion_rotation
-from mechanisms import FLOATING, direct, random_rotation, random_state, relative, variant
+from support.random_mechanisms import FLOATING, direct, random_rotation, random_state, relative, variant
 
 at_each = pytest.mark.parametrize("name", FLOATING)
 BOUND = 5e-14

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwise as lw
-from mechanisms import (
+from support.random_mechanisms import (
     COUPLED,
     FIXED,
     FLOATING,

@@ -14,8 +14,8 @@ import pytest
 import linkwise as lw
 from linkwise import Link, Mechanism
 from linkwise.expr.node import symbol
-from linkwise.expr.shorten import shortened
-from linkwise.robo.frames import _outward
+from linkwise.expr.simplify import shortened
+from linkwise.robo.writing import _outward
 
 
 def chain(count: int, **options: object) -> Mechanism:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import manual
 from linkwise import Link, Mechanism
-from mechanisms import mechanisms, numpy_call, random_body, random_state, relative
+from support import spacelib_manual as manual
+from support.random_mechanisms import mechanisms, numpy_call, random_body, random_state, relative
 
 CASES = json.loads(Path(__file__, "../../data/spacelib_manual_7_1.json").resolve().read_text(encoding="utf-8"))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact import along, by_motion, rates
 from linkwise import Mechanism
-from mechanisms import FLOATING, VARIANTS, direct, random_state, relative, variant
+from support.exact_derivatives import along, by_motion, rates
+from support.random_mechanisms import FLOATING, VARIANTS, direct, random_state, relative, variant
 
 at_each = pytest.mark.parametrize("name", VARIANTS)
 BOUND = 5e-14

@@ -23,10 +23,10 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.errors import ModelError
-from mechanisms import afloat, direct, random_mechanism, random_state, relative
+from support.random_mechanisms import afloat, direct, random_mechanism, random_state, relative
 
 if TYPE_CHECKING:
-    from mujoco_twin import Twin
+    from support.mujoco_model import Twin
 
 mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
 
@@ -65,7 +65,7 @@ Pair = tuple[Mechanism, "Twin", np.ndarray, np.ndarray, np.ndarray]
 
 @pytest.fixture(params=CASES, scope="module")
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    from mujoco_twin import Twin
+    from support.mujoco_model import Twin
 
     mech = CASES[request.param]()
     with pytest.MonkeyPatch.context() as patch:
@@ -84,7 +84,7 @@ def placed(pair: Pair) -> Twin:
 
 @pytest.mark.parametrize("name", [*OPEN, "floating"])
 def test_poses_and_jacobian(name: str) -> None:
-    from mujoco_twin import Twin
+    from support.mujoco_model import Twin
 
     mech = CASES["floating_tree201"]() if name == "floating" else robots.load(name)
     q, _, _ = random_state(mech, 2)

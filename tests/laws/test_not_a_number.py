@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.algorithm import ALGORITHMS, find
+from linkwise.algorithm.declaration import ALGORITHMS, find
 from linkwise.kernel import Tape
-from mechanisms import arguments, craft, parts, sample
+from support.random_mechanisms import arguments, craft, parts, sample
 
 find("inverse_dynamics")
 ROWS = 11

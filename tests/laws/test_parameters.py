@@ -12,7 +12,7 @@ import pytest
 from linkwise import Link, Mechanism, Motor, robots
 from linkwise.errors import ModelError
 from linkwise.model.parameters import LINK, MOTOR
-from mechanisms import VARIANTS, direct, random_body, random_mechanism, random_state, relative, variant
+from support.random_mechanisms import VARIANTS, direct, random_body, random_mechanism, random_state, relative, variant
 
 BOUND = 5e-14
 """Rounding; seen: 4e-15."""

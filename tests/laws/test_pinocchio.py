@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
-from mechanisms import FLOATING, SEEDS, Interpreted, direct, random_mechanism, random_state, relative, variant
+from support.random_mechanisms import FLOATING, SEEDS, Interpreted, direct, random_mechanism, random_state, relative, variant
 
 if TYPE_CHECKING:
-    from pinocchio_twin import Twin
+    from support.pinocchio_model import Twin
 
 pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 
@@ -37,7 +37,7 @@ Pair = tuple[Mechanism, "Twin", tuple[np.ndarray, ...]]
 
 @pytest.fixture(params=CASES, scope="module")
 def pair(request: pytest.FixtureRequest) -> Pair:
-    from pinocchio_twin import Twin
+    from support.pinocchio_model import Twin
 
     mech = CASES[request.param]()
     return mech, Twin(mech), random_state(mech, 1)

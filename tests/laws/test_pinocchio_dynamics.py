@@ -23,11 +23,11 @@ import pytest
 from linkwise import Mechanism, robots
 from linkwise.errors import ModelError
 from linkwise.model.parameters import to_body
-from mechanisms import FLOATING, SEEDS, afloat, direct, random_mechanism, random_state, relative, variant
-from rotors import anywhere, freed
+from support.random_mechanisms import FLOATING, SEEDS, afloat, direct, random_mechanism, random_state, relative, variant
+from support.rotors_as_links import anywhere, freed
 
 if TYPE_CHECKING:
-    from pinocchio_twin import Twin
+    from support.pinocchio_model import Twin
 
 pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 
@@ -53,7 +53,7 @@ Pair = tuple[Mechanism, "Twin", np.ndarray, np.ndarray, np.ndarray]
 
 @pytest.fixture(params=CASES, scope="module")
 def pair(request: pytest.FixtureRequest) -> Pair:
-    from pinocchio_twin import Twin
+    from support.pinocchio_model import Twin
 
     mech = CASES[request.param]()
     return mech, Twin(mech), *random_state(mech, 1)
@@ -191,7 +191,7 @@ def test_regressor(pair: Pair) -> None:
 
 @pytest.mark.parametrize("name", [name for name in FLOATING if "rotors" not in name])
 def test_integrate_and_difference(name: str) -> None:
-    from pinocchio_twin import Twin
+    from support.pinocchio_model import Twin
 
     mech = variant(name)
     peer = Twin(mech)
@@ -210,7 +210,7 @@ def test_integrate_and_difference(name: str) -> None:
 @pytest.mark.parametrize("name", ["rotors 1", "rotors 4", "floating rotors 0", "floating rotors 3"])
 def test_carried_rotors(name: str) -> None:
     """Pinocchio is given each rotor as a body on a joint of its carrier, and what it computes is tied together."""
-    from pinocchio_twin import Twin
+    from support.pinocchio_model import Twin
 
     mech = variant(name).nofriction()
     mech = mech.replace(motors=[motor for motor in mech.motors if motor.mass])  # its bodies cannot have holes

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from linkwise import Link, Mechanism
 from linkwise.spatial.rotation import rotation_about
-from mechanisms import (
+from support.random_mechanisms import (
     SEEDS,
     Interpreted,
     mechanisms,

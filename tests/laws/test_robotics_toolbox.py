@@ -14,7 +14,7 @@ Where the toolboxes say different things from Linkwise, and why:
 | pedestal | base at the shoulder | the one for Python adds 0.672 m to every height; no effort changes |
 | `coriolis` | C of Christoffel symbols, no friction | the same matrix |
 | friction at rest | none at exactly zero speed | the same; a zero that is 1e-15 has all of it: `test_rounding` |
-| older friction rule | `"toolbox7"` | version 7 and Scilab's: G (B qd + Tc), see `tests/dynamics/test_motors.py` |
+| older friction rule | `"toolbox7"` | version 7 and Scilab's: G (B qd + Tc), see `tests/dynamics/test_motor_terms.py` |
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, Motor, robots
-from published_puma import (
+from support.published_puma import (
     ACCEL_ELSEWHERE,
     ACCEL_QN,
     CARTESIAN_QN,

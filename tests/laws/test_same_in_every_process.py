@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "tape_digests.py"
+SCRIPT = Path(__file__).parents[1] / "support" / "tape_digests.py"
 
 
 @cache

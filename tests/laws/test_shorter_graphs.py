@@ -9,12 +9,12 @@ import pytest
 
 import linkwise as lw
 from linkwise import Mechanism
-from linkwise.algorithm import find
+from linkwise.algorithm.declaration import find
 from linkwise.expr.count import operation_count
 from linkwise.expr.evaluate import evaluate
 from linkwise.expr.node import Expr, symbol
-from linkwise.expr.shorten import shortened
-from mechanisms import arguments, craft, sample
+from linkwise.expr.simplify import shortened
+from support.random_mechanisms import arguments, craft, sample
 
 MECHANISMS = {"puma560": lw.robots.puma560(), "scara": lw.robots.scara_icomatic(), "arm": sample(3), "craft": craft()}
 NAMES = (

@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from held import KINDS, PAIRED, held, lacking
 from linkwise import Mechanism, robots
 from linkwise.solve import Solution, solve
 from linkwise.solve.constraints import Aligned, Closed, Constraint, Coordinate, LookAt, Pose, Position
-from mechanisms import afloat, coupled, numpy_call, random_mechanism, random_state
+from support.constraint_residuals import KINDS, PAIRED, held, lacking
+from support.random_mechanisms import afloat, coupled, numpy_call, random_mechanism, random_state
 
 TOL = 1e-9
 ROUNDING = 1e-13

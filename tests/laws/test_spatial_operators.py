@@ -11,8 +11,8 @@ import pytest
 from linkwise import Link, Mechanism
 from linkwise.dynamics import operational_space_inertia
 from linkwise.dynamics.inverse_dynamics import recursion
-from linkwise.model.reduction import moving_bodies
-from mechanisms import FREE, direct, random_state, relative, variant
+from linkwise.model.body_tree import moving_bodies
+from support.random_mechanisms import FREE, direct, random_state, relative, variant
 
 BOUND = 5e-14
 """Rounding; the operators are products of up to seven 6x6 transports; seen: 3e-15."""

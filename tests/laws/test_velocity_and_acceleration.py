@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from mechanisms import SEEDS, random_state, sample, variant
+from support.random_mechanisms import SEEDS, random_state, sample, variant
 
 STEP = 3e-4
 BOUND = 3e-11

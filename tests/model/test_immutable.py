@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import given
 
 from linkwise import Inertia, Link, Mechanism, Motor
-from mechanisms import mechanisms, random_mechanism, random_pose, random_state, sample
+from linkwise.errors import ArgumentError
+from support.random_mechanisms import mechanisms, random_mechanism, random_pose, random_state, sample
 
 
 def arrays(mech: Mechanism) -> list[np.ndarray]:
@@ -163,6 +165,34 @@ def test_kernels_stay_with_their_mechanism() -> None:
     assert np.array_equal(copy.deepcopy(mech).inverse_dynamics(*state), tau)
     heavier = mech.replace_link(0, mass=100.0)
     assert not np.array_equal(heavier.inverse_dynamics(*state), tau)
+
+
+def test_memo_makes_once_and_stays_with_its_mechanism() -> None:
+    mech, calls = random_mechanism(9), []
+
+    def make() -> list[int]:
+        calls.append(1)
+        return calls
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: mech.memo("test", "key", make), range(64)))
+    assert len(calls) == 1
+    assert all(result is calls for result in results)
+    assert mech.memo("test", "other key", lambda: 3) == 3
+    for other in (mech.replace(name="other"), pickle.loads(pickle.dumps(mech)), copy.copy(mech), copy.deepcopy(mech)):
+        assert other.memo("test", "key", lambda: "made anew") == "made anew"
+
+
+def test_memo_keeps_nothing_of_a_failure() -> None:
+    mech = random_mechanism(9)
+
+    def fail() -> int:
+        raise ArgumentError("no")
+
+    for _ in range(2):
+        with pytest.raises(ArgumentError):
+            mech.memo("test", "key", fail)
+    assert mech.memo("test", "key", lambda: 1) == 1
 
 
 def test_names_limits_and_indices() -> None:

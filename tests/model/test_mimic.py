@@ -11,7 +11,7 @@ from linkwise import Link, Mechanism, Mimic, Motor
 from linkwise.dynamics import spatial_operators
 from linkwise.errors import ModelError
 from linkwise.model.coupling import coupling
-from mechanisms import COUPLED, direct, random_state, relative, variant
+from support.random_mechanisms import COUPLED, direct, random_state, relative, variant
 
 
 def gripper(**fields: object) -> Mechanism:
@@ -67,8 +67,8 @@ def test_moves_as_the_free_mechanism_at_the_same_joints(name: str, algorithm: st
     q, qd, _ = random_state(mech, 2)
     given = (q, qd) if algorithm in {"kinetic_energy", "momentum"} else (q,)
     free = (how.coordinates(q), how.speeds(qd))[: len(given)]
-    assert how.free.n == sum(link.moves for link in mech.links) > mech.n
-    assert relative(direct(mech, algorithm, *given), direct(how.free, algorithm, *free)) <= 1e-15  # the same operations
+    assert how.uncoupled.n == sum(link.moves for link in mech.links) > mech.n
+    assert relative(direct(mech, algorithm, *given), direct(how.uncoupled, algorithm, *free)) <= 1e-15  # the same operations
 
 
 @pytest.mark.parametrize("name", COUPLED)
@@ -77,7 +77,7 @@ def test_efforts_do_the_work_of_those_of_the_free_mechanism(name: str) -> None:
     mech = variant(name)
     how = coupling(mech)
     q, qd, qdd = random_state(mech, 3)
-    free = direct(how.free, "inverse_dynamics", how.coordinates(q), how.speeds(qd), how.speeds(qdd))
+    free = direct(how.uncoupled, "inverse_dynamics", how.coordinates(q), how.speeds(qd), how.speeds(qdd))
     tau = direct(mech, "inverse_dynamics", q, qd, qdd)
     error = abs(tau @ qd - free @ how.speeds(qd)) / (np.abs(free) @ np.abs(how.speeds(qd)))
     print(f"{error:.1e}")

@@ -11,9 +11,9 @@ import pytest
 
 from linkwise import Inertia, Link, Mechanism, Motor
 from linkwise.errors import ArgumentError, ModelError
-from linkwise.model.drive import Drive
+from linkwise.model.transmission import Drive
 from linkwise.model.tree import Tree
-from mechanisms import random_body, random_rotation
+from support.random_mechanisms import random_body, random_rotation
 
 ROTOR: dict[str, Any] = {"carrier": "arm", "axis": (0, 0, 1)}
 BODY: dict[str, Any] = {**ROTOR, "mass": 0.4, "com": (0, 0, 0.1), "rotor_inertia": (3e-4, 3e-4, 2e-4)}

@@ -7,7 +7,7 @@ import pytest
 
 from linkwise import Mechanism
 from linkwise.errors import ModelError
-from mechanisms import direct, random_mechanism, random_pose, random_state, relative
+from support.random_mechanisms import direct, random_mechanism, random_pose, random_state, relative
 
 ROUNDING = 1e-14
 """The same sums in another order."""

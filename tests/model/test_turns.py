@@ -11,7 +11,7 @@ import pytest
 import linkwise as lw
 from linkwise import planar
 from linkwise.errors import ModelError
-from linkwise.model.checks import TURN
+from linkwise.model.validation import TURN
 
 SAID = "expected rad, and this is more than a turn; if these are degrees, numpy.radians makes radians of them"
 

@@ -11,7 +11,7 @@ import pytest
 from linkwise import planar, robots
 from linkwise.errors import ArgumentError
 from linkwise.planar import Link, Loop, Mechanism
-from linkwise.planar.closing import CLOSED
+from linkwise.planar.spatial import CLOSED
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,6 @@ def test_the_linkage_is_kept(four_bar: Mechanism) -> None:
 
 def test_what_the_solver_calls_closed_is_looked_at_again(four_bar: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     claimed = SimpleNamespace(success=np.array(True), q=four_bar.close([0.8, 0.1, 1.6]) + np.array([0.0, 1e-9, 0.0]))
-    monkeypatch.setattr("linkwise.planar.closing.assemble", lambda *_: claimed)
+    monkeypatch.setattr("linkwise.planar.spatial.assemble", lambda *_: claimed)
     with pytest.raises(ArgumentError, match=r"the loops of 'four-bar', 'pin', are still open by .*e-1?\d+ of its size"):
         four_bar.close([0.8, 0.1, 1.6])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 
 from linkwise import planar
 from linkwise.errors import ArgumentError
-from linkwise.planar.configuration_space_bound import ROUNDING
+from linkwise.planar.configuration_space import ROUNDING
 from linkwise.planar.configuration_space_picture import _of_pi
-from linkwise.view.figure import rendered
+from linkwise.plot.rendering import rendered
 
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 WALL = [(1.1, 0.3), (1.4, 0.3), (1.4, 1.2), (1.1, 1.2)]
@@ -119,7 +120,7 @@ def test_rounding_of_the_places_is_part_of_the_proof(monkeypatch: pytest.MonkeyP
     mechanism, wall, off = far_away()
     hits = []
     for rounding in (ROUNDING, 0.0):
-        monkeypatch.setattr("linkwise.planar.configuration_space_bound.ROUNDING", rounding)
+        monkeypatch.setattr(sys.modules["linkwise.planar.configuration_space"], "ROUNDING", rounding)
         found = planar.configuration_space(mechanism, wall, points=21)
         hits.append(planar.collides(mechanism, found.configurations()[found.clear][:, None] + off, obstacles=wall).sum())
     assert hits[0] == 0

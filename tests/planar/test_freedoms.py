@@ -10,11 +10,11 @@ import pytest
 import linkwise as lw
 from linkwise import planar, robots
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.closing import closed_samples, closing
-from linkwise.kinematics.mobility import ranks_at
+from linkwise.loops import Linkage
+from linkwise.loops.loop_solver import closed_samples, closing
+from linkwise.loops.mobility import ranks_at
 from linkwise.planar import Link, Loop, Mechanism
-from linkwise.planar.closing import twin
-from linkwise.solve.linkage import Linkage
+from linkwise.planar.spatial import twin
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 

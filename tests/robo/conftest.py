@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise.robo import KINDS
-from mechanisms import random_body
+from support.random_mechanisms import random_body
 
 Lists = tuple[list[list[Any]], list[list[Any]]]
 

@@ -12,7 +12,7 @@ from linkwise import Link, Mechanism, Motor, robo, robots
 from linkwise.errors import ModelError
 from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
-from mechanisms import direct, random_body, random_pose
+from support.random_mechanisms import direct, random_body, random_pose
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -12,15 +12,15 @@ import math
 import numpy as np
 import pytest
 
-from closed_linkages import cut
 from linkwise import Mechanism
-from linkwise.kinematics.mobility import mobility
-from linkwise.solve.linkage.linkage import Linkage
-from linkwise.solve.planar_loops import AssemblyModes
+from linkwise.loops.assembly_modes import AssemblyModes
+from linkwise.loops.linkage import Linkage
+from linkwise.loops.mobility import mobility
 from linkwise.spatial.rotation import rotation_z
 from linkwise.view import draw
-from linkwise.view.drawing.skeleton import skeleton
-from looped import bundled
+from linkwise.view.scene import build, lay_out
+from support.loop_mechanisms import bundled
+from support.random_linkages import cut
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 
@@ -252,16 +252,22 @@ def test_a_whole_turn_of_each_stays_on_its_branch(name: str) -> None:
 @pytest.mark.parametrize("name", FREEDOMS)
 def test_closures_are_drawn_where_they_are(name: str) -> None:
     mech = bundled(name)
-    laid = skeleton(mech)
-    assert [closure.loop for closure in laid.closures] == list(mech.loops)
+    layout, scene = lay_out(mech), build(mech)
     poses = dict(zip(mech.link_names, mech.link_poses(mech.neutral), strict=True))
-    for closure in laid.closures:
-        one, two = (frame[:3, 3] for frame in closure.frames)
-        np.testing.assert_allclose(one, two, atol=ROUNDING)
-        link, frame = poses[closure.loop.second], closure.loop.second_frame
-        np.testing.assert_allclose(two, (link @ frame)[:3, 3], atol=ROUNDING)
-        np.testing.assert_allclose(closure.bars[1][0], link[:3, 3], atol=ROUNDING)
-        assert np.any(np.all(np.abs(laid.points - two) < ROUNDING, axis=1))
+    gaps = [span for span in scene.spans if span.role == "gap"]
+    assert len(gaps) == len(mech.loops)
+    carriers = scene.carriers(layout.poses)[1 + len(mech.links) :]
+    starts, along = carriers[:, :3, 3], carriers[:, :3, 2]
+    of_gaps = [span.role == "gap" for span in scene.spans]
+    for loop, span, one, way in zip(mech.loops, gaps, starts[of_gaps], along[of_gaps], strict=True):
+        assert np.linalg.norm(way) < 1.1e-5 * layout.size  # (never quite zero)
+        link, two = poses[loop.second], one
+        np.testing.assert_allclose(two, (link @ loop.second_frame)[:3, 3], atol=ROUNDING)
+        (bar,) = [rod for rod in layout.rods if rod.link == span.links[1] and np.array_equal(rod.points[1], span.points[1])][
+            :1
+        ]
+        np.testing.assert_allclose(layout.world(bar.link, bar.points)[0], link[:3, 3], atol=ROUNDING)
+        assert np.any(np.all(np.abs(layout.points() - two) < ROUNDING, axis=1))
 
 
 def test_an_open_loop_is_drawn_dashed() -> None:
@@ -270,8 +276,10 @@ def test_an_open_loop_is_drawn_dashed() -> None:
     mech = bundled("four_bar")
     for q, wanted in ((mech.neutral, 0), ([0.5, 0.0, 0.0], 1)):
         axes = draw(mech, q).axes[0]
-        dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
+        dashed = [line for line in axes.lines if line.get_linestyle() == "--" and line.get_visible()]
         assert len(dashed) == wanted
         if dashed:
             ends = np.array(dashed[0].get_data_3d()).T
-            np.testing.assert_allclose(ends, [frame[:3, 3] for frame in skeleton(mech, q).closures[0].frames], atol=ROUNDING)
+            (loop,), poses = mech.loops, dict(zip(mech.link_names, mech.link_poses(q), strict=True))
+            sides = ((loop.first, loop.first_frame), (loop.second, loop.second_frame))
+            np.testing.assert_allclose(ends, [(poses[name] @ frame)[:3, 3] for name, frame in sides], atol=ROUNDING)

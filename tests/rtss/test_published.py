@@ -27,7 +27,7 @@ from linkwise.rtss import (
     rt_robot,
     rt_twolink,
 )
-from published_puma import (
+from support.published_puma import (
     ACCEL_ELSEWHERE,
     ACCEL_QN,
     CARTESIAN_QN,

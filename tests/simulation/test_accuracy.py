@@ -7,7 +7,7 @@ import pytest
 
 from linkwise import Link, Mechanism, robots
 from linkwise.simulation import simulate
-from mechanisms import random_mechanism
+from support.random_mechanisms import random_mechanism
 
 LENGTH, GRAVITY = 0.7, 9.81
 PENDULUM = Mechanism([Link(axis=(0, 1, 0), mass=2.0, com=(0, 0, -LENGTH))])

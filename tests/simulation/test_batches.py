@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
-from linkwise.kernel import rollout as machine
+from linkwise.kernel.backends.llvm import rollout as machine
 from linkwise.simulation import simulate
 from linkwise.trajectory import Trajectory
-from mechanisms import afloat, random_mechanism
+from support.random_mechanisms import afloat, random_mechanism
 
 FIELDS = ("q", "qd", "qdd", "tau")
 METHODS = ("rk4", "semi_implicit_euler", "euler")

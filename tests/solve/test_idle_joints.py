@@ -5,9 +5,9 @@ import pytest
 
 import linkwise as lw
 from linkwise import Link, Mechanism
+from linkwise.inverse_kinematics.multi_start import numeric_solutions
 from linkwise.solve import Coordinate, Pose, Position, solve
-from linkwise.solve.numeric_solutions import numeric_solutions
-from linkwise.solve.system import system_of
+from linkwise.solve.compiled_problem import system_of
 
 ARM = lw.robots.ur5()
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, robots
-from linkwise.kernel import descent
-from linkwise.solve import Pose, Position, inverse_kinematics, solve
-from linkwise.solve.system import KEPT, system_of
+from linkwise.inverse_kinematics import inverse_kinematics
+from linkwise.kernel import iteration as descent
+from linkwise.solve import Pose, Position, solve
+from linkwise.solve.compiled_problem import KEPT, system_of
 
 
 def same(one: Any, other: Any) -> bool:
@@ -128,7 +129,7 @@ def test_what_is_kept_stays_small(puma: Mechanism, targets: np.ndarray) -> None:
     assert len(system._starts) <= KEPT
     assert len(system._settings) <= KEPT
     solve(puma, Position(-1, targets[:, :3, 3]))
-    kept = system_of(puma, [Position(-1, [0.0, 0.0, 0.0])]).task.constraints
+    kept = system_of(puma, [Position(-1, [0.0, 0.0, 0.0])]).problem.constraints
     assert [np.shape(constraint.numbers) for constraint in kept] == [(16,)]
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
-from linkwise.solve import Pose, inverse_kinematics
-from linkwise.solve.system import system_of
+from linkwise.inverse_kinematics import inverse_kinematics
+from linkwise.solve import Pose
+from linkwise.solve.compiled_problem import system_of
 
 TURN = 2 * np.pi
 

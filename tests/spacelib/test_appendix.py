@@ -10,7 +10,7 @@ import sympy
 from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
 from linkwise.spacelib import appendix
-from linkwise.spacelib.cardan_rates import cardompt
+from linkwise.spacelib.cardan import cardompt
 from linkwise.spatial.rotation import skew
 
 RNG = np.random.default_rng(25)

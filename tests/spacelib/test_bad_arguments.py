@@ -51,7 +51,7 @@ OF_ANGLES = (
 )
 OWN: dict[str, dict[str, Any]] = {
     **each(OF_ANGLES, ANGLES),
-    **{row.function: ANGLES for row in NAMES if row.module == "shortcuts"},
+    **{row.function: ANGLES for row in NAMES if row.group == "Fixed conventions"},
     **each("cross dot dot2 dot3 mod modulus", {"a": [1.0, 2.0, 3.0], "b": [3.0, 1.0, 2.0]}),
     **each("rotat2 rotat24 rotat34 traslat2 traslat24 makel2 vactowh2 vactowh3", {"a": Z}),
     "inva": {"alpha": 0.1, "i": X, "j": Y, "k": Z},
@@ -67,7 +67,7 @@ OWN: dict[str, dict[str, Any]] = {
     "crosstom": {"A1": [1.0, 2.0, 3.0], "A2": [0.0, 1.0, 0.0]},
 }
 
-FUNCTIONS = {row.function: row.found() for row in NAMES if callable(row.found())}
+FUNCTIONS = {row.function: row.value for row in NAMES if callable(row.value)}
 
 
 def parameters(name: str) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def outcome_of(name: str, key: str, wrong: Any) -> str:
     return "" if finite(name, result) else repr(result)
 
 
-SHORT = {row.function for row in NAMES if row.module in ("shortcuts", "appendix", "printing")}
+SHORT = {row.function for row in NAMES if row.group in ("Fixed conventions", "Further names of C and Maple", "Printing")}
 WITH_NAN = {"intersec", "interlpl", "inter2pl"}
 
 

@@ -12,11 +12,21 @@ import sympy
 
 from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
-from linkwise.spacelib.cardan import cardatom, cardator
-from linkwise.spacelib.cardan_rates import cardatog, cardatoh, cardatow, cardompt, cardtome, cardtoom, htocarda, wtocarda
-from linkwise.spacelib.change_of_frame import mami
+from linkwise.spacelib.cardan import (
+    cardatog,
+    cardatoh,
+    cardatom,
+    cardator,
+    cardatow,
+    cardompt,
+    cardtome,
+    cardtoom,
+    htocarda,
+    wtocarda,
+)
 from linkwise.spacelib.constants import ORIGIN, PIG, PIG_2, X, Y, Z
 from linkwise.spacelib.position import dhtom, screwtom
+from linkwise.spacelib.transformations import mami
 from linkwise.spacelib.velocity import makel2
 
 SEQUENCES = [axes for axes in itertools.product(range(3), repeat=3) if axes[1] not in (axes[0], axes[2])]

@@ -10,10 +10,10 @@ import pytest
 import sympy
 from scipy.spatial.transform import Rotation
 
-from figures import EPS, inner, on_expressions, on_sympy, parts, random_points, same_bits, unit
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import X, Y, Z
 from linkwise.spacelib.frames import aaxis, frame4p, frame4v, framep, framev
+from support.spacelib_figures import EPS, inner, on_expressions, on_sympy, parts, random_points, same_bits, unit
 
 PAIRS = list(itertools.permutations((X, Y, Z), 2))
 SMALL = 8 * EPS

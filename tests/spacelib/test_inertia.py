@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import sympy
 
-from figures import EPS, on_expressions, on_sympy, same_bits
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import NULL4, ORIGIN, Rev, X, Y, Z
 from linkwise.spacelib.inertia import PseDot, actom, jtoj, psedot
 from linkwise.spacelib.velocity import makel2
 from linkwise.spatial.matrix_method import action_matrix, velocity_matrix
+from support.spacelib_figures import EPS, on_expressions, on_sympy, same_bits
 
 NOT_A_BODY = "jtoj: no body has these moments of inertia: each of jxx, jyy, jzz is at most the sum of the other two"
 TOO_LARGE = "jtoj: no body has products of inertia as large as these beside its moments"

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
-from linkwise.spacelib.elimination_batch import reduce_batch
-from linkwise.spacelib.elimination_compiled import compiled
+from linkwise.spacelib.elimination import compiled, reduce_batch
 from linkwise.spacelib.linear_systems import linears, minvers, solve_l
 
 RNG = np.random.default_rng(22)

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 import sympy
 
-from figures import (
+from linkwise.errors import ArgumentError
+from linkwise.expr import evaluate, symbol
+from linkwise.spacelib.constants import ORIGIN
+from linkwise.spacelib.lines import intersec, line2p, linpvect, projponl
+from support.random_mechanisms import random_rotation
+from support.spacelib_figures import (
     EPS,
     inner,
     lines,
@@ -21,11 +26,6 @@ from figures import (
     same_bits,
     unit,
 )
-from linkwise.errors import ArgumentError
-from linkwise.expr import evaluate, symbol
-from linkwise.spacelib.constants import ORIGIN
-from linkwise.spacelib.lines import intersec, line2p, linpvect, projponl
-from mechanisms import random_rotation
 
 OBLIQUE, CROSSING, PARALLEL, SAME = 1, 0, 2, -1
 RESULTS = ("lmindist", "mindist", "pl", "I", "inttype")

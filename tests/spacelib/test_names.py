@@ -62,7 +62,7 @@ def test_shortcuts_of_the_appendix() -> None:
 @pytest.mark.parametrize("row", NAMES, ids=lambda row: row.function)
 def test_names_are_bound(row: Name) -> None:
     """Every name of every release is our function, which the module of the table has, and which has a docstring."""
-    found = row.found()
+    found = row.value
     for name in row.c:
         assert getattr(c, name) is found
     for name in row.maple:

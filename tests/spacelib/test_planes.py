@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 import sympy
 
-from figures import (
+from linkwise.errors import ArgumentError
+from linkwise.expr import Expr, evaluate, symbol
+from linkwise.spacelib.constants import NOTOK, OK, ORIGIN
+from linkwise.spacelib.lines import line2p, linpvect
+from linkwise.spacelib.planes import distpp, inter2pl, interlpl, plane, plane2, project
+from support.random_mechanisms import random_rotation
+from support.spacelib_figures import (
     EPS,
     inner,
     lines,
@@ -21,12 +27,6 @@ from figures import (
     same_bits,
     unit,
 )
-from linkwise.errors import ArgumentError
-from linkwise.expr import Expr, evaluate, symbol
-from linkwise.spacelib.constants import NOTOK, OK, ORIGIN
-from linkwise.spacelib.lines import line2p, linpvect
-from linkwise.spacelib.planes import distpp, inter2pl, interlpl, plane, plane2, project
-from mechanisms import random_rotation
 
 PIERCING, INSIDE, BESIDE = 0, 1, -1
 

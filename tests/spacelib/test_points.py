@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import sympy
 
-from figures import EPS, inner, on_expressions, on_sympy, parts, random_points, same_bits
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.points import angle, dist, distp, intermed, middle, vect
-from mechanisms import random_rotation
+from support.random_mechanisms import random_rotation
+from support.spacelib_figures import EPS, inner, on_expressions, on_sympy, parts, random_points, same_bits
 
 
 def weights(rng: np.random.Generator, *batch: int) -> Any:

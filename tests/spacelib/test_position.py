@@ -11,7 +11,6 @@ import pytest
 import sympy
 from scipy.spatial.transform import Rotation
 
-from figures import EPS, on_expressions, on_sympy, parts, random_points, same_bits
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import ORIGIN, PIG, PIG_2, Pri, Rev, U, X, Y, Z
 from linkwise.spacelib.position import (
@@ -29,7 +28,8 @@ from linkwise.spacelib.position import (
     traslat24,
 )
 from linkwise.spacelib.transformations import invers
-from mechanisms import random_pose, random_rotation
+from support.random_mechanisms import random_pose, random_rotation
+from support.spacelib_figures import EPS, on_expressions, on_sympy, parts, random_points, same_bits
 
 SMALL = 16 * EPS
 """A dozen roundings of numbers up to 1."""

@@ -11,13 +11,13 @@ import pytest
 import sympy
 
 import linkwise.spacelib.transformations as every
-from figures import EPS, on_expressions, on_sympy, same_bits
 from linkwise.errors import ArgumentError
 from linkwise.expr import symbol
 from linkwise.spacelib import transformations
 from linkwise.spacelib.constants import UNIT3
 from linkwise.spacelib.transformations import deg, grad, jrand, mtov, rad, skew, tracljlt, vtom
-from mechanisms import random_rotation
+from support.random_mechanisms import random_rotation
+from support.spacelib_figures import EPS, on_expressions, on_sympy, same_bits
 
 SMALL = 32 * EPS
 """Two dozen roundings of numbers of about 1."""
@@ -159,7 +159,7 @@ def test_symbols() -> None:
         (lambda: vtom([1, 2]), "vtom: v is [1, 2]; expected a vector (..., 3) or (..., 4)"),
         (
             lambda: skew(np.eye(3), np.eye(4)),
-            "skew: the shapes are A (3, 3), B (4, 4); expected (..., n, n) with one n, and batches that fit",
+            "skew: the shapes are A (3, 3), B (4, 4); expected (n, n) and (n, n)",
         ),
         (
             lambda: tracljlt(np.eye(4), np.eye(3), np.eye(4)),

@@ -149,7 +149,7 @@ def test_linkwise_expressions() -> None:
     [
         (lambda: cross([1.0, 2.0], [1.0, 2.0, 3.0]), "cross: a is [1.0, 2.0]; expected a vector (..., 3) or (..., 4)"),
         (lambda: dot3(np.zeros(5), np.zeros(3)), "dot3: a is of shape (5,); expected a vector (..., 3) or (..., 4)"),
-        (lambda: dot2([1.0, 2.0], [1.0]), "dot2: a has 2 entries and b 1; expected vectors of one length"),
+        (lambda: dot2([1.0, 2.0], [1.0]), "dot2: the shapes are a (2,), b (1,); expected (n) and (n)"),
         (lambda: dot2(np.zeros((2, 3)), np.zeros((4, 3))), "dot2: the batch shapes do not fit each other: (2,) and (4,)"),
         (lambda: dot(np.zeros((2, 3)), np.zeros((4, 3))), "dot: the batch shapes do not fit each other: a (2,), b (4,)"),
         (lambda: modulus(3.0), "modulus: a is 3.0; expected a vector (..., n) of one number or more"),

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import sympy
 
-from figures import EPS, on_expressions, on_sympy, parts, random_points, same_bits
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.change_of_frame import mami
 from linkwise.spacelib.constants import NULL4, ORIGIN, Pri, Rev, U, X, Y, Z
 from linkwise.spacelib.position import dhtom, screwtom, traslat2
 from linkwise.spacelib.programs.robscara import robscara
+from linkwise.spacelib.transformations import mami
 from linkwise.spacelib.velocity import (
     coriolis,
     gtom,
@@ -28,7 +27,8 @@ from linkwise.spacelib.velocity import (
     wtovel,
 )
 from linkwise.spatial.matrix_method import acceleration_matrix, velocity_matrix
-from mechanisms import random_pose, random_rotation
+from support.random_mechanisms import random_pose, random_rotation
+from support.spacelib_figures import EPS, on_expressions, on_sympy, parts, random_points, same_bits
 
 SMALL = 32 * EPS
 """Two dozen roundings of numbers of about 1."""

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import sympy
 
-from linkwise.equations.decided import decided
+from linkwise.equations.tape_to_sympy import decided
 from linkwise.kernel import trace
 from linkwise.spatial.lines import angle_between, common_line, feet, foot_on_line, normal, over, right_handed, spread, usable
-from mechanisms import random_rotation
+from support.random_mechanisms import random_rotation
 
 EPS = np.finfo(float).eps
 

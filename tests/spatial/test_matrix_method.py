@@ -18,7 +18,7 @@ from linkwise.spatial.matrix_method import (
     velocity_matrix,
 )
 from linkwise.spatial.transform import inverse
-from mechanisms import random_pose
+from support.random_mechanisms import random_pose
 
 seeds = st.integers(0, 2**16)
 SMALL = 2e-14

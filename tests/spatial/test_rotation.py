@@ -28,7 +28,7 @@ from linkwise.spatial.rotation import (
 )
 from linkwise.spatial.scalar import array, cos_sin
 from linkwise.spatial.transform import dh_modified, dh_standard, inverse, is_rigid, transform, translation
-from mechanisms import random_pose, random_rotation
+from support.random_mechanisms import random_pose, random_rotation
 
 angles = st.floats(-10, 10)
 seeds = st.integers(0, 2**16)

@@ -20,7 +20,7 @@ from linkwise.spatial.screw import (
     velocity_screw,
 )
 from linkwise.spatial.transform import inverse, transform, translation
-from mechanisms import random_pose, random_rotation
+from support.random_mechanisms import random_pose, random_rotation
 
 SMALL = 8e-15
 """Two dozen roundings of numbers up to 1."""

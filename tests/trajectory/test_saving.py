@@ -7,9 +7,9 @@ import pytest
 
 import linkwise as lw
 from linkwise import files
-from linkwise.cli.columns import BASE_EFFORTS
 from linkwise.control import Recording
 from linkwise.errors import ArgumentError, FileError
+from linkwise.model.tree import BASE_EFFORTS
 from linkwise.trajectory import CartesianTrajectory, Event, Trajectory, cartesian, quintic
 from linkwise.trajectory.saving import EVENT_SIZE
 

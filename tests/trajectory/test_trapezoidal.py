@@ -77,7 +77,7 @@ def test_speed_and_acceleration_are_derivatives() -> None:
     move = moved()
     knots = move.evaluate.t
     t, h = np.linspace(0, move.t[-1], 1003)[1:-1], 1e-3
-    calm = np.all(np.abs(t[:, None, None] - knots[:, None]) > h, axis=-1)
+    calm = np.all(np.abs(t[:, None, None] - knots[:, None]) > h, axis=-2)
     (q0, v0, _), (_, v, a), (q1, v1, _) = move.at(t - h), move.at(t), move.at(t + h)
     speed, acceleration = (np.abs((b - a) / (2 * h) - c)[calm].max() for a, b, c in ((q0, q1, v), (v0, v1, a)))
     bound = 8 * EPS * 10.0 / h  # some roundings of q < 3 and of what is subtracted from it, over 2 h
@@ -88,7 +88,7 @@ def test_speed_and_acceleration_are_derivatives() -> None:
 
 def test_position_and_speed_do_not_jump_at_the_knots() -> None:
     move = moved()
-    for knot in move.evaluate.t[:, :, 1:3].ravel():
+    for knot in move.evaluate.t[:, 1:3].ravel():
         before, after = move.at(np.nextafter(knot, 0)), move.at(knot)
         assert np.abs(before[0] - after[0]).max() < 32 * EPS * 3
         assert (
@@ -132,7 +132,7 @@ def test_in_a_straight_line_all_proceed_alike() -> None:
     assert np.all(np.abs(move.qd) <= SPEED)
     assert np.all(move.qdd * np.sign(Q1 - Q0)[:, None] <= START)
     assert np.all(-move.qdd * np.sign(Q1 - Q0)[:, None] <= STOP)
-    longer = move.evaluate.t[..., -1].max(axis=-1) / quickest.evaluate.t[..., -1].max(axis=-1)
+    longer = move.evaluate.t[..., -1, :].max(axis=-1) / quickest.evaluate.t[..., -1, :].max(axis=-1)
     print(f"longer by up to {longer.max():.3f}")
     assert np.all(longer > 1 - 8 * EPS)
     alone = [trapezoidal([0.0], [2.0], speed=1.0, acceleration=2.0, straight=straight).q for straight in (False, True)]

@@ -22,7 +22,7 @@ def test_what_a_notebook_shows() -> None:
 
 
 def test_a_figure_knows_how_large_it_is_shown() -> None:
-    from linkwise.view.figure import figure
+    from linkwise.plot.figure import figure
 
     data, size = figure(5.0, 3.0)._repr_png_()
     assert data.startswith(b"\x89PNG")

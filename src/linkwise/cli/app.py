@@ -1,35 +1,17 @@
-"""The command ``linkwise`` itself: what it shows first, where its subcommands are, and how errors reach the user."""
+"""The command ``linkwise`` itself: its first screen, its subcommands, and how errors reach the user."""
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
 
 import click
 
-from linkwise.cli.as_json import Output
-from linkwise.cli.words import forced, painted, say
-from linkwise.errors import LinkwiseError
-
-COMMANDS = (
-    "run",
-    "simulate",
-    "ik",
-    "workspace",
-    "serve",
-    "show",
-    "view",
-    "derive",
-    "export",
-    "check",
-    "convert",
-    "bench",
-    "spacelib",
-    "completion",
-)
-"""In the order in which help lists them; each is the function of that name in the file of that name."""
+from linkwise.cli.command import Commands
+from linkwise.cli.output import Invocation, forced, painted, say
+from linkwise.errors import FileError, LinkwiseError
+from linkwise.model.formatting.table import plain
 
 FAILED, STOPPED = 2, 130
 """Exit statuses: an input that cannot be used, a run stopped by the user."""
@@ -60,32 +42,6 @@ Ask any command for more: linkwise run --help
 """
 
 
-class Commands(click.Group):
-    """The subcommands, each imported when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in the order of the welcome."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        found = getattr(importlib.import_module(f"linkwise.cli.{cmd_name}"), cmd_name)
-        return found if isinstance(found, click.Command) else None
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one may have been meant."""
-        import difflib
-
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            near = difflib.get_close_matches(args[0], COMMANDS, 1)
-            guess = f"Did you mean {near[0]!r}?" if near else f"There is {', '.join(COMMANDS)}."
-            raise click.UsageError(f"No command {args[0]!r}. {guess}", ctx) from error
-
-
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
         from linkwise import __version__
@@ -103,35 +59,35 @@ def app() -> None:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with its exit status; an error that is the input's is told in words."""
+    """Run the command line and leave with its exit status; an error of the input is printed without a traceback."""
     words = sys.argv[1:] if args is None else list(args)
-    output = Output(words)
+    call = Invocation(words)
     try:
-        status = app.main(args=words, prog_name="linkwise", standalone_mode=False, obj=output)
+        status = app.main(args=words, prog_name="linkwise", standalone_mode=False, obj=call)
     except click.Abort:
         click.echo("Stopped.", err=True)
         status = STOPPED
     except click.ClickException as error:
-        show(error)
-        output.fail(error.format_message())
+        _show(error)
+        call.fail(error.format_message())
         status = FAILED
     except LinkwiseError as error:
-        say(told(error), err=True)
-        output.fail(str(error), error)
+        say(error_text(error), err=True)
+        call.fail(str(error), error)
         status = FAILED
     except MemoryError as error:
         message = f"there is not enough memory: {error}".removesuffix(": ")
         click.echo(f"Error: {message}", err=True)
-        output.fail(message)
+        call.fail(message)
         status = FAILED
     except BrokenPipeError:
-        _silence()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # (nobody reads what is still to be printed)
         status = 1
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def show(error: click.ClickException) -> None:
-    """Tell what is wrong with what was typed: how the command is called, where help is, then the error."""
+def _show(error: click.ClickException) -> None:
+    """Print what is wrong with the words of a call: how the command is called, where help is, then the error."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         return
@@ -143,29 +99,19 @@ def show(error: click.ClickException) -> None:
     say(f"Error: {error.format_message()}", err=True)
 
 
-def told(error: LinkwiseError) -> str:
+def error_text(error: LinkwiseError) -> str:
     """Write an error as the user reads it: one line, or one for each problem.
 
     Examples
     --------
-    >>> told(LinkwiseError("no link 'elbow'"))
+    >>> error_text(LinkwiseError("no link 'elbow'"))
     "Error: no link 'elbow'"
     """
-    from linkwise.errors import FileError
-    from linkwise.model.table import plain
-
-    if isinstance(error, FileError) and len(error.problems) > 1:
-        head, lines = f"{error.path}: {len(error.problems)} problems", [str(problem) for problem in error.problems]
+    if isinstance(error, FileError) and error.problems:
+        lines = [str(problem) for problem in error.problems]
+        head = f"{error.path}: {len(lines)} problems" if len(lines) > 1 else f"{error.path}: {lines.pop()}"
         lines += [error.advice] if error.advice else []
-    elif isinstance(error, FileError) and error.problems:
-        head, lines = f"{error.path}: {error.problems[0]}", [error.advice] if error.advice else []
     else:
         lines = str(error).splitlines() or [type(error).__name__]
         head = lines.pop() if len(lines) == 1 else f"{len(lines)} problems"
     return "\n".join([f"Error: {plain(head)}", *(f"  {plain(line)}" for line in lines)])
-
-
-def _silence() -> None:
-    """Let what is still to be printed go nowhere: nobody reads it any more."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())

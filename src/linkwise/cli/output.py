@@ -1,127 +1,298 @@
-"""Files that appear whole or not at all: written under temporary names, given their own when all is done."""
+"""What a command returns, and the one function that prints it for people or writes it as JSON for programs."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
-import tempfile
-from contextlib import suppress
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any
 
-from linkwise.errors import FileError, FileProblem
-from linkwise.files.atomic import cannot_write
+import click
+
+from linkwise.model.formatting.table import Table, blocks, plain
+
+MARKS = {
+    "remark:": "yellow",
+    "Error:": "red",
+    "not solved": "red",
+    "solved": "green",
+    "lost:": "yellow",
+    "not reached": "red",
+    "at its": "yellow",
+}
+"""Words at the head of a line or a cell, and their colours; the words say the same without a colour."""
+
+USUAL_WIDTH = 80
+"""Columns of a terminal that does not say how many it has."""
 
 
-class Folder:
-    """The folder of a run's results, a context: on leaving, the files get their names, or vanish if it failed.
+@dataclass
+class File:
+    """A file that a command writes after its results are known.
 
-    So does a folder that was made for them.
-
-    Parameters
+    Attributes
     ----------
     path : Path
-        Made if it is not there.
-
-    Raises
-    ------
-    FileError
-        Where the folder or a file cannot be written.
+        Where; its folder must exist.
+    content : callable
+        Makes the bytes.
+    label : str
+        What is printed before the path.
+    optional : bool
+        Whether the command goes on where an optional library is missing; what is missing is printed on the error stream.
+    err : bool
+        Whether the path is printed on the error stream, for the output has the results alone.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._waiting: list[tuple[IO[bytes], Path, Path]] = []
-        self._made = [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
+    path: Path
+    content: Callable[[], bytes]
+    label: str = "wrote "
+    optional: bool = False
+    err: bool = False
+
+    def write(self) -> str:
+        """Write the file; return the line that says so, or nothing where it could not be made."""
+        from linkwise.errors import MissingExtraError
+        from linkwise.files.atomic import write_bytes
+
         try:
-            path.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:
-            raise cannot_write(path, error) from error
-
-    def open(self, name: str) -> TextFile:
-        """Begin a text file."""
-        return TextFile(self._begin(name), self.path / name)
-
-    def write(self, name: str, data: bytes) -> None:
-        """Write a file at once."""
-        TextFile(self._begin(name), self.path / name).write_bytes(data)
-
-    def _begin(self, name: str) -> IO[bytes]:
-        target = self.path / name
-        try:
-            handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name[:60]}.", suffix=".part")
-        except (OSError, ValueError) as error:
-            raise cannot_write(target, error) from error
-        file = os.fdopen(handle, "wb")
-        self._waiting.append((file, Path(temporary), target))
-        return file
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        try:
-            for file, _, target in self._waiting:
-                _close(file, target)
-            for _, temporary, target in self._waiting if kind is None else ():
-                _settle(temporary, target)
-        finally:
-            for file, temporary, _ in self._waiting:
-                with suppress(OSError):
-                    file.close()
-                temporary.unlink(missing_ok=True)
-            with suppress(OSError):  # (a folder in which there is something stays)
-                for folder in self._made if kind is not None else ():
-                    folder.rmdir()
+            content = self.content()
+        except MissingExtraError as error:
+            if not self.optional:
+                raise
+            say(f"\nno {self.label.rstrip(': ')}: {error}", err=True)
+            return ""
+        write_bytes(self.path, content)
+        return f"{self.label}{plain(self.path)}"
 
 
-class TextFile:
-    """A file being written; what the disk refuses becomes a `FileError`."""
+@dataclass
+class Raw:
+    """Text that is printed as it is, in parts; ``paged`` shows what is longer than the terminal a page at a time."""
 
-    def __init__(self, file: IO[bytes], path: Path) -> None:
-        self._file = file
-        self.path = path
+    parts: Iterable[str]
+    paged: bool = False
 
-    def write(self, text: str) -> None:
-        """Append text, in UTF-8."""
-        self.write_bytes(text.encode("utf-8", "backslashreplace"))
+    def print(self) -> None:
+        """Print it."""
+        if not self.paged:
+            for part in self.parts:
+                click.echo(part, nl=False)
+            return
+        text = "".join(self.parts)
+        if sys.stdout.isatty() and text.count("\n") > terminal_lines():
+            click.echo_via_pager(text)
+        else:
+            click.echo(text)
 
-    def write_bytes(self, data: bytes) -> None:
-        """Append bytes."""
-        try:
-            self._file.write(data)
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
 
+@dataclass
+class Output:
+    """The results of a command.
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write one file, whole or not at all; its folder must be there.
-
-    Raises
-    ------
-    FileError
-        Where it cannot be written.
+    Attributes
+    ----------
+    data : object
+        The JSON document, or a function that makes it. An iterator is printed as a list, an entry a line. Where there is
+        none, the parts are printed with ``--json`` too.
+    parts : iterable
+        Lines of text, tables and `Raw` text for people, printed as they come.
+    files : sequence of File
+        Written after that.
+    status : int
+        The exit status.
+    keep : bool
+        Whether the JSON document is printed before the files are written, for it is of use without them.
+    line : bool
+        Whether the JSON document is one line, for a reader that does not wait for the end of the output.
     """
-    if not os.path.isdir(path.parent):
-        raise FileError(path, [FileProblem(0, f"there is no folder {str(path.parent)!r} to write it in")])
-    with Folder(path.parent) as folder:
-        folder.write(path.name, data)
+
+    data: Any = None
+    parts: Iterable[str | Table | Raw] = ()
+    files: Sequence[File] = ()
+    status: int = 0
+    keep: bool = False
+    line: bool = False
 
 
-def _settle(temporary: Path, target: Path) -> None:
-    """Give a finished file its name, and the permissions of a file made in the ordinary way."""
-    mask = os.umask(0)
-    os.umask(mask)
+@dataclass
+class Invocation:
+    """A call of the command line: whether JSON is asked for, known before words are parsed, and whether it is printed."""
+
+    words: Sequence[str]
+    as_json: bool = field(init=False)
+    printed: bool = False
+
+    def __post_init__(self) -> None:
+        words = list(self.words)
+        self.as_json = "--json" in (words[: words.index("--")] if "--" in words else words)
+
+    def fail(self, message: str, error: Exception | None = None) -> None:
+        """Print the document of a call that failed, unless there is one: what is wrong, of a file by its lines."""
+        from linkwise.errors import FileError
+
+        if self.as_json and not self.printed:
+            facts: dict[str, Any] = {"error": message}
+            if isinstance(error, FileError):
+                problems = [{"line": problem.line, "message": problem.message} for problem in error.problems]
+                facts |= {"file": error.path, "problems": problems}
+            click.echo(json.dumps(jsonable(facts), indent=2))
+
+
+def emit(output: Output, *, as_json: bool) -> None:
+    """Print the results of a command and write its files."""
+    if as_json and output.data is not None:
+        data = output.data() if callable(output.data) else output.data
+        for last in (False, True):
+            if last is output.keep:
+                for file in output.files:
+                    file.write()
+            else:
+                _print_json(data, None if output.line else 2)
+        return
+    _print_parts(output.parts)
+    for file in output.files:
+        line = file.write()
+        if line:
+            say(line, err=file.err)
+
+
+# ── JSON ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _print_json(data: Any, indent: int | None) -> None:
+    """Print one JSON document; what is no finite number is null, for JSON has none."""
+    if isinstance(data, Iterator):
+        for k, entry in enumerate(data):
+            click.echo(("[" if k == 0 else ",\n") + json.dumps(jsonable(entry)), nl=False)
+        click.echo("]")
+    else:
+        click.echo(json.dumps(jsonable(data), indent=indent, allow_nan=False))
+    context = click.get_current_context(silent=True)
+    if context is not None and isinstance(context.obj, Invocation):
+        context.obj.printed = True
+
+
+def jsonable(value: Any) -> Any:
+    """Return a value in JSON's own kinds: arrays as lists, paths as texts, infinite and undefined numbers as None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> jsonable({"q": np.array([0.5, np.inf]), 2: (True, None)})
+    {'q': [0.5, None], '2': [True, None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(entry) for key, entry in value.items()}
+    if hasattr(value, "tolist"):  # (an array or a number of NumPy)
+        return jsonable(value.tolist())
+    if isinstance(value, list | tuple):
+        return [jsonable(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return fspath(value) if isinstance(value, PathLike) else value
+
+
+# ── text ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _print_parts(parts: Iterable[str | Table | Raw]) -> None:
+    """Print lines and tables, an empty line between a table and what stands beside it."""
+    before: str | Table | Raw | None = None
+    for part in parts:
+        beside_table = isinstance(part, Table) or isinstance(before, Table)
+        if before is not None and beside_table and not (isinstance(part, str) and part.startswith("\n")):
+            click.echo()
+        if isinstance(part, Table):
+            _print_table(part)
+        elif isinstance(part, Raw):
+            part.print()
+        else:
+            say(part)
+        before = part
+
+
+def _print_table(table: Table) -> None:
+    """Print a table: its title, its other lines, then its columns; on a terminal, as many below each other as it takes."""
+    for k, line in enumerate(table.lines):
+        for part in fitted(line).split("\n"):
+            click.echo(part if k else painted(part, bold=True))
+    for lines in blocks(table, terminal_width(sys.stdout), marked) if table.values else ():
+        head, *rows = lines
+        click.echo("\n".join(["", painted(head, dim=True), *rows] if table.lines else [painted(head, dim=True), *rows]))
+
+
+def forced() -> bool:
+    """Whether colours are wanted wherever the output goes: FORCE_COLOR or CLICOLOR_FORCE says so."""
+    return any(os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE"))
+
+
+def coloured(stream: IO[Any]) -> bool:
+    """Whether colours may be written to a stream: it is a terminal, and neither NO_COLOR nor TERM forbids it.
+
+    NO_COLOR is the convention of no-color.org: set to anything, it means none, even where they are forced.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    return forced() or (stream.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def terminal_width(stream: IO[Any]) -> int | None:
+    """How many columns a stream shows; None where it is no terminal, and lines may have any length."""
+    if not stream.isatty():
+        return None
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns):
+        return int(columns)
     try:
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(target)
-    except OSError as error:
-        raise cannot_write(target, error) from error
+        return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
+    except OSError:
+        return USUAL_WIDTH
 
 
-def _close(file: IO[bytes], target: Path) -> None:
-    """Close a file; a full disk may show only now."""
-    try:
-        file.close()
-    except OSError as error:
-        raise cannot_write(target, error) from error
+def terminal_lines() -> int:
+    """How many lines the terminal shows."""
+    import shutil
+
+    return shutil.get_terminal_size().lines
+
+
+def painted(text: str, colour: str = "", *, err: bool = False, **style: bool) -> str:
+    """Return a text in a colour or a style (bold, dim) where the stream that it goes to shows colours."""
+    return click.style(text, fg=colour or None, **style) if coloured(sys.stderr if err else sys.stdout) else text
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print lines; on a terminal they are broken between words, and the first words have their colours."""
+    for line in text.split("\n"):
+        click.echo("\n".join(marked(part, err=err) for part in fitted(line, err=err).split("\n")), err=err)
+
+
+def fitted(line: str, *, err: bool = False) -> str:
+    """Break a line that is wider than the terminal between words; what follows is indented by two blanks more."""
+    room = terminal_width(sys.stderr if err else sys.stdout)
+    if room is None or len(line) <= room:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(line, max(room, 20), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def marked(line: str, *, err: bool = False) -> str:
+    """Return a line or a cell, the word at its head in its colour if it has one.
+
+    Examples
+    --------
+    >>> marked("remark: no masses are given")
+    'remark: no masses are given'
+    """
+    bare = line.lstrip()
+    for head, colour in MARKS.items():
+        if bare.startswith(head):
+            return line[: len(line) - len(bare)] + painted(head, colour, err=err) + bare.removeprefix(head)
+    return line

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linkwise.comparison.chain import Axis, Chain
-from linkwise.comparison.ties import Tie
+from linkwise.comparison.axis_chain import Axis, Chain, Tie
+from linkwise.spatial.lines import angle_between
 from linkwise.spatial.rotation import rotation_about, rotation_between
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
@@ -52,25 +52,25 @@ class Alignment:
 class _State:
     """The axes placed so far: what turns the zero position of the second chain before each of its joints."""
 
-    turns: tuple[FloatArray, ...] = ()
+    rotations: tuple[FloatArray, ...] = ()
     signs: tuple[float, ...] = ()
     offsets: tuple[float, ...] = ()
-    free: int | None = BASE
+    owner: int | None = BASE
     line: int | None = None
 
     def turned(self, w: FloatArray, angle: float, *, laps: int = 0) -> _State:
         """The same with the free turn used up: everything beyond its owner turned about w."""
-        first = 0 if self.free is None else self.free + 1
+        first = 0 if self.owner is None else self.owner + 1
         about = np.asarray(rotation_about(w, angle), dtype=float)
-        turns = tuple(about @ turn if k >= first else turn for k, turn in enumerate(self.turns))
+        rotations = tuple(about @ turn if k >= first else turn for k, turn in enumerate(self.rotations))
         offsets = list(self.offsets)
-        if self.free is not None and self.free >= 0:
-            offsets[self.free] = self.signs[self.free] * angle + 2 * math.pi * laps
-        return _State(turns, self.signs, tuple(offsets), None, None)
+        if self.owner is not None and self.owner >= 0:
+            offsets[self.owner] = self.signs[self.owner] * angle + 2 * math.pi * laps
+        return _State(rotations, self.signs, tuple(offsets), None, None)
 
-    def then(self, sign: float, free: int | None, line: int | None) -> _State:
+    def then(self, sign: float, owner: int | None, line: int | None) -> _State:
         """The same with one joint more, its offset zero."""
-        return _State((*self.turns, self.turns[-1]), (*self.signs, sign), (*self.offsets, 0.0), free, line)
+        return _State((*self.rotations, self.rotations[-1]), (*self.signs, sign), (*self.offsets, 0.0), owner, line)
 
 
 @dataclass
@@ -104,8 +104,8 @@ class Aligner:
 
     def align(self) -> Alignment | None:
         """Find the alignment with as many positive directions in front as there can be, or None."""
-        found = self._search(_State()) or next(iter(self._whole), None)
-        return None if found is None else self._alignment(found)
+        alignment = self._search(_State()) or next(iter(self._whole), None)
+        return None if alignment is None else self._alignment(alignment)
 
     def _search(self, start: _State) -> _State | None:
         """Depth first, one axis of the first after the other; the first alignment of all that is accepted.
@@ -144,7 +144,7 @@ class Aligner:
 
     def _mark(self, state: _State, k: int) -> tuple[int, float] | None:
         """Axis k and how it lies, where nothing but this decides what can be placed beyond it."""
-        local = not self.ties and not any(axis.kind in {"prismatic", "screw"} for axis in self.first[: k + 1])
+        local = not self.ties and all(axis.periodic for axis in self.first[: k + 1])
         return (k, state.signs[-1]) if local else None
 
     def _allowed(self, state: _State) -> bool:
@@ -162,76 +162,76 @@ class Aligner:
                 turn = np.asarray(rotation_between(axis.direction, sign * wanted.direction), dtype=float)
                 yield _State((turn, turn), (sign,), (0.0,), BASE, line)
             return
-        found = state.turns[k] @ axis.direction
-        if state.free is None:
-            sign = math.copysign(1.0, float(found @ wanted.direction))
-            if angle_between(found, sign * wanted.direction) <= self.tol:
+        direction = state.rotations[k] @ axis.direction
+        if state.owner is None:
+            sign = math.copysign(1.0, float(direction @ wanted.direction))
+            if angle_between(direction, sign * wanted.direction) <= self.tol:
                 yield state.then(sign, k if axis.has_line else None, line)
             return
         w = self.first[self._carrier(state, k)].direction
-        mine, other = (np.linalg.norm(np.cross(w, u)) for u in (found, wanted.direction))
+        mine, other = (np.linalg.norm(np.cross(w, u)) for u in (direction, wanted.direction))
         if max(mine, other) <= self.tol:
-            yield from self._parallel(state, k, w, found)
+            yield from self._parallel(state, k, w, direction)
             return
         for sign in (1.0, -1.0):
             target = sign * wanted.direction
-            if abs(angle_between(w, found) - angle_between(w, target)) > self.tol:
+            if abs(angle_between(w, direction) - angle_between(w, target)) > self.tol:
                 continue
-            angle = _angle_about(w, found, target)
+            angle = angle_about(w, direction, target)
             for laps in self._laps(state):
                 yield state.turned(w, angle, laps=laps).then(sign, k if axis.has_line else None, line)
 
     def _carrier(self, state: _State, k: int) -> int:
         """A joint along whose axis the free turn is."""
-        return state.free if state.free is not None and state.free >= 0 else 0
+        return state.owner if state.owner is not None and state.owner >= 0 else 0
 
     def _laps(self, state: _State) -> tuple[int, ...]:
         """Whole turns of the joint that turns freely: of a screw they matter."""
-        screw = state.free is not None and state.free >= 0 and self.second[state.free].kind == "screw"
+        screw = state.owner is not None and state.owner >= 0 and self.second[state.owner].pitch
         return (0, 1, -1) if screw else (0,)
 
-    def _parallel(self, state: _State, k: int, w: FloatArray, found: FloatArray) -> Iterator[_State]:
+    def _parallel(self, state: _State, k: int, w: FloatArray, direction: FloatArray) -> Iterator[_State]:
         """An axis along the free turn: its line, if it has one, says how much is turned."""
         wanted, axis = self.first[k], self.second[k]
-        sign = math.copysign(1.0, float(found @ wanted.direction))
+        sign = math.copysign(1.0, float(direction @ wanted.direction))
         if not axis.has_line or state.line is None:
-            yield state.then(sign, state.free, k if axis.has_line else state.line)
+            yield state.then(sign, state.owner, k if axis.has_line else state.line)
             return
         before = state.line
-        mine = state.turns[k] @ (axis.point - self.second[before].point)
+        mine = state.rotations[k] @ (axis.point - self.second[before].point)
         other = wanted.point - self.first[before].point
         mine, other = (v - w * float(w @ v) for v in (mine, other))
         lengths = [float(np.linalg.norm(v)) for v in (mine, other)]
         if abs(lengths[0] - lengths[1]) > self.tol:
             return
         if max(lengths) <= self.tol:
-            yield state.then(sign, state.free, k)
+            yield state.then(sign, state.owner, k)
             return
         for laps in self._laps(state):
-            yield state.turned(w, _angle_about(w, mine, other), laps=laps).then(sign, k, k)
+            yield state.turned(w, angle_about(w, mine, other), laps=laps).then(sign, k, k)
 
     # ── places ────────────────────────────────────────────────────────────────────────────────────
 
     def _system(self, state: _State) -> tuple[FloatArray, FloatArray]:
         """The equations that the base's place (3) and the offsets of prismatic joints must fulfil: rows, right sides."""
         count = len(state.signs)
-        slides = [k for k in range(count) if self.second[k].kind == "prismatic"]
+        slides = [k for k in range(count) if not self.second[k].has_line]
         rows: list[FloatArray] = []
         sides: list[FloatArray] = []
         place, moved = np.zeros(3), np.zeros((3, 3 + len(slides)))
         moved[:, :3] = np.eye(3)
         for k in range(count):
             axis, wanted = self.second[k], self.first[k]
-            turn, u = state.turns[k], wanted.direction
+            turn, u = state.rotations[k], wanted.direction
             if axis.has_line:
                 across = np.eye(3) - np.outer(u, u)
                 rows.append(across @ moved)
                 sides.append(across @ (wanted.point - turn @ axis.point - place))
-                place = place + (turn - state.turns[k + 1]) @ axis.point
+                place = place + (turn - state.rotations[k + 1]) @ axis.point
             else:
                 moved = moved.copy()
                 moved[:, 3 + slides.index(k)] = turn @ axis.direction
-            if axis.kind == "screw":
+            if axis.has_line:
                 place = place + axis.pitch * state.offsets[k] * (turn @ axis.direction)
         width = 3 + len(slides)
         return (np.concatenate(rows), np.concatenate(sides)) if rows else (np.zeros((0, width)), np.zeros(0))
@@ -241,49 +241,44 @@ class Aligner:
         rows, sides = self._system(state)
         if not len(rows):
             return np.zeros(rows.shape[1]), 0.0
-        found = np.asarray(np.linalg.lstsq(rows, sides, rcond=1e-9)[0], dtype=np.float64)
-        misses = (rows @ found - sides).reshape(-1, 3)
-        return _simplest(rows, found), float(np.linalg.norm(misses, axis=1).max())
+        solution = np.asarray(np.linalg.lstsq(rows, sides, rcond=1e-9)[0], dtype=np.float64)
+        misses = (rows @ solution - sides).reshape(-1, 3)
+        return _simplest(rows, solution), float(np.linalg.norm(misses, axis=1).max())
 
     def _alignment(self, state: _State) -> Alignment:
         places = self._places(state)[0]
         offsets = np.array(state.offsets)
-        slides = [k for k, axis in enumerate(self.second) if axis.kind == "prismatic"]
+        slides = [k for k, axis in enumerate(self.second) if not axis.has_line]
         offsets[slides] = places[3:]
-        turning = [k for k, axis in enumerate(self.second) if axis.kind == "revolute"]
+        turning = [k for k, axis in enumerate(self.second) if axis.periodic]
         offsets[turning] = [wrapped(offset) for offset in offsets[turning]]
-        base = np.asarray(transform(state.turns[0], places[:3]), dtype=float)
+        base = np.asarray(transform(state.rotations[0], places[:3]), dtype=float)
         return Alignment(base, np.array(state.signs), offsets)
 
 
-def _simplest(rows: FloatArray, found: FloatArray) -> FloatArray:
+def _simplest(rows: FloatArray, solution: FloatArray) -> FloatArray:
     """Of all solutions of the equations the one with the smallest offsets, and then with the base nearest to its place."""
     _, sizes, right = np.linalg.svd(rows)
     rank = int(np.sum(sizes > 1e-9 * max(1.0, sizes[0])))
     free = right[rank:].T
     if not free.size:
-        return found
+        return solution
     offsets = free[3:]
     if offsets.size:
-        found = found - free @ np.linalg.lstsq(offsets, found[3:], rcond=1e-9)[0]
+        solution = solution - free @ np.linalg.lstsq(offsets, solution[3:], rcond=1e-9)[0]
         _, sizes, right = np.linalg.svd(offsets)
         rank = int(np.sum(sizes > 1e-9))
         free = free @ right[rank:].T
-    return np.asarray(found - free @ np.linalg.lstsq(free[:3], found[:3], rcond=1e-9)[0]) if free.size else found
+    return np.asarray(solution - free @ np.linalg.lstsq(free[:3], solution[:3], rcond=1e-9)[0]) if free.size else solution
 
 
 def wrapped(angle: float) -> float:
     """The angle in (-pi, pi], half a turn the other way counted as half a turn."""
-    made = math.remainder(angle, 2 * math.pi)
-    return made + 2 * math.pi if made < -math.pi + 1e-12 else made
+    wrapped_angle = math.remainder(angle, 2 * math.pi)
+    return wrapped_angle + 2 * math.pi if wrapped_angle < -math.pi + 1e-12 else wrapped_angle
 
 
-def angle_between(a: FloatArray, b: FloatArray) -> float:
-    """The angle between two directions, 0 to pi, exact also where it is small."""
-    return math.atan2(float(np.linalg.norm(np.cross(a, b))), float(a @ b))
-
-
-def _angle_about(w: FloatArray, start: FloatArray, end: FloatArray) -> float:
+def angle_about(w: FloatArray, start: FloatArray, end: FloatArray) -> float:
     """The turn about w that takes one vector over another."""
     return math.atan2(float(w @ np.cross(start, end)), float(start @ end - (w @ start) * (w @ end)))
 
@@ -303,8 +298,8 @@ def align(
     tol, finest_search = finest, None
     while True:
         search = Aligner(first.axes, second.axes, tol, ties, accept)
-        found = search.align()
+        alignment = search.align()
         finest_search = finest_search or search
-        if found is not None or tol >= coarsest:
-            return found, tol, finest_search
+        if alignment is not None or tol >= coarsest:
+            return alignment, tol, finest_search
         tol = min(10 * tol, coarsest)

@@ -8,19 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkwise.algorithm.compile import kernel_of
 from linkwise.comparison.alignment import Aligner, Alignment, align
-from linkwise.comparison.chain import Chain, chain_of
-from linkwise.comparison.followers import follower_differences, untied, with_followers
+from linkwise.comparison.axis_chain import Chain, Tie, chain_of, ties_between
+from linkwise.comparison.fit import best_fit, follower_differences, misfit, simplest, tie_error, tool_of, with_followers
 from linkwise.comparison.invariants import differences, kinds_differ, limit_differences, names
 from linkwise.comparison.masses import with_dynamics
-from linkwise.comparison.refinement import best_fit, misfit, simplest, tool_of
 from linkwise.comparison.result import Comparison
-from linkwise.comparison.ties import Tie, ties_between
 from linkwise.errors import ArgumentError, shown
-from linkwise.mechanism import Mechanism
-from linkwise.spatial.numbers import generator
+from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import generator
 
 FINEST, COARSEST = 1e-9, 0.05
 """Between these tolerances (m and rad) a correspondence is looked for; beyond them there is none."""
@@ -30,8 +29,8 @@ SAMPLES = 64
 
 
 def compare(
-    a: Mechanism,
-    b: Mechanism,
+    a: Tree,
+    b: Tree,
     *,
     link_a: int | str = -1,
     link_b: int | str = -1,
@@ -58,7 +57,7 @@ def compare(
 
     Parameters
     ----------
-    a, b : Mechanism
+    a, b : Tree
         The two descriptions.
     link_a, link_b : int or str
         Where the chains end: -1 the tool; a name, or an index from 0, that link's own frame.
@@ -100,53 +99,53 @@ def compare(
     if not isinstance(tol, (int, float)) or isinstance(tol, bool) or not 0 < tol < math.inf:
         raise ArgumentError(f"tol is {shown(tol)}; expected a number above 0, m and rad")
     generator("seed", seed)
-    for name, given in (("a", a), ("b", b)):
-        if not isinstance(given, Mechanism):
-            raise ArgumentError(f"{name} is {shown(given)}; expected a Mechanism (load() makes one of a file)")
-        given.require_numbers("compare")
+    for name, tree in (("a", a), ("b", b)):
+        if not isinstance(tree, Tree):
+            raise ArgumentError(f"{name} is {shown(tree)}; expected a Mechanism (load() makes one of a file)")
+        tree.require_numbers("compare")
     first, second = chain_of(a, link_a), chain_of(b, link_b)
-    told = kinds_differ(first.axes, second.axes)
-    if told:
-        return Comparison(False, tol, differences=tuple(told), chains=(first, second))
-    told = differences(first.axes, second.axes, tol)
+    texts = kinds_differ(first.axes, second.axes)
+    if texts:
+        return Comparison(False, tol, differences=tuple(texts), chains=(first, second))
+    texts = differences(first.axes, second.axes, tol)
     ties = ties_between(first.axes, second.axes)
 
     def fits(tried: Alignment, tol: float) -> bool:
         return misfit(first, second, _fitted(first, second, tried, ties, tol), ties) <= tol
 
-    made, found_at, search = align(first, second, FINEST, max(COARSEST, tol), ties, fits if ties else None)
-    if made is None and ties:
-        made, found_at, search = align(first, second, FINEST, max(COARSEST, tol))
+    alignment, reached, search = align(first, second, FINEST, max(COARSEST, tol), ties, fits if ties else None)
+    if alignment is None and ties:
+        alignment, reached, search = align(first, second, FINEST, max(COARSEST, tol))
     following = follower_differences(first.axes, second.axes)
-    if made is None:
-        told = told or [_stuck(search)]
-        result = Comparison(False, tol, differences=(*told, *following), chains=(first, second))
+    if alignment is None:
+        texts = texts or [_stuck(search)]
+        result = Comparison(False, tol, differences=(*texts, *following), chains=(first, second))
         return with_dynamics(result, seed) if dynamics else result
-    if found_at > FINEST:
-        made = best_fit(first, second, made)
-    made = _fitted(first, second, made, ties, max(FINEST, min(tol, found_at)))
-    result = _checked(first, second, made, tol, seed)
+    if reached > FINEST:
+        alignment = best_fit(first, second, alignment)
+    alignment = _fitted(first, second, alignment, ties, max(FINEST, min(tol, reached)))
+    result = _checked(first, second, alignment, tol, seed)
     if result.same:
         result = replace(result, same=not following, differences=tuple(following))
     else:
-        told = told or ([_stuck(search)] if search.reached < len(first.axes) else [])
-        result = replace(result, differences=(*told, *following, *result.differences))
+        texts = texts or ([_stuck(search)] if search.reached < len(first.axes) else [])
+        result = replace(result, differences=(*texts, *following, *result.differences))
     return with_dynamics(result, seed) if dynamics else result
 
 
-def _fitted(first: Chain, second: Chain, made: Alignment, ties: Sequence[Tie], tol: float) -> Alignment:
+def _fitted(first: Chain, second: Chain, alignment: Alignment, ties: Sequence[Tie], tol: float) -> Alignment:
     """The alignment with what it leaves free chosen simply, and so that the joints that follow others fit."""
-    made = with_followers(first, second, simplest(first, second, made, tol), ties)
-    return made if untied(second, made, ties) <= FINEST else best_fit(first, second, made, ties)
+    alignment = with_followers(first, second, simplest(first, second, alignment, tol), ties)
+    return alignment if tie_error(second, alignment, ties) <= FINEST else best_fit(first, second, alignment, ties)
 
 
-def _checked(first: Chain, second: Chain, made: Alignment, tol: float, seed: int) -> Comparison:
+def _checked(first: Chain, second: Chain, alignment: Alignment, tol: float, seed: int) -> Comparison:
     """The comparison that an alignment makes, its errors taken from forward kinematics."""
-    base, tool = made.base, tool_of(first, second, made)
+    base, tool = alignment.base, tool_of(first, second, alignment)
     result = Comparison(
-        False, tol, base, tool, made.signs, made.offsets,
+        False, tol, base, tool, alignment.signs, alignment.offsets,
         chains=(first, second),
-        limits=tuple(limit_differences(first.axes, second.axes, made.signs, made.offsets, tol)),
+        limits=tuple(limit_differences(first.axes, second.axes, alignment.signs, alignment.offsets, tol)),
     )  # fmt: skip
     q = samples(first, seed)
     one = _poses(first, q)
@@ -165,7 +164,7 @@ def samples(chain: Chain, seed: int) -> FloatArray:
     rng = np.random.default_rng(seed)
     q = rng.uniform(-math.pi, math.pi, (SAMPLES, chain.mechanism.n))
     for axis in chain.axes:
-        if axis.kind == "prismatic":
+        if not axis.has_line:
             q[:, axis.follower.coordinate] *= chain.size / math.pi
     return q
 
@@ -174,7 +173,7 @@ def _poses(chain: Chain, q: FloatArray) -> FloatArray:
     """Forward kinematics (k, 4, 4) of the end; a floating base stands in its origin."""
     mechanism = chain.mechanism
     floating = np.broadcast_to(mechanism.neutral[: mechanism.nq - mechanism.n], (len(q), mechanism.nq - mechanism.n))
-    kernel = mechanism.kernel("forward_kinematics", backend="numpy", link=chain.link)
+    kernel = kernel_of(mechanism, "forward_kinematics", "numpy", {"link": chain.link})
     return np.asarray(kernel(np.concatenate([floating, q], axis=1)))
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from linkwise.comparison.chain import Axis
-from linkwise.model.table import degrees, number, plain
+from linkwise.comparison.axis_chain import Axis
+from linkwise.model.formatting.table import degrees, number, plain
 from linkwise.spatial.scalar import FloatArray
+
+Invariant = tuple[str, Callable[[float, float], str], float, float]
+"""What it is, how two values of it are written, and its values in both chains."""
 
 NEARLY = 1e3
 """Axes within so many tolerances of parallel have no normal worth a number."""
@@ -29,46 +32,38 @@ def kinds_differ(first: Sequence[Axis], second: Sequence[Axis]) -> list[str]:
 
 def differences(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> list[str]:
     """Every pitch, twist, distance and shift in which the chains differ by more than the tolerance, m and rad."""
-    return [
-        *_own(first, second, tol),
+    numbered = zip(range(len(first)), first, second, strict=True)
+    invariants: list[Invariant] = [
+        *((f"pitch of {_joint(first, second, k)}", _pitches, a.pitch, b.pitch) for k, a, b in numbered),
         *_pairs(first, second, tol),
         *_slides(first, second, tol),
         *_shifts(first, second, tol),
     ]
+    return [f"{what}: {text(one, other)}" for what, text, one, other in invariants if abs(one - other) > tol]
 
 
-def _own(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[str]:
-    for k, (one, other) in enumerate(zip(first, second, strict=True)):
-        if abs(one.pitch - other.pitch) > tol:
-            yield f"pitch of {_joint(first, second, k)}: {number(one.pitch)} m/rad against {number(other.pitch)} m/rad"
-
-
-def _pairs(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[str]:
+def _pairs(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[Invariant]:
     """Successive axes: the angle between them and, where both have a line, the distance."""
     for k in range(len(first) - 1):
         between = f"between {_axes(first, second, k, k + 1)}"
         one, other = (twist(axes[k], axes[k + 1]) for axes in (first, second))
-        if abs(one - other) > tol:
-            yield f"twist {between}: {_angles(one, other)}"
+        yield f"twist {between}", _angles, one, other
         parallel = one <= tol
         if first[k].has_line and first[k + 1].has_line and parallel == (other <= tol):
             one, other = (distance(axes[k], axes[k + 1], parallel) for axes in (first, second))
-            if abs(one - other) > tol:
-                yield f"distance {between}: {_lengths(one, other)}"
+            yield f"distance {between}", _lengths, one, other
 
 
-def _slides(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[str]:
+def _slides(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[Invariant]:
     """The angle about a prismatic joint between the directions beside it, which no joint can turn."""
     for k in range(1, len(first) - 1):
-        if first[k].kind != "prismatic" or min(_twists(first, second, k - 1, k)) <= NEARLY * tol:
-            continue
-        one, other = (_dihedral(*axes[k - 1 : k + 2]) for axes in (first, second))
-        if abs(one - other) > tol:
+        if not first[k].has_line and min(_twists(first, second, k - 1, k)) > NEARLY * tol:
+            one, other = (_dihedral(*axes[k - 1 : k + 2]) for axes in (first, second))
             sides = _axes(first, second, k - 1, k + 1)
-            yield f"angle about {_axes(first, second, k)} between {sides}: {_angles(one, other)}"
+            yield f"angle about {_axes(first, second, k)} between {sides}", _angles, one, other
 
 
-def _shifts(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[str]:
+def _shifts(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[Invariant]:
     """The shift along a revolute axis, or along several parallel ones, between its normals to the axes beside it."""
     start = 1
     while start < len(first) - 1:
@@ -76,13 +71,12 @@ def _shifts(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterat
         while end + 1 < len(first) and max(_twists(first, second, end)) <= tol:
             end += 1
         sides = (start - 1, end + 1)
-        turning = all(first[k].kind == "revolute" for k in range(start, end + 1))
+        turning = all(first[k].periodic for k in range(start, end + 1))
         if turning and end + 1 < len(first) and all(first[k].has_line for k in sides):
             normals = min(_twists(first, second, start - 1, end)) > NEARLY * tol
             one, other = (_shift(axes, start, end) if normals else 0.0 for axes in (first, second))
-            if abs(one - other) > tol:
-                along = _axes(first, second, *sorted({start, end})).replace(" and ", " to ")
-                yield f"shift along {along} between normals to {_axes(first, second, *sides)}: {_lengths(one, other)}"
+            along = _axes(first, second, *sorted({start, end})).replace(" and ", " to ")
+            yield f"shift along {along} between normals to {_axes(first, second, *sides)}", _lengths, one, other
         start = end + 1
 
 
@@ -133,8 +127,8 @@ def _joint(first: Sequence[Axis], second: Sequence[Axis], k: int) -> str:
 
 
 def _axes(first: Sequence[Axis], second: Sequence[Axis], *which: int) -> str:
-    told = [f"{k + 1} ({names(first[k], second[k])})" for k in which]
-    return f"axis {told[0]}" if len(told) == 1 else f"axes {told[0]} and {told[1]}"
+    labels = [f"{k + 1} ({names(first[k], second[k])})" for k in which]
+    return f"axis {labels[0]}" if len(labels) == 1 else f"axes {labels[0]} and {labels[1]}"
 
 
 def names(one: Axis, other: Axis) -> str:
@@ -151,10 +145,14 @@ def pair_text(one: float, other: float, form: str = ".6g") -> tuple[str, str]:
     (('0.4318', '0.4331'), ('1', '1.00000001'))
     """
     for digits in range(6, 18):
-        made = f"{one + 0.0:.{digits}g}", f"{other + 0.0:.{digits}g}"
-        if made[0] != made[1]:
+        texts = f"{one + 0.0:.{digits}g}", f"{other + 0.0:.{digits}g}"
+        if texts[0] != texts[1]:
             break
-    return made
+    return texts
+
+
+def _pitches(one: float, other: float) -> str:
+    return f"{number(one)} m/rad against {number(other)} m/rad"
 
 
 def _lengths(one: float, other: float) -> str:
@@ -179,12 +177,12 @@ def limit_differences(
     found = []
     for k, (one, other) in enumerate(zip(first, second, strict=True)):
         low, high = sorted(signs[k] * (limit - offsets[k]) for limit in other.limits)
-        if one.kind == "revolute" and np.isfinite(low) and np.isfinite(one.limits[0]):
+        if one.periodic and np.isfinite(low) and np.isfinite(one.limits[0]):
             laps = 2 * math.pi * round((one.limits[0] - low) / (2 * math.pi))
             low, high = low + laps, high + laps
         mine = one.limits
         if any(a != b and not abs(a - b) <= tol for a, b in zip(mine, (low, high), strict=True)):
-            said = degrees if one.kind != "prismatic" else lambda value: f"{number(value)} m"
-            texts = [f"{said(a)} to {said(b)}" if np.isfinite([a, b]).any() else "none" for a, b in (mine, (low, high))]
+            write = degrees if one.has_line else lambda value: f"{number(value)} m"
+            texts = [f"{write(a)} to {write(b)}" if np.isfinite([a, b]).any() else "none" for a, b in (mine, (low, high))]
             found.append(f"limits of {_joint(first, second, k)}: {texts[0]} against {texts[1]}, in values of the first")
     return found

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
-from linkwise.comparison.alignment import Alignment, wrapped
-from linkwise.comparison.chain import Axis, Chain, beside
+from linkwise.algorithm.compile import kernel_of
+from linkwise.comparison.alignment import Alignment, angle_about, wrapped
+from linkwise.comparison.axis_chain import Axis, Chain, beside, ties_between
+from linkwise.comparison.fit import rebased, retooled, tool_of
 from linkwise.comparison.invariants import names
-from linkwise.comparison.refinement import rebased, retooled, tool_of
 from linkwise.comparison.result import Comparison
-from linkwise.comparison.ties import ties_between
 from linkwise.errors import ArgumentError, members
-from linkwise.kinematics.forward import body_poses
-from linkwise.mechanism import Mechanism
+from linkwise.kinematics.forward_kinematics import body_poses
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.coupling import coupling
-from linkwise.model.reduction import moving_bodies
-from linkwise.model.table import number, vector
+from linkwise.model.formatting.table import number, vector
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
 SAMPLES = 16
@@ -30,7 +29,7 @@ NOTHING = 1e-9
 """A length, an angle or a moment that is not worth a turn."""
 
 
-def with_dynamics(found: Comparison, seed: int) -> Comparison:
+def with_dynamics(comparison: Comparison, seed: int) -> Comparison:
     """The same comparison with the efforts compared too; nothing to compare where the chains do not correspond.
 
     Raises
@@ -38,68 +37,68 @@ def with_dynamics(found: Comparison, seed: int) -> Comparison:
     ArgumentError
         Where a mechanism floats, has loops, or has joints beside those on the way.
     """
-    for chain in found.chains:
+    for chain in comparison.chains:
         _check_whole(chain)
-    if found.signs is None:
-        return found
-    made = _compared(found, seed)
-    if not _same(made, made.mass_error, made.gravity_error):
-        weighed = _compared(_weighed(found), seed)
-        made = weighed if _worst(weighed) <= found.tol or _worst(weighed) < BETTER * _worst(made) else made
-    first, second = (chain.mechanism for chain in found.chains)
-    told = _gravity_text(first, second, np.asarray(made.base))
-    if not _same(made, made.mass_error, made.gravity_error):
-        told += _bodies(made) + _rotors(made)
-        told = told or [f"mass matrix or gravity differ (by {_worst(made):.3g} of the largest element)"]
-    if not _same(made, made.friction_error):
-        told.append(f"friction differs (by {made.friction_error:.3g} of the largest)")
-    return replace(made, same=found.same and not told, differences=(*found.differences, *told))
+    if comparison.signs is None:
+        return comparison
+    weighted = _compared(comparison, seed)
+    if not _same(weighted, weighted.mass_error, weighted.gravity_error):
+        weighed = _compared(_weighed(comparison), seed)
+        weighted = weighed if _worst(weighed) <= comparison.tol or _worst(weighed) < BETTER * _worst(weighted) else weighted
+    first, second = (chain.mechanism for chain in comparison.chains)
+    texts = _gravity_text(first, second, np.asarray(weighted.base))
+    if not _same(weighted, weighted.mass_error, weighted.gravity_error):
+        texts += _bodies(weighted) + _rotors(weighted)
+        texts = texts or [f"mass matrix or gravity differ (by {_worst(weighted):.3g} of the largest element)"]
+    if not _same(weighted, weighted.friction_error):
+        texts.append(f"friction differs (by {weighted.friction_error:.3g} of the largest)")
+    return replace(weighted, same=comparison.same and not texts, differences=(*comparison.differences, *texts))
 
 
-def _same(found: Comparison, *errors: float | None) -> bool:
-    return all(error is not None and error <= found.tol for error in errors)
+def _same(comparison: Comparison, *errors: float | None) -> bool:
+    return all(error is not None and error <= comparison.tol for error in errors)
 
 
-def _worst(found: Comparison) -> float:
-    return max(found.mass_error or 0.0, found.gravity_error or 0.0)
+def _worst(comparison: Comparison) -> float:
+    return max(comparison.mass_error or 0.0, comparison.gravity_error or 0.0)
 
 
-def _compared(found: Comparison, seed: int) -> Comparison:
+def _compared(comparison: Comparison, seed: int) -> Comparison:
     """The errors of the efforts under the map."""
-    first, second = (chain.mechanism for chain in found.chains)
-    q, qd = _states(found.chains[0], seed)
-    mapped = found.transferred(q)
-    slopes = (found.transferred(np.eye(first.n)) - found.transferred(np.zeros((1, first.n)))).T  # d q2 / d q1
+    first, second = (chain.mechanism for chain in comparison.chains)
+    q, qd = _states(comparison.chains[0], seed)
+    mapped = comparison.transferred(q)
+    slopes = (comparison.transferred(np.eye(first.n)) - comparison.transferred(np.zeros((1, first.n)))).T  # d q2 / d q1
     mass = _difference(_of(first, "mass_matrix", q), slopes.T @ _of(second, "mass_matrix", mapped) @ slopes)
     gravity = _difference(_of(first, "gravity_torque", q), _of(second, "gravity_torque", mapped) @ slopes)
     friction = _difference(_of(first, "friction_torque", qd), _of(second, "friction_torque", qd @ slopes.T) @ slopes)
-    return replace(found, mass_error=mass, gravity_error=gravity, friction_error=friction)
+    return replace(comparison, mass_error=mass, gravity_error=gravity, friction_error=friction)
 
 
-def _weighed(found: Comparison) -> Comparison:
+def _weighed(comparison: Comparison) -> Comparison:
     """The first and last offset, which the places of the axes leave free, from gravity and from where the last body is."""
-    first, second = found.chains
-    made = Alignment(np.asarray(found.base), np.asarray(found.signs), np.asarray(found.offsets))
+    first, second = comparison.chains
+    alignment = Alignment(np.asarray(comparison.base), np.asarray(comparison.signs), np.asarray(comparison.offsets))
     tied = {place for tie in ties_between(first.axes, second.axes) for place in (tie.joint, tie.leader)}
-    axis, sign = first.axes[0], float(made.signs[0])
-    if axis.kind == "revolute" and 0 not in tied:
-        turned = made.base[:3, :3] @ second.mechanism.gravity
+    axis, sign = first.axes[0], float(alignment.signs[0])
+    if axis.periodic and 0 not in tied:
+        turned = alignment.base[:3, :3] @ second.mechanism.gravity
         angle = _turn_about(axis.direction, turned, first.mechanism.gravity)
-        made = rebased(second, made, wrapped(float(made.offsets[0]) - sign * angle)) if angle else made
-    axis, sign = first.axes[-1], float(made.signs[-1])
+        alignment = rebased(second, alignment, wrapped(float(alignment.offsets[0]) - sign * angle)) if angle else alignment
+    axis, sign = first.axes[-1], float(alignment.signs[-1])
     if len(first.axes) - 1 in tied:
-        return replace(found, base=made.base, offsets=made.offsets, tool=tool_of(first, second, made))
+        return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=tool_of(first, second, alignment))
     zero = np.zeros(first.mechanism.n)
     one = _inertias(first.mechanism, zero, np.eye(4))[-1]
-    other = _inertias(second.mechanism, found.transferred(zero), np.asarray(found.base))[-1]
-    offset = float(made.offsets[-1])
-    if axis.kind == "revolute":
+    other = _inertias(second.mechanism, comparison.transferred(zero), np.asarray(comparison.base))[-1]
+    offset = float(alignment.offsets[-1])
+    if axis.periodic:
         angle = _turn_of_body(axis, one, other)
-        made = retooled(made, wrapped(offset + sign * angle)) if angle else made
-    elif axis.kind == "prismatic" and one[3, 3] > 0 and other[3, 3] > 0:
+        alignment = retooled(alignment, wrapped(offset + sign * angle)) if angle else alignment
+    elif not axis.has_line and one[3, 3] > 0 and other[3, 3] > 0:
         shift = float(axis.direction @ (one[:3, 3] / one[3, 3] - other[:3, 3] / other[3, 3]))
-        made = retooled(made, offset + sign * shift) if abs(shift) > NOTHING else made
-    return replace(found, base=made.base, offsets=made.offsets, tool=tool_of(first, second, made))
+        alignment = retooled(alignment, offset + sign * shift) if abs(shift) > NOTHING else alignment
+    return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=tool_of(first, second, alignment))
 
 
 def _turn_of_body(axis: Axis, one: FloatArray, other: FloatArray) -> float:
@@ -117,22 +116,21 @@ def _turn_of_body(axis: Axis, one: FloatArray, other: FloatArray) -> float:
 
 def _turn_about(w: FloatArray, start: FloatArray, end: FloatArray) -> float:
     """The turn about w that takes one vector over another, 0 where one is along w or nothing is to be turned."""
-    a, b = (v - w * float(w @ v) for v in (start, end))
-    if min(np.linalg.norm(a), np.linalg.norm(b)) <= NOTHING:
+    if min(np.linalg.norm(np.cross(w, v)) for v in (start, end)) <= NOTHING:
         return 0.0
-    angle = math.atan2(float(w @ np.cross(a, b)), float(a @ b))
+    angle = angle_about(w, start, end)
     return angle if abs(angle) > NOTHING else 0.0
 
 
 def _check_whole(chain: Chain) -> None:
     mechanism = chain.mechanism
     if mechanism.floating or mechanism.loops:
-        what = "floats" if mechanism.floating else "has loops"
-        raise ArgumentError(f"dynamics=True compares chains on the ground, and {mechanism.name!r} {what}")
+        reason = "floats" if mechanism.floating else "has loops"
+        raise ArgumentError(f"dynamics=True compares chains on the ground, and {mechanism.name!r} {reason}")
     others = beside(chain)
     if others:
-        said = f"dynamics=True compares mechanisms whose joints all lie on the way to the link; {mechanism.name!r} has"
-        raise ArgumentError(f"{said} {members(others)} beside it")
+        text = f"dynamics=True compares mechanisms whose joints all lie on the way to the link; {mechanism.name!r} has"
+        raise ArgumentError(f"{text} {members(others)} beside it")
 
 
 def _states(chain: Chain, seed: int) -> tuple[FloatArray, FloatArray]:
@@ -141,8 +139,8 @@ def _states(chain: Chain, seed: int) -> tuple[FloatArray, FloatArray]:
     return rng.uniform(-1.5, 1.5, shape), rng.choice([-1.0, 1.0], shape) * rng.uniform(0.1, 2.0, shape)
 
 
-def _of(mechanism: Mechanism, name: str, *args: FloatArray) -> FloatArray:
-    return np.asarray(mechanism.kernel(name, backend="numpy")(*args))
+def _of(mechanism: Tree, name: str, *args: FloatArray) -> FloatArray:
+    return np.asarray(kernel_of(mechanism, name, "numpy", {})(*args))
 
 
 def _difference(one: FloatArray, other: FloatArray) -> float:
@@ -151,7 +149,7 @@ def _difference(one: FloatArray, other: FloatArray) -> float:
     return float(np.abs(one - other).max(initial=0.0)) / size if size else 0.0
 
 
-def _gravity_text(first: Mechanism, second: Mechanism, base: FloatArray) -> list[str]:
+def _gravity_text(first: Tree, second: Tree, base: FloatArray) -> list[str]:
     turned = base[:3, :3] @ second.gravity
     if np.abs(first.gravity - turned).max() <= 1e-6 * max(1.0, float(np.linalg.norm(first.gravity))):
         return []
@@ -159,50 +157,50 @@ def _gravity_text(first: Mechanism, second: Mechanism, base: FloatArray) -> list
     return [f"gravity: {vector(first.gravity)} m/s2 against {seen} m/s2, seen in the first one's world"]
 
 
-def _bodies(found: Comparison) -> list[str]:
+def _bodies(comparison: Comparison) -> list[str]:
     """Bodies with another mass, first moment or inertia, where they stand with all joints of the first at zero."""
-    zero = np.zeros(found.chains[0].mechanism.n)
-    one = _inertias(found.chains[0].mechanism, zero, np.eye(4))
-    other = _inertias(found.chains[1].mechanism, found.transferred(zero), np.asarray(found.base))
+    zero = np.zeros(comparison.chains[0].mechanism.n)
+    one = _inertias(comparison.chains[0].mechanism, zero, np.eye(4))
+    other = _inertias(comparison.chains[1].mechanism, comparison.transferred(zero), np.asarray(comparison.base))
     size = max(float(np.abs(one).max()), float(np.abs(other).max()), 1e-300)
-    told = []
+    texts = []
     for k, (a, b) in enumerate(zip(one, other, strict=True)):
-        if np.abs(a - b).max() <= found.tol * size:
+        if np.abs(a - b).max() <= comparison.tol * size:
             continue
-        label = f"what moves with joint {k + 1} ({names(found.chains[0].axes[k], found.chains[1].axes[k])})"
-        if abs(a[3, 3] - b[3, 3]) > found.tol * size:
-            told.append(f"{label}: {number(a[3, 3])} kg against {number(b[3, 3])} kg")
-        elif np.abs(a[:3, 3] - b[:3, 3]).max() > found.tol * size:
+        label = f"what moves with joint {k + 1} ({names(comparison.chains[0].axes[k], comparison.chains[1].axes[k])})"
+        if abs(a[3, 3] - b[3, 3]) > comparison.tol * size:
+            texts.append(f"{label}: {number(a[3, 3])} kg against {number(b[3, 3])} kg")
+        elif np.abs(a[:3, 3] - b[:3, 3]).max() > comparison.tol * size:
             moments = [vector(np.round(j[:3, 3], 9)) for j in (a, b)]
-            told.append(f"{label}: mass times centre of mass {moments[0]} against {moments[1]} kg m, in the first's world")
+            texts.append(f"{label}: mass times centre of mass {moments[0]} against {moments[1]} kg m, in the first's world")
         else:
             diagonals = [vector(np.round(np.trace(j[:3, :3]) - j.diagonal()[:3], 9)) for j in (a, b)]
-            said = f"inertia {diagonals[0]} kg m2 against {diagonals[1]} kg m2 about x, y and z of the first's world"
-            told.append(f"{label}: {said}" if diagonals[0] != diagonals[1] else f"{label}: products of inertia")
-    return told
+            text = f"inertia {diagonals[0]} kg m2 against {diagonals[1]} kg m2 about x, y and z of the first's world"
+            texts.append(f"{label}: {text}" if diagonals[0] != diagonals[1] else f"{label}: products of inertia")
+    return texts
 
 
-def _inertias(mechanism: Mechanism, q: FloatArray, base: FloatArray) -> FloatArray:
+def _inertias(mechanism: Tree, q: FloatArray, base: FloatArray) -> FloatArray:
     """Pseudo-inertias (m, 4, 4) of what moves with each joint, in the first one's world."""
-    how = coupling(mechanism)
-    made = moving_bodies(how.free)
-    poses = body_poses(made, how.coordinates(q))
-    at = [base @ np.asarray(poses[k], dtype=float) for k in range(len(made.bodies))]
-    return np.array([t @ body.inertia @ t.T for t, body in zip(at, made.bodies, strict=True)])
+    joints = coupling(mechanism)
+    tree = moving_bodies(joints.uncoupled)
+    poses = body_poses(tree, joints.coordinates(q))
+    at = [base @ np.asarray(poses[k], dtype=float) for k in range(len(tree.bodies))]
+    return np.array([t @ body.inertia @ t.T for t, body in zip(at, tree.bodies, strict=True)])
 
 
-def _rotors(found: Comparison) -> list[str]:
+def _rotors(comparison: Comparison) -> list[str]:
     """Joints at which another rotor inertia is felt."""
-    felt = []
-    for chain in found.chains:
+    inertias = []
+    for chain in comparison.chains:
         sums = np.zeros(len(chain.axes))
         places = {axis.name: k for k, axis in enumerate(chain.axes)}
         for drive in chain.mechanism.drives:
             sums[places[drive.joint]] += drive.motor.reflected_inertia
-        felt.append(sums)
-    told = []
-    for k, (a, b) in enumerate(zip(*felt, strict=True)):
-        if abs(a - b) > found.tol * max(a, b):
-            label = names(found.chains[0].axes[k], found.chains[1].axes[k])
-            told.append(f"rotor inertia felt at joint {k + 1} ({label}): {number(a)} kg m2 against {number(b)} kg m2")
-    return told
+        inertias.append(sums)
+    texts = []
+    for k, (a, b) in enumerate(zip(*inertias, strict=True)):
+        if abs(a - b) > comparison.tol * max(a, b):
+            label = names(comparison.chains[0].axes[k], comparison.chains[1].axes[k])
+            texts.append(f"rotor inertia felt at joint {k + 1} ({label}): {number(a)} kg m2 against {number(b)} kg m2")
+    return texts

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.comparison.chain import Chain, beside, coordinates, joint_values
+from linkwise.comparison.axis_chain import Chain, beside, coordinates, joint_values
 from linkwise.comparison.invariants import names
 from linkwise.errors import ArgumentError, shown
-from linkwise.model.table import Table, as_rows, degrees, laid_out, number, plain, vector
-from linkwise.spatial.numbers import numbers
+from linkwise.model.formatting.table import Table, as_rows, degrees, laid_out, number, plain, vector
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +84,10 @@ class Comparison:
         if self.signs is None or self.offsets is None:
             raise ArgumentError("the mechanisms do not correspond: " + "; ".join(self.differences))
         source, target = self.chains[::-1] if back else self.chains
-        given = numbers("q", q)
-        if not given.ndim or given.shape[-1] != source.mechanism.n:
-            raise ArgumentError(f"q has shape {shown(given.shape)}; expected (..., {source.mechanism.n})")
-        values = joint_values(source, given)
+        joints = numbers("q", q)
+        if not joints.ndim or joints.shape[-1] != source.mechanism.n:
+            raise ArgumentError(f"q has shape {shown(joints.shape)}; expected (..., {source.mechanism.n})")
+        values = joint_values(source, joints)
         values = (values - self.offsets) * self.signs if back else values * self.signs + self.offsets
         return coordinates(target, values)
 
@@ -98,33 +98,34 @@ class Comparison:
         return "\n".join(_lines(self, one, other))
 
 
-def _lines(found: Comparison, one: str, other: str) -> list[str]:
+def _lines(comparison: Comparison, one: str, other: str) -> list[str]:
     """The text of a comparison, line by line."""
-    compared = (found.mass_error, found.gravity_error, found.friction_error)
-    kinematics = found.same and all(error is None for error in compared)
-    head = f"{one} and {other}: " + ("kinematics " * kinematics + "the same" if found.same else "not the same")
+    compared = (comparison.mass_error, comparison.gravity_error, comparison.friction_error)
+    kinematics = comparison.same and all(error is None for error in compared)
+    head = f"{one} and {other}: " + ("kinematics " * kinematics + "the same" if comparison.same else "not the same")
     left = "; masses, gravity and friction were not compared: dynamics=True does" * kinematics
-    lines = [f"{head}, to {found.tol:g} m and rad{left}", *_left_out(found, one, other)]
-    if found.base is not None and found.tool is not None:
-        nearly = "" if found.same else " at best"
+    lines = [f"{head}, to {comparison.tol:g} m and rad{left}", *_left_out(comparison, one, other)]
+    if comparison.base is not None and comparison.tool is not None:
+        nearly = "" if comparison.same else " at best"
         lines.append(f"{one} = base * {other} * tool{nearly}, for all joint values")
-        lines += [f"base: {_frame(found.base)}", f"tool: {_frame(found.tool)}"]
-        lines.append(f"left at random configurations: {found.position_error:.2g} m, {found.rotation_error:.2g} rad")
-        errors = {"mass matrix": found.mass_error, "gravity": found.gravity_error, "friction": found.friction_error}
-        told = [f"{what} {error:.2g}" for what, error in errors.items() if error is not None]
-        if told:
-            lines.append(f"efforts differ by these shares of the largest: {', '.join(told)}")
-        lines += ["", laid_out(Table((f"joint values of {other} at those of {one}",), *as_rows(_columns(found))))]
-    for head, group in (("what differs", found.differences), ("limits that differ", found.limits)):
+        lines += [f"base: {_frame(comparison.base)}", f"tool: {_frame(comparison.tool)}"]
+        residual = f"{comparison.position_error:.2g} m, {comparison.rotation_error:.2g} rad"
+        lines.append(f"left at random configurations: {residual}")
+        errors = zip(("mass matrix", "gravity", "friction"), compared, strict=True)
+        texts = [f"{what} {error:.2g}" for what, error in errors if error is not None]
+        if texts:
+            lines.append(f"efforts differ by these shares of the largest: {', '.join(texts)}")
+        lines += ["", laid_out(Table((f"joint values of {other} at those of {one}",), *as_rows(_columns(comparison))))]
+    for head, group in (("what differs", comparison.differences), ("limits that differ", comparison.limits)):
         if group:
             lines += ["", f"{head}:", *(f"  {line}" for line in group)]
     return lines
 
 
-def _left_out(found: Comparison, *names: str) -> list[str]:
+def _left_out(comparison: Comparison, *names: str) -> list[str]:
     """What the mechanisms have beside the chains that were compared."""
     lines = []
-    for name, chain in zip(names, found.chains, strict=True):
+    for name, chain in zip(names, comparison.chains, strict=True):
         parts = [f"joints not on the way to the end: {', '.join(map(plain, beside(chain)))}"] if beside(chain) else []
         parts += ["closed loops"] * bool(chain.mechanism.loops)
         if parts:
@@ -132,12 +133,12 @@ def _left_out(found: Comparison, *names: str) -> list[str]:
     return lines
 
 
-def _columns(found: Comparison) -> dict[str, list[str]]:
-    first, second = found.chains
-    assert found.signs is not None
-    assert found.offsets is not None
+def _columns(comparison: Comparison) -> dict[str, list[str]]:
+    first, second = comparison.chains
+    assert comparison.signs is not None
+    assert comparison.offsets is not None
     pairs = list(zip(first.axes, second.axes, strict=True))
-    signs, offsets = found.signs.tolist(), found.offsets.tolist()
+    signs, offsets = comparison.signs.tolist(), comparison.offsets.tolist()
     return {
         "joint": [str(k + 1) for k in range(len(pairs))],
         "names": [names(*pair) for pair in pairs],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linkwise.control.angles import angles_rotation as angles_rotation
     from linkwise.control.angles import rotation_angles as rotation_angles
     from linkwise.control.chain import Chain as Chain
-    from linkwise.control.chain_made import load as load
+    from linkwise.control.chain import load as load
     from linkwise.control.constraints import DrivenJoint as DrivenJoint
     from linkwise.control.constraints import FixedPosition as FixedPosition
     from linkwise.control.constraints import FixedRotation as FixedRotation
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from linkwise.control.dh_links import FixedLink as FixedLink
     from linkwise.control.dh_links import PrismaticLink as PrismaticLink
     from linkwise.control.dh_links import RevoluteLink as RevoluteLink
+    from linkwise.control.playback import replay as replay
     from linkwise.control.port import Port as Port
     from linkwise.control.ports import Ports as Ports
-    from linkwise.control.recorder import Recorder as Recorder
     from linkwise.control.recording import Recording as Recording
-    from linkwise.control.replaying import replay as replay
+    from linkwise.control.ring_buffer import Recorder as Recorder
     from linkwise.control.state import State as State
 
 __all__ = [
@@ -65,14 +65,14 @@ _HOMES = {
     "Port": "port",
     "Ports": "ports",
     "PrismaticLink": "dh_links",
-    "Recorder": "recorder",
+    "Recorder": "ring_buffer",
     "Recording": "recording",
     "RevoluteLink": "dh_links",
     "State": "state",
     "Velocity": "constraints",
     "angles_rotation": "angles",
-    "load": "chain_made",
-    "replay": "replaying",
+    "load": "chain",
+    "replay": "playback",
     "rotation_angles": "angles",
 }
 """Where each public name stands. They are imported when first asked for: the process that serves ports needs few of them."""

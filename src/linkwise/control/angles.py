@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.kinematics.closure import half_sine
-from linkwise.spatial.numbers import unmasked
+from linkwise.kinematics.loop_constraints import half_sine
 from linkwise.spatial.rotation import rotation_x, rotation_y, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, root, select
+from linkwise.spatial.validation import unmasked
 
 AnglesConvention = Literal["xyz", "zyx"]
 CONVENTIONS: tuple[str, ...] = ("xyz", "zyx")

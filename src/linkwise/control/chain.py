@@ -9,27 +9,30 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.control import state
+from linkwise.control import chain_file, state
 from linkwise.control.angles import known
+from linkwise.control.argument_problems import Mistakes
+from linkwise.control.constraint_row import ConstraintRow
 from linkwise.control.constraints import ChainConstraint
+from linkwise.control.cycle.kernels import parts_of
 from linkwise.control.cycle.layout import Layout
-from linkwise.control.cycle.parts import parts_of
-from linkwise.control.cycle.running import Cycle
+from linkwise.control.cycle.runner import Cycle
+from linkwise.control.description import ChainDescription
 from linkwise.control.dh_links import DHLink, is_word
 from linkwise.control.joint_values import JointValues
 from linkwise.control.links import mechanism_of, port_values, stand_in, with_starting_dof
-from linkwise.control.mistakes import Mistakes
 from linkwise.control.port import Value
 from linkwise.control.ports import Ports
-from linkwise.control.recorder import Recorder
+from linkwise.control.ring_buffer import Recorder
 from linkwise.control.state import State
+from linkwise.control.validation import OWN_KEYS, joints_of
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
-from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
 
 if TYPE_CHECKING:
-    from linkwise.control.chain_description import ChainDescription
+    from linkwise.control.description import ChainDescription
     from linkwise.mechanism import Mechanism
 
 
@@ -108,18 +111,18 @@ class Chain:
         period: float | None = None,
         reference: str | Path | None = None,
     ) -> None:
-        mistakes, given = Mistakes(), dict(ports or {})
+        mistakes, first_values = Mistakes(), dict(ports or {})
         self.constraints = (constraints,) if isinstance(constraints, ChainConstraint) else tuple(constraints)
         sound = _sound(self.constraints, mistakes)
         self.angles = str(mistakes.take(known, angles))
         if not isinstance(mechanism, Tree):
             links = tuple(mechanism)
-            made = mistakes.take(mechanism_of, links, name=name or "chain")
-            other = stand_in(links) if made is None and all(isinstance(link, DHLink) for link in links) else None
-            if made is None and other is None:
+            built = mistakes.take(mechanism_of, links, name=name or "chain")
+            other = stand_in(links) if built is None and all(isinstance(link, DHLink) for link in links) else None
+            if built is None and other is None:
                 mistakes.finish()
-            mechanism, start = made or (cast("Mechanism", other), None)
-            q0, given = (start if q0 is None else q0), {**port_values(links), **given}
+            mechanism, start = built or (cast("Mechanism", other), None)
+            q0, first_values = (start if q0 is None else q0), {**port_values(links), **first_values}
         mechanism.require_numbers("a chain")
         mechanism = mistakes.take(with_starting_dof, mechanism, starting_dof) or mechanism
         self.mechanism = mechanism
@@ -132,14 +135,14 @@ class Chain:
         self.q0 = np.zeros(mechanism.n) if begin is None else begin
         layout = Layout.fitting(mechanism, sound, self.q0, mistakes)
         if layout is not None:
-            _fill(layout, given, routes or {}, [constraint.name for constraint in sound], mistakes)
+            _fill(layout, first_values, routes or {}, [constraint.name for constraint in sound], mistakes)
         mistakes.finish()
         self.layout = cast("Layout", layout)
         self.ports: Ports = self.layout.ports
         parts = parts_of(mechanism, self.constraints, self.angles)
         self._cycle = Cycle(parts, self.ports.inputs, self.ports.outputs, self.q0)
         self._joints = JointValues(self.layout)
-        self._unsolved, self._time = (self.ports.view(f"chain.{what}") for what in ("unsolved", "time"))
+        self._unsolved, self._time = (self.ports.view(f"chain.{port}") for port in ("unsolved", "time"))
         self._recorders: tuple[Recorder, ...] = ()
         self.reset()
 
@@ -290,9 +293,9 @@ class Chain:
         Recorder
             ``recorder.read(name)``, ``recorder.write(path)``; `stop_recording` ends it.
         """
-        made = Recorder(self.ports, length, names, every=every, start=self.save(), carry=self._cycle.memory)
-        self._recorders = (*self._recorders, made)
-        return made
+        recorder = Recorder(self.ports, length, names, every=every, start=self.save(), carry=self._cycle.memory)
+        self._recorders = (*self._recorders, recorder)
+        return recorder
 
     def stop_recording(self, recorder: Recorder) -> None:
         """Let a recorder keep what it has."""
@@ -300,8 +303,6 @@ class Chain:
 
     def description(self) -> ChainDescription:
         """What a file holds of it: with its inputs and routes as they are now, and beginning where it began."""
-        from linkwise.control.chain_made import description_of
-
         return description_of(self, name=self.name, period=self.period, reference=self.reference)
 
     def write(self, path: str | Path) -> None:
@@ -332,9 +333,9 @@ def _again(
     saved: State,
 ) -> Chain:
     """The chain that a copy is."""
-    made = Chain(mechanism, constraints, q0=q0, angles=angles, name=name, period=period, reference=reference)
-    made.restore(saved)
-    return made
+    chain = Chain(mechanism, constraints, q0=q0, angles=angles, name=name, period=period, reference=reference)
+    chain.restore(saved)
+    return chain
 
 
 def _sound(constraints: Sequence[Any], mistakes: Mistakes) -> list[ChainConstraint]:
@@ -389,13 +390,113 @@ SHORTEST, LONGEST = 1e-9, 1e6
 def _beginning(mechanism: Mechanism, q0: npt.ArrayLike | None) -> FloatArray:
     """Joint values to begin with, within the limits, with the loops of the mechanism closed."""
     low, high = mechanism.limits.T
-    made = np.zeros(mechanism.n) if q0 is None else numbers("q0", q0)
-    if made.shape != (mechanism.n,):
-        raise ArgumentError(f"q0 has the shape {made.shape}; expected ({mechanism.n},)")
-    made = np.clip(made, low, high)
+    start = np.zeros(mechanism.n) if q0 is None else numbers("q0", q0)
+    if start.shape != (mechanism.n,):
+        raise ArgumentError(f"q0 has the shape {start.shape}; expected ({mechanism.n},)")
+    start = np.clip(start, low, high)
     if not mechanism.loops:
-        return made
-    found = mechanism.solve([], q0=made)
-    if not found.success:
-        raise ArgumentError(f"the loops of {mechanism.name!r} do not close from q0: {found.explain()}")
-    return np.asarray(found.q)
+        return start
+    closed = mechanism.solve([], q0=start)
+    if not closed.success:
+        raise ArgumentError(f"the loops of {mechanism.name!r} do not close from q0: {closed.explain()}")
+    return np.asarray(closed.q)
+
+
+def load(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> Chain:
+    """Make a chain from its file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .toml file: docs/file-formats.md describes it.
+    xacro : mapping of str to str, optional
+        Arguments with which the mechanism that it refers to is expanded where it is a .xacro file, be they none; without
+        them such a file is refused, for expanding it runs the expressions in it and reads whatever it includes.
+
+    Raises
+    ------
+    FileError
+        With everything that is wrong in it, each with its line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise import control, robots
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "chain.toml"
+    >>> arm = control.Chain(robots.planar_2r(), control.FixedPosition("hold", "tool", [1.0, 1.0, 0.0]), q0=[0.1, 1.4])
+    >>> arm.write(path)
+    >>> load(path).step(0.01)
+    True
+    """
+    return chain_of(chain_file.read(path, xacro=xacro))
+
+
+def chain_of(description: ChainDescription) -> Chain:
+    """The chain that a description is of, before its first cycle."""
+    rows = [row.made() for row in description.constraints]
+    return Chain(
+        description.mechanism,
+        rows,
+        q0=description.q0,
+        angles=description.angles,
+        ports=description.ports,
+        routes=description.routes,
+        name=description.name,
+        period=description.period,
+        reference=description.reference,
+    )
+
+
+def description_of(
+    chain: Chain, *, name: str | None = None, period: float | None = None, reference: str | Path | None = None
+) -> ChainDescription:
+    """The description of a chain with the inputs and routes that it has now; it begins where the chain began.
+
+    Parameters
+    ----------
+    chain : Chain
+        The chain. Of its inputs those are said that differ from what they would be at first; NaN is not said.
+    name : str, optional
+        Of the chain; that of its mechanism where it is left out.
+    period, reference
+        See `ChainDescription`.
+    """
+    ports = chain.ports
+    usual = {f"{link}.{free}": f"{link}.{free}_solved" for link, free in joints_of(chain.mechanism).items()}
+    routes = {target: source for target, source in ports.routes.items() if usual.get(target) != source}
+    fresh = Layout(chain.mechanism, chain.constraints, chain.q0).ports
+    rows = tuple(_row(constraint, ports, fresh) for constraint in chain.constraints)
+    return ChainDescription(
+        name=name or chain.mechanism.name,
+        mechanism=chain.mechanism,
+        q0=chain.q0,
+        constraints=rows,
+        values=_values(ports, fresh, rows),
+        routes=routes | {target: "" for target in usual if target not in ports.routes},
+        angles=chain.angles,
+        period=period,
+        reference=reference,
+        **{key: ports.read(f"chain.{key}") for key in OWN_KEYS},  # type: ignore[arg-type]
+    )
+
+
+def _values(ports: Ports, fresh: Ports, rows: tuple[ConstraintRow, ...]) -> dict[str, Any]:
+    """The inputs that are other numbers than at first, as far as no field of a description says them."""
+    own = {f"{row.name}.{what}" for row in rows for what in row.inputs} | {f"chain.{key}" for key in OWN_KEYS}
+    own |= ports.routes.keys()
+    inputs = (name for name, port in ports.items() if port.direction == "in" and name not in own)
+    return {name: ports.read(name) for name in inputs if _changed(ports, fresh, name)}
+
+
+def _changed(ports: Ports, fresh: Ports, name: str) -> bool:
+    """Whether an input is another number than at first."""
+    now = ports.view(name)
+    return not np.isnan(now).any() and not np.array_equal(now, fresh.view(name))
+
+
+def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ConstraintRow:
+    """The row of a constraint with the values that its ports have now, as far as they are numbers."""
+    row = ConstraintRow.of(constraint)
+    names = {what: f"{row.name}.{what}" for what in row.inputs}
+    now = {what: ports.read(name) for what, name in names.items() if _changed(ports, fresh, name)}
+    return ConstraintRow(**{**row.fields, **now})

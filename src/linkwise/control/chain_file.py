@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from linkwise.control.chain_description import ChainDescription
-from linkwise.control.chain_reader import ChainReader, ChainReading
-from linkwise.control.chain_write import render
-from linkwise.errors import FileError, FileProblem
+from linkwise import robots
+from linkwise.control.description import ChainDescription
+from linkwise.control.dh_links import GREATEST
+from linkwise.control.links import AXES, links_of, with_starting_dof
+from linkwise.control.parser import XACRO, ChainReader, ChainReading, file_mechanism
+from linkwise.control.schema import CONSTRAINT, FORMAT, LINK, REGULATOR, SPEED_LIMIT, START, TOP
+from linkwise.errors import FileError, FileProblem, LinkwiseError
 from linkwise.files.atomic import write_text
-from linkwise.files.linkwise_toml import parsed
+from linkwise.files.description import Description
+from linkwise.files.formats.linkwise_toml import render as render_mechanism
+from linkwise.files.kinds import FLAG, WHOLE
+from linkwise.files.schema import Schema, lines, table
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.toml_text import TOO_DEEP, parsed, real, row, text
+from linkwise.mechanism import Mechanism
+
+_HEADER = re.compile(r"^\n(\[\[?)")
 
 
 def read(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> ChainDescription:
@@ -87,11 +99,93 @@ def write(description: ChainDescription, path: str | Path) -> None:
 
 
 def _parse(path: str | Path, xacro: Mapping[str, str] | None) -> ChainReading:
-    text = read_text(path, LARGEST_DESCRIPTION)
-    document, lines, problems = parsed(text)
+    source = read_text(path, LARGEST_DESCRIPTION)
+    document, places, problems = parsed(source)
     if problems:
         return ChainReading(None, problems)
     try:
-        return ChainReader(lines, Path(path), xacro).description(document)
+        return ChainReader(places, Path(path), xacro).description(document)
     except RecursionError:
-        return ChainReading(None, [FileProblem(0, "tables nested too deeply")])
+        return ChainReading(None, [FileProblem(0, TOO_DEEP)])
+
+
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def render(description: ChainDescription, folder: Path) -> Iterator[str]:
+    """The text of a description that will stand in a folder, in parts, with all bits."""
+    named = _reference(description, folder)
+    own = named is None and description.mechanism.name == description.name
+    links = links_of(description.mechanism, description.q0) if own else None
+    settings = {
+        key: getattr(description, key) for key in ("name", "period", "calculations_per_cycle", "calculation_precision")
+    }
+    settings |= {"format": FORMAT, "angles_convention": description.angles}
+    settings["starting_dof"] = named[1] if named else links[1] if links else "z"
+    if not links:
+        settings |= {"mechanism": named[0] if named else None, "q0": description.q0}
+    yield from lines(TOP, settings)
+    for link in links[0] if links else ():
+        yield from table("[[link]]", LINK, {**vars(link), **dict.fromkeys(GREATEST), "joint": link.joint})
+    if not links and not named:
+        yield "\n[mechanism]\n"
+        for part in render_mechanism(Description(description.mechanism)):
+            yield _HEADER.sub(r"\n\1mechanism.", part)
+    yield from _parts(description)
+
+
+def _parts(description: ChainDescription) -> Iterator[str]:
+    """All tables but those of the mechanism."""
+    left = dict(description.values)
+    start = {key: left.pop(f"start.{key}") for key in START.fields if f"start.{key}" in left}
+    yield from table("[start]", START, start)
+    for constraint in description.constraints:
+        yield from table("[[constraint]]", CONSTRAINT, constraint)
+    for name, schema, between in (("speed_limit", SPEED_LIMIT, "."), ("regulator", REGULATOR, ".regulator.")):
+        for owner, values in _by_owner(left, schema, between).items():
+            yield from table(f"[[{name}]]", schema, {"link": owner, **values})
+    for name, entries in (("routes", description.routes), ("ports", left)):
+        if entries:
+            yield f"\n[{name}]\n"
+            yield from (f"{text(port)} = {_value(value)}\n" for port, value in entries.items())
+
+
+def _by_owner(left: dict[str, Any], schema: Schema, between: str) -> dict[str, dict[str, Any]]:
+    """The values whose names end in a key of the schema, taken out, by what stands before."""
+    owned: dict[str, dict[str, Any]] = {}
+    for port in list(left):
+        for key in schema.fields:
+            if port.endswith(between + key):
+                owned.setdefault(port.removesuffix(between + key), {})[key] = left.pop(port)
+    return owned
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str | tuple):
+        return text(value) if isinstance(value, str) else row(value)
+    return FLAG.write(value) if isinstance(value, bool) else WHOLE.write(value) if isinstance(value, int) else real(value)
+
+
+def _reference(description: ChainDescription, folder: Path) -> tuple[str, str] | None:
+    """How the file may refer to the mechanism, and its starting_dof: only by what gives back the same one."""
+    for named in (description.reference, description.mechanism.name):
+        if isinstance(named, str) and named in robots.names():
+            axis = _axis(robots.load(named), description.mechanism)
+            if axis:
+                return named, axis
+    if not isinstance(description.reference, Path):
+        return None
+    root = folder.resolve()
+    near = description.reference.relative_to(root).as_posix() if description.reference.is_relative_to(root) else None
+    if near is None or description.reference.suffix.lower() == XACRO:
+        return None
+    try:
+        axis = _axis(file_mechanism(description.reference), description.mechanism)
+    except (LinkwiseError, OSError):  # gone since
+        return None
+    return (near, axis) if axis else None
+
+
+def _axis(plain: Mechanism, mechanism: Mechanism) -> str | None:
+    """The starting_dof that makes one mechanism the other."""
+    return next((axis for axis in AXES if with_starting_dof(plain, axis) == mechanism), None)

@@ -1,18 +1,33 @@
-"""What a chain must hold to: each kind says which rows it adds to the solver, and which ports it has."""
+"""What a chain must hold to: each kind declares its fields, which are its ports, and the equations that it adds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.control.mistakes import Mistakes
+from linkwise.control.argument_problems import Mistakes
+from linkwise.control.limits.loop_projection import Pair, meeting_loop
 from linkwise.errors import ArgumentError, shown
-from linkwise.solve.constraints.given import settle
-from linkwise.spatial.numbers import numbers
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints import Closed, Constraint, Coordinate, Orientation, Position
+from linkwise.solve.validation import settle
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
+
+VECTORS = ("position", "angles", "velocity", "angular_velocity")
+"""Fields that are vectors (3,), in the order of their ports,"""
+
+SCALARS = ("value", "speed")
+"""and those that are numbers."""
+
+
+def link_of(tree: Tree, name: str) -> int | str:
+    """The link of a name as the forward kinematics take it: -1 for ``"tool"``, unless a link has that name."""
+    return -1 if name == "tool" and name not in tree.link_names else tree.link_index(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,38 +49,50 @@ class ChainConstraint:
     kind: ClassVar[str] = ""
     name: str
     link: str
-    enabled: bool
+    enabled: bool = field(default=True, kw_only=True)
 
-    def _begin(self, name: Any, link: Any, enabled: Any) -> Mistakes:
-        """Keep what is common to all; what is wrong with it."""
-        settle(self, name=name, link=link, enabled=bool(enabled) if isinstance(enabled, (bool, np.bool_)) else True)
+    def __post_init__(self) -> None:
         mistakes = Mistakes()
-        item = f"constraint {name!r}" if isinstance(name, str) and name else f"{self.kind} constraint"
-        if item.startswith(self.kind):
-            mistakes.note(f"{item}: name is {shown(name)}; expected a name")
-        if not isinstance(link, str):
-            mistakes.note(f"{item}: link is {shown(link)}; expected the name of a link, or 'tool'")
-        if not isinstance(enabled, (bool, np.bool_)):
-            mistakes.note(f"{item}: enabled is {shown(enabled)}; expected True or False")
-        return mistakes
+        for message in self._problems():
+            mistakes.note(message)
+        for name in (item.name for item in fields(self) if item.name in (*VECTORS, *SCALARS)):
+            value = getattr(self, name)
+            if value is not None:
+                settle(self, **{name: mistakes.take(self._numbers, name, value)})
+        mistakes.finish()
 
-    def _vector(self, field: str, value: Any) -> tuple[float, float, float]:
-        made = numbers(f"constraint {self.name!r}: {field}", value, "three numbers")
-        if made.shape != (3,):
-            raise ArgumentError(f"constraint {self.name!r}: {field} has the shape {made.shape}; expected (3,)")
-        return float(made[0]), float(made[1]), float(made[2])
+    def _problems(self) -> Iterator[str]:
+        """What is wrong with the fields that are no numbers."""
+        named = isinstance(self.name, str) and bool(self.name)
+        item = f"constraint {self.name!r}" if named else f"{self.kind} constraint"
+        if not named:
+            yield f"{item}: name is {shown(self.name)}; expected a name"
+        if not isinstance(self.link, str):
+            yield f"{item}: link is {shown(self.link)}; expected the name of a link, or 'tool'"
+        for flag in (item.name for item in fields(self) if item.type == "bool"):
+            value = getattr(self, flag)
+            if not isinstance(value, (bool, np.bool_)):
+                yield f"{item}: {flag} is {shown(value)}; expected True or False"
+            settle(self, **{flag: bool(value)})
+
+    def _numbers(self, name: str, value: Any) -> tuple[float, ...] | float:
+        shape, expected = ((3,), "three numbers") if name in VECTORS else ((), "a number")
+        values = numbers(f"constraint {self.name!r}: {name}", value, expected)
+        if values.shape != shape:
+            wanted = shape or "a number"
+            raise ArgumentError(f"constraint {self.name!r}: {name} has the shape {values.shape}; expected {wanted}")
+        return tuple(values.tolist()) if shape else float(values)
 
     @property
     def vectors(self) -> dict[str, FloatArray]:
         """Its input ports that are vectors (3,), with their first values."""
-        fields = ("position", "angles", "velocity", "angular_velocity")
-        found = {field: getattr(self, field, None) for field in fields}
-        return {field: np.array(value) for field, value in found.items() if value is not None}
+        values = {name: getattr(self, name, None) for name in VECTORS}
+        return {name: np.array(value) for name, value in values.items() if value is not None}
 
     @property
     def scalars(self) -> dict[str, float | None]:
         """Its input ports that are numbers, with their first values; None for what the chain begins with."""
-        return {}
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name in SCALARS}
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -83,8 +110,14 @@ class ChainConstraint:
         """Whether it says how the end is turned."""
         return "angles" in self.vectors
 
+    def equations(self, tree: Tree) -> list[tuple[str, Constraint]]:
+        """What it adds to the problem that is solved: kinds of rows, as constraints of `linkwise.solve`."""
+        link = link_of(tree, self.link)
+        place: list[tuple[str, Constraint]] = [("place", Position(link, np.zeros(3)))] if self.place else []
+        return [*place, ("turn", Orientation(link, np.eye(3)))] if self.turn else place
 
-@dataclass(frozen=True, eq=False, init=False)
+
+@dataclass(frozen=True, eq=False)
 class FixedPosition(ChainConstraint):
     """The end of a link is at a place in the world.
 
@@ -102,15 +135,10 @@ class FixedPosition(ChainConstraint):
     """
 
     kind = "fixed position"
-    position: tuple[float, float, float]
-
-    def __init__(self, name: str, link: str, position: npt.ArrayLike = (0.0, 0.0, 0.0), *, enabled: bool = True) -> None:
-        mistakes = self._begin(name, link, enabled)
-        settle(self, position=mistakes.take(self._vector, "position", position))
-        mistakes.finish()
+    position: npt.ArrayLike = (0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class FixedRotation(ChainConstraint):
     """The end of a link is turned as three angles say.
 
@@ -130,15 +158,10 @@ class FixedRotation(ChainConstraint):
     """
 
     kind = "fixed rotation"
-    angles: tuple[float, float, float]
-
-    def __init__(self, name: str, link: str, angles: npt.ArrayLike = (0.0, 0.0, 0.0), *, enabled: bool = True) -> None:
-        mistakes = self._begin(name, link, enabled)
-        settle(self, angles=mistakes.take(self._vector, "angles", angles))
-        mistakes.finish()
+    angles: npt.ArrayLike = (0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class MovingPosition(ChainConstraint):
     """The end of a link is at a place that moves, and turned as angles say, if there are any.
 
@@ -162,37 +185,20 @@ class MovingPosition(ChainConstraint):
     """
 
     kind = "moving position"
-    position: tuple[float, float, float]
-    angles: tuple[float, float, float] | None
-    velocity: tuple[float, float, float]
-    angular_velocity: tuple[float, float, float] | None
+    position: npt.ArrayLike = (0.0, 0.0, 0.0)
+    angles: npt.ArrayLike | None = None
+    velocity: npt.ArrayLike = (0.0, 0.0, 0.0)
+    angular_velocity: npt.ArrayLike | None = None
 
-    def __init__(
-        self,
-        name: str,
-        link: str,
-        position: npt.ArrayLike = (0.0, 0.0, 0.0),
-        angles: npt.ArrayLike | None = None,
-        velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
-        angular_velocity: npt.ArrayLike | None = None,
-        *,
-        enabled: bool = True,
-    ) -> None:
-        mistakes = self._begin(name, link, enabled)
-        if angles is None and angular_velocity is not None:
-            mistakes.note(f"constraint {name!r}: angular_velocity is given without angles; expected both or neither")
-        spin = (0.0, 0.0, 0.0) if angular_velocity is None else angular_velocity
-        settle(
-            self,
-            position=mistakes.take(self._vector, "position", position),
-            angles=None if angles is None else mistakes.take(self._vector, "angles", angles),
-            velocity=mistakes.take(self._vector, "velocity", velocity),
-            angular_velocity=None if angles is None else mistakes.take(self._vector, "angular_velocity", spin),
-        )
-        mistakes.finish()
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.angles is None and self.angular_velocity is not None:
+            yield f"constraint {self.name!r}: angular_velocity is given without angles; expected both or neither"
+        if self.angles is not None and self.angular_velocity is None:
+            settle(self, angular_velocity=(0.0, 0.0, 0.0))
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class Velocity(ChainConstraint):
     """The end of a link moves at a velocity, turns at an angular velocity, or both.
 
@@ -215,29 +221,13 @@ class Velocity(ChainConstraint):
     """
 
     kind = "velocity"
-    velocity: tuple[float, float, float] | None
-    angular_velocity: tuple[float, float, float] | None
+    velocity: npt.ArrayLike | None = None
+    angular_velocity: npt.ArrayLike | None = None
 
-    def __init__(
-        self,
-        name: str,
-        link: str,
-        velocity: npt.ArrayLike | None = None,
-        angular_velocity: npt.ArrayLike | None = None,
-        *,
-        enabled: bool = True,
-    ) -> None:
-        mistakes = self._begin(name, link, enabled)
-        if velocity is None and angular_velocity is None:
-            mistakes.note(f"constraint {name!r} has neither a velocity nor an angular_velocity; expected one or both")
-        given = {"velocity": velocity, "angular_velocity": angular_velocity}
-        settle(
-            self,
-            **{
-                field: None if value is None else mistakes.take(self._vector, field, value) for field, value in given.items()
-            },
-        )
-        mistakes.finish()
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.velocity is None and self.angular_velocity is None:
+            yield f"constraint {self.name!r} has neither a velocity nor an angular_velocity; expected one or both"
 
     @property
     def place(self) -> bool:
@@ -250,7 +240,7 @@ class Velocity(ChainConstraint):
         return self.angular_velocity is not None
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class Loop(ChainConstraint):
     """The end of a link meets the end of another: a kinematic loop.
 
@@ -272,16 +262,12 @@ class Loop(ChainConstraint):
 
     kind = "loop"
     to: str
-    rotation: bool
+    rotation: bool = field(default=False, kw_only=True)
 
-    def __init__(self, name: str, link: str, to: str, *, rotation: bool = False, enabled: bool = True) -> None:
-        mistakes = self._begin(name, link, enabled)
-        if not isinstance(to, str) or to == link:
-            mistakes.note(f"constraint {name!r}: to is {shown(to)}; expected the name of another link than {link!r}")
-        if not isinstance(rotation, (bool, np.bool_)):
-            mistakes.note(f"constraint {name!r}: rotation is {shown(rotation)}; expected True or False")
-        mistakes.finish()
-        settle(self, to=to, rotation=bool(rotation))
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if not isinstance(self.to, str) or self.to == self.link:
+            yield f"constraint {self.name!r}: to is {shown(self.to)}; expected the name of another link than {self.link!r}"
 
     @property
     def place(self) -> bool:
@@ -293,8 +279,17 @@ class Loop(ChainConstraint):
         """Whether it holds the rotations together."""
         return self.rotation
 
+    def pair(self, tree: Tree) -> Pair:
+        """The links whose ends meet, and what of them then coincides."""
+        to = "base" if self.to == "start" else link_of(tree, self.to)
+        return link_of(tree, self.link), to, "full" if self.rotation else "point"
 
-@dataclass(frozen=True, eq=False, init=False)
+    def equations(self, tree: Tree) -> list[tuple[str, Constraint]]:
+        """The closed loop of the two ends."""
+        return [("meet", Closed(meeting_loop(tree, *self.pair(tree))))]
+
+
+@dataclass(frozen=True, eq=False)
 class DrivenJoint(ChainConstraint):
     """A joint is at a value, whatever the solver would make of it: the motor of a linkage, the leg of a platform.
 
@@ -316,30 +311,12 @@ class DrivenJoint(ChainConstraint):
     """
 
     kind = "driven joint"
-    value: float | None
-    speed: float
+    value: float | None = None
+    speed: float = 0.0
 
-    def __init__(
-        self, name: str, link: str, value: float | None = None, speed: float = 0.0, *, enabled: bool = True
-    ) -> None:
-        mistakes = self._begin(name, link, enabled)
-        settle(
-            self,
-            value=None if value is None else mistakes.take(self._number, "value", value),
-            speed=mistakes.take(self._number, "speed", speed),
-        )
-        mistakes.finish()
-
-    def _number(self, field: str, value: Any) -> float:
-        made = numbers(f"constraint {self.name!r}: {field}", value, "a number")
-        if made.shape:
-            raise ArgumentError(f"constraint {self.name!r}: {field} has the shape {made.shape}; expected a number")
-        return float(made)
-
-    @property
-    def scalars(self) -> dict[str, float | None]:
-        """The value, and the speed."""
-        return {"value": self.value, "speed": self.speed}
+    def equations(self, tree: Tree) -> list[tuple[str, Constraint]]:
+        """The value of the joint's coordinate."""
+        return [("drive", Coordinate(tree.coordinates[tree.link_index(self.link)], 0.0))]
 
 
 KINDS: dict[str, type[ChainConstraint]] = {

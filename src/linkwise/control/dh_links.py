@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from linkwise.errors import choices
-from linkwise.model.checks import Checker
+from linkwise.model.validation import Checker
 
 START = "start"
 """What a link that hangs on the start names as its predecessor."""

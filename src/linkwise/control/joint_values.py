@@ -11,8 +11,8 @@ import numpy.typing as npt
 from linkwise.control.cycle.layout import Layout
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, shown
-from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import unmasked
 
 
 class JointValues:

@@ -11,8 +11,8 @@ import numpy as np
 from linkwise.control.dh_links import GREATEST, KINDS, START, DHLink, FixedLink, MovingLink, PrismaticLink, RevoluteLink
 from linkwise.errors import ModelError, Problem, choices
 from linkwise.mechanism import Mechanism
-from linkwise.model.checks import Checker, frozen
 from linkwise.model.link import Link
+from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
 

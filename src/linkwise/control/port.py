@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import sys
 from dataclasses import dataclass
@@ -12,10 +11,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.control.port_names import check_name, element_names, plain
-from linkwise.errors import ArgumentError, choices, shown
-from linkwise.spatial.numbers import real
+from linkwise.errors import ArgumentError, choices, shown, suggestion
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import real
 
 Direction: TypeAlias = Literal["in", "out"]
 Kind: TypeAlias = Literal["float", "int", "bool", "choice"]
@@ -226,8 +224,7 @@ class Port:
         if not isinstance(value, str):
             raise self._given(value)
         if value not in self.choices:
-            near = difflib.get_close_matches(value[:40], self.choices, 1)
-            guess = f" (did you mean {near[0]!r}?)" if near else ""
+            guess = suggestion(value[:40], self.choices)
             raise ArgumentError(f"port {self.name!r} is given {shown(value)}{guess}; expected {self.expected}")
         return self.choices.index(value)
 
@@ -301,3 +298,39 @@ def _frozen(value: Any) -> Any:
 
 def _short(number: float) -> str:
     return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
+_AXES = "xyz"
+ELEMENT_WORDS = frozenset((*_AXES, *(row + column for row in _AXES for column in _AXES)))
+"""How the elements of a vector (3,) and a matrix (3, 3) are called; no port may end in one of them."""
+
+
+def element_names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """The name of each number of a port.
+
+    Examples
+    --------
+    >>> element_names("tool.rotation_matrix", (3, 3))[1]
+    'tool.rotation_matrix.xy'
+    """
+    if not shape:
+        return (name,)
+    endings = _AXES if shape == (3,) else [row + column for row in _AXES for column in _AXES]
+    return tuple(f"{name}.{ending}" for ending in endings)
+
+
+def check_name(name: object) -> None:
+    """Refuse what is no name of a port."""
+    if isinstance(name, str) and name.isprintable() and name == name.strip():
+        entity, dot, what = name.rpartition(".")
+        if dot and entity and what and what not in ELEMENT_WORDS:
+            return
+    raise ArgumentError(
+        f"a port's name is {shown(name)}; expected whose it is, a dot and what, such as 'tool.position',"
+        f" not ending in an axis ('.x', '.xy')"
+    )
+
+
+def plain(word: str) -> bool:
+    """Whether a word can stand in the header of a table, where brackets and bars have a meaning."""
+    return bool(word) and word.isprintable() and word == word.strip() and not set(word) & set("[]|")

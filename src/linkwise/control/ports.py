@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
-from linkwise.control.channel import Channel
 from linkwise.control.port import Port, Value
-from linkwise.control.port_table import table
-from linkwise.control.routes import Copies, Place
-from linkwise.errors import ArgumentError, shown
+from linkwise.control.signal import Channel
+from linkwise.errors import ArgumentError, shown, suggestion
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -319,8 +317,7 @@ class Ports:
     def _unknown(self, name: object) -> NoReturn:
         """Refuse a name, telling near ones."""
         there = [*self._ports, *self._aliases]
-        near = difflib.get_close_matches(name[:100], there, 3) if isinstance(name, str) else []
-        guess = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+        guess = suggestion(name[:100], there, most=3, limit=len(there)) if isinstance(name, str) else ""
         some = ", ".join(map(repr, list(self._ports)[:8]))
         more = f", ... ({len(self)} ports)" if len(self) > 8 else ""
         raise UnknownPortError(f"there is no port {shown(name)}{guess}; the ports are {some or '(none)'}{more}")
@@ -333,3 +330,138 @@ def _rebuilt(
     made.values[...] = values
     made.reroute(routes)
     return made
+
+
+Indices = npt.NDArray[np.intp]
+
+
+class Place(NamedTuple):
+    """From where to where, and between which bounds a number must be to be copied; None where any may."""
+
+    source: slice
+    target: slice
+    interval: tuple[float, float] | None
+
+
+class Copies:
+    """Copies in one vector; every number is read before any is written, so that their order does not matter.
+
+    A number out of bounds is not copied: what stood at its target stays.
+
+    Parameters
+    ----------
+    values : ndarray, shape (N,)
+        The vector, read and written in place.
+    places : sequence of Place
+        What is copied.
+
+    Attributes
+    ----------
+    run : callable
+        Copies once. Nothing that it makes outlives the call.
+    """
+
+    def __init__(self, values: FloatArray, places: Sequence[Place]) -> None:
+        self.run: Callable[[], None] = _nothing
+        self._order = sorted(range(len(places)), key=lambda k: places[k].interval is None)  # those with bounds first
+        self._sizes = [places[k].target.stop - places[k].target.start for k in self._order]
+        self._fits = np.ones(0, dtype=np.bool_)
+        if not places:
+            return
+        sources = _indices([places[k].source for k in self._order])
+        targets = _indices([places[k].target for k in self._order])
+        bounds = [interval for k in self._order if (interval := places[k].interval)]
+        if bounds:
+            low, high = (np.repeat([pair[end] for pair in bounds], self._sizes[: len(bounds)]) for end in (0, 1))
+            self.run, self._fits = _guarded(values, sources, targets, low, high)
+        elif (np.diff(sources) == 1).all() and (np.diff(targets) == 1).all():
+            self.run = _block(values, sources, targets)
+        else:
+            self.run = _scattered(values, sources, targets)
+
+    def refused(self) -> list[int]:
+        """Which of the places were not copied in full the last time, a number being out of bounds."""
+        wrong = ~self._fits.all(axis=0) if self._fits.size else np.zeros(0, dtype=np.bool_)
+        which = np.searchsorted(np.cumsum(self._sizes), np.flatnonzero(wrong), side="right")
+        return sorted({self._order[k] for k in which})
+
+
+def _nothing() -> None:
+    pass
+
+
+def _block(values: FloatArray, sources: Indices, targets: Indices) -> Callable[[], None]:
+    """One run of numbers to another; NumPy looks after runs that overlap."""
+    source, target = (values[at[0] : at[-1] + 1] for at in (sources, targets))
+
+    def run() -> None:
+        target[...] = source
+
+    return run
+
+
+def _scattered(values: FloatArray, sources: Indices, targets: Indices) -> Callable[[], None]:
+    """Numbers from anywhere to anywhere: gathered first; mode "clip" because "raise" would copy the buffer."""
+    fresh, gather = np.empty(len(sources)), values.take
+
+    def run() -> None:
+        gather(sources, 0, fresh, "clip")
+        values[targets] = fresh
+
+    return run
+
+
+def _guarded(
+    values: FloatArray, sources: Indices, targets: Indices, low: FloatArray, high: FloatArray
+) -> tuple[Callable[[], None], npt.NDArray[np.bool_]]:
+    """The same, but the first numbers only where they are between bounds; beside it, which of them were, by either bound.
+
+    The comparisons are written into bytes, which Python searches for a zero far sooner than NumPy does.
+    """
+    fresh, kept, gather = np.empty(len(sources)), np.empty(len(low)), values.take
+    looked, behind = fresh[: len(low)], targets[: len(low)]
+    told = bytearray(b"\1" * (2 * len(low)))
+    fits = np.frombuffer(told, dtype=np.bool_).reshape(2, len(low))
+    above, below = fits
+    at_least, at_most = np.greater_equal, np.less_equal
+
+    def run() -> None:
+        gather(sources, 0, fresh, "clip")
+        at_least(looked, low, above)
+        at_most(looked, high, below)
+        if 0 in told:
+            gather(behind, 0, kept, "clip")
+            np.copyto(looked, kept, where=~(above & below))
+        values[targets] = fresh
+
+    return run, fits
+
+
+def _indices(places: Sequence[slice]) -> Indices:
+    return np.concatenate([np.arange(place.start, place.stop, dtype=np.intp) for place in places])
+
+
+HEADS = ("port", "way", "kind", "unit", "value", "from")
+
+
+def table(ports: Ports, names: Sequence[str]) -> str:
+    """A line for each port: name, direction, kind, unit, value and the port that feeds it."""
+    sources = ports.routes
+    rows = [HEADS, *(_row(ports, name, sources.get(name, "")) for name in names)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def _row(ports: Ports, name: str, source: str) -> tuple[str, str, str, str, str, str]:
+    port, value = ports[name], ports.read(name)
+    unit = "" if port.unit == "1" else port.unit
+    said = _array(value) if isinstance(value, np.ndarray) else str(value)
+    return name, port.direction, port.kind, unit, said, source
+
+
+def _array(value: npt.NDArray[Any]) -> str:
+    """A vector to six digits; a matrix row by row to three, for it is long, and what is rounding as zero."""
+    if value.ndim == 1:
+        return np.array2string(value, separator=" ", precision=6)
+    rows = ["[" + " ".join(f"{round(number, 9) + 0.0:.3g}" for number in row) + "]" for row in value.tolist()]
+    return "[" + " ".join(rows) + "]"

@@ -11,14 +11,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from linkwise.control import channel as channels_of
-from linkwise.control.archive import numbers, read_archive, texts, write_archive
-from linkwise.control.channel import Channel, differences
+from linkwise.control import signal as channels_of
 from linkwise.control.ports import Ports
+from linkwise.control.signal import Channel, differences
 from linkwise.errors import ArgumentError, shown
-from linkwise.files.npz import NUMBERS, TEXT, refused
-from linkwise.spatial.numbers import real
+from linkwise.files.npz import NUMBERS, TEXT, numbers, read_archive, refused, texts, write_archive
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import real
 
 Setting: TypeAlias = str | int | float | bool
 ARRAYS = {"values": NUMBERS, "carry": NUMBERS, "channels": TEXT, "digest": TEXT, "routes": TEXT, "settings": TEXT}

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwise.algorithm import algorithm
+from linkwise.algorithm.declaration import algorithm
+from linkwise.dynamics.recursions import summed_inward
 from linkwise.errors import ModelError, Problem
 from linkwise.expr.node import Expr
-from linkwise.kinematics.forward import body_poses
-from linkwise.kinematics.joint_transform import JointTransform, joint_transforms
-from linkwise.model.bodies import Bodies
-from linkwise.model.reduction import carrier_frame, moving_bodies
+from linkwise.kinematics.body_transform import JointTransform, joint_transforms
+from linkwise.kinematics.forward_kinematics import body_poses
+from linkwise.model.body import Bodies
+from linkwise.model.body_tree import carrier_frame, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
@@ -29,8 +30,8 @@ def center_of_mass(tree: Tree, q: Array) -> Array:
     >>> arm.center_of_mass([0.0, 0.0]).round(3)
     array([1., 0., 0.])
     """
-    made = moving_bodies(tree)
-    total = first_moment(tree, made, joint_transforms(made, q))
+    bodies = moving_bodies(tree)
+    total = first_moment(tree, bodies, joint_transforms(bodies, q))
     return np.asarray(total[:3] * (1.0 / some_mass(tree, total[3])))
 
 
@@ -51,35 +52,30 @@ def center_of_mass_jacobian(tree: Tree, q: Array) -> Array:
            [1.  , 0.25],
            [0.  , 0.  ]])
     """
-    made = moving_bodies(tree)
-    joints, poses = joint_transforms(made, q), body_poses(made, q)
-    carried = _carried_moments(made, joints)
-    mass = some_mass(tree, first_moment(tree, made, joints)[3])
+    bodies = moving_bodies(tree)
+    joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
+    carried = _carried_moments(bodies, joints)
+    mass = some_mass(tree, first_moment(tree, bodies, joints)[3])
     jac = blank(3, tree.nv)
-    for k, body in enumerate(made.bodies):
-        for freedom in body.freedoms:
+    for k, joint in enumerate(joints):
+        for freedom in joint.freedoms:
             own = carried[k][3] * freedom.linear + cross(freedom.angular, carried[k][:3])
             jac[:, freedom.speed] = (poses[k][:3, :3] @ own) * (1.0 / mass)
     return jac
 
 
-def first_moment(tree: Tree, made: Bodies, joints: Sequence[JointTransform]) -> Array:
+def first_moment(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform]) -> Array:
     """First moment (3) and mass (1) of everything, about the world origin, in one (4,)."""
-    total: Array = _at_rest(tree, made)
-    for body, joint, moment in zip(made.bodies, joints, _carried_moments(made, joints), strict=True):
+    total: Array = _at_rest(tree, bodies)
+    for body, joint, moment in zip(bodies.bodies, joints, _carried_moments(bodies, joints), strict=True):
         if body.parent < 0:
             total = total + _to_parent(joint, moment)
     return total
 
 
-def _carried_moments(made: Bodies, joints: Sequence[JointTransform]) -> list[Array]:
+def _carried_moments(bodies: Bodies, joints: Sequence[JointTransform]) -> list[Array]:
     """First moment and mass (4,) of each body with all that it carries, about its origin in its axes."""
-    total: list[Array] = [body.inertia[:, 3] for body in made.bodies]
-    for k in reversed(range(len(total))):
-        parent = made.bodies[k].parent
-        if parent >= 0:
-            total[parent] = total[parent] + _to_parent(joints[k], total[k])
-    return total
+    return summed_inward(bodies, joints, [body.inertia[:, 3] for body in bodies.bodies], _to_parent)
 
 
 def _to_parent(joint: JointTransform, moment: Array) -> Array:
@@ -87,12 +83,12 @@ def _to_parent(joint: JointTransform, moment: Array) -> Array:
     return np.concatenate([joint.fixed @ first + joint.shift * mass, [mass]])
 
 
-def _at_rest(tree: Tree, made: Bodies) -> FloatArray:
+def _at_rest(tree: Tree, bodies: Bodies) -> FloatArray:
     """First moment and mass (4,) of links, rotors and payload that are fixed to the ground."""
     total = np.zeros(4)
-    carried = [(frame, link.body) for frame, link in zip(made.frames, tree.links, strict=True)]
-    locked = [(carrier_frame(tree, made, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
-    for (body, t), inertia in [*carried, *locked, (made.tool, tree.payload)]:
+    carried = [(frame, link.body) for frame, link in zip(bodies.frames, tree.links, strict=True)]
+    locked = [(carrier_frame(tree, bodies, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
+    for (body, t), inertia in [*carried, *locked, (bodies.tool, tree.payload)]:
         if body < 0:
             total = total + t @ inertia.pseudo[:, 3]
     return total

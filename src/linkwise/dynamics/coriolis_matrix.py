@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from linkwise.algorithm import algorithm
-from linkwise.dynamics.carried_axes import carried_axes
-from linkwise.dynamics.sweep import composite_inertias, composite_momenta, inward, momenta, velocities
-from linkwise.model.reduction import moving_bodies
+from linkwise.algorithm.declaration import algorithm
+from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
+from linkwise.dynamics.recursions import composite_inertias, momenta, pairs, summed_inward, velocities
+from linkwise.kinematics.body_transform import JointTransform
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank
-from linkwise.spatial.six_vector import coriolis_times, coriolis_transposed_times, inertia_times, motion_cross
+from linkwise.spatial.spatial_vectors import coriolis_times, coriolis_transposed_times, inertia_times, motion_cross
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"C": "nv nv"})
@@ -28,29 +29,29 @@ def coriolis_matrix(tree: Tree, q: Array, qd: Array) -> Array:
     array([[-0.479, -0.719],
            [ 0.24 ,  0.   ]])
     """
-    made, joints = carried_axes(moving_bodies(tree).regrouped(), q)
-    velocity = velocities(made, joints, qd)
-    inertia = composite_inertias(made, joints)
-    momentum = composite_momenta(made, joints, momenta(made, velocity, qd))
-    rates = {f.speed: motion_cross(v, f.screw) for body, v in zip(made.bodies, velocity, strict=True) for f in body.freedoms}
+    bodies, joints = carried_axes(moving_bodies(tree).regrouped(), q)
+    velocity = velocities(bodies, joints, qd)
+    inertia = composite_inertias(bodies, joints)
+    momentum = summed_inward(bodies, joints, momenta(bodies, velocity, qd), JointTransform.momentum_to_parent)
+    rates = {
+        f.speed: motion_cross(v, f.screw) for body, v in zip(bodies.bodies, velocity, strict=True) for f in body.freedoms
+    }
     matrix = blank(tree.nv, tree.nv)
-    for k, body in enumerate(made.bodies):
-        for freedom in body.freedoms:
+    for k, joint in enumerate(joints):
+        for freedom in joint.freedoms:
             j, screw = freedom.speed, freedom.screw
             across = coriolis_times(momentum[k], screw) + inertia_times(inertia[k], rates[j])
             along = inertia_times(inertia[k], screw)
             turning = coriolis_transposed_times(momentum[k], screw)
-            for carrier, (column, row, couple) in inward(made, joints, k, [across, along, turning]):
-                for other in made.bodies[carrier].freedoms:
-                    i = other.speed
-                    matrix[i, j] = other.screw @ column
-                    if carrier != k:
-                        matrix[j, i] = row @ rates[i] + couple @ other.angular
-    for rotor in made.rotors:
+            for carrier, other, (column, row, couple) in pairs(bodies, joints, k, [across, along, turning]):
+                i = other.speed
+                matrix[i, j] = other.screw @ column
+                if carrier != k:
+                    matrix[j, i] = row @ rates[i] + couple @ other.angular
+    for rotor in bodies.rotors:
         j, turned = rotor.speed, 0.5 * cross(velocity[rotor.body][3:], rotor.spin)
-        for carrier, (spin, couple) in inward(made, joints, rotor.body, [rotor.spin, turned]):
-            for other in made.bodies[carrier].freedoms:
-                i, shared = other.speed, couple @ other.angular
-                matrix[i, j] = matrix[i, j] + shared
-                matrix[j, i] = matrix[j, i] + shared + spin @ rates[i][3:]
+        for _, other, (spin, couple) in pairs(bodies, joints, rotor.body, [rotor.spin, turned]):
+            i, shared = other.speed, couple @ other.angular
+            matrix[i, j] = matrix[i, j] + shared
+            matrix[j, i] = matrix[j, i] + shared + spin @ rates[i][3:]
     return matrix

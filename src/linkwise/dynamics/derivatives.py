@@ -12,18 +12,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.algorithm import algorithm
-from linkwise.dynamics.carried_axes import carried_axes
-from linkwise.dynamics.mass_matrix import add_rotors
-from linkwise.dynamics.motors import viscous
-from linkwise.dynamics.sweep import BodyMotion, composite_inertias, composite_momenta, inward, momenta, motions
-from linkwise.kinematics.joint_transform import JointTransform
-from linkwise.model.bodies import Bodies, Freedom
-from linkwise.model.reduction import moving_bodies
+from linkwise.algorithm.declaration import algorithm
+from linkwise.dynamics.inertia_check import check_inertia
+from linkwise.dynamics.inverse_dynamics import inverse_dynamics
+from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
+from linkwise.dynamics.motor_terms import viscous
+from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
+from linkwise.dynamics.recursions import BodyMotion, composite_inertias, momenta, motions, pairs, summed_inward
+from linkwise.kinematics.body_transform import JointTransform
+from linkwise.model.body import Bodies, Freedom
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.tree import Tree
+from linkwise.spatial.linear.ldl import factor
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank
-from linkwise.spatial.six_vector import (
+from linkwise.spatial.spatial_vectors import (
     coriolis_times,
     coriolis_transposed_times,
     force_cross,
@@ -54,8 +57,8 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
     >>> bool(abs(dqdd - arm.mass_matrix([0.0, 0.5])).max() < 1e-12)
     True
     """
-    made = moving_bodies(tree).regrouped()
-    return effort_derivatives(tree, *carried_axes(made, q), qd, qdd)
+    bodies = moving_bodies(tree).regrouped()
+    return effort_derivatives(tree, *carried_axes(bodies, q), qd, qdd)
 
 
 @dataclass(frozen=True)
@@ -68,33 +71,37 @@ class _Change:
 
 
 def effort_derivatives(
-    tree: Tree, made: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Array
+    tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Array
 ) -> tuple[Array, Array, Array]:
     """The three derivatives (nv, nv) of bodies whose joint transforms are known."""
-    moved = motions(made, joints, qd, qdd, tree.gravity)
-    own = momenta(made, [motion.velocity for motion in moved], qd)
-    inertia, momentum = composite_inertias(made, joints), composite_momenta(made, joints, own)
-    force = _composite_forces(made, joints, moved, own, qd, qdd)
-    change = {f.speed: _change(f, m) for body, m in zip(made.bodies, moved, strict=True) for f in body.freedoms}
+    moved = motions(bodies, joints, qd, qdd, tree.gravity)
+    own = momenta(bodies, [motion.velocity for motion in moved], qd)
+    inertia, momentum = (
+        composite_inertias(bodies, joints),
+        summed_inward(bodies, joints, own, JointTransform.momentum_to_parent),
+    )
+    force = _composite_forces(bodies, joints, moved, own, qd, qdd)
+    change = {f.speed: _change(f, m) for body, m in zip(bodies.bodies, moved, strict=True) for f in body.freedoms}
     by_q, by_qd, mass = blank(tree.nv, tree.nv), blank(tree.nv, tree.nv), blank(tree.nv, tree.nv)
-    for k, body in enumerate(made.bodies):
-        for freedom in body.freedoms:
+    for k, joint in enumerate(joints):
+        for freedom in joint.freedoms:
             j, screw, step = freedom.speed, freedom.screw, change[freedom.speed]
             along = inertia_times(inertia[k], screw)
             turning = 2.0 * coriolis_transposed_times(momentum[k], screw)
             by_speed = 2.0 * coriolis_times(momentum[k], screw) + inertia_times(inertia[k], step.velocity + step.rate)
             by_step = 2.0 * coriolis_times(momentum[k], step.velocity) + inertia_times(inertia[k], step.acceleration)
             by_step = by_step + force_cross(screw, force[k])
-            for carrier, (row, couple, for_speed, for_step) in inward(made, joints, k, [along, turning, by_speed, by_step]):
-                for other in made.bodies[carrier].freedoms:
-                    i, there = other.speed, change[other.speed]
-                    mass[i, j] = mass[j, i] = other.screw @ row
-                    by_q[j, i] = couple @ there.velocity[3:] + row @ there.acceleration
-                    by_qd[j, i] = couple @ other.angular + row @ (there.velocity + there.rate)
-                    if carrier != k:
-                        by_q[i, j], by_qd[i, j] = other.screw @ for_step, other.screw @ for_speed
-    _add_spin(made, joints, moved, change, (by_q, by_qd))
-    add_rotors(tree, made, joints, mass)
+            for carrier, other, (row, couple, for_speed, for_step) in pairs(
+                bodies, joints, k, [along, turning, by_speed, by_step]
+            ):
+                i, there = other.speed, change[other.speed]
+                mass[i, j] = mass[j, i] = other.screw @ row
+                by_q[j, i] = couple @ there.velocity[3:] + row @ there.acceleration
+                by_qd[j, i] = couple @ other.angular + row @ (there.velocity + there.rate)
+                if carrier != k:
+                    by_q[i, j], by_qd[i, j] = other.screw @ for_step, other.screw @ for_speed
+    _add_spin(bodies, joints, moved, change, (by_q, by_qd))
+    add_rotors(tree, bodies, joints, mass)
     for j, damping in enumerate(viscous(tree)):
         by_qd[j, j] = by_qd[j, j] + damping
     return by_q, by_qd, mass
@@ -107,7 +114,7 @@ def _change(freedom: Freedom, moved: BodyMotion) -> _Change:
 
 
 def _composite_forces(
-    made: Bodies,
+    bodies: Bodies,
     joints: Sequence[JointTransform],
     moved: Sequence[BodyMotion],
     momentum: Sequence[Array],
@@ -117,20 +124,16 @@ def _composite_forces(
     """The force (6,) that each body with all that it carries takes: the sum of I a + B v, and of what spins its rotors."""
     total = [
         inertia_times(body.inertia, m.acceleration) + coriolis_times(p, m.velocity)
-        for body, m, p in zip(made.bodies, moved, momentum, strict=True)
+        for body, m, p in zip(bodies.bodies, moved, momentum, strict=True)
     ]
-    for rotor in made.rotors:  # B has half of the spin already
+    for rotor in bodies.rotors:  # B has half of the spin already
         half = 0.5 * cross(moved[rotor.body].velocity[3:], rotor.spin) * qd[rotor.speed]
         total[rotor.body] = total[rotor.body] + np.concatenate([np.zeros(3), half + rotor.spin * qdd[rotor.speed]])
-    for k in reversed(range(len(total))):
-        parent = made.bodies[k].parent
-        if parent >= 0:
-            total[parent] = total[parent] + joints[k].force_to_parent(total[k])
-    return total
+    return summed_inward(bodies, joints, total, JointTransform.force_to_parent)
 
 
 def _add_spin(
-    made: Bodies,
+    bodies: Bodies,
     joints: Sequence[JointTransform],
     moved: Sequence[BodyMotion],
     change: dict[int, _Change],
@@ -138,12 +141,40 @@ def _add_spin(
 ) -> None:
     """Add what rotors and their carriers exchange: G Jm (qdd s + qd w x s) on the carrier, G Jm s.w' on the joint."""
     by_q, by_qd = derivatives
-    for rotor in made.rotors:
+    for rotor in bodies.rotors:
         j, turned = rotor.speed, cross(moved[rotor.body].velocity[3:], rotor.spin)
-        for carrier, (spin, couple) in inward(made, joints, rotor.body, [rotor.spin, turned]):
-            for other in made.bodies[carrier].freedoms:
-                i, there = other.speed, change[other.speed]
-                shared = couple @ other.angular
-                by_q[j, i] = by_q[j, i] + spin @ there.acceleration[3:] + couple @ there.velocity[3:]
-                by_qd[j, i] = by_qd[j, i] + spin @ (there.velocity + there.rate)[3:] + shared
-                by_qd[i, j] = by_qd[i, j] + shared
+        for _, other, (spin, couple) in pairs(bodies, joints, rotor.body, [rotor.spin, turned]):
+            i, there = other.speed, change[other.speed]
+            shared = couple @ other.angular
+            by_q[j, i] = by_q[j, i] + spin @ there.acceleration[3:] + couple @ there.velocity[3:]
+            by_qd[j, i] = by_qd[j, i] + spin @ (there.velocity + there.rate)[3:] + shared
+            by_qd[i, j] = by_qd[i, j] + shared
+
+
+FORWARD_SHAPES = {"dqdd_dq": "nv nv", "dqdd_dqd": "nv nv", "dqdd_dtau": "nv nv"}
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv"}, outputs=FORWARD_SHAPES, spread=False, open_only=True)
+def forward_dynamics_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) -> tuple[Array, Array, Array]:
+    """Return d qdd/dq, d qdd/dqd and d qdd/dtau = inverse(M), each (nv, nv).
+
+    M d(qdd) = d(tau) - d(tau of the inverse dynamics) at the acceleration there is (J. Carpentier, N. Mansard, "Analytical
+    derivatives of rigid body dynamics algorithms", RSS 2018), with M = L' D L.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> dq, dqd, dtau = arm.forward_dynamics_derivatives([0.0, 0.5], [1.0, 2.0], [0.0, 0.0])
+    >>> (dtau @ arm.mass_matrix([0.0, 0.5])).round(9) + 0.0
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    check_inertia(tree)
+    solver = factor(mass_matrix(tree, q))
+    qdd = solver.solve(tau - inverse_dynamics(tree, q, qd, blank(tree.nv)))
+    by_q, by_qd, _ = inverse_dynamics_derivatives(tree, q, qd, qdd)
+    for table in (by_q, by_qd):
+        for j in range(tree.nv):
+            table[:, j] = -solver.solve(table[:, j])
+    return by_q, by_qd, solver.inverse()

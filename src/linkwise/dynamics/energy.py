@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm import algorithm
+from linkwise.algorithm.declaration import algorithm
 from linkwise.dynamics.center_of_mass import first_moment
-from linkwise.dynamics.motors import reflected_inertias
-from linkwise.dynamics.sweep import velocities
-from linkwise.kinematics.joint_transform import joint_transforms
-from linkwise.model.reduction import moving_bodies
+from linkwise.dynamics.motor_terms import reflected_inertias
+from linkwise.dynamics.recursions import velocities
+from linkwise.kinematics.body_transform import joint_transforms
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
-from linkwise.spatial.six_vector import inertia_times
+from linkwise.spatial.spatial_vectors import inertia_times
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"T": ""})
@@ -33,14 +33,14 @@ def kinetic_energy(tree: Tree, q: Array, qd: Array) -> Any:
     >>> float(round(qd @ arm.mass_matrix([0.0, 0.5]) @ qd / 2, 4))
     3.483
     """
-    made = moving_bodies(tree).regrouped()
-    velocity = velocities(made, joint_transforms(made, q), qd)
+    bodies = moving_bodies(tree).regrouped()
+    velocity = velocities(bodies, joint_transforms(bodies, q), qd)
     twice: Any = 0.0
-    for body, v in zip(made.bodies, velocity, strict=True):
+    for body, v in zip(bodies.bodies, velocity, strict=True):
         twice = twice + v @ inertia_times(body.inertia, v)
     for j, reflected in enumerate(reflected_inertias(tree)):
         twice = twice + reflected * (qd[j] * qd[j])
-    for rotor in made.rotors:
+    for rotor in bodies.rotors:
         twice = twice + 2.0 * ((rotor.spin @ velocity[rotor.body][3:]) * qd[rotor.speed])
     return np.asarray(0.5 * twice)
 
@@ -56,5 +56,5 @@ def potential_energy(tree: Tree, q: Array) -> Any:
     >>> [float(round(arm.potential_energy([angle, 0.0]), 3)) for angle in (0.0, 1.5707963)]
     [0.0, 19.62]
     """
-    made = moving_bodies(tree)
-    return np.asarray(-(np.asarray(tree.gravity) @ first_moment(tree, made, joint_transforms(made, q))[:3]))
+    bodies = moving_bodies(tree)
+    return np.asarray(-(np.asarray(tree.gravity) @ first_moment(tree, bodies, joint_transforms(bodies, q))[:3]))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from linkwise.algorithm import algorithm
-from linkwise.dynamics.articulated import articulated_acceleration
-from linkwise.dynamics.carried_axes import carried_axes
-from linkwise.dynamics.closed_loops.forward import closed_motion
-from linkwise.dynamics.factor import Factor, factor
+from linkwise.algorithm.declaration import algorithm
+from linkwise.dynamics.articulated_body import articulated_acceleration
+from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
+from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external, recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
-from linkwise.dynamics.motors import friction
-from linkwise.dynamics.singular import check_inertia
+from linkwise.dynamics.motor_terms import friction
+from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.expr.count import operation_count
-from linkwise.model.bodies import Bodies
-from linkwise.model.reduction import moving_bodies
+from linkwise.model.body import Bodies
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
+from linkwise.spatial.linear.ldl import Factor, factor
 from linkwise.spatial.scalar import Array, blank
 
 STATE = {"q": "nq", "qd": "nv", "tau": "nv"}
@@ -28,7 +28,7 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     Short chains: M from composite bodies, M = L' D L, and M qdd = tau - bias - friction solved (M. W. Walker, D. E. Orin,
     1982; R. Featherstone, 2005). Long ones: articulated bodies (R. Featherstone, 1983). Which takes fewer operations on this
     mechanism is counted. Closed loops: M and the closure equations together (see
-    `linkwise.dynamics.closed_loops.forward.closed_motion`).
+    `linkwise.dynamics.closed_loops.forward_dynamics.closed_motion`).
 
     Examples
     --------
@@ -54,12 +54,12 @@ def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None
     check_inertia(tree)
     if tree.coupled:
         return _coupled_acceleration(tree, q, qd, tau, external)
-    made = moving_bodies(tree).regrouped()
+    bodies = moving_bodies(tree).regrouped()
     left = tau - friction(tree, qd)
-    found = [composite_acceleration(tree, made, q, qd, left, external)]
-    if not any_nonzero([rotor.inertia for rotor in made.rotors]):
-        found.append(articulated_acceleration(tree, made, q, qd, left, external))
-    return min(found, key=lambda qdd: sum(operation_count(list(qdd)).values()))
+    results = [composite_acceleration(tree, bodies, q, qd, left, external)]
+    if not any_nonzero([rotor.inertia for rotor in bodies.rotors]):
+        results.append(articulated_acceleration(tree, bodies, q, qd, left, external))
+    return min(results, key=lambda qdd: sum(operation_count(list(qdd)).values()))
 
 
 def _coupled_acceleration(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None) -> Array:
@@ -70,13 +70,13 @@ def _coupled_acceleration(tree: Tree, q: Array, qd: Array, tau: Array, external:
 
 
 def composite_acceleration(
-    tree: Tree, made: Bodies, q: Array, qd: Array, left: Array, external: Array | None = None
+    tree: Tree, bodies: Bodies, q: Array, qd: Array, left: Array, external: Array | None = None
 ) -> Array:
     """Return qdd (nv,) from the mass matrix and the efforts that friction leaves."""
-    bias = recursion(tree, made, q, qd, blank(tree.nv), external)
-    return factored_mass_matrix(tree, made, q).solve(left - bias)
+    bias = recursion(tree, bodies, q, qd, blank(tree.nv), external)
+    return factored_mass_matrix(tree, bodies, q).solve(left - bias)
 
 
-def factored_mass_matrix(tree: Tree, made: Bodies, q: Array) -> Factor:
+def factored_mass_matrix(tree: Tree, bodies: Bodies, q: Array) -> Factor:
     """M = L' D L at q."""
-    return factor(composite_mass_matrix(tree, *carried_axes(made, q, tips=False)))
+    return factor(composite_mass_matrix(tree, *carried_axes(bodies, q, tips=False)))

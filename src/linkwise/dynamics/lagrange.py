@@ -7,24 +7,21 @@ costs several times as many operations; `inverse_dynamics` is what to compute wi
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm import algorithm
-from linkwise.dynamics.efforts import friction_torque
-from linkwise.expr.gradient import gradient
+from linkwise.algorithm.declaration import algorithm
+from linkwise.dynamics.bias_terms import friction_torque
+from linkwise.expr.derivative import gradient, rates
+from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import Expr, is_parameter, symbol
-from linkwise.expr.order import operations_needed
-from linkwise.expr.rates import rates
 from linkwise.model.inertia import Inertia
+from linkwise.model.joints import Floating
 from linkwise.model.tree import Tree
-from linkwise.spatial.quaternion import quaternion_product, quaternion_rotation
 from linkwise.spatial.rotation import cross, skew
-from linkwise.spatial.scalar import Array, atan2, blank, cos_sin, root, select
-from linkwise.spatial.transform import transform
+from linkwise.spatial.scalar import Array
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"L": ""}, spread=False)
@@ -46,8 +43,8 @@ def lagrangian(tree: Tree, q: Array, qd: Array) -> Array:
     True
     """
     x, speed = _as_symbols(q, qd)
-    found = _at([_lagrangian(tree, x, speed)], dict(zip([*x, *speed], [*q, *qd], strict=True)))
-    return np.asarray(found[0])
+    values = dict(zip([*x, *speed], [*q, *qd], strict=True))
+    return substitute(np.array(_lagrangian(tree, x, speed), dtype=object), values)
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"tau": "nv"}, spread=False, open_only=True)
@@ -68,8 +65,8 @@ def lagrange_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     array([0., 0.])
     """
     x, speed, rise = _as_symbols(q, qd, qdd)
-    made = _lagrangian(tree, x, speed)
-    momentum, slope = gradient(made, speed), np.array(gradient(made, x), dtype=object)
+    result = _lagrangian(tree, x, speed)
+    momentum, slope = gradient(result, speed), np.array(gradient(result, x), dtype=object)
     moving = dict(zip([*x, *speed], [*_motion(tree, x, speed), *rise], strict=True))
     tau = np.array(rates(momentum, moving), dtype=object)
     for k in range(tree.nv):
@@ -79,7 +76,7 @@ def lagrange_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
         p, h, v, w = (np.array(part, dtype=object) for part in (momentum[:3], momentum[3:6], speed[:3], speed[3:6]))
         tau[:3], tau[3:6] = tau[:3] + cross(w, p), tau[3:6] + cross(w, h) + cross(v, p)
     values = dict(zip([*x, *speed, *rise], [*q, *qd, *qdd], strict=True))
-    return np.asarray(_at(list(tau), values) + friction_torque(tree, qd))
+    return np.asarray(substitute(tau, values) + friction_torque(tree, qd))
 
 
 def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
@@ -101,7 +98,7 @@ def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
             omega = np.array([turn[2, 1], turn[0, 2], turn[1, 0]])
             kinetic = kinetic + motor.inertia * spin * (np.asarray(motor.axis) @ omega)
     if tree.floating:
-        moment = np.asarray(tree.base) @ transform(quaternion_rotation(np.array(q[3:7])), np.array(q[:3])) @ moment
+        moment = np.asarray(tree.base) @ Floating().placement(np.array(q[:7])) @ moment
     return kinetic + np.asarray(tree.gravity) @ moment[:3]
 
 
@@ -109,9 +106,7 @@ def _motion(tree: Tree, q: Sequence[Any], qd: Sequence[Any]) -> list[Any]:
     """Dq/dt (nq,): qd itself, but for the pose of a floating base."""
     if not tree.floating:
         return list(qd)
-    turn = np.array(q[3:7], dtype=object)
-    shift = quaternion_rotation(turn) @ np.array(qd[:3], dtype=object)
-    return [*shift, *(0.5 * quaternion_product(turn, np.array([0.0, *qd[3:6]], dtype=object))), *qd[6:]]
+    return [*Floating().q_dot(np.array(q[:7], dtype=object), np.array(qd[:6], dtype=object)), *qd[6:]]
 
 
 def _poses(tree: Tree, q: Sequence[Any]) -> dict[int, Array]:
@@ -162,30 +157,3 @@ def _as_symbols(*arrays: Array) -> list[list[Expr]]:
     if free and len(set(given)) == len(given):
         return [list(values) for values in arrays]
     return [[symbol(f"x{k}") for k in range(len(values))] for values in arrays]
-
-
-_SCALARS: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "neg": operator.neg,
-    "abs": abs,
-    "sqrt": root,
-    "sin": lambda angle: cos_sin(angle)[1],
-    "cos": lambda angle: cos_sin(angle)[0],
-    "atan2": atan2,
-    "select": select,
-}
-
-
-def _at(outputs: Sequence[Any], values: dict[Expr, Any]) -> Array:
-    """The outputs with scalars of any kind in place of symbols."""
-    known = {node: value for node, value in values.items() if node is not value}
-    made = blank(len(outputs))
-    for node in operations_needed(outputs) if known else ():
-        args = [arg.value if arg.op == "const" else known.get(arg, arg) for arg in node.args]
-        known[node] = _SCALARS[node.op](*args)
-    for k, output in enumerate(outputs):
-        made[k] = known.get(output, output) if isinstance(output, Expr) else output
-    return made

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwise.algorithm import algorithm
-from linkwise.dynamics.carried_axes import carried_axes
-from linkwise.dynamics.motors import reflected_inertias
-from linkwise.dynamics.sweep import composite_inertias, inward
-from linkwise.kinematics.joint_transform import JointTransform
-from linkwise.model.bodies import Bodies
-from linkwise.model.reduction import moving_bodies
+from linkwise.algorithm.declaration import algorithm
+from linkwise.dynamics.motor_terms import reflected_inertias
+from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
+from linkwise.dynamics.recursions import composite_inertias, pairs
+from linkwise.kinematics.body_transform import JointTransform
+from linkwise.model.body import Bodies
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, blank
-from linkwise.spatial.six_vector import inertia_times
+from linkwise.spatial.spatial_vectors import inertia_times
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"M": "nv nv"})
@@ -31,31 +31,29 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
     array([[2.667, 0.833],
            [0.833, 0.333]])
     """
-    made = moving_bodies(tree).regrouped()
-    return composite_mass_matrix(tree, *carried_axes(made, q, tips=False))
+    bodies = moving_bodies(tree).regrouped()
+    return composite_mass_matrix(tree, *carried_axes(bodies, q, tips=False))
 
 
-def composite_mass_matrix(tree: Tree, made: Bodies, joints: Sequence[JointTransform]) -> Array:
+def composite_mass_matrix(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform]) -> Array:
     """M (nv, nv) of bodies whose joint transforms are known."""
-    composite = composite_inertias(made, joints)
+    composite = composite_inertias(bodies, joints)
     mass = blank(tree.nv, tree.nv)
-    for k, body in enumerate(made.bodies):
-        for freedom in body.freedoms:
+    for k, joint in enumerate(joints):
+        for freedom in joint.freedoms:
             j = freedom.speed
-            for carrier, (force,) in inward(made, joints, k, [inertia_times(composite[k], freedom.screw)]):
-                for other in made.bodies[carrier].freedoms:
-                    mass[other.speed, j] = mass[j, other.speed] = other.screw @ force
-    add_rotors(tree, made, joints, mass)
+            for _, other, (force,) in pairs(bodies, joints, k, [inertia_times(composite[k], freedom.screw)]):
+                mass[other.speed, j] = mass[j, other.speed] = other.screw @ force
+    add_rotors(tree, bodies, joints, mass)
     return mass
 
 
-def add_rotors(tree: Tree, made: Bodies, joints: Sequence[JointTransform], mass: Array) -> None:
+def add_rotors(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], mass: Array) -> None:
     """Add G^2 Jm on the diagonal, and what a spinning rotor and its turning carrier exchange, G Jm s beside it."""
     for j, reflected in enumerate(reflected_inertias(tree)):
         mass[j, j] = mass[j, j] + reflected
-    for rotor in made.rotors:
-        for carrier, (couple,) in inward(made, joints, rotor.body, [rotor.spin]):
-            for other in made.bodies[carrier].freedoms:
-                shared = other.angular @ couple
-                mass[other.speed, rotor.speed] = mass[other.speed, rotor.speed] + shared
-                mass[rotor.speed, other.speed] = mass[rotor.speed, other.speed] + shared
+    for rotor in bodies.rotors:
+        for _, other, (couple,) in pairs(bodies, joints, rotor.body, [rotor.spin]):
+            shared = other.angular @ couple
+            mass[other.speed, rotor.speed] = mass[other.speed, rotor.speed] + shared
+            mass[rotor.speed, other.speed] = mass[rotor.speed, other.speed] + shared

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.algorithm import algorithm
+from linkwise.algorithm.declaration import algorithm
 from linkwise.dynamics.center_of_mass import first_moment, some_mass
-from linkwise.dynamics.sweep import velocities
+from linkwise.dynamics.recursions import summed_inward, velocities
 from linkwise.errors import ArgumentError, choices
-from linkwise.kinematics.joint_transform import joint_transforms
-from linkwise.model.reduction import moving_bodies
+from linkwise.kinematics.body_transform import JointTransform, joint_transforms
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
-from linkwise.spatial.six_vector import inertia_times
+from linkwise.spatial.spatial_vectors import inertia_times
 
 POINTS = ("origin", "com")
 
@@ -35,23 +35,21 @@ def momentum(tree: Tree, q: Array, qd: Array, *, about: str = "origin") -> Array
     """
     if about not in POINTS:
         raise ArgumentError(f"about is {about!r}; expected {choices(POINTS)}")
-    made = moving_bodies(tree)
-    joints = joint_transforms(made, q)
-    velocity = velocities(made, joints, qd)
-    total: list[Array] = [inertia_times(body.inertia, v) for body, v in zip(made.bodies, velocity, strict=True)]
-    for rotor in made.rotors:
+    bodies = moving_bodies(tree)
+    joints = joint_transforms(bodies, q)
+    velocity = velocities(bodies, joints, qd)
+    total: list[Array] = [inertia_times(body.inertia, v) for body, v in zip(bodies.bodies, velocity, strict=True)]
+    for rotor in bodies.rotors:
         total[rotor.body] = total[rotor.body] + np.concatenate([np.zeros(3), rotor.spin * qd[rotor.speed]])
     whole: Array = np.zeros(6)
-    for rotor in made.ground_rotors:
+    for rotor in bodies.ground_rotors:
         whole = whole + np.concatenate([np.zeros(3), rotor.spin * qd[rotor.speed]])
-    for k in reversed(range(len(total))):
-        parent, passed = made.bodies[k].parent, joints[k].force_to_parent(total[k])
-        if parent >= 0:
-            total[parent] = total[parent] + passed
-        else:
-            whole = whole + passed
+    carried = summed_inward(bodies, joints, total, JointTransform.force_to_parent)
+    for k in reversed(range(len(carried))):
+        if bodies.bodies[k].parent < 0:
+            whole = whole + joints[k].force_to_parent(carried[k])
     if about == "origin":
         return whole
-    moment = first_moment(tree, made, joints)
+    moment = first_moment(tree, bodies, joints)
     center = moment[:3] * (1.0 / some_mass(tree, moment[3]))
     return np.concatenate([whole[:3], whole[3:] - cross(center, whole[:3])])

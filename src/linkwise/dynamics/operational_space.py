@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import algorithm
-from linkwise.dynamics.factor import factor
+from linkwise.algorithm.declaration import algorithm
+from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import mass_matrix
-from linkwise.dynamics.singular import check_inertia
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.kinematics.manipulability import rows_of
 from linkwise.model.tree import Tree
+from linkwise.spatial.linear.ldl import factor
 from linkwise.spatial.scalar import Array, FloatArray
 
 SINGULAR = 1e-10
@@ -41,12 +41,12 @@ def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str =
     jac = jacobian(tree, q, link=link, frame=frame)
     solver = factor(mass_matrix(tree, q))
     half = [solver.half_solve(row) for row in jac]
-    made = np.empty((6, 6), dtype=object)
+    result = np.empty((6, 6), dtype=object)
     weight = np.array(solver.inverse_pivots, dtype=object)
     for i in range(6):
         for j in range(i, 6):
-            made[i, j] = made[j, i] = (half[i] * weight) @ half[j]
-    return made
+            result[i, j] = result[j, i] = (half[i] * weight) @ half[j]
+    return result
 
 
 def operational_space_inertia(inverse: npt.ArrayLike, axes: str = "all") -> FloatArray:
@@ -80,8 +80,8 @@ def operational_space_inertia(inverse: npt.ArrayLike, axes: str = "all") -> Floa
     chosen = rows_of(axes)
     rows: Any = given[..., chosen, chosen].astype(float)
     known = np.isfinite(rows).all(axis=(-2, -1), keepdims=True)
-    made = np.where(known, _inverted(np.where(known, rows, 0.0)), np.nan)
-    return made.astype(np.result_type(given.dtype, np.float32), copy=False)
+    result = np.where(known, _inverted(np.where(known, rows, 0.0)), np.nan)
+    return result.astype(np.result_type(given.dtype, np.float32), copy=False)
 
 
 def _inverted(matrix: FloatArray) -> FloatArray:

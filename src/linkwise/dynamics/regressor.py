@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm import algorithm
-from linkwise.dynamics.motors import joint_friction
-from linkwise.dynamics.sweep import BodyMotion, inward, motions
-from linkwise.kinematics.joint_transform import joint_transforms
-from linkwise.model.drive import Drive
+from linkwise.algorithm.declaration import algorithm
+from linkwise.dynamics.motor_terms import joint_friction
+from linkwise.dynamics.recursions import BodyMotion, motions, pairs
+from linkwise.kinematics.body_transform import joint_transforms
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, to_body
-from linkwise.model.reduction import moving_bodies
+from linkwise.model.transmission import Drive
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array, blank
@@ -35,24 +35,22 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     >>> left.round(9) + 0.0
     array([0., 0.])
     """
-    made = moving_bodies(tree)
-    joints = joint_transforms(made, q)
-    moved = motions(made, joints, qd, qdd, tree.gravity)
-    of_bodies = [blank(tree.nv, len(LINK)) for _ in made.bodies]
+    bodies = moving_bodies(tree)
+    joints = joint_transforms(bodies, q)
+    moved = motions(bodies, joints, qd, qdd, tree.gravity)
+    of_bodies = [blank(tree.nv, len(LINK)) for _ in bodies.bodies]
     for k, table in enumerate(of_bodies):
-        for carrier, forces in inward(made, joints, k, list(_forces(moved[k]).T)):
-            for freedom in made.bodies[carrier].freedoms:
-                table[freedom.speed] = [freedom.screw @ force for force in forces]
-    columns = [blank(tree.nv, len(LINK)) if b < 0 else of_bodies[b] @ to_body(t) for b, t in made.frames]
+        for _, freedom, forces in pairs(bodies, joints, k, list(_forces(moved[k]).T)):
+            table[freedom.speed] = [freedom.screw @ force for force in forces]
+    columns = [blank(tree.nv, len(LINK)) if b < 0 else of_bodies[b] @ to_body(t) for b, t in bodies.frames]
     motors = [_motor(tree, drive, qd, qdd) for drive in tree.drives]
-    for rotor in made.rotors:
+    for rotor in bodies.rotors:
         i, state = rotor.speed, moved[rotor.body]
         motors[rotor.drive][i, 0] = motors[rotor.drive][i, 0] + rotor.turning @ state.acceleration[3:]
         couple = rotor.turning * qdd[i] + cross(state.velocity[3:], rotor.turning) * qd[i]
-        for carrier, (there,) in inward(made, joints, rotor.body, [couple]):
-            for freedom in made.bodies[carrier].freedoms:
-                j = freedom.speed
-                motors[rotor.drive][j, 0] = motors[rotor.drive][j, 0] + freedom.angular @ there
+        for _, freedom, (there,) in pairs(bodies, joints, rotor.body, [couple]):
+            j = freedom.speed
+            motors[rotor.drive][j, 0] = motors[rotor.drive][j, 0] + freedom.angular @ there
     return np.concatenate([*columns, *motors], axis=1)
 
 
@@ -61,12 +59,12 @@ def _forces(moved: BodyMotion) -> Array:
     linear, angular = moved.velocity[:3], moved.velocity[3:]
     acceleration = moved.acceleration[:3] + cross(angular, linear)
     turning, spin = moved.acceleration[3:], skew(angular)
-    made = blank(6, len(LINK))
-    made[:3, 0] = acceleration
-    made[:3, 1:4] = skew(turning) + spin @ spin
-    made[3:, 1:4] = -skew(acceleration)
-    made[3:, 4:] = _of_tensor(turning) + spin @ _of_tensor(angular)
-    return made
+    result = blank(6, len(LINK))
+    result[:3, 0] = acceleration
+    result[:3, 1:4] = skew(turning) + spin @ spin
+    result[3:, 1:4] = -skew(acceleration)
+    result[3:, 4:] = _of_tensor(turning) + spin @ _of_tensor(angular)
+    return result
 
 
 def _of_tensor(x: Array) -> Array:
@@ -78,11 +76,11 @@ def _of_tensor(x: Array) -> Array:
 
 def _motor(tree: Tree, drive: Drive, qd: Array, qdd: Array) -> Array:
     """The columns (nv, 4) of a motor, as if no link carried it."""
-    made, i = blank(tree.nv, len(MOTOR)), tree.nv - tree.n + drive.coordinate
+    result, i = blank(tree.nv, len(MOTOR)), tree.nv - tree.n + drive.coordinate
     motor = drive.motor
     shared: dict[str, Any] = {"gear_ratio": motor.gear_ratio, "friction_rule": motor.friction_rule}
     units = ({"viscous": 1.0}, {"coulomb": (1.0, 0.0)}, {"coulomb": (0.0, -1.0)})
-    made[i, 0] = motor.gear_ratio**2 * qdd[i]
+    result[i, 0] = motor.gear_ratio**2 * qdd[i]
     felt = [joint_friction(Motor(**shared, **unit), qd[i]) for unit in units]
-    made[i, 1:] = [felt[0], felt[1], -felt[2]]
-    return made
+    result[i, 1:] = [felt[0], felt[1], -felt[2]]
+    return result

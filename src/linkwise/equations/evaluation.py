@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.equations.listing import Call, Listing, Name, Power, Sum, Term
-from linkwise.equations.writing.names import element_name
+from linkwise.equations.document import Call, Listing, Name, Power, Sum, Term
+from linkwise.equations.writers.names import element_name
 from linkwise.spatial.scalar import FloatArray
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -44,7 +44,7 @@ def evaluated(listing: Listing, given: Mapping[str, Any]) -> dict[str, FloatArra
 
     Examples
     --------
-    >>> from linkwise.equations.listing import Assignment, Section
+    >>> from linkwise.equations.document import Assignment, Section
     >>> square = Sum((Term(2.0, (Power(Name("x"), 2),)),))
     >>> made = Listing("y", (Section("", (Assignment("y", (0,), square),)),), {"y": (2,)})
     >>> evaluated(made, {"x": 3.0})
@@ -52,16 +52,16 @@ def evaluated(listing: Listing, given: Mapping[str, Any]) -> dict[str, FloatArra
     """
     known: dict[str, Any] = {name: np.asarray(value, dtype=float) for name, value in given.items()}
     batch = np.broadcast_shapes(*(value.shape for value in known.values()))
-    made = {name: np.zeros((*batch, *shape)) for name, shape in listing.outputs.items()}
+    outputs = {name: np.zeros((*batch, *shape)) for name, shape in listing.outputs.items()}
     for section in listing.sections:
         for line in section.assignments:
             value = _sum(line.value, known)
-            if line.name in made and len(line.index) == len(listing.outputs[line.name]):
-                made[line.name].T[line.index[::-1]] = np.asarray(value).T
+            if line.name in outputs and len(line.index) == len(listing.outputs[line.name]):
+                outputs[line.name].T[line.index[::-1]] = np.asarray(value).T
                 known[element_name(line.name, line.index)] = value
             else:
                 known[line.name] = value
-    return made
+    return outputs
 
 
 def _sum(value: Sum, known: Mapping[str, Any]) -> Any:
@@ -92,7 +92,7 @@ def operations(listing: Listing) -> dict[str, int]:
     time that it is written with another argument, and the sum in an argument once.
     """
     count = {"mul": 0, "add": 0, "div": 0}
-    calls: set[Call] = set()
+    calls: dict[Call, None] = {}
     angles: set[Sum] = set()
     waiting = [line.value for section in listing.sections for line in section.assignments]
     while waiting:
@@ -122,10 +122,10 @@ def written_terms(value: Sum) -> int:
     return count
 
 
-def _inside(factor: Power, waiting: list[Sum], calls: set[Call], angles: set[Sum]) -> None:
+def _inside(factor: Power, waiting: list[Sum], calls: dict[Call, None], angles: set[Sum]) -> None:
     if isinstance(factor.base, Sum):
         waiting.append(factor.base)
     elif isinstance(factor.base, Call) and factor.base not in calls:
-        calls.add(factor.base)
+        calls[factor.base] = None
         waiting += [argument for argument in factor.base.arguments if argument not in angles]
         angles.update(factor.base.arguments)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from linkwise.equations.listing import Call, Listing, Name, Sum
+from linkwise.equations.document import Call, Listing, Name, Sum
 from linkwise.expr.node import Expr, is_parameter
 from linkwise.kernel.tape import Tape
 from linkwise.model.inertia import Inertia
@@ -17,28 +17,28 @@ from linkwise.model.tree import Tree
 def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
     """What the names that a listing uses and does not assign mean, where that is known."""
     used = names_in(listing)
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     slides = {tree.coordinates[k]: link.joint == "prismatic" for k, link in enumerate(tree.links) if link.moves}
     names = dict(zip(range(tree.n), tree.joint_names, strict=True)) if hasattr(tree, "joint_names") else {}
     for letter, what, unit in (("q", "coordinate", ""), ("qd", "speed", "/s"), ("qdd", "acceleration", "/s2")):
         for k in range(tree.n):
             if f"{letter}{k + 1}" in used:
                 called = f" ({names[k]})" if k in names else ""
-                found[f"{letter}{k + 1}"] = f"{what} of joint {k + 1}{called}, {'m' if slides.get(k) else 'rad'}{unit}"
+                meanings[f"{letter}{k + 1}"] = f"{what} of joint {k + 1}{called}, {'m' if slides.get(k) else 'rad'}{unit}"
     if "tau" in tape.inputs and any(f"tau{k + 1}" in used for k in range(tree.n)):
-        found.update({f"tau{k + 1}": f"effort at joint {k + 1}" for k in range(tree.n) if f"tau{k + 1}" in used})
-    found |= {name: text for name, text in sorted(symbol_meanings(tree).items()) if name in used}
-    return _shortened(found)
+        meanings.update({f"tau{k + 1}": f"effort at joint {k + 1}" for k in range(tree.n) if f"tau{k + 1}" in used})
+    meanings |= {name: text for name, text in sorted(symbol_meanings(tree).items()) if name in used}
+    return _shortened(meanings)
 
 
 def symbol_meanings(tree: Tree) -> dict[str, str]:
     """What the symbols of a mechanism stand for, of those that stand alone in a field of it."""
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for value, text in _fields(tree):
         alone = value.args[0] if isinstance(value, Expr) and value.op == "neg" else value
         if isinstance(alone, Expr) and is_parameter(alone):
-            found.setdefault(str(alone.value), text)
-    return found
+            meanings.setdefault(str(alone.value), text)
+    return meanings
 
 
 def _fields(tree: Tree) -> Iterator[tuple[Any, str]]:
@@ -85,16 +85,16 @@ def _of_motor(motor: Motor, of: str) -> Iterator[tuple[Any, str]]:
 
 def names_in(listing: Listing) -> set[str]:
     """All names that occur in the values of a listing."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = [line.value for section in listing.sections for line in section.assignments]
     while waiting:
         for term in waiting.pop().terms:
             for factor in term.factors:
                 if isinstance(factor.base, Name):
-                    found.add(factor.base.text)
+                    names.add(factor.base.text)
                 else:
                     waiting += _inner(factor.base)
-    return found
+    return names
 
 
 def _inner(base: Call | Sum) -> Iterable[Sum]:

@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Iterable
 
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.export.reserved import WORDS
 
 _LETTERS = """
 alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma_final sigma tau upsilon phi chi
@@ -28,6 +27,10 @@ SPELT = {
     "\u00e6": "ae",
 }
 """How letters that are not ASCII are written: Greek ones, and some others."""
+
+
+WORDS: dict[str, frozenset[str]] = {}
+"""What a name must not be, by language; see `linkwise.export.language.language`."""
 
 
 def spelt(text: str) -> str:
@@ -54,8 +57,8 @@ class Names:
 
     Parameters
     ----------
-    language : {"c", "cuda", "rust", "python", "jax"}
-        Whose words are reserved.
+    language : str
+        The name of a language, whose words are reserved.
     taken : iterable of str
         Names of an outer scope, and others that must not come back.
 

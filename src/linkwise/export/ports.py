@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 
 import numpy as np
@@ -158,6 +160,12 @@ def inputs(tape: Tape) -> tuple[Port, ...]:
 def outputs(tape: Tape) -> tuple[Port, ...]:
     """The outputs of a tape."""
     return tuple(Port(name, shape, tape.labels.get(name, ())) for name, shape in tape.outputs.items())
+
+
+def placed(ports: Sequence[Port]) -> list[tuple[int, Port]]:
+    """Ports, each with its place in the row of all their elements."""
+    starts = accumulate((port.size for port in ports), initial=0)
+    return list(zip(starts, ports, strict=False))
 
 
 def used_slots(tape: Tape) -> frozenset[int]:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
+from linkwise.export.error_bound import bounded
 from linkwise.export.ports import PARAMETERS
-from linkwise.export.rounding import bounded
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
@@ -34,8 +34,8 @@ class Samples:
     wanted : array (rows, outputs)
         What the gufunc gives.
     allowed : array (rows, outputs)
-        How far rounding can take two computations apart: see `linkwise.export.rounding`. Infinite where it can change what
-        is chosen.
+        How far rounding can take two computations apart: see `linkwise.export.error_bound`. Infinite where it can change
+        what is chosen.
     """
 
     given: FloatArray
@@ -76,7 +76,7 @@ def samples(
     draw = np.random.default_rng(seed)
     chosen = given_points(tape, points or {}, precision)
     kept: dict[str, FloatArray] = {}
-    given, allowed = [], []
+    drawn, allowed = [], []
     for row in range(rows):
         kept |= {name: values[0 if name in same else row % len(values)] for name, values in chosen.items()}
         tried = [_with_bounds(tape, _point(tape, draw, kept), precision)]
@@ -84,9 +84,9 @@ def samples(
             tried.append(_with_bounds(tape, _point(tape, draw, kept), precision))
         point, bounds = max(tried, key=lambda found: int(np.isfinite(found[1]).sum()))
         kept |= {name: part for name, part in _inputs(tape, point).items() if name in same}
-        given.append(point)
+        drawn.append(point)
         allowed.append(bounds)
-    table = np.reshape(given, (rows, tape.input_count))
+    table = np.reshape(drawn, (rows, tape.input_count))
     return Samples(table, computed(tape, table), np.reshape(allowed, (rows, len(tape.results))))
 
 
@@ -98,7 +98,7 @@ def given_points(tape: Tape, points: Mapping[str, npt.ArrayLike], precision: str
     ArgumentError
         Where there is no value, or one has another shape than the input.
     """
-    found = {}
+    chosen = {}
     for name, shape in tape.inputs.items():
         if name in points:
             values = np.asarray(points[name], np.float32 if precision == "single" else float).astype(float)
@@ -106,17 +106,17 @@ def given_points(tape: Tape, points: Mapping[str, npt.ArrayLike], precision: str
                 raise ArgumentError(
                     f"points: {name} has the shape {values.shape}; {tape.name} takes {('n', *shape)}".replace("'", "")
                 )
-            found[name] = values.reshape(len(values), -1)
-    return found
+            chosen[name] = values.reshape(len(values), -1)
+    return chosen
 
 
 def computed(tape: Tape, points: FloatArray) -> FloatArray:
     """The results (rows, outputs) of the gufunc at points (rows, inputs)."""
     arrays = [part.reshape(len(points), *tape.inputs[name]) for name, part in _inputs(tape, points).items()]
     with np.errstate(all="ignore"):
-        found = Kernel(tape)(*arrays)
-    made = found if isinstance(found, tuple) else (found,)
-    return np.concatenate([np.reshape(array, (len(points), -1)) for array in made], axis=1)
+        result = Kernel(tape)(*arrays)
+    outputs = result if isinstance(result, tuple) else (result,)
+    return np.concatenate([np.reshape(array, (len(points), -1)) for array in outputs], axis=1)
 
 
 def _inputs(tape: Tape, points: FloatArray) -> dict[str, FloatArray]:

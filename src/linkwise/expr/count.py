@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from linkwise.expr.node import Expr
-from linkwise.expr.order import operations_needed
+from linkwise.expr.ordering import operations_needed
 
 _COUNTED_AS = {"sub": "add"}
 

@@ -1,13 +1,31 @@
-"""The value of expressions on plain floats: the reference that every lowering is tested against."""
+"""The value of expressions: on plain floats, the reference for every lowering, and on scalars of any kind."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from linkwise.expr.node import Expr
 from linkwise.expr.operations import OPERATIONS
-from linkwise.expr.order import schedule
+from linkwise.expr.ordering import operations_needed, schedule
+from linkwise.spatial.scalar import Array, atan2, cos_sin, root, select
+
+_ON_SCALARS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    "abs": abs,
+    "sqrt": root,
+    "sin": lambda angle: cos_sin(angle)[1],
+    "cos": lambda angle: cos_sin(angle)[0],
+    "atan2": atan2,
+    "select": select,
+}
 
 
 def evaluate(outputs: Sequence[Any], values: Mapping[Expr, float]) -> list[float]:
@@ -36,3 +54,31 @@ def evaluate(outputs: Sequence[Any], values: Mapping[Expr, float]) -> list[float
         else:
             known[node] = OPERATIONS[node.op].value(*(known[arg] for arg in node.args))
     return [known[node] if isinstance(node, Expr) else float(node) for node in outputs]
+
+
+def substitute(outputs: Array, values: Mapping[Expr, Any]) -> Array:
+    """Compute the outputs, of any shape, with scalars of any kind in the place of symbols.
+
+    Parameters
+    ----------
+    outputs : ndarray of Expr and float
+        What to compute.
+    values : mapping
+        A float, an expression or a SymPy symbol for each symbol that is replaced; others stay.
+
+    Examples
+    --------
+    >>> from linkwise.expr.node import symbol
+    >>> x, y = symbol("x"), symbol("y")
+    >>> substitute(np.array([x * x, 2.0]), {x: y + 1.0})
+    array([Expr((1 + y) * (1 + y)), 2.0], dtype=object)
+    """
+    known = {node: value for node, value in values.items() if node is not value}
+    for node in operations_needed(outputs.flat) if known else ():
+        args = [arg.value if arg.op == "const" else known.get(arg, arg) for arg in node.args]
+        known[node] = _ON_SCALARS[node.op](*args)
+    results = np.empty(outputs.shape, dtype=object)
+    for place in np.ndindex(outputs.shape):
+        output: Any = outputs[place]
+        results[place] = known.get(output, output) if isinstance(output, Expr) else output
+    return results

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,6 +19,36 @@ _serials = count()
 _table: dict[tuple[Any, ...], _Entry] = {}
 _naming = threading.RLock()
 _rewrites: dict[tuple[str, ...], tuple[Callable[..., Expr | None], ...]] = {}
+_rules: dict[str, Sequence[RewriteRule]] = {}
+
+Steps = tuple[tuple[str, Any], ...]
+"""Each node, operands first: (op, value) of a leaf, (op, places of the operands) of an operation.
+
+The value of a symbol that was read from another object is the pair of its name and that object.
+"""
+
+LONGEST = 2000
+"""Longer expressions are cut when they are written: a graph with shared parts can be exponentially longer as text."""
+
+_BINDING = {"add": 1, "sub": 1, "neg": 2, "mul": 3, "div": 3}
+_SIGN = {"add": " + ", "sub": " - ", "mul": " * ", "div": " / "}
+
+
+class RewriteRule(Protocol):
+    """What `build` needs of a rule: see `linkwise.expr.rules.Rule`."""
+
+    @property
+    def rewrite(self) -> Callable[..., Expr | None]:
+        """Applies the rule to operands; None where it does not fit."""
+
+    def fits(self, kinds: Sequence[str]) -> bool:
+        """Whether it looks at operands of these kinds."""
+
+
+def use_rules(rules: Mapping[str, Sequence[RewriteRule]]) -> None:
+    """Take a table of rewrite rules, by operation, for all expressions that are built from now on."""
+    _rules.update(rules)
+    _rewrites.clear()
 
 
 class Expr:
@@ -157,8 +187,6 @@ class Expr:
         raise TypeError(f"{self} is an expression; whether it holds is not known when the graph is built")
 
     def __str__(self) -> str:
-        from linkwise.expr.text import text
-
         return text(self)
 
     def __repr__(self) -> str:
@@ -169,9 +197,7 @@ class Expr:
         return str(self)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        from linkwise.expr.pickling import reduced
-
-        return reduced(self)
+        return rebuilt, (steps_of(self),)
 
 
 Scalar = Expr | float
@@ -201,9 +227,9 @@ def _forget(entry: weakref.ref[Expr]) -> None:
 
 def _remove(entry: _Entry) -> None:
     if _table.get(entry.key) is entry:
-        found = _table.pop(entry.key, None)
-        if found is not None and found is not entry:  # another thread has put a new node there in between
-            _table.setdefault(entry.key, found)
+        result = _table.pop(entry.key, None)
+        if result is not None and result is not entry:  # another thread has put a new node there in between
+            _table.setdefault(entry.key, result)
 
 
 def symbol(name: str) -> Expr:
@@ -252,8 +278,8 @@ def origin_of(node: Expr) -> Any:
 
 def origins_of(parameters: Iterable[Expr]) -> dict[str, Any]:
     """The origins of symbols by their names, of those that have one."""
-    found = ((node, origin_of(node)) for node in parameters)
-    return {str(node.value): origin for node, origin in found if origin is not None}
+    result = ((node, origin_of(node)) for node in parameters)
+    return {str(node.value): origin for node, origin in result if origin is not None}
 
 
 def _entry_of(node: Expr) -> _Entry | None:
@@ -293,12 +319,10 @@ def simplified(op: str, args: tuple[Expr, ...]) -> Expr:
 
 def rewrites_for(op: str, *kinds: str) -> tuple[Callable[..., Expr | None], ...]:
     """The rewrites that can apply to an operation on operands of these kinds."""
-    from linkwise.expr.rules import RULES
-
     if all(kind == "const" for kind in kinds):
         value = OPERATIONS[op].value
         return (lambda *args: constant(float(value(*[arg.value for arg in args]))),)
-    return tuple(rule.rewrite for rule in RULES[op] if rule.fits(kinds))
+    return tuple(rule.rewrite for rule in _rules[op] if rule.fits(kinds))
 
 
 def ordered(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -343,13 +367,13 @@ def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -
         node = entry()
         if node is not None:
             return node
-    made = _new(op, args, value)
-    own = _Entry(made, key)
+    result = _new(op, args, value)
+    own = _Entry(result, key)
     entry = _table.setdefault(key, own)
-    node = made if entry is own else entry()
+    node = result if entry is own else entry()
     if node is None:  # what stands there is dead and about to be removed
         _table[key] = own
-        return made
+        return result
     return node
 
 
@@ -373,3 +397,81 @@ def _key(op: str, args: tuple[Expr, ...], value: Any) -> bytes | None:
 
 _NUMBER, _PARAMETER = bytes(4), (1).to_bytes(4, "big")
 """What the keys of numbers and of parameters begin with."""
+
+
+# ── as plain data, and as text ────────────────────────────────────────────────────────────────────
+
+
+def operands_first(root: Expr) -> list[Expr]:
+    """Every node of an expression once, operands before what takes them: the same order for equal expressions."""
+    order: dict[Expr, None] = {}
+    waiting = [root]
+    while waiting:
+        missing = [arg for arg in reversed(waiting[-1].args) if arg not in order]
+        if missing:
+            waiting += missing
+        else:
+            order.setdefault(waiting.pop())
+    return list(order)
+
+
+def steps_of(root: Expr) -> Steps:
+    """The expression as plain data, equal for equal expressions.
+
+    Raises
+    ------
+    TypeError
+        Where it depends on a symbol that only lives in one graph.
+    """
+    places: dict[Expr, int] = {}
+    steps: list[tuple[str, Any]] = []
+    for k, node in enumerate(operands_first(root)):
+        if node.op == "symbol" and not is_parameter(node):
+            raise TypeError("an expression alone does not pickle; a kernel's graph does")
+        places[node] = k
+        origin = origin_of(node)
+        value = node.value if origin is None else (node.value, origin)
+        steps.append((node.op, tuple(places[arg] for arg in node.args) if node.args else value))
+    return tuple(steps)
+
+
+def rebuilt(steps: Steps) -> Expr:
+    """The expression that `steps_of` wrote down."""
+    nodes: list[Expr] = []
+    for op, value in steps:
+        if op == "symbol":
+            nodes.append(parameter(*value) if isinstance(value, tuple) else parameter(value))
+        elif op == "const":
+            nodes.append(constant(value))
+        else:
+            args = tuple(nodes[k] for k in value)
+            nodes.append(interned(op, ordered(args) if OPERATIONS[op].commutes else args))
+    return nodes[-1]
+
+
+def text(expression: Expr) -> str:
+    """Write an expression in infix form, with no more brackets than needed; cut after `LONGEST` characters."""
+    written: dict[Expr, tuple[str, int]] = {}
+    for node in operands_first(expression):
+        line, binding = _infix(node, [written[arg] for arg in node.args])
+        written[node] = (line if len(line) <= LONGEST else line[:LONGEST] + "...", binding)
+    return written[expression][0]
+
+
+def _infix(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:
+    """One operation as text, and how strongly it binds."""
+    if node.op == "const":
+        return f"{node.value:.12g}", 4 if node.value >= 0 else 2
+    if node.op == "symbol":
+        return str(node.value), 4
+    if node.op not in _BINDING:
+        return f"{node.op}({', '.join(line for line, _ in args)})", 4
+    binding = _BINDING[node.op]
+    if node.op == "neg":
+        return f"-{_bracketed(args[0], binding)}", binding
+    right = binding + 1 if node.op in {"sub", "div"} else binding
+    return f"{_bracketed(args[0], binding)}{_SIGN[node.op]}{_bracketed(args[1], right)}", binding
+
+
+def _bracketed(part: tuple[str, int], least: int) -> str:
+    return part[0] if part[1] >= least else f"({part[0]})"

@@ -9,10 +9,10 @@ input does not carry its NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from linkwise.expr.node import Expr, constant, existing, ordered, simplified
+from linkwise.expr.node import Expr, constant, existing, ordered, simplified, use_rules
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Rule:
     rewrite: Callable[..., Expr | None]
     where: str = ""
 
-    def fits(self, kinds: tuple[str, ...]) -> bool:
+    def fits(self, kinds: Sequence[str]) -> bool:
         """Whether it looks at operands of these kinds."""
         return all(wanted in ("*", kind) for wanted, kind in zip(self.kinds.split(), kinds, strict=True))
 
@@ -98,8 +98,8 @@ def _other(product: Expr, factor: Expr) -> Expr:
 
 def _reversed_difference(x: Expr, y: Expr) -> Expr | None:
     """Use y - x where the graph has it already."""
-    found = _of_this_graph("sub", (y, x))
-    return None if found is None else _neg(found)
+    result = _of_this_graph("sub", (y, x))
+    return None if result is None else _neg(result)
 
 
 def _constants_together(x: Expr, y: Expr) -> Expr | None:
@@ -112,14 +112,14 @@ def _constant_out(x: Expr, y: Expr) -> Expr | None:
     """Take the constant of y out of x*y where the plain product is in the graph already."""
     if x.op == "const" or y.args[0].op != "const":
         return None
-    found = _of_this_graph("mul", ordered((x, y.args[1])))
-    return None if found is None else _mul(y.args[0], found)
+    result = _of_this_graph("mul", ordered((x, y.args[1])))
+    return None if result is None else _mul(y.args[0], result)
 
 
 def _of_this_graph(op: str, args: tuple[Expr, ...]) -> Expr | None:
     """The node for an operation if the graph has it already: not one of parameters alone, which may be of another graph."""
-    found = existing(op, args)
-    return None if found is None or found.key is not None else found
+    result = existing(op, args)
+    return None if result is None or result.key is not None else result
 
 
 RULES: dict[str, tuple[Rule, ...]] = {
@@ -178,3 +178,5 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule("select(a, x, x) = x", "* * *", lambda a, x, y: x if x is y else None),
     ),
 }
+
+use_rules(RULES)

@@ -1,4 +1,4 @@
-"""Writing a file so that it is there whole or not at all."""
+"""Writing files so that each is there whole or not at all: under a temporary name first, then renamed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
 
 from linkwise.errors import FileError, FileProblem
 from linkwise.files.text import cannot_open
@@ -15,10 +18,17 @@ from linkwise.files.text import cannot_open
 def write_text(path: str | Path, parts: Iterable[str]) -> None:
     """Write text in UTF-8 as `write_bytes` does.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    parts : iterable of str
+        The text.
+
     Raises
     ------
     FileError
-        Where the folder or the file may not be written, or the text holds what UTF-8 cannot say.
+        Where the file cannot be written, or the text holds what UTF-8 has no bytes for.
     """
 
     def encoded() -> Iterator[bytes]:
@@ -26,45 +36,148 @@ def write_text(path: str | Path, parts: Iterable[str]) -> None:
             for part in parts:
                 yield part.encode()
         except UnicodeEncodeError as error:
-            what = f"the text holds {error.object[error.start]!r}, which UTF-8 cannot say"
-            raise FileError(path, [FileProblem(0, what)]) from error
+            message = f"the text holds {error.object[error.start]!r}, which UTF-8 cannot say"
+            raise FileError(path, [FileProblem(0, message)]) from error
 
     write_bytes(path, encoded())
 
 
-def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
-    """Write under a temporary name in the same folder, then give the file its name.
+def write_bytes(path: str | Path, parts: bytes | Iterable[bytes]) -> None:
+    """Write a file; its folder must be there, a link to a file stays a link, and permissions stay what they were.
 
-    Where anything fails, a file that had the name before stays as it was.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    parts : bytes or iterable of bytes
+        The content.
 
     Raises
     ------
     FileError
-        Where the folder or the file may not be written.
+        Where the file cannot be written; what was there before is unchanged then.
     """
     try:
         if os.path.isdir(Path(path)):
             raise cannot_open(path, IsADirectoryError())
-        target = Path(path).resolve()  # a link to a file stays a link
+        target = Path(path).resolve()
         if target.is_symlink():  # (a loop of links, which Python 3.13 does not refuse)
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        pending = _Pending(target, _mode(target))
     except FileError:
         raise
     except (OSError, ValueError, RuntimeError) as error:  # (a zero byte in the name; a loop of links, before Python 3.13)
         raise cannot_write(path, error) from error
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
+        pending.file.writelines([parts] if isinstance(parts, bytes) else parts)
+        pending.settle()
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    finally:
+        pending.drop()
+
+
+class Folder:
+    """The folder of a run's results, a context: on leaving, the files get their names, or vanish if it failed.
+
+    So does a folder that was made for them.
+
+    Parameters
+    ----------
+    path : Path
+        Made if it is not there.
+
+    Raises
+    ------
+    FileError
+        Where the folder or a file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._pending: list[_Pending] = []
+        self._made = [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
             raise cannot_write(path, error) from error
-        raise
+
+    def open(self, name: str) -> TextFile:
+        """Begin a text file."""
+        target = self.path / name
+        try:
+            self._pending.append(_Pending(target, _new_mode()))
+        except (OSError, ValueError) as error:
+            raise cannot_write(target, error) from error
+        return TextFile(self._pending[-1].file, target)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file at once."""
+        self.open(name).write_bytes(data)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            for action in (_Pending.close, _Pending.settle) if kind is None else ():
+                for pending in self._pending:
+                    try:
+                        action(pending)
+                    except OSError as refused:
+                        raise cannot_write(pending.target, refused) from refused
+        finally:
+            for pending in self._pending:
+                pending.drop()
+            with suppress(OSError):  # (a folder in which there is something stays)
+                for folder in self._made if kind is not None else ():
+                    folder.rmdir()
+
+
+class TextFile:
+    """A file being written; what the disk refuses becomes a `FileError`."""
+
+    def __init__(self, file: IO[bytes], path: Path) -> None:
+        self._file = file
+        self.path = path
+
+    def write(self, text: str) -> None:
+        """Append text, in UTF-8."""
+        self.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+    def write_bytes(self, data: bytes) -> None:
+        """Append bytes."""
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+
+
+class _Pending:
+    """A file under a temporary name beside the one that it shall get."""
+
+    def __init__(self, target: Path, mode: int) -> None:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part")
+        self.file, self.temporary, self.target, self.mode = os.fdopen(handle, "wb"), Path(name), target, mode
+
+    def close(self) -> None:
+        """Close it; a full disk may show only now."""
+        if not self.file.closed:
+            self.file.flush()
+            os.fsync(self.file.fileno())
+            self.file.close()
+
+    def settle(self) -> None:
+        """Give the finished file its name and permissions."""
+        self.close()
+        os.chmod(self.temporary, self.mode)
+        os.replace(self.temporary, self.target)
+
+    def drop(self) -> None:
+        """Remove what has not got its name."""
+        with suppress(OSError):
+            self.file.close()
+        self.temporary.unlink(missing_ok=True)
 
 
 def _mode(target: Path) -> int:
@@ -72,9 +185,13 @@ def _mode(target: Path) -> int:
     try:
         return target.stat().st_mode & 0o777
     except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+        return _new_mode()
+
+
+def _new_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def cannot_write(path: str | Path, error: Exception) -> FileError:

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from linkwise.model.quantities import BASE_UNITS, GROUPS, UNITS
 from linkwise.model.tree import BASE_COORDINATES, BASE_SPEEDS
-
-GROUPS = ("q", "qd", "qdd")
-UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2")}
-"""What a header may say in brackets behind the name of a joint's column; other units are refused, not converted."""
-
-_BASE_UNITS = {
-    "q": ("m", "m", "m", "1", "1", "1", "1"),
-    "qd": ("m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"),
-    "qdd": ("m/s2", "m/s2", "m/s2", "rad/s2", "rad/s2", "rad/s2"),
-}
 
 
 @dataclass(frozen=True)
@@ -39,7 +30,7 @@ def columns(group: str, n: int, names: Sequence[str], floating: bool) -> Iterato
     >>> [column.names for column in columns("q", 1, ["arm"], False)]
     [('q1', 'q_arm', 'arm')]
     """
-    for name, unit in zip(base_names(group), _BASE_UNITS[group], strict=True) if floating else ():
+    for name, unit in zip(base_names(group), BASE_UNITS[group], strict=True) if floating else ():
         yield Column((f"{group}_{name}", *((name,) if group != "qdd" else ())), (unit,))
     for k in range(n):
         by_name = (f"{group}_{names[k]}", *((names[k],) if group == "q" else ())) if names else ()

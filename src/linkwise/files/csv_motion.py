@@ -10,8 +10,9 @@ import numpy as np
 
 from linkwise.errors import choices, members
 from linkwise.files.blocks import Source, quoted, word_shown
-from linkwise.files.csv_columns import GROUPS, Column, base_names, columns, header, name_and_unit
+from linkwise.files.csv_columns import Column, base_names, columns, header, name_and_unit
 from linkwise.files.numbers import number, why_not
+from linkwise.model.quantities import GROUPS
 from linkwise.spatial.scalar import FloatArray
 
 SEPARATORS = (";", "\t", ",")

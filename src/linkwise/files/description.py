@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from linkwise.errors import FileProblem
-from linkwise.files.shape import Shape
+from linkwise.files.toml_text import Place, line_of
 from linkwise.mechanism import Mechanism
-from linkwise.model.checks import frozen
+from linkwise.model.shape import Shape
+from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -47,10 +48,6 @@ class Description:
     shapes: tuple[Shape, ...] = ()
 
 
-Place = tuple[object, ...]
-"""Where something stands in a description: ``("link", 2, "mass")``, ``("gravity",)``."""
-
-
 @dataclass(frozen=True, eq=False)
 class Reading:
     """What a reader made of a text.
@@ -81,16 +78,3 @@ class Reading:
     def line(self, *place: object) -> int:
         """The line of the innermost place that is known, 0 for none."""
         return line_of(self.lines, place)
-
-
-def line_of(lines: dict[Place, int], place: Place) -> int:
-    """The line of a place, or of the nearest place around it; 0 for none.
-
-    Examples
-    --------
-    >>> line_of({("link", 0): 5}, ("link", 0, "mass"))
-    5
-    """
-    while place and place not in lines:
-        place = place[:-1]
-    return lines.get(place, 0)

@@ -12,10 +12,10 @@ from linkwise.errors import ArgumentError, FileError, FileProblem
 from linkwise.files import csv_motion, spacelib_mot
 from linkwise.files.atomic import write_text
 from linkwise.files.blocks import Source
+from linkwise.files.ragged import uneven_motion
 from linkwise.files.text import BOM, open_file
-from linkwise.files.uneven import uneven_motion
-from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import unmasked
 
 Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 """Instants in a row: t (k,), q (k, nq), qd (k, nv), qdd (k, nv)."""

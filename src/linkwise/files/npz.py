@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import re
 import zipfile
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
+from linkwise.files.atomic import write_bytes
 from linkwise.files.text import read_bytes
 
 LARGEST = 96 << 20
@@ -192,3 +194,66 @@ def _header(text: str) -> _Header | None:
     if len(lengths) > _MOST_DIMENSIONS or not all(length.isdecimal() and len(length) < 19 for length in lengths):
         return None
     return _Header(np.dtype(found[1]), tuple(map(int, lengths)), found[2] == "True")
+
+
+VERSION = 1
+
+
+def write_archive(path: str | Path, what: str, arrays: Mapping[str, Any]) -> None:
+    """Write arrays and texts, under a temporary name first.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; its name ends in ``.npz``.
+    what : str
+        What it is of, such as ``"state"``.
+    arrays : mapping
+        Arrays of numbers, or texts.
+
+    Raises
+    ------
+    FileError
+        Where the name has another ending, or the file cannot be written.
+    """
+    if Path(path).suffix.lower() != ".npz":
+        raise refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
+    write_bytes(path, [packed({"linkwise": np.array(f"{what} {VERSION}"), **arrays})])
+
+
+def read_archive(
+    path: str | Path, what: str, needed: Sequence[str], wanted: Mapping[str, str], max_bytes: int | None = None
+) -> dict[str, Any]:
+    """The arrays that `write_archive` wrote; `wanted` and `max_bytes` as for `linkwise.files.npz.read`.
+
+    Raises
+    ------
+    FileError
+        Where the file cannot be read, is of something else, or lacks one of those needed.
+    """
+    held = read(path, {"linkwise": TEXT, **wanted}, max_bytes)
+    said = str(held.pop("linkwise", ""))
+    if said != f"{what} {VERSION}":
+        raise refused(path, f"this is {f'a {said!r}' if said else 'an .npz file'}, not the '{what} {VERSION}' of a chain")
+    require(path, held, needed)
+    return held
+
+
+def texts(path: str | Path, name: str, held: Mapping[str, Any]) -> dict[str, Any]:
+    """An array that is a text, read as a JSON object."""
+    try:
+        found = json.loads(str(held[name]))
+    except (ValueError, RecursionError) as error:
+        raise refused(path, f"{name} cannot be read") from error
+    if not isinstance(found, dict):
+        raise refused(path, f"{name} cannot be read")
+    return found
+
+
+def numbers(path: str | Path, name: str, held: Mapping[str, Any], dimensions: int, dtype: type = np.float64) -> Any:
+    """An array of numbers of the type that was written."""
+    found = held[name]
+    if found.dtype != dtype or found.ndim != dimensions:
+        told = f"{name} is {found.ndim}-dimensional, of {found.dtype}"
+        raise refused(path, f"{told}; expected {dimensions} dimensions of {np.dtype(dtype)}")
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -97,19 +97,30 @@ class ReadOptions:
                 raise ArgumentError(f"xacro is {dict(values)!r}; expected names with text, numbers or truth values")
         return {name: str(value) for name, value in values.items()}
 
-    def refuse_unused(self, path: str | Path, form: str, *, rooted: bool) -> None:
+    def refuse_unused(self, path: str | Path, form: str, known: Collection[str] = ()) -> None:
         """Refuse options without effect on a format, where their silent loss would give another mechanism.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        form : str
+            What a message calls its format.
+        known : collection of str
+            Which of ``root`` and ``xacro`` the format knows.
 
         Raises
         ------
         FileError
             Naming the option.
         """
-        if self.xacro is not None:
+        if self.xacro is not None and "xacro" not in known:
             raise FileError(path, [FileProblem(0, f"xacro arguments were given, but this is {form}, not xacro")])
-        if self.root is not None and not rooted:
-            said = f"root={self.root!r} was given, but {form} describes one mechanism; only URDF and MJCF have several roots"
-            raise FileError(path, [FileProblem(0, said)])
+        if self.root is not None and "root" not in known:
+            message = (
+                f"root={self.root!r} was given, but {form} describes one mechanism; only URDF and MJCF have several roots"
+            )
+            raise FileError(path, [FileProblem(0, message)])
 
 
 def _require_folder(name: str, folder: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from heapq import nsmallest
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from linkwise.errors import FileError, FileProblem
 from linkwise.files.text import read_text
@@ -229,3 +229,31 @@ def _no_package(name: str, description_path: str | Path) -> FileError:
 
 def _not_found(what: str, description_path: str | Path, tried: Iterable[Path]) -> FileError:
     return FileError(description_path, [FileProblem(0, f"{what} was not found; tried {', '.join(map(str, tried))}")])
+
+
+def path_inside(folder: Path, named: str) -> Path | None:
+    """The path that a file in a folder names, links followed; None where it is absolute or leaves the folder.
+
+    Examples
+    --------
+    >>> path_inside(Path("/srv"), "parts/arm.urdf").name, path_inside(Path("/srv"), "../etc/passwd")
+    ('arm.urdf', None)
+    """
+    try:
+        root = folder.resolve()
+        path = (root / named).resolve()
+    except (OSError, ValueError, RuntimeError):  # (a NUL in the name, a ring of links)
+        return None
+    return None if is_absolute(named) or not path.is_relative_to(root) else path
+
+
+def is_absolute(named: str) -> bool:
+    """Whether a path is absolute on any system, or names a drive.
+
+    Examples
+    --------
+    >>> is_absolute("/etc"), is_absolute("C:parts"), is_absolute("parts/arm.urdf")
+    (True, True, False)
+    """
+    windows = PureWindowsPath(named)
+    return PurePosixPath(named).is_absolute() or windows.is_absolute() or bool(windows.drive)

@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwise.files.blocks import BLANKS, Source, quoted, word_shown
 from linkwise.files.numbers import number, why_not
-from linkwise.files.uneven import uneven_motion
+from linkwise.files.ragged import uneven_motion
 from linkwise.spatial.scalar import FloatArray
 
 _WORD = re.compile(rb"[^ \t\n\v\f\r]+")

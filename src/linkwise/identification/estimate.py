@@ -7,7 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.identification.equations import Equations
+from linkwise.algorithm.compile import kernel_of
+from linkwise.errors import ArgumentError
+from linkwise.identification.parameters import Unknowns
+from linkwise.identification.preprocess import decimated
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
 ROUNDS, SETTLED = 20, 1e-4
@@ -15,6 +19,12 @@ ROUNDS, SETTLED = 20, 1e-4
 
 LEAST = 1e-12
 """Share of the largest effort below which no joint is believed to scatter: rounding does."""
+
+CHUNK = 4096
+"""Samples whose full regressor is in memory at a time."""
+
+ENDS = 4
+"""Decimated samples that are dropped at either end; a slow sample spoils as many to either side: e^-4.8 of it is left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +49,7 @@ class Estimate:
     kept: npt.NDArray[np.bool_]
 
 
-def estimate(made: Equations, effort_std: FloatArray | None, essential: float | None) -> Estimate:
+def estimate(equations: MotionEquations, effort_std: FloatArray | None, essential: float | None) -> Estimate:
     """Estimate the parameters of equations.
 
     Rows are divided by the deviation of their joint's efforts, which is given, or found from the residuals of the
@@ -47,12 +57,12 @@ def estimate(made: Equations, effort_std: FloatArray | None, essential: float | 
     1997, eq. 10 to 12). The variance of a joint is its sum of squares over the samples less the number of parameters that
     its rows determine, which is the sum of their leverages.
     """
-    _, joints, count = made.table.shape
-    factors = np.stack([_triangle(np.c_[made.table[:, j], made.tau[:, j]], count + 1) for j in range(joints)])
+    _, joints, count = equations.table.shape
+    factors = np.stack([_triangle(np.c_[equations.table[:, j], equations.tau[:, j]], count + 1) for j in range(joints)])
     scatter = np.ones(joints) if effort_std is None else effort_std
     for _ in range(ROUNDS if effort_std is None else 0):
         before, (values, covariance) = scatter, _solved(_stacked(factors, scatter))
-        scatter = _scatter(factors, scatter, values, covariance, made.counts)
+        scatter = _scatter(factors, scatter, values, covariance, equations.counts)
         if np.all(np.abs(scatter - before) <= SETTLED * scatter):
             break
     whole = _stacked(factors, scatter)
@@ -60,13 +70,6 @@ def estimate(made: Equations, effort_std: FloatArray | None, essential: float | 
     values, covariance = np.zeros(count), np.full((count, count), np.nan)
     values[kept], covariance[np.ix_(kept, kept)] = _solved(_reduced(whole, kept))
     return Estimate(values, covariance, scatter, kept)
-
-
-def condition(table: FloatArray) -> tuple[float, float]:
-    """Condition number of a regressor (..., b) with its columns scaled to length one, and as it is."""
-    rows = table.reshape(-1, table.shape[-1])
-    factor = np.linalg.qr(rows, mode="r")
-    return float(np.linalg.cond(factor / np.linalg.norm(factor, axis=0))), float(np.linalg.cond(factor))
 
 
 def _triangle(rows: FloatArray, size: int) -> FloatArray:
@@ -102,9 +105,9 @@ def _scatter(
     squares = ((factors @ np.r_[values, -1.0]) ** 2).sum(axis=1)
     rows = factors[:, :, :-1]
     leverage = np.einsum("jrk,kl,jrl->j", rows, covariance, rows, optimize=True) / before**2
-    found = np.sqrt(squares / np.maximum(counts - leverage, 1.0))
+    deviations = np.sqrt(squares / np.maximum(counts - leverage, 1.0))
     largest = (np.linalg.norm(factors[:, :, -1], axis=1) / np.sqrt(np.maximum(counts, 1))).max()
-    return np.asarray(np.maximum(found, LEAST * largest if largest else 1.0))
+    return np.asarray(np.maximum(deviations, LEAST * largest if largest else 1.0))
 
 
 def _significant(factor: FloatArray, bound: float) -> npt.NDArray[np.bool_]:
@@ -121,3 +124,76 @@ def _significant(factor: FloatArray, bound: float) -> npt.NDArray[np.bool_]:
             break
         kept[np.flatnonzero(kept)[worst]] = False
     return kept
+
+
+@dataclass(frozen=True, eq=False)
+class MotionEquations:
+    """tau = table @ values + scatter.
+
+    Attributes
+    ----------
+    table : ndarray (T, nv, b)
+        The base regressor; zero where an equation was left out.
+    tau : ndarray (T, nv)
+        Efforts, less those of what is known; zero where left out.
+    counts : ndarray (nv,)
+        How many equations each effort has.
+    """
+
+    table: FloatArray
+    tau: FloatArray
+    counts: npt.NDArray[np.int64]
+
+    def residual(self, values: FloatArray) -> FloatArray:
+        """What is left of the efforts (T, nv)."""
+        return np.asarray(self.tau - self.table @ values)
+
+
+def equations(
+    tree: Tree, unknowns: Unknowns, motion: dict[str, FloatArray], decimate: int, least_speed: FloatArray
+) -> MotionEquations:
+    """Make the equations of motions q (..., T, nq), qd, qdd, tau (..., T, nv); see `identify` for the rest.
+
+    Raises
+    ------
+    ArgumentError
+        Where they are too few.
+    """
+    shape = motion["tau"].shape
+    flat = [motion[field].reshape(-1, motion[field].shape[-1]) for field in ("q", "qd", "qdd")]
+    table, tau = np.empty((len(flat[0]), tree.nv, len(unknowns.base))), motion["tau"].reshape(-1, tree.nv).copy()
+    regressor = kernel_of(tree, "regressor", None, {})
+    for start in range(0, len(table), CHUNK):
+        part = slice(start, start + CHUNK)
+        rows = regressor(*(array[part] for array in flat))
+        table[part] = rows[..., unknowns.base.columns]
+        tau[part] -= rows @ unknowns.known
+    slow = np.abs(motion["qd"]) < least_speed
+    if decimate > 1:
+        time = len(shape) - 2
+        table = decimated(table.reshape(*shape, -1), decimate, ENDS, axis=time).reshape(-1, *table.shape[1:])
+        tau = decimated(tau.reshape(shape), decimate, ENDS, axis=time).reshape(-1, tree.nv)
+        slow = _spread(slow, decimate)
+    slow = slow.reshape(-1, tree.nv)
+    table[slow], tau[slow] = 0.0, 0.0
+    system = MotionEquations(table, tau, (~slow).sum(axis=0))
+    _check_enough(system, unknowns.labels)
+    return system
+
+
+def _spread(slow: npt.NDArray[np.bool_], decimate: int) -> npt.NDArray[np.bool_]:
+    """Which decimated samples (..., T, nv) were filtered from slow ones."""
+    reach = ENDS * decimate
+    total = np.concatenate([np.zeros_like(slow[..., :1, :], dtype=int), np.cumsum(slow, axis=-2)], axis=-2)
+    kept = np.arange(reach, slow.shape[-2] - reach, decimate)
+    return np.asarray(total[..., kept + reach + 1, :] > total[..., kept - reach, :])
+
+
+def _check_enough(system: MotionEquations, labels: tuple[str, ...]) -> None:
+    if not labels:
+        raise ArgumentError("nothing is left to be found: all base parameters are known")
+    if system.counts.sum() <= len(labels):
+        raise ArgumentError(
+            f"there are {system.counts.sum()} equations, one for each sample and effort; expected more than {len(labels)}, "
+            f"the number of base parameters"
+        )

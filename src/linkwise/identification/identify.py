@@ -9,18 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.identification.equations import Equations, equations
-from linkwise.identification.estimate import condition, estimate
-from linkwise.identification.excited import check_excited
-from linkwise.identification.result import Identification
-from linkwise.identification.unknowns import unknowns
-from linkwise.mechanism import Mechanism
-from linkwise.spatial.numbers import numbers
+from linkwise.identification.condition import check_excited, condition_numbers
+from linkwise.identification.estimate import MotionEquations, equations, estimate
+from linkwise.identification.parameters import unknowns
+from linkwise.identification.result import Identification, M
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
 
 
 def identify(
-    mech: Mechanism,
+    mech: M,
     q: npt.ArrayLike,
     qd: npt.ArrayLike,
     qdd: npt.ArrayLike,
@@ -31,7 +30,7 @@ def identify(
     essential: float | None = None,
     decimate: int = 1,
     least_speed: npt.ArrayLike = 0.0,
-) -> Identification:
+) -> Identification[M]:
     """Estimate the base parameters of a mechanism from motions and the efforts that they took, by weighted least squares.
 
     Each joint's equations are weighted by the scatter of its efforts, found from the residuals (M. Gautier, "Dynamic
@@ -87,48 +86,49 @@ def identify(
     """
     mech.require_numbers("identify")
     motion = _checked(mech, q=q, qd=qd, qdd=qdd, tau=tau)
-    wanted = unknowns(mech, known)
+    parameters = unknowns(mech, known)
     share = None if essential is None else float(_number("essential", essential, ()))
     deviation = None if effort_std is None else np.broadcast_to(_number("effort_std", effort_std, (mech.nv,)), mech.nv)
     if isinstance(decimate, bool) or not isinstance(decimate, (int, np.integer)) or decimate < 1:
         raise ArgumentError(f"decimate is {decimate!r}; expected a whole number from 1")
     slowest = np.zeros(mech.nv)
     slowest[mech.nv - mech.n :] = _number("least_speed", least_speed, (mech.n,), zero=True)
-    made = equations(mech, wanted, motion, int(decimate), slowest)
-    check_excited(made.table.reshape(-1, len(wanted.base)), wanted.labels)
-    found = estimate(made, deviation, share)
-    size, following = _remaining(made, found.values)
-    return Identification(mech, wanted, found, *condition(made.table), made.counts, size, following)
+    system = equations(mech, parameters, motion, int(decimate), slowest)
+    check_excited(system.table.reshape(-1, len(parameters.base)), parameters.labels)
+    estimated = estimate(system, deviation, share)
+    size, succession = _residuals(system, estimated.values)
+    conditions = condition_numbers(system.table)
+    return Identification(mech, parameters, estimated, *conditions, system.counts, size, succession)
 
 
-def _checked(mech: Mechanism, **given: Any) -> dict[str, FloatArray]:
-    """The four arrays, broadcast against each other but for their last axis."""
-    if not mech.nv:
-        raise ArgumentError(f"{mech.name!r} has no joints, and so nothing that could be identified")
-    made = {}
-    for field, value in given.items():
-        size = mech.nq if field == "q" else mech.nv
-        made[field] = numbers(field, value, f"finite real numbers (..., T, {size})", copy=False)
-        if made[field].ndim < 2 or made[field].shape[-1] != size:
-            raise ArgumentError(f"{field} has the shape {made[field].shape}; expected (..., T, {size}), T samples")
-    if len({array.shape[:-1] for array in made.values()}) > 1:
-        shapes = ", ".join(f"{field} {array.shape}" for field, array in made.items())
+def _checked(tree: Tree, **arrays: Any) -> dict[str, FloatArray]:
+    """The four arrays, of the same samples."""
+    if not tree.nv:
+        raise ArgumentError(f"{tree.name!r} has no joints, and so nothing that could be identified")
+    motion = {}
+    for field, value in arrays.items():
+        size = tree.nq if field == "q" else tree.nv
+        motion[field] = numbers(field, value, f"finite real numbers (..., T, {size})", copy=False)
+        if motion[field].ndim < 2 or motion[field].shape[-1] != size:
+            raise ArgumentError(f"{field} has the shape {motion[field].shape}; expected (..., T, {size}), T samples")
+    if len({array.shape[:-1] for array in motion.values()}) > 1:
+        shapes = ", ".join(f"{field} {array.shape}" for field, array in motion.items())
         raise ArgumentError(f"the shapes are {shapes}; expected the same samples in each")
-    return made
+    return motion
 
 
 def _number(field: str, value: Any, shape: tuple[int, ...], *, zero: bool = False) -> FloatArray:
     """A positive number, or as many as a shape says."""
     expected = f"a number {'>=' if zero else '>'} 0" + (f", or {shape[0]} of them" if shape else "")
-    made = numbers(field, value, expected)
-    if made.shape not in {(), shape} or not np.all((made > 0) | (zero & (made == 0))):
+    array = numbers(field, value, expected)
+    if array.shape not in {(), shape} or not np.all((array > 0) | (zero & (array == 0))):
         raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
-    return made
+    return array
 
 
-def _remaining(made: Equations, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Root mean square (nv,) of what is left of each effort, and its correlation with the next in time."""
-    left = made.residual(values)
-    squares, products = (left**2).sum(axis=0), (left[1:] * left[:-1]).sum(axis=0)
+def _residuals(system: MotionEquations, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Root mean square (nv,) of the residual of each effort, and its correlation with the next in time."""
+    residual = system.residual(values)
+    squares, products = (residual**2).sum(axis=0), (residual[1:] * residual[:-1]).sum(axis=0)
     safe = np.where(squares > 0, squares, 1.0)
-    return np.asarray(np.sqrt(squares / np.maximum(made.counts, 1))), np.asarray(products / safe)
+    return np.asarray(np.sqrt(squares / np.maximum(system.counts, 1))), np.asarray(products / safe)

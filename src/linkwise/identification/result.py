@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.algorithm.compile import kernel_of
+from linkwise.dynamics import parameter_names, parameter_values
+from linkwise.errors import ArgumentError
 from linkwise.identification.estimate import Estimate
-from linkwise.identification.rebuild import rebuilt
-from linkwise.identification.unknowns import Unknowns
-from linkwise.mechanism import Mechanism
-from linkwise.model.table import Table, laid_out
+from linkwise.identification.parameters import Unknowns
+from linkwise.model.formatting.table import Table, laid_out
+from linkwise.model.link import Link
+from linkwise.model.motor import Motor
+from linkwise.model.parameters import LINK, MOTOR, numbers_of
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.trajectory import Trajectory
+
+M = TypeVar("M", bound=Tree)
 
 CORRELATED = 0.3
 """Residuals whose neighbours correlate more than this make the deviations too small."""
@@ -25,9 +33,17 @@ NOTICED = 1e-2
 LONGEST = 56
 """Of a combination in the table."""
 
+NEEDED = 1.0
+"""Mass of a link that has a first moment and no mass of its own, kg."""
+
+NOTHING = 1e-9
+"""A mass below this is none, kg."""
+
+_SIGNS = {"Jm": 1.0, "B": 1.0, "Tc+": 1.0, "Tc-": -1.0}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identification:
+class Identification(Generic[M]):
     """Base parameters found from recorded motions.
 
     Attributes
@@ -59,7 +75,7 @@ class Identification:
     (True, [200, 200])
     """
 
-    mechanism: Mechanism
+    mechanism: M
     wanted: Unknowns
     estimate: Estimate
     condition: float
@@ -115,9 +131,9 @@ class Identification:
 
         ``mechanism.regressor(q, qd, qdd) @ parameters`` are the efforts; the single numbers mean nothing.
         """
-        made = self.wanted.given.copy()
-        made[self.wanted.base.columns] = self.values
-        return made
+        parameters = self.wanted.known.copy()
+        parameters[self.wanted.base.columns] = self.values
+        return parameters
 
     def predict(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
         """Return the efforts (..., nv) that a motion takes by what was identified.
@@ -139,9 +155,9 @@ class Identification:
         >>> found.predict([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(6)
         array([19.62 ,  4.905])
         """
-        return np.asarray(self.mechanism.regressor(q, qd, qdd) @ self.parameters)
+        return np.asarray(kernel_of(self.mechanism, "regressor", None, {})(q, qd, qdd) @ self.parameters)
 
-    def to_mechanism(self) -> Mechanism:
+    def to_mechanism(self) -> M:
         """Return a mechanism that has these base parameters exactly, and so the same efforts.
 
         Only combinations can be identified; what they leave open (most masses, among others) is taken from the mechanism
@@ -200,7 +216,7 @@ class Identification:
         >>> len(found.plot(record).axes)  # doctest: +SKIP
         4
         """
-        from linkwise.identification.drawing import draw
+        from linkwise.plot.identification import draw
 
         return draw(self, record, title)
 
@@ -217,16 +233,16 @@ class Identification:
         joints = zip(self.mechanism.speed_names, self.counts, self.effort_std, self.residual, self.succession, strict=True)
         rows = tuple((name, f"{m}", f"{s:.3g}", f"{r:.3g}", f"{c:.2f}") for name, m, s, r, c in joints)
         efforts = Table((), ("effort of", "equations", "scatter", "residual rms", "succession"), rows)
-        found = Table(tuple(lines), ("parameter", "value", "deviation", "percent", "is"), self._rows())
-        return f"{laid_out(found)}\n{laid_out(efforts)}"
+        values = Table(tuple(lines), ("parameter", "value", "deviation", "percent", "is"), self._rows())
+        return f"{laid_out(values)}\n{laid_out(efforts)}"
 
     def _rows(self) -> tuple[tuple[str, ...], ...]:
-        found = zip(self.labels, self.values, self.deviations, self.relative, self.kept, self.names, strict=True)
+        columns = zip(self.labels, self.values, self.deviations, self.relative, self.kept, self.names, strict=True)
         return tuple(
             (label, f"{value:.5g}", f"{deviation:.2g}", _percent(share), _shortened(name))
             if kept
             else (label, "0", "", "", f"left out: {_shortened(name)}")
-            for label, value, deviation, share, kept, name in found
+            for label, value, deviation, share, kept, name in columns
         )
 
 
@@ -236,3 +252,74 @@ def _percent(share: float) -> str:
 
 def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST else name[: name.rindex(" ", 0, LONGEST - 4)] + " ..."
+
+
+def rebuilt(mechanism: M, unknowns: Unknowns, values: FloatArray, deviations: FloatArray) -> M:
+    """Return the mechanism with its base parameters changed to `values` (b,); see `Identification.to_mechanism`."""
+    numbers = _distributed(mechanism, unknowns, values)
+    _check_motors(mechanism, numbers, dict(zip(unknowns.base.columns.tolist(), deviations, strict=True)))
+    of_links = numbers[: len(LINK) * len(mechanism.links)].reshape(-1, len(LINK)).copy()
+    of_links[mechanism.tool_index] -= _of_payload(mechanism)
+    of_motors = iter(numbers[len(LINK) * len(mechanism.links) :].reshape(-1, len(MOTOR)))
+    links = [_link(link, row) for link, row in zip(mechanism.links, of_links, strict=True)]
+    links = [link.replace(motor=_motor(link.motor, next(of_motors))) if link.motor else link for link in links]
+    motors = [_motor(motor, next(of_motors)) for motor in mechanism.motors]
+    return mechanism.replace(links=links, motors=motors)
+
+
+def _distributed(mechanism: Tree, unknowns: Unknowns, values: FloatArray) -> FloatArray:
+    """All parameters (P,): the base parameters' own columns take what the others, which stay, do not give."""
+    base, free = unknowns.base, parameter_values(mechanism).copy()
+    own = np.zeros(len(free), dtype=bool)
+    own[base.columns] = True
+    for _ in range(len(mechanism.links) + 1):
+        free[base.columns] = values - base.matrix[:, ~own] @ free[~own]
+        lacking = [k for k in _massless(mechanism, free) if not own[len(LINK) * k]]
+        if not lacking:
+            break
+        free[[len(LINK) * k for k in lacking]] += NEEDED
+    return free
+
+
+def _massless(mechanism: Tree, numbers: FloatArray) -> Iterator[int]:
+    """The links that have a first moment and no mass."""
+    rows = numbers[: len(LINK) * len(mechanism.links)].reshape(-1, len(LINK)).copy()
+    rows[-1] -= _of_payload(mechanism)
+    for k, row in enumerate(rows):
+        if abs(row[0]) < NOTHING and row[1:4].any():
+            yield k
+
+
+def _of_payload(mechanism: Tree) -> FloatArray:
+    """The parameters (10,) that the payload adds to the link of the tool."""
+    load = mechanism.payload
+    pseudo = np.asarray(load.pseudo)
+    return numbers_of(mechanism.tool @ pseudo @ mechanism.tool.T)
+
+
+def _link(link: Link, numbers: FloatArray) -> Link:
+    """The link with mass, centre of mass and tensor from its ten parameters (Steiner)."""
+    mass, moment = float(numbers[0]), numbers[1:4]
+    com = moment / mass if mass else np.zeros(3)
+    shift = mass * (com @ com * np.eye(3) - np.outer(com, com))
+    tensor = numbers[4:] - shift[[0, 1, 2, 0, 1, 0], [0, 1, 2, 1, 2, 2]]
+    return link.replace(mass=mass, com=com, inertia=tensor, physical=False)
+
+
+def _motor(motor: Motor, numbers: FloatArray) -> Motor:
+    """The motor with other inertia and friction; its body, if it had one, is counted to the link."""
+    inertia, viscous, forth, back = map(float, numbers)
+    bare = motor.replace(mass=0.0, com=(0.0, 0.0, 0.0), rotor_inertia=0.0, inertia=0.0)
+    return bare.replace(inertia=inertia, viscous=viscous, coulomb=(forth, back))
+
+
+def _check_motors(mechanism: Tree, numbers: FloatArray, deviations: dict[int, float]) -> None:
+    names, wrong = parameter_names(mechanism), []
+    for c in range(len(LINK) * len(mechanism.links), len(names)):
+        sign = _SIGNS[MOTOR[(c - len(LINK) * len(mechanism.links)) % len(MOTOR)]]
+        if sign * numbers[c] < 0:
+            deviation = f" (deviation {deviations[c]:.2g})" if c in deviations else ""
+            wrong.append(f"{names[c]} is {numbers[c]:.3g}{deviation}; expected {'>=' if sign > 0 else '<='} 0")
+    if wrong:
+        text = "no motor has what was identified; leave it out (essential=) or make it known (known=)"
+        raise ArgumentError("\n".join([text, *wrong]))

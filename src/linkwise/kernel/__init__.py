@@ -1,5 +1,6 @@
-"""From an expression graph to functions: one small file per lowering, the object-code cache, the gufunc maker."""
+"""From an expression graph to functions: tapes, kernels and the programs made of them; one folder or file per back end."""
 
+from linkwise.kernel.backends.llvm import backend as _backend  # noqa: F401  (registers itself, and NumPy's, which it imports)
 from linkwise.kernel.kernel import Kernel as Kernel
 from linkwise.kernel.tape import Tape as Tape
 from linkwise.kernel.tape import trace as trace

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import _thread
-import threading
-import weakref
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, KernelError, choices, members
+from linkwise.errors import ArgumentError, KernelError, members
 from linkwise.expr.node import Expr
-from linkwise.kernel import numpy as numpy_lowering
-from linkwise.kernel.differentiated import differentiated
-from linkwise.kernel.entry import Entry, documentation, make_callable, usable
-from linkwise.kernel.gufunc import LOOP, Memory, make
-from linkwise.kernel.llvm_entry import POOL, has_entry, pooled
-from linkwise.kernel.loaders import usable as usable_loaders
-from linkwise.kernel.loading import Code, fill_pool, load
+from linkwise.kernel import writers
+from linkwise.kernel.backend import Lazy, backend_of, default_backend
+from linkwise.kernel.derivative import differentiated
+from linkwise.kernel.fastcall import Entry, documentation, make_callable
 from linkwise.kernel.tape import Tape
-from linkwise.spatial.numbers import is_masked
-from linkwise.spatial.scalar import FloatArray
-
-if TYPE_CHECKING:
-    from linkwise.equations.listing import Listing
-    from linkwise.export import CSource
-
-BACKENDS = ("llvm", "numpy")
+from linkwise.spatial.validation import is_masked
 
 
 class Kernel:
@@ -41,8 +28,8 @@ class Kernel:
     ----------
     tape : Tape
         What to compute.
-    backend : {"llvm", "numpy"}, optional
-        How; LLVM wherever llvmlite is installed.
+    backend : str, optional
+        How, one of `linkwise.kernel.backend.BACKENDS`; ``"llvm"`` wherever llvmlite is installed, else ``"numpy"``.
     doc : str
         Text for the ufunc.
     lanes : int, optional
@@ -60,17 +47,12 @@ class Kernel:
     """
 
     def __init__(self, tape: Tape, backend: str | None = None, doc: str = "", lanes: int | None = None) -> None:
-        if backend is not None and backend not in BACKENDS:
-            raise KernelError(f"backend is {backend!r}; expected {choices(BACKENDS)}")
+        self.backend = backend_of(backend).name
         if not tape.inputs:
             raise KernelError(f"{tape.name} has no inputs: it is a number, and no function")
-        self.tape = tape
-        self.backend = backend or default_backend()
-        self.doc, self.lanes = doc, lanes
-        self._lock = threading.RLock()
+        self.tape, self.doc, self.lanes = tape, doc, lanes
+        self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
-        self._code: Code | None = None
-        self._pool: tuple[FloatArray, ...] = ()
         self._derivatives: dict[str, Kernel] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -110,9 +92,8 @@ class Kernel:
     def ufunc(self) -> Any:
         """The gufunc itself; compiled when first asked for."""
         if self._ufunc is None:
-            with self._lock:
-                if self._ufunc is None:
-                    self._ufunc = self._build()
+            ufunc = self._compiled().ufunc
+            self._ufunc = ufunc if all(map(prod, self.tape.inputs.values())) else _Checked(self.tape, ufunc)
         return self._ufunc
 
     def entry(self, fallback: Callable[..., Any]) -> Any:
@@ -137,18 +118,7 @@ class Kernel:
 
     def machine_entry(self) -> Entry | None:
         """The machine code that `entry` calls, compiled; None where there is none."""
-        if self.backend != "llvm" or not has_entry(self.tape) or not usable():
-            return None
-        _ = self.ufunc
-        code = self._code
-        if code is None:
-            return None
-        with self._lock:
-            if not self._pool:
-                kept = [[np.empty(shape) for _ in range(POOL)] for shape in pooled(self.tape)]
-                fill_pool(code, [word for arrays in kept for word in (*map(id, arrays), arrays[0].flags.num)])
-                self._pool = tuple(array for arrays in kept for array in arrays)
-        return Entry(code.address("call"), (code, self._pool))
+        return self._compiled().entry()
 
     def derivative(self, by: str) -> Kernel:
         """The exact derivatives of all outputs by one input, as another kernel.
@@ -177,70 +147,64 @@ class Kernel:
         """
         if by not in self.tape.inputs:
             raise ArgumentError(f"{self.name} has no input {by!r}; it has {members(self.tape.inputs)}")
-        with self._lock:
-            if by not in self._derivatives:
-                made = differentiated(self.tape, by)
-                self._derivatives[by] = Kernel(made, self.backend, f"Derivatives of {self.name} by {by}.", self.lanes)
-            return self._derivatives[by]
+        if by not in self._derivatives:
+            doc = f"Derivatives of {self.name} by {by}."
+            self._derivatives.setdefault(by, Kernel(differentiated(self.tape, by), self.backend, doc, self.lanes))
+        return self._derivatives[by]
 
-    def to_c(self, **options: Any) -> CSource:
+    def write(self, name: str, **options: Any) -> Any:
+        """Write the kernel in another language, or as equations.
+
+        Parameters
+        ----------
+        name : str
+            A language of `linkwise.export.LANGUAGES`, or ``"text"``, ``"markdown"``, ``"latex"``, ``"sympy"``, ``"source"``.
+        **options
+            Of that writer.
+
+        Raises
+        ------
+        ArgumentError
+            For another name; it lists those there are.
+        """
+        return writers.write(self, name, **options)
+
+    def to_c(self, **options: Any) -> Any:
         """C99 source that needs nothing but math.h, its header and a test; see `linkwise.export.to_c` for the options."""
-        from linkwise import export
-
-        return export.to_c(self.tape, titles={self.name: self.doc}, **options)
+        return self.write("c", **options)
 
     def to_python(self, **options: Any) -> str:
         """Python source that needs nothing but NumPy; see `linkwise.export.to_python`."""
-        from linkwise import export
-
-        return export.to_python(self.tape, titles={self.name: self.doc}, **options)
+        return str(self.write("python", **options))
 
     def to_jax(self, **options: Any) -> str:
         """Python source on ``jax.numpy``, for one configuration; see `linkwise.export.to_jax` and its `jax_function`."""
-        from linkwise import export
-
-        return export.to_jax(self.tape, titles={self.name: self.doc}, **options)
+        return str(self.write("jax", **options))
 
     def to_cuda(self, **options: Any) -> str:
         """CUDA source with a thread for each configuration; see `linkwise.export.to_cuda`."""
-        from linkwise import export
-
-        return export.to_cuda(self.tape, titles={self.name: self.doc}, **options)
-
-    def to_text(self, **options: Any) -> str:
-        """What is computed as plain text, intermediate values named; see `linkwise.equations.writing.text.to_text`."""
-        from linkwise.equations.writing.text import to_text
-
-        return to_text(self._listing(), **options)
-
-    def to_markdown(self, **options: Any) -> str:
-        """The same as Markdown; see `linkwise.equations.writing.markdown.to_markdown`."""
-        from linkwise.equations.writing.markdown import to_markdown
-
-        return to_markdown(self._listing(), **options)
-
-    def to_latex(self, **options: Any) -> str:
-        """The same as LaTeX with amsmath; see `linkwise.equations.writing.latex.to_latex`."""
-        from linkwise.equations.writing.latex import to_latex
-
-        return to_latex(self._listing(), **options)
-
-    def to_sympy(self) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
-        """The same in SymPy: assignments to intermediate symbols in order, and the results as matrices in these."""
-        from linkwise.equations.writing.as_sympy import to_sympy
-
-        return to_sympy(self._listing())
-
-    def _listing(self) -> Listing:
-        from linkwise.equations.recursive.listing_of_tape import recursive_listing
-
-        return recursive_listing(self.tape, title=self.name)
+        return str(self.write("cuda", **options))
 
     def to_rust(self, **options: Any) -> str:
         """Rust source on arrays by reference, with unit tests; see `linkwise.export.to_rust`."""
-        from linkwise import export
+        return str(self.write("rust", **options))
 
-        return export.to_rust(self.tape, titles={self.name: self.doc}, **options)
+    def to_text(self, **options: Any) -> str:
+        """What is computed as plain text, intermediate values named; see `linkwise.equations.writers.text.to_text`."""
+        return str(self.write("text", **options))
+
+    def to_markdown(self, **options: Any) -> str:
+        """The same as Markdown; see `linkwise.equations.writers.markdown.to_markdown`."""
+        return str(self.write("markdown", **options))
+
+    def to_latex(self, **options: Any) -> str:
+        """The same as LaTeX with amsmath; see `linkwise.equations.writers.latex.to_latex`."""
+        return str(self.write("latex", **options))
+
+    def to_sympy(self) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
+        """The same in SymPy: assignments to intermediate symbols in order, and the results as matrices in these."""
+        assignments, results = self.write("sympy")
+        return assignments, results
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.tape, None if self.backend == default_backend() else self.backend, self.doc, self.lanes)
@@ -248,21 +212,6 @@ class Kernel:
     def __repr__(self) -> str:
         shapes = [", ".join(f"{k} {v}" for k, v in group.items()) for group in (self.tape.inputs, self.tape.outputs)]
         return f"<Kernel {self.name}: {shapes[0]} -> {shapes[1]}, {self.backend}>"
-
-    def _build(self) -> Any:
-        """Make the gufunc; a float32 loop is compiled when it is first run, for few ever need it."""
-        if self.backend == "numpy":
-            made_once = numpy_lowering.function(self.tape)
-            loops = [(dtype, numpy_lowering.loop(self.tape, dtype, made_once)) for dtype in ("float32", "float64")]
-            memory = Memory(self.tape, loops, self.doc)
-        else:
-            self._code = load(self.tape, "float64", self.lanes)
-            double = LOOP(self._code.address("loop_double"))
-            memory = Memory(self.tape, [("float32", LOOP()), ("float64", double)], self.doc)
-            memory.held.append(self._code)
-            memory.set_loop(0, _single_later(self.tape, weakref.ref(memory)))
-        made = make(memory, len(self.tape.inputs), len(self.tape.outputs))
-        return made if all(map(prod, self.tape.inputs.values())) else _Checked(self.tape, made)
 
 
 class _Checked:
@@ -314,36 +263,3 @@ def check_arguments(tape: Tape, args: Sequence[Any]) -> None:
     except ValueError as error:
         found = ", ".join(f"{name} {batch}" for name, batch in batches.items())
         raise ArgumentError(f"{tape.name}: the batch shapes do not fit each other: {found}") from error
-
-
-def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:
-    """A float32 loop that compiles the real one when it is first run, and gives it its place."""
-    lock, found = threading.Lock(), list[Any]()
-
-    def run(args: int, dimensions: int, steps: int, data: int) -> None:
-        with lock:
-            if not found:
-                found.extend(_single(tape))
-                memory = owner()
-                if memory is not None:
-                    memory.held += found
-                    memory.set_loop(0, found[0])
-        found[0](args, dimensions, steps, data)
-
-    return LOOP(run)
-
-
-def _single(tape: Tape) -> tuple[Any, ...]:
-    """The float32 loop, and the machine code that it is in."""
-    try:
-        code = load(tape, "float32")
-        return LOOP(code.address("loop_float")), code
-    except BaseException as error:  # nothing may escape into NumPy: what cannot be compiled is computed all the same
-        if isinstance(error, KeyboardInterrupt):
-            _thread.interrupt_main()
-        return (numpy_lowering.loop(tape, "float32"),)
-
-
-def default_backend() -> str:
-    """``"llvm"`` where llvmlite is installed and what it compiles can be loaded, else ``"numpy"``."""
-    return "llvm" if usable_loaders() else "numpy"

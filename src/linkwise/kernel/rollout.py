@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-from linkwise.kernel import llvm, llvm_rollout
-from linkwise.kernel.loading import Code, load_made, machine_key
+from linkwise.errors import KernelError
+from linkwise.kernel.backend import Backend, Lazy, backend_of, default_backend
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
 LOWERING = "1"
 """Counts the changes of the lowering, so that object code of an older one is not used."""
-
-AT_ONCE = 400_000
-"""Steps of one call into machine code: between two calls Python sees to signals."""
-
-_ROLLOUT = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 @dataclass(frozen=True)
@@ -68,12 +60,12 @@ class Program:
         """What is read at each instant: size, and the first index among what it is read into."""
         if self.law is None:
             return {"tau": (self.nv, 0)}
-        found, offset = {}, 0
+        places, offset = {}, 0
         for name, shape in self.law.inputs.items():
             if name not in {"t", "q", "qd"}:
-                found[name] = (prod(shape), offset)
+                places[name] = (prod(shape), offset)
             offset += prod(shape)
-        return found
+        return places
 
     @property
     def tapes(self) -> dict[str, Tape]:
@@ -117,12 +109,18 @@ class Rollout:
     ----------
     program : Program
         What a step is made of.
+    backend : str, optional
+        How it is computed, by one that has rollouts; the default one if left out.
     """
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self._lock = threading.Lock()
-        self._code: Code | None = None
+    def __init__(self, program: Program, backend: str | None = None) -> None:
+        self.program, self.backend = program, backend or default_backend()
+        self._compiled = Lazy(lambda: backend_of(self.backend).rollout(program))
+
+    @staticmethod
+    def runs_on(backend: str | None) -> bool:
+        """Whether a back end has rollouts; else `linkwise.simulation.python_rollout.Loop` takes the steps one by one."""
+        return type(backend_of(backend)).rollout is not Backend.rollout
 
     def __call__(
         self,
@@ -148,62 +146,8 @@ class Rollout:
         steps, record : int
             How many, and of how many the first instant is recorded; `steps` must be a multiple of `record`.
         """
-        code, program = self._loaded(), self.program
-        function = _ROLLOUT(code.address("rollout"))
-        given = [_rows(array) for array in reads]
-        made = Recorded.empty(len(q), steps // record + 1, program.nq, program.nv)
-        work, align = self._work_space()
-        width = llvm.host().text("double").width
-        across = min(len(q), max(width, AT_ONCE // max(1, steps) // width * width)) or 1
-        along = max(1, AT_ONCE // across // record) * record
-        q, qd = np.ascontiguousarray(q)[:, None], np.ascontiguousarray(qd)[:, None]
-        for row in range(0, len(q), across):
-            rows = slice(row, row + across)
-            now = (q[rows], qd[rows])
-            for first in range(0, max(1, steps), along):
-                here = slice(first // record, None)
-                out = [array[rows, here] for array in (made.q, made.qd, made.qdd, made.tau)]
-                part = [array if len(array) == 1 else array[rows] for array in given]
-                words = [len(now[0]), min(along, steps - first), first, record, _bits(start), _bits(step), align]
-                words += [_bits(number) for stage in program.scaled(step) for number in stage]
-                words += [word for array in (*now, *part, *out) for word in _port(array)]
-                table = np.array(words, dtype=np.int64)
-                function(table.ctypes.data)
-                now = (out[0][:, along // record :], out[1][:, along // record :])
-        del work
-        return made
-
-    def _work_space(self) -> tuple[FloatArray, int]:
-        """Room for the state and the stages of one block, and where it begins."""
-        text = llvm.host().text("double")
-        room = np.empty(llvm_rollout.Space.of(self.program).size * text.width + 8)
-        return room, (int(room.ctypes.data) + 63) // 64 * 64
-
-    def _loaded(self) -> Code:
-        if self._code is None:
-            with self._lock:
-                if self._code is None:
-                    self._code = load_made(machine_key(self.program.digest, "float64"), lambda: object_code(self.program))
-        return self._code
-
-
-def object_code(program: Program) -> bytes:
-    """Compile a program to an object file."""
-    return llvm.compiled(llvm.module(llvm_rollout.rollout(program, llvm.host().text("double"))))
-
-
-def _rows(array: npt.ArrayLike) -> FloatArray:
-    """The same with the numbers of a row side by side; strides of zero, where something is repeated, are kept."""
-    found = np.asarray(array, dtype=np.float64)
-    return found if found.strides[-1] == found.itemsize or found.shape[-1] == 1 else np.ascontiguousarray(found)
-
-
-def _port(array: FloatArray) -> tuple[int, int, int, int]:
-    """The four words of `llvm_rollout.PORT`."""
-    row = 0 if array.shape[0] == 1 else array.strides[0]
-    return int(array.ctypes.data), row, array.strides[1], array.shape[1] - 1
-
-
-def _bits(number: float) -> int:
-    """The bits of a float64 as an integer."""
-    return int(np.float64(number).view(np.int64))
+        run = self._compiled()
+        if run is None:
+            raise KernelError(f"the back end {self.backend!r} has no rollouts")
+        recorded: Recorded = run(q, qd, reads, start=start, step=step, steps=steps, record=record)
+        return recorded

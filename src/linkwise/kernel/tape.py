@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import KernelError, members
+from linkwise.expr.canonicalize import made_anew
 from linkwise.expr.count import counted, operation_count
-from linkwise.expr.made_anew import made_anew
 from linkwise.expr.node import Expr, build, origins_of, symbol
-from linkwise.expr.order import schedule
-from linkwise.expr.shorten import shortened
+from linkwise.expr.ordering import schedule
+from linkwise.expr.simplify import shortened
 from linkwise.spatial.scalar import Array
 
 Shape = tuple[int, ...]
@@ -192,7 +192,7 @@ def trace(
     labels : mapping of str to tuple of str, optional
         Names of the elements of inputs and outputs.
     shorten : bool
-        Whether the graph is rewritten to fewer operations, see `linkwise.expr.shorten`. Not for a function that repeats or
+        Whether the graph is rewritten to fewer operations, see `linkwise.expr.simplify`. Not for a function that repeats or
         refines something for the sake of rounding: that would be seen to change nothing, and be left out.
     """
     given = {key: _symbols(key, shape) for key, shape in inputs.items()}

@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from linkwise.algorithm import algorithm
+from linkwise.algorithm.declaration import algorithm
 from linkwise.errors import ArgumentError, choices
-from linkwise.kinematics.forward import body_poses, frame_of
-from linkwise.kinematics.stages import Turned, levers, shortest, splits, turned_path
-from linkwise.model.bodies import Bodies, Freedom
-from linkwise.model.reduction import moving_bodies
+from linkwise.kinematics.forward_kinematics import body_poses, frame_of
+from linkwise.kinematics.parallel_axes import Turned, levers, shortest, splits, turned_path
+from linkwise.model.body import Bodies, Freedom
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
@@ -48,27 +48,33 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base")
            [0., 0.]])
     """
     check_frame(frame)
-    made = moving_bodies(tree)
-    end, t = frame_of(tree, made, link)
-    path = made.path(end)
-    how = turned_path(made, path, q)
-    arms = levers(made, path, how, q, t[:3, 3])
-    bodies = partial(_from_bodies, tree.nv, made, path, how, arms)
+    moving = moving_bodies(tree)
+    end, t = frame_of(tree, moving, link)
+    path = moving.path(end)
+    how = turned_path(moving, path, q)
+    arms = levers(moving, path, how, q, t[:3, 3])
+    bodies = partial(_from_bodies, tree.nv, moving, path, q, how, arms)
     long = how[end].stage > LONG
     if frame == "body":
-        rotated = partial(_rotated, how[end], t[:3, :3], partial(_outward, tree.nv, made, path, q, t))
+        rotated = partial(_rotated, how[end], t[:3, :3], partial(_outward, tree.nv, moving, path, q, t))
         return rotated() if long else shortest([partial(bodies, to=partial(_to_frame, path, how, t[:3, :3])), rotated])
     ways = [partial(bodies, to=partial(_to_world, how, split)) for split in splits(how[end])[1 if long else 0 :]]
-    return shortest([*ways, partial(_outward, tree.nv, made, path, q, t)])
+    return shortest([*ways, partial(_outward, tree.nv, moving, path, q, t)])
 
 
 def _from_bodies(
-    nv: int, made: Bodies, path: Sequence[int], how: dict[int, Turned], arms: dict[int, Array], to: Callable[..., Array]
+    nv: int,
+    bodies: Bodies,
+    path: Sequence[int],
+    q: Array,
+    how: dict[int, Turned],
+    arms: dict[int, Array],
+    to: Callable[..., Array],
 ) -> Array:
     """J (6, nv), each column first in the axes of its joint's stage, then passed ``to`` where it is wanted."""
     jac = blank(6, nv)
     for k in path:
-        for freedom in made.bodies[k].freedoms:
+        for freedom in bodies.bodies[k].freedoms_at(q):
             axis, along = how[k].from_body(freedom.angular), how[k].from_body(freedom.linear)
             jac[:3, freedom.speed] = to(k, cross(axis, arms[k]) + along)
             jac[3:, freedom.speed] = to(k, axis)
@@ -90,13 +96,13 @@ def _to_frame(path: Sequence[int], how: dict[int, Turned], local: FloatArray, k:
     return np.asarray(local.T @ last.to_body(vector))
 
 
-def _outward(nv: int, made: Bodies, path: Sequence[int], q: Array, t: FloatArray) -> Array:
+def _outward(nv: int, bodies: Bodies, path: Sequence[int], q: Array, t: FloatArray) -> Array:
     """J (6, nv) from the poses of the bodies in the world."""
-    poses = body_poses(made, q, tuple(path))
+    poses = body_poses(bodies, q, tuple(path))
     point = (poses[path[-1] if path else -1] @ t)[:3, 3]
     jac = blank(6, nv)
     for k in path:
-        for freedom in made.bodies[k].freedoms:
+        for freedom in bodies.bodies[k].freedoms_at(q):
             jac[:, freedom.speed] = column(freedom, poses[k], point)
     return jac
 

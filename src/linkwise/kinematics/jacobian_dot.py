@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.algorithm import algorithm
-from linkwise.kinematics.forward import body_poses, frame_of
+from linkwise.algorithm.declaration import algorithm
+from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.jacobian import check_frame, column, in_body_axes
-from linkwise.model.reduction import moving_bodies
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array, blank
@@ -30,19 +30,19 @@ def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = -1, frame
            [ 0.,  0.]])
     """
     check_frame(frame)
-    made = moving_bodies(tree)
-    end, t = frame_of(tree, made, link)
-    path = made.path(end)
-    poses = body_poses(made, q, path)
+    bodies = moving_bodies(tree)
+    end, t = frame_of(tree, bodies, link)
+    path = bodies.path(end)
+    poses = body_poses(bodies, q, path)
     tip = poses[end] @ t
     omega: dict[int, Array] = {-1: np.zeros(3)}
     speed: dict[int, Array] = {-1: np.zeros(3)}
     for k in path:
-        body, pose = made.bodies[k], poses[k]
+        body, pose = bodies.bodies[k], poses[k]
         parent = np.zeros(3) if body.parent < 0 else poses[body.parent][:3, 3]
         speed[k] = speed[body.parent] + cross(omega[body.parent], pose[:3, 3] - parent)
         omega[k] = omega[body.parent]
-        for freedom in body.freedoms:
+        for freedom in body.freedoms_at(q):
             omega[k] = omega[k] + (pose[:3, :3] @ freedom.angular) * qd[freedom.speed]
             speed[k] = speed[k] + (pose[:3, :3] @ freedom.linear) * qd[freedom.speed]
     origin = np.zeros(3) if end < 0 else poses[end][:3, 3]
@@ -52,13 +52,14 @@ def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = -1, frame
     for k in path:
         pose = poses[k]
         arm = tip[:3, 3] - pose[:3, 3]
-        for freedom in made.bodies[k].freedoms:
+        for freedom, rate in zip(bodies.bodies[k].freedoms_at(q), bodies.bodies[k].rates_at(q, qd), strict=True):
             axis, i = pose[:3, :3] @ freedom.angular, freedom.speed
             turned = cross(omega[k], axis)
             jac[:, i] = column(freedom, pose, tip[:3, 3])
             rate_of[:3, i] = cross(turned, arm) + cross(axis, tip_speed - speed[k])
             rate_of[:3, i] = rate_of[:3, i] + cross(omega[k], pose[:3, :3] @ freedom.linear)
             rate_of[3:, i] = turned
+            rate_of[:, i] = rate_of[:, i] + column(rate, pose, tip[:3, 3])
     if frame == "base":
         return rate_of
     turned = skew(omega[end]) if end >= 0 else np.zeros((3, 3))

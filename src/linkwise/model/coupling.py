@@ -22,17 +22,17 @@ class Coupling:
 
     Attributes
     ----------
-    free : Tree
+    uncoupled : Tree
         The mechanism with a coordinate for every joint.
-    spread : ndarray (nv of `free`, nv)
+    spread : ndarray (nv of `uncoupled`, nv)
         E, with qd_free = E qd.
-    shift : ndarray (n of `free`,)
+    shift : ndarray (n of `uncoupled`,)
         Where the joints are when the coordinates are zero.
     base : int
         How many coordinates the floating base has, 0 where there is none.
     """
 
-    free: Tree
+    uncoupled: Tree
     spread: FloatArray
     shift: FloatArray
     base: int
@@ -49,14 +49,14 @@ class Coupling:
 
     def gathered(self, values: Array, shape: str) -> Array:
         """A result of the free mechanism with each axis that is ``nv`` long brought to the coupled one's speeds."""
-        free = made = np.asarray(values)
+        free = result = np.asarray(values)
         for axis, letter in enumerate(shape.split()):
             if letter == "nv":
-                made = np.moveaxis(np.tensordot(made, self.spread, axes=(axis, 0)), -1, axis)
+                result = np.moveaxis(np.tensordot(result, self.spread, axes=(axis, 0)), -1, axis)
         if shape == "nv nv" and all(_same(free[i, j], free[j, i]) for i in range(len(free)) for j in range(i)):
-            lower = np.tril_indices(len(made), -1)
-            made[lower] = made.T[lower]
-        return made
+            lower = np.tril_indices(len(result), -1)
+            result[lower] = result.T[lower]
+        return result
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from linkwise.expr.node import Expr
-from linkwise.model.checks import LARGEST, Checker, frozen
-from linkwise.model.symbolic import any_nonzero, content, has_symbols, same, substituted, with_expressions
+from linkwise.model.symbolic import any_nonzero, has_symbols, same, substituted, with_expressions
+from linkwise.model.validation import LARGEST, Checker, Record, frozen
 from linkwise.spatial.matrix_method import pseudo_inertia
-from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array, FloatArray, array
+from linkwise.spatial.validation import unmasked
 
 SLACK = 1e-9
 """Relative rounding allowed where an inertia is checked (tables carry few digits)."""
@@ -26,7 +26,7 @@ TENSOR = {"XX": (0, 0), "YY": (1, 1), "ZZ": (2, 2), "XY": (0, 1), "YZ": (1, 2), 
 
 
 @dataclass(frozen=True, eq=False)
-class Inertia:
+class Inertia(Record):
     """Mass distribution of a rigid body, in the axes of its link.
 
     Parameters
@@ -112,10 +112,10 @@ class Inertia:
             check.report("first", first, "zeros where the mass is 0, for no centre of mass has first moments without one")
         check.finish()
         com = np.asarray(moments / m) if any_nonzero(m) else moments
-        made = cls(m, com, about - m * (np.dot(com, com) * np.eye(3) - np.outer(com, com)), physical=physical, item=item)
-        if has_symbols(made.tensor) or has_symbols(made.com):
-            object.__setattr__(made, "_moments", (m, moments, about))
-        return made
+        result = cls(m, com, about - m * (np.dot(com, com) * np.eye(3) - np.outer(com, com)), physical=physical, item=item)
+        if has_symbols(result.tensor) or has_symbols(result.com):
+            object.__setattr__(result, "_moments", (m, moments, about))
+        return result
 
     @property
     def by_moments(self) -> bool:
@@ -137,11 +137,11 @@ class Inertia:
         if not self.by_moments:
             return pseudo_inertia(self.mass, self.com, self.tensor)
         mass, first, tensor = self.moments
-        made = np.zeros((4, 4), dtype=object)
-        made[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
-        made[:3, 3] = made[3, :3] = first
-        made[3, 3] = mass
-        return array(made)
+        result = np.zeros((4, 4), dtype=object)
+        result[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
+        result[:3, 3] = result[3, :3] = first
+        result[3, 3] = mass
+        return array(result)
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -173,14 +173,12 @@ class Inertia:
     @classmethod
     def _of(cls, mass: float, com: FloatArray, tensor: FloatArray, physical: bool) -> Inertia:
         """Build from numbers that were checked before."""
-        made = object.__new__(cls)
-        made._set(mass, frozen(com), frozen(tensor), physical)
-        return made
+        result = object.__new__(cls)
+        result._set(mass, frozen(com), frozen(tensor), physical)
+        return result
 
     def _set(self, mass: float, com: FloatArray, tensor: FloatArray, physical: bool) -> None:
-        values = {"mass": mass, "com": com, "tensor": tensor, "physical": physical}
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        self._assign({"mass": mass, "com": com, "tensor": tensor, "physical": physical})
 
     @property
     def is_zero(self) -> bool:
@@ -196,26 +194,15 @@ class Inertia:
             return _from_moments, (*self.moments, self.physical)
         return Inertia._of, (self.mass, self.com, self.tensor, self.physical)
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal inertias, hashable."""
-        return content((self.mass, self.com, self.tensor)), self.physical
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Inertia) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
 
 def _checked(
     check: Checker, mass: Any, com: Any, inertia: Any, physical: bool, field: str = "inertia"
 ) -> tuple[float, FloatArray, FloatArray, bool]:
     tensor = tensor_from(check, inertia, field)
-    made = check.number("mass", mass, least=0.0 if physical else None), check.vector("com", com), tensor, bool(physical)
+    results = check.number("mass", mass, least=0.0 if physical else None), check.vector("com", com), tensor, bool(physical)
     if physical and not has_symbols(tensor):
         _check_physical(check, tensor, field)
-    return made
+    return results
 
 
 def _from_moments(mass: Any, first: Array, tensor: Array, physical: bool) -> Inertia:
@@ -226,8 +213,8 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
     """The tensor (3, 3) from any of the accepted forms."""
     expected = "0, 3 diagonal elements, 6 elements Ixx Iyy Izz Ixy Iyz Ixz, or a symmetric 3x3 matrix"
     try:
-        found = with_expressions(inertia)
-        given = np.array(unmasked("inertia", inertia), dtype=np.float64) if found is None else found
+        result = with_expressions(inertia)
+        given = np.array(unmasked("inertia", inertia), dtype=np.float64) if result is None else result
     except (TypeError, ValueError, OverflowError):  # an `ArgumentError` is the second
         given = np.full(1, np.nan)
     if given.shape == () and not has_symbols(given) and given == 0:

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, ModelError, Problem, choices, members
+from linkwise.errors import ArgumentError, ModelError, Problem, choices, shown
 from linkwise.expr.node import Expr
-from linkwise.model.checks import Checker
+from linkwise.model.formatting.link_text import link_text
 from linkwise.model.inertia import Inertia
+from linkwise.model.joints import JOINTS, Joint, make_joint
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
-from linkwise.model.symbolic import any_nonzero, content, same, substituted
-from linkwise.spatial.numbers import unmasked
-from linkwise.spatial.rotation import rotation_about, rotation_z
-from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.transform import dh_modified, dh_standard, transform, translation
+from linkwise.model.symbolic import any_nonzero, same, substituted
+from linkwise.model.validation import Checker, Record
+from linkwise.spatial.scalar import Array, FloatArray, array
+from linkwise.spatial.transform import dh_modified, dh_standard, translation
+from linkwise.spatial.validation import unmasked
 
-JointKind = Literal["revolute", "prismatic", "screw", "fixed"]
-JOINTS: tuple[str, ...] = ("revolute", "prismatic", "screw", "fixed")
 CONVENTIONS: tuple[str, ...] = ("standard", "modified")
+DH_LETTERS = {kind.letter: name for name, kind in JOINTS.items() if kind.dh_parameter is not None}
+"""The letters of joints that a row of Denavit-Hartenberg parameters can have, and the names of their kinds."""
+DH_COLUMNS = ("theta", "d", "a", "alpha", "b")
 
 
-@dataclass(frozen=True)
-class DHRow:
+@dataclass(frozen=True, eq=False)
+class DHRow(Record):
     """The row of Denavit-Hartenberg parameters that a link was made from, kept so that tables show what was given."""
 
     convention: str
@@ -39,7 +41,7 @@ class DHRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class Link(Record):
     """A rigid link, placed on its parent by the constant A, the joint's motion J(q), and the constant B.
 
     ``T_parent_link(q) = A @ J(q + offset) @ B``, where J turns about, slides along, or screws about `axis`
@@ -47,8 +49,8 @@ class Link:
 
     Parameters
     ----------
-    joint : {"revolute", "prismatic", "screw", "fixed"}
-        Kind of the joint between parent and link.
+    joint : {"revolute", "prismatic", "screw", "fixed"} or Joint
+        Kind of the joint between parent and link, or a joint with one coordinate at most that has its own axis.
     before, after : (4, 4) array_like, optional
         The constants A and B, rigid transforms; identity by default.
     axis : (3,) array_like
@@ -88,7 +90,8 @@ class Link:
     [1.0, 0.0, 0.0, 0.0]
     """
 
-    joint: JointKind
+    joint: str
+    joint_model: Joint
     before: FloatArray
     after: FloatArray
     axis: FloatArray
@@ -108,7 +111,7 @@ class Link:
     def __init__(
         self,
         *,
-        joint: str = "revolute",
+        joint: str | Joint = "revolute",
         before: Any = None,
         after: Any = None,
         axis: Any = (0.0, 0.0, 1.0),
@@ -130,14 +133,16 @@ class Link:
         dh_row: DHRow | None = None,
     ) -> None:
         check = Checker(f"link {name!r}" if isinstance(name, str) and name else "link")
-        kind = check.choice("joint", joint, JOINTS)
+        direction, advance = check.direction("axis", axis), check.number("pitch", pitch)
+        model = _joint(check, joint, direction, advance)
         values: dict[str, object] = {
-            "joint": kind,
+            "joint": model.kind,
+            "joint_model": model,
             "before": check.rigid("before", before),
             "after": check.rigid("after", after),
-            "axis": check.direction("axis", axis),
-            "pitch": check.number("pitch", pitch),
-            "offset": check.angle("offset", offset) if kind == "revolute" else check.number("offset", offset),
+            "axis": getattr(model, "axis", direction),
+            "pitch": getattr(model, "pitch", advance),
+            "offset": check.angle("offset", offset) if model.periodic else check.number("offset", offset),
             "limits": _limits(check, limits),
             "name": _name(check, "name", name),
             "parent": _name(check, "parent", parent),
@@ -151,8 +156,7 @@ class Link:
         }
         _check_together(check, values)
         check.finish()
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        self._assign(values)
 
     @classmethod
     def dh(
@@ -216,28 +220,30 @@ class Link:
         rest: dict[str, Any] = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
         rest |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical, "body": body}
         rest |= {"joint_name": joint_name, "speed_limit": speed_limit, "effort_limit": effort_limit, "mimic": mimic}
-        kind = check.choice("joint", joint, ("revolute", "prismatic", "fixed"))
+        kind = check.choice("joint", joint, DH_LETTERS.values())
         form = check.choice("convention", convention, CONVENTIONS)
         numbers = {"theta": theta, "d": d, "a": a, "alpha": alpha, "b": b}
         turns = ("theta", "alpha")
-        made = {key: check.angle(key, value) if key in turns else check.number(key, value) for key, value in numbers.items()}
-        row = DHRow(form, **made)
+        results = {
+            key: check.angle(key, value) if key in turns else check.number(key, value) for key, value in numbers.items()
+        }
+        row = DHRow(form, **results)
         if form == "modified" and any_nonzero(row.b):
             check.report("b", b, "0 (the shift b belongs to the extended standard convention)")
         if check.problems:
             check.problems += _other_problems(cls, joint=kind, **rest)
         check.finish()
-        before, after = _dh_parts(row, kind)
+        before, after = _dh_parts(row, JOINTS[kind].nq > 0)
         return cls(joint=kind, before=before, after=after, dh_row=row, **rest)
 
     @property
     def moves(self) -> bool:
         """Whether the joint has a coordinate."""
-        return self.joint != "fixed"
+        return self.joint_model.nq > 0
 
     def motion(self, q: Any) -> Array:
         """J(q + offset) (4, 4): the joint's own motion; q in rad or m, any scalar; ignored by a fixed link."""
-        return joint_motion(self.joint, self.axis, self.pitch, q + self.offset if self.moves else q)
+        return self.joint_model.placement(array([q + self.offset] if self.moves else []))
 
     def placement(self, q: Any = 0.0) -> Array:
         """T_parent_link (4, 4) at the joint coordinate q (rad or m)."""
@@ -255,21 +261,22 @@ class Link:
         values = {**self._values(), "mass": body.mass, "com": body.com, "inertia": body.tensor, "physical": body.physical}
         if {"joint", "before", "after", "axis"} & changes.keys():
             values["dh_row"] = None
-        unknown = sorted(changes.keys() - values.keys())
-        if unknown:
-            raise ArgumentError(f"a link has no field {choices(unknown)}; it has {members(values)}")
+        values = self._with(changes, values, "a link")
         for field in _OF_BODY if not _OF_BODY & changes.keys() else {"body"} - changes.keys():
             del values[field]
-        return Link(**{**values, **changes})
+        return Link(**values)
 
     def __repr__(self) -> str:
-        from linkwise.model import table
-
-        return table.link_text(self)
+        return link_text(self)
 
     def _values(self) -> dict[str, Any]:
         """The arguments that make this link."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        values = super()._values()
+        del values["joint_model"]
+        if not self.joint_model.named_by_link():
+            del values["axis"], values["pitch"]
+            values["joint"] = self.joint_model
+        return values
 
     @property
     def numbers(self) -> tuple[Any, ...]:
@@ -278,60 +285,46 @@ class Link:
         if self.dh_row is not None:
             row = self.dh_row
             return (row.theta, row.d, row.a, row.b, row.alpha, self.offset, *self.body.numbers, *motor)
-        return (self.before, self.after, self.pitch, self.offset, *self.body.numbers, *motor)
+        joint = () if self.joint_model.named_by_link() else self.joint_model.numbers
+        return (self.before, self.after, self.pitch, *joint, self.offset, *self.body.numbers, *motor)
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Link:
         """The same link with numbers, or other expressions, put in for symbols; checked again."""
         motor = None if self.motor is None else self.motor.substituted(numbers)
-        given: dict[str, Any] = {
-            **self._values(),
-            "body": self.body.substituted(numbers, f"link {self.name!r}"),
-            "motor": motor,
-        }
-        given["offset"] = substituted(self.offset, numbers)
-        row = given.pop("dh_row")
-        for field in ("before", "after", "axis", "pitch"):
-            value = given.pop(field)
-            if row is None:
-                given[field] = substituted(value, numbers)
+        body = self.body.substituted(numbers, f"link {self.name!r}")
+        others = {**self.beside_placement, "body": body, "motor": motor, "offset": substituted(self.offset, numbers)}
+        row = self.dh_row
         if row is None:
-            return Link(**given)
+            if not isinstance(others["joint"], str):
+                others["joint"] = self.joint_model.substituted(numbers)
+            placed = {name: value for name, value in self._values().items() if name in _PLACING}
+            return Link(**others, **{name: substituted(value, numbers) for name, value in placed.items()})
         theta, d, a, alpha, b = (substituted(value, numbers) for value in (row.theta, row.d, row.a, row.alpha, row.b))
-        return Link.dh(theta, d, a, alpha, b=b, convention=row.convention, **given)
+        return Link.dh(theta, d, a, alpha, b=b, convention=row.convention, **others)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._values(),)
+    @property
+    def beside_placement(self) -> dict[str, Any]:
+        """The arguments that make this link, without those for its placement and its axis."""
+        return {name: value for name, value in self._values().items() if name not in {*_PLACING, "dh_row"}}
 
     @property
     def coordinate_name(self) -> str:
         """What its joint, and the coordinate of it, is called: the joint's own name, or the link's."""
         return str(self.joint_name or self.name)
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal links, hashable."""
-        numbers = (self.pitch, self.offset, self.before, self.after, self.axis, self.dh_row and astuple(self.dh_row))
-        words = (self.joint, self.limits, self.name, self.parent, self.joint_name, self.speed_limit, self.effort_limit)
-        return (*words, content(numbers), self.body.key, self.motor, self.mimic)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Link) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
 
 _OF_BODY = {"mass", "com", "inertia", "physical"}
+_PLACING = ("before", "after", "axis", "pitch")
 
 
 def _body(check: Checker, body: Any, mass: Any, com: Any, inertia: Any, physical: bool) -> Inertia:
     """The inertia given whole, or by its numbers."""
-    made = Inertia.checked(check, mass, com, inertia, physical)
+    result = Inertia.checked(check, mass, com, inertia, physical)
     if body is None:
-        return made
-    if not isinstance(body, Inertia) or not made.is_zero or any_nonzero(made.com):
+        return result
+    if not isinstance(body, Inertia) or not result.is_zero or any_nonzero(result.com):
         check.report("body", body, "an Inertia, in the place of mass, com and inertia, or None")
-        return made
+        return result
     return body
 
 
@@ -344,29 +337,25 @@ def _other_problems(kind: type[Link], **fields: Any) -> tuple[Problem, ...]:
     return ()
 
 
-def _rebuild(values: dict[str, Any]) -> Link:
-    return Link(**values)
+def _joint(check: Checker, joint: Any, axis: FloatArray, pitch: Any) -> Joint:
+    """The joint itself, or the one of a named kind about or along an axis."""
+    if not isinstance(joint, Joint):
+        kinds = [name for name, kind in JOINTS.items() if kind.named_by_link()]
+        return make_joint(check.choice("joint", joint, kinds), axis, pitch)
+    if joint.nq != joint.nv or joint.nq > 1:
+        check.report("joint", joint, "a joint with one coordinate and one velocity, or none")
+        return make_joint("fixed", axis)
+    return joint
 
 
-def joint_motion(joint: str, axis: FloatArray, pitch: float, q: Any) -> Array:
-    """The motion (4, 4) of a joint by q along or about a unit axis through the origin."""
-    if joint == "fixed":
-        return np.eye(4)
-    shift = axis * (q if joint == "prismatic" else pitch * q) if joint != "revolute" else None
-    if joint == "prismatic":
-        return transform(None, shift)
-    about_z = bool(axis[2] == 1.0 and not axis[:2].any())
-    return transform(rotation_z(q) if about_z else rotation_about(axis, q), shift)
-
-
-def _dh_parts(row: DHRow, joint: str) -> tuple[Array, Array]:
+def _dh_parts(row: DHRow, moves: bool) -> tuple[Array, Array]:
     """A and B of the general form: all that stands before and after the joint's motion about or along z."""
     if row.convention == "standard":
         turned = dh_standard(row.theta, 0.0, 0.0, 0.0)
         rest = dh_standard(0.0, row.d, row.a, row.alpha, row.b)
-        return (turned @ rest, np.eye(4)) if joint == "fixed" else (turned, rest)
+        return (turned, rest) if moves else (turned @ rest, np.eye(4))
     before, after = dh_modified(row.theta, 0.0, row.a, row.alpha), translation(0.0, 0.0, row.d)
-    return (before @ after, np.eye(4)) if joint == "fixed" else (before, after)
+    return (before, after) if moves else (before @ after, np.eye(4))
 
 
 def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
@@ -405,18 +394,19 @@ def _greatest(check: Checker, field: str, value: Any) -> float | None:
 
 def _check_together(check: Checker, values: dict[str, Any]) -> None:
     """What no field can tell alone."""
-    if any_nonzero(values["pitch"]) and values["joint"] != "screw":
-        check.report("pitch", values["pitch"], f"0 for a {values['joint']} joint (only a screw has a pitch)")
-    if values["joint"] == "fixed":
+    model: Joint = values["joint_model"]
+    if any_nonzero(values["pitch"]) and not hasattr(model, "pitch"):
+        check.report("pitch", values["pitch"], f"0 for a {model.kind} joint (only a screw has a pitch)")
+    if not model.nq:
         nothing = dict.fromkeys(("limits", "motor", "speed_limit", "effort_limit", "mimic"))
         for field, blank in {**nothing, "offset": 0.0}.items():
             if isinstance(values[field], Expr) or values[field] != blank:
                 check.report(field, values[field], "nothing, for a fixed link has no coordinate")
     row = values["dh_row"]
     if row is not None:
-        parts = (*_dh_parts(row, values["joint"]), np.array([0.0, 0.0, 1.0]))
+        parts = (*_dh_parts(row, model.nq > 0), np.array([0.0, 0.0, 1.0]))
         given = (values["before"], values["after"], values["axis"])
-        if values["joint"] == "screw" or not all(map(same, parts, given)):
+        if model.dh_parameter is None or not all(map(same, parts, given)):
             check.report("dh_row", row, "the row that before and after were made from, or None; `Link.dh` sets it")
     mimic, motor = values["mimic"], values["motor"]
     if mimic is not None and not isinstance(mimic, Mimic):
@@ -427,3 +417,32 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         called = values["joint_name"] or values["name"]
         own = f"{called!r} or nothing" if called else "nothing"
         check.report("motor.joint", motor.joint, f"{own} (a motor of another joint goes into Mechanism(motors=...))")
+
+
+def links_from_dh(
+    rows: Iterable[Sequence[float]], *, convention: str, order: Sequence[str], joints: str | None
+) -> list[Link]:
+    """The links ``link1``, ``link2``, ... of a chain; see `Mechanism.from_dh`.
+
+    Raises
+    ------
+    ArgumentError
+        Where columns, letters and rows do not match.
+    """
+    try:
+        table = [tuple(row) for row in rows]
+    except TypeError as error:
+        raise ArgumentError(f"rows is {shown(rows)}; expected rows of numbers, one for each link") from error
+    letters = "R" * len(table) if joints is None else joints
+    if sorted(set(order) - {"b"}) != sorted(DH_COLUMNS[:4]) or len(set(order)) != len(order):
+        raise ArgumentError(f"order is {tuple(order)!r}; expected each of {choices(DH_COLUMNS[:4])} once, and 'b' if needed")
+    if len(letters) != len(table) or not set(letters) <= DH_LETTERS.keys():
+        raise ArgumentError(f"joints is {joints!r}; expected {len(table)} letters, each {choices(DH_LETTERS)}")
+    for k, row in enumerate(table):
+        if len(row) != len(order):
+            raise ArgumentError(f"row {k} is {row!r}; expected {len(order)} numbers: {', '.join(order)}")
+    links = []
+    for k, (row, letter) in enumerate(zip(table, letters, strict=True)):
+        numbers: dict[str, Any] = dict(zip(order, row, strict=True))
+        links.append(Link.dh(**numbers, convention=convention, joint=DH_LETTERS[letter], name=f"link{k + 1}"))
+    return links

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from linkwise.errors import Problem, choices
 from linkwise.expr.node import Expr
-from linkwise.model.checks import Checker
-from linkwise.model.symbolic import content, substituted
+from linkwise.model.symbolic import substituted
+from linkwise.model.validation import Checker, Record
 from linkwise.spatial.scalar import FloatArray
 
 LoopKind = Literal["full", "point", "hinge"]
@@ -19,7 +19,7 @@ CLOSURE_ROWS = {"full": 6, "point": 3, "hinge": 5}
 
 
 @dataclass(frozen=True, eq=False)
-class Loop:
+class Loop(Record):
     """A closure: a frame on one link meets a frame on another.
 
     A mechanism with loops is described by its tree, whose coordinates it keeps, and by the closures that they must fulfil.
@@ -68,32 +68,16 @@ class Loop:
         if not check.problems and first == second:
             check.report("second", second, f"another link than {first!r}")
         check.finish()
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        self._assign(values)
 
     def __repr__(self) -> str:
         named = f", name={self.name!r}" if self.name else ""
         return f"Loop({self.kind!r}, {self.first!r}, {self.second!r}{named})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Loop, (self.kind, self.first, self.second, self.first_frame, self.second_frame, self.name)
-
     def substituted(self, numbers: Mapping[Expr, Any]) -> Loop:
         """The same loop with numbers, or other expressions, put in for symbols; checked again."""
         first, second = (substituted(frame, numbers) for frame in (self.first_frame, self.second_frame))
         return Loop(self.kind, self.first, self.second, first, second, self.name)
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal loops, hashable."""
-        frames = content((self.first_frame, self.second_frame))
-        return (self.kind, self.first, self.second, frames, self.name)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Loop) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
 
 
 def _link(check: Checker, field: str, value: object) -> str:
@@ -104,13 +88,13 @@ def _link(check: Checker, field: str, value: object) -> str:
 
 def given_loops(check: Checker, loops: Any, links: Sequence[str | None]) -> tuple[Loop, ...]:
     """The loops as a tuple, or nothing after a report; their links must be there."""
-    found = tuple(loops) if isinstance(loops, Iterable) else None
-    if found is None or not all(isinstance(loop, Loop) for loop in found):
+    result = tuple(loops) if isinstance(loops, Iterable) else None
+    if result is None or not all(isinstance(loop, Loop) for loop in result):
         check.report("loops", loops, "a sequence of Loop")
         return ()
-    for k, loop in enumerate(found):
+    for k, loop in enumerate(result):
         item = f"loop {loop.name!r}" if loop.name else f"loops[{k}]"
         for field in ("first", "second"):
             if getattr(loop, field) not in {"base", *links}:
                 check.problems.append(Problem(item, field, getattr(loop, field), choices(["base", *links])))
-    return found
+    return result

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from linkwise.errors import Problem, choices
-from linkwise.model.checks import Checker
+from linkwise.model.validation import Checker
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ def followers(check: Checker, joints: list[tuple[str, bool, Mimic | None]]) -> t
     places = {name: k for k, (name, moves, _) in sorted(enumerate(joints), key=lambda item: item[1][1])}  # moving ones last
     own = [moves and mimic is None for _, moves, mimic in joints]
     numbers = list(accumulate(own, initial=0))
-    found = [Follower(numbers[k] if own[k] else -1) for k in range(len(joints))]
+    results = [Follower(numbers[k] if own[k] else -1) for k in range(len(joints))]
     for k, (name, moves, _) in enumerate(joints):
         at, ratio, shift, seen = k, 1.0, 0.0, {k}
         while moves and (mimic := joints[at][2]) is not None:
-            if at < k and found[at].coordinate >= 0:  # (whatever that one follows is known)
+            if at < k and results[at].coordinate >= 0:  # (whatever that one follows is known)
                 break
             at = places.get(mimic.joint, -1)
             if at < 0 or not joints[at][1]:
@@ -96,9 +96,9 @@ def followers(check: Checker, joints: list[tuple[str, bool, Mimic | None]]) -> t
             seen.add(at)
             ratio, shift = ratio * mimic.ratio, shift + ratio * mimic.offset
         if at != k and at >= 0:
-            there = found[at]
-            found[k] = Follower(there.coordinate, ratio * there.ratio, shift + ratio * there.shift)
-    return tuple(found)
+            there = results[at]
+            results[k] = Follower(there.coordinate, ratio * there.ratio, shift + ratio * there.shift)
+    return tuple(results)
 
 
 def _report(check: Checker, name: str, mimic: Mimic, expected: str) -> None:

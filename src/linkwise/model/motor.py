@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices, members
+from linkwise.errors import members
 from linkwise.expr.node import Expr
-from linkwise.model.checks import Checker
 from linkwise.model.inertia import SLACK, Inertia
-from linkwise.model.symbolic import any_nonzero, content, has_symbols, numbers_at, parameters_in, substituted
+from linkwise.model.symbolic import any_nonzero, has_symbols, numbers_at, parameters_in, substituted
+from linkwise.model.validation import Checker, Record
 from linkwise.spatial.scalar import FloatArray
 
 FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
@@ -21,7 +21,7 @@ FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Motor:
+class Motor(Record):
     """Rotor inertia, gear and friction of the motor that drives a joint, and where its rotor sits.
 
     Friction and Jm are on the motor's side of the gear. Without a carrier the joint feels (P. I. Corke, *A robotics
@@ -134,8 +134,7 @@ class Motor:
         if values["axis"] is not None and not check.problems:
             values["inertia"] = _about_axis(check, values, derived=inertia is None)
         check.finish()
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        self._assign(values)
 
     @cached_property
     def locked(self) -> Inertia:
@@ -177,12 +176,9 @@ class Motor:
         2.0
         """
         values = self._values()
-        unknown = sorted(changes.keys() - values.keys())
-        if unknown:
-            raise ArgumentError(f"a motor has no field {choices(unknown)}; it has {members(values)}")
         if "rotor_inertia" in changes and (any_nonzero(self.rotor_inertia) or not any_nonzero(self.inertia)):
             values["inertia"] = None
-        return Motor(**{**values, **changes})
+        return Motor(**self._with(changes, values, "a motor"))
 
     def without_friction(self, *, coulomb: bool = True, viscous: bool = True) -> Motor:
         """The same motor without Coulomb friction, viscous friction, or both."""
@@ -203,35 +199,13 @@ class Motor:
         """The same motor with numbers, or other expressions, put in for symbols; checked again."""
         return Motor(**{name: substituted(value, numbers) for name, value in self._values().items()})
 
-    def _values(self) -> dict[str, Any]:
-        """The arguments that make this motor."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
     def __repr__(self) -> str:
         said = {name: value for name, value in self._values().items() if name in _ALWAYS or not _is_blank(name, value)}
         plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in said.items()}
         return f"Motor({', '.join(f'{name}={value!r}' for name, value in plain.items())})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._values(),)
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal motors, hashable."""
-        return tuple(content(value) for value in self._values().values())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Motor) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
 
 _ALWAYS = ("inertia", "gear_ratio", "viscous", "coulomb")
-
-
-def _rebuild(values: dict[str, Any]) -> Motor:
-    return Motor(**values)
 
 
 def _is_blank(name: str, value: Any) -> bool:

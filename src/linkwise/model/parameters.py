@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.errors import ModelError, Problem
+from linkwise.model.body_tree import moving_bodies
 from linkwise.model.coupling import coupling
-from linkwise.model.drive import Drive
 from linkwise.model.inertia import TENSOR, Inertia
-from linkwise.model.reduction import moving_bodies
+from linkwise.model.transmission import Drive
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
@@ -79,7 +79,7 @@ def parameter_values(tree: Tree) -> FloatArray:
 
 def _on_base(tree: Tree, drive: Drive) -> tuple[int, FloatArray]:
     """The first link that is fixed to a floating base, and T_link_base."""
-    for link, (body, t_base_link) in enumerate(moving_bodies(coupling(tree).free).frames):
+    for link, (body, t_base_link) in enumerate(moving_bodies(coupling(tree).uncoupled).frames):
         if body == 0:
             return link, np.asarray(inverse(t_base_link))
     expected = "a link that is fixed to the base, for inertial parameters are those of links"
@@ -101,13 +101,13 @@ def numbers_of(pseudo: FloatArray) -> FloatArray:
 
 def pseudo_of(numbers: FloatArray) -> FloatArray:
     """The pseudo-inertia (4, 4) of ten parameters."""
-    tensor, made = np.zeros((3, 3), numbers.dtype), np.zeros((4, 4), numbers.dtype)
+    tensor, result = np.zeros((3, 3), numbers.dtype), np.zeros((4, 4), numbers.dtype)
     for value, (i, j) in zip(numbers[4:], PAIRS, strict=True):
         tensor[i, j] = tensor[j, i] = value
-    made[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
-    made[:3, 3] = made[3, :3] = numbers[1:4]
-    made[3, 3] = numbers[0]
-    return made
+    result[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
+    result[:3, 3] = result[3, :3] = numbers[1:4]
+    result[3, 3] = numbers[0]
+    return result
 
 
 def _pseudo(inertia: Inertia) -> FloatArray:

@@ -9,11 +9,10 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.evaluate import evaluate
-from linkwise.expr.node import Expr, build, is_parameter, origin_of
-from linkwise.expr.order import schedule
-from linkwise.expr.pickling import steps_of
-from linkwise.spatial.numbers import unmasked
+from linkwise.expr.node import Expr, build, is_parameter, origin_of, steps_of
+from linkwise.expr.ordering import schedule
 from linkwise.spatial.scalar import Array, array, cos_sin
+from linkwise.spatial.validation import unmasked
 
 
 def expression_of(value: Any) -> Expr | None:
@@ -28,10 +27,10 @@ def expression_of(value: Any) -> Expr | None:
         steps_of(value)
         return value
     if getattr(value, "free_symbols", None) and hasattr(value, "as_coeff_Mul"):
-        from linkwise.equations.from_sympy import model_expression
+        from linkwise.expr.sympy.from_sympy import model_expression
 
-        made = model_expression(value)
-        return made if isinstance(made, Expr) else None
+        result = model_expression(value)
+        return result if isinstance(result, Expr) else None
     return None
 
 
@@ -56,18 +55,18 @@ def with_expressions(value: Any) -> Array | None:
         given = np.array(unmasked("value", value), dtype=object)
     except (TypeError, ValueError):
         return None
-    found = [expression_of(item) for item in given.flat]
-    if all(item is None for item in found):
+    results = [expression_of(item) for item in given.flat]
+    if all(item is None for item in results):
         return None
-    made = np.empty(given.shape, dtype=object)
-    for place, item, known in zip(np.ndindex(given.shape), given.flat, found, strict=True):
+    result = np.empty(given.shape, dtype=object)
+    for place, item, known in zip(np.ndindex(given.shape), given.flat, results, strict=True):
         if known is None and (isinstance(item, (str, bytes, bool)) or np.iscomplexobj(item)):
             raise TypeError(f"holds {item!r}")
         try:
-            made[place] = float(item) if known is None else known
+            result[place] = float(item) if known is None else known
         except OverflowError as error:
             raise TypeError(f"holds {shown(item, 40)}") from error
-    return made
+    return result
 
 
 def any_nonzero(values: Any) -> bool:
@@ -94,10 +93,10 @@ def same(a: Any, b: Any) -> bool:
 
 def parameters_in(values: Iterable[Any]) -> tuple[Expr, ...]:
     """The symbols of expressions, each once, in the order in which they are met; what is no expression is passed over."""
-    found: dict[Expr, None] = {}
+    results: dict[Expr, None] = {}
     for value in _flat(values):
-        found.update(dict.fromkeys(node for node in schedule([value]) or [value] if is_parameter(node)))
-    return tuple(found)
+        results.update(dict.fromkeys(node for node in schedule([value]) or [value] if is_parameter(node)))
+    return tuple(results)
 
 
 def united(parameters: Sequence[Expr]) -> tuple[dict[Expr, Expr], dict[str, list[Any]]]:
@@ -132,13 +131,13 @@ def values_by_name(values: Mapping[Any, Any] | None, named: Mapping[str, Any]) -
     ArgumentError
         Where a symbol has two values.
     """
-    made: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for key, value in [*(values or {}).items(), *named.items()]:
         name = getattr(key, "name", getattr(key, "value", key))
-        if name in made:
-            raise ArgumentError(f"symbol {name!r} has two values, {shown(made[name])} and {shown(value)}; expected one")
-        made[name] = value
-    return made
+        if name in results:
+            raise ArgumentError(f"symbol {name!r} has two values, {shown(results[name])} and {shown(value)}; expected one")
+        results[name] = value
+    return results
 
 
 def substituted(value: Any, numbers: Mapping[Expr, Any]) -> Any:
@@ -150,10 +149,10 @@ def substituted(value: Any, numbers: Mapping[Expr, Any]) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype != object:
             return value
-        made = np.empty(value.shape, dtype=object)
+        result = np.empty(value.shape, dtype=object)
         for place in np.ndindex(value.shape):
-            made[place] = substituted(value[place], numbers)
-        return array(made)
+            result[place] = substituted(value[place], numbers)
+        return array(result)
     if isinstance(value, tuple):
         return tuple(substituted(item, numbers) for item in value)
     return _put_in(value, numbers) if isinstance(value, Expr) else value

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, Problem, choices, members, shown
 from linkwise.expr.node import Expr
-from linkwise.model.checks import Checker, frozen
-from linkwise.model.drive import Drive, drives_of, given_motors
 from linkwise.model.inertia import Inertia
-from linkwise.model.limits import check_limits, effort_limits, position_limits, speed_limits
 from linkwise.model.link import Link
 from linkwise.model.loop import Loop, given_loops
 from linkwise.model.mimic import Follower
 from linkwise.model.motor import FRICTION_RULES, Motor
-from linkwise.model.structure import followers_of, order_of, parents_of, with_names
-from linkwise.model.symbolic import content, expression_of, parameters_in, substituted, values_by_name
-from linkwise.spatial.numbers import generator
-from linkwise.spatial.numbers import numbers as real_numbers
+from linkwise.model.symbolic import expression_of, parameters_in, substituted, values_by_name
+from linkwise.model.topology import (
+    check_limits,
+    effort_limits,
+    followers_of,
+    order_of,
+    parents_of,
+    position_limits,
+    speed_limits,
+    with_names,
+)
+from linkwise.model.transmission import Drive, drives_of, given_motors
+from linkwise.model.validation import Checker, Record, frozen
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import generator
+from linkwise.spatial.validation import numbers as real_numbers
 
 GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world frame unless said otherwise, m/s2."""
 
 NO_PAYLOAD = Inertia()
 
+T = TypeVar("T")
+
+_memo_lock = threading.RLock()
 
 BASE_COORDINATES = ("base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy", "base_qz")
 """Position (m) and unit quaternion of a floating base, in the frame `Tree.base`."""
@@ -42,7 +54,7 @@ BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz"
 """Force (N) and moment (N m) on a floating base, in its own axes."""
 
 
-class Tree:
+class Tree(Record):
     """Links joined into a chain or a tree, with base, tool, payload and gravity.
 
     The base is the ground, or, with ``floating=True``, a rigid body that moves freely: the links whose parent is the base
@@ -153,13 +165,11 @@ class Tree:
         }
         check_limits(check, named, joints)
         check.finish()
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        self.__dict__.update(values, _memo={})
         replacements = check.one_of_each_name(self.parameters_used)
         check.finish()
         if replacements:
-            del self.__dict__["_parameters_used"]
-            Tree.__init__(self, **{**self._fields(), **self._substituted(replacements)})
+            Tree.__init__(self, **{**self._values(), **self._substituted(replacements)})
 
     def __setattr__(self, field: str, value: object) -> None:
         raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
@@ -218,7 +228,7 @@ class Tree:
     @property
     def slides(self) -> tuple[bool, ...]:
         """Which coordinates (n,) are lengths (m, and efforts in N), because their joints slide."""
-        return tuple(link.joint == "prismatic" for link in self.links if link.moves and not link.mimic)
+        return tuple(link.joint_model.is_length for link in self.links if link.moves and not link.mimic)
 
     @property
     def link_names(self) -> tuple[str, ...]:
@@ -267,10 +277,39 @@ class Tree:
 
     def path(self, link: int | str) -> tuple[int, ...]:
         """The links from the base to a link, itself included, by index."""
-        found = [self.link_index(link)]
-        while self.parents[found[-1]] >= 0:
-            found.append(self.parents[found[-1]])
-        return tuple(reversed(found))
+        results = [self.link_index(link)]
+        while self.parents[results[-1]] >= 0:
+            results.append(self.parents[results[-1]])
+        return tuple(reversed(results))
+
+    def memo(self, owner: str, key: Hashable, make: Callable[[], T]) -> T:
+        """The result of `make`, which is called once for this mechanism, whichever thread asks first.
+
+        Results live as long as the mechanism; other mechanisms made from it, and copies, start without any.
+
+        Parameters
+        ----------
+        owner : str
+            The module or algorithm that keeps the result.
+        key : hashable
+            Which of the owner's results.
+        make : callable
+            Computes it, from the mechanism and the key alone.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> arm.memo("example", "list", list) is arm.memo("example", "list", list)
+        True
+        """
+        results: dict[Hashable, T] = self.__dict__["_memo"]
+        place = (owner, key)
+        if place not in results:
+            with _memo_lock:
+                if place not in results:
+                    results[place] = make()
+        return results[place]
 
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
 
@@ -286,11 +325,7 @@ class Tree:
         >>> arm.replace(gravity=(0, 0, -1.62), name="on the moon").gravity
         array([ 0.  ,  0.  , -1.62])
         """
-        known = self._fields()
-        unknown = sorted(changes.keys() - known.keys())
-        if unknown:
-            raise ArgumentError(f"a mechanism has no field {choices(unknown)}; it has {members(known)}")
-        return type(self)(**{**known, **changes})
+        return type(self)(**self._with(changes, self._values(), "a mechanism"))
 
     def replace_link(self, link: int | str, **changes: Any) -> Self:
         """The same mechanism with other values for some fields of one link (any argument of `Link`).
@@ -382,8 +417,8 @@ class Tree:
         rng = generator("perturb: seed", seed)
 
         def factors(count: int) -> list[list[float]]:
-            made: list[list[float]] = rng.uniform(1 - fraction, 1 + fraction, (count, 2)).tolist()
-            return made
+            result: list[list[float]] = rng.uniform(1 - fraction, 1 + fraction, (count, 2)).tolist()
+            return result
 
         pairs = zip(self.links, factors(len(self.links)), strict=True)
         perturbed = self.replace(links=[link.replace(body=link.body.scaled(*both)) for link, both in pairs])
@@ -399,10 +434,7 @@ class Tree:
     @property
     def parameters_used(self) -> tuple[Expr, ...]:
         """The symbols that stand for numbers of the mechanism, in the order in which they first occur."""
-        if "_parameters_used" not in self.__dict__:
-            self.__dict__["_parameters_used"] = self._find_parameters()
-        found: tuple[Expr, ...] = self.__dict__["_parameters_used"]
-        return found
+        return self.memo("model", "parameters", self._find_parameters)
 
     def _find_parameters(self) -> tuple[Expr, ...]:
         links = (value for link in self.links for value in link.numbers)
@@ -465,53 +497,22 @@ class Tree:
             problem = f"{self.name!r} has symbols, {members(self.symbols)}; {what} needs numbers in their place"
             raise ArgumentError(f"{problem} (substitute() puts them there)")
 
-    # ── how it shows itself ───────────────────────────────────────────────────────────────────────
-
-    def __repr__(self) -> str:
-        from linkwise.model import table
-
-        return table.text(self)
-
-    def _repr_html_(self) -> str:
-        from linkwise.model import table
-
-        return table.html(self)
-
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 
-    def _fields(self) -> dict[str, Any]:
+    def _values(self) -> dict[str, Any]:
         names = ("links", "loops", "motors", "base", "tool", "tool_link", "gravity", "payload", "floating", "name")
         return {name: getattr(self, name) for name in names}
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal mechanisms, hashable."""
-        arrays = content((self.base, self.tool, self.gravity))
-        return (self.links, self.loops, self.motors, arrays, self.tool_link, self.payload, self.floating, self.name)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and isinstance(other, Tree) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self._fields())
-
-
-def _rebuild(kind: type[Tree], values: dict[str, Any]) -> Tree:
-    return kind(**values)
 
 
 def _as_scalar(name: str, value: Any) -> Any:
     """A number or an expression to put in for a symbol."""
-    found = expression_of(value)
-    if found is not None:
-        return found
-    made = real_numbers(f"symbol {name!r}", value, "a finite number, or an expression")
-    if made.shape:
+    match = expression_of(value)
+    if match is not None:
+        return match
+    result = real_numbers(f"symbol {name!r}", value, "a finite number, or an expression")
+    if result.shape:
         raise ArgumentError(f"symbol {name!r} is {shown(value)}; expected one number, or an expression")
-    return float(made)
+    return float(result)
 
 
 def _tool_link(check: Checker, given: Any, names: Sequence[str]) -> str | None:
@@ -524,10 +525,10 @@ def _tool_link(check: Checker, given: Any, names: Sequence[str]) -> str | None:
 
 def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:
     """Whether the base floats; its coordinates take some names away from the moving links."""
-    made = check.flag("floating", floating)
+    result = check.flag("floating", floating)
     for link in links:
-        if made and link.moves and link.coordinate_name in {*BASE_COORDINATES, *BASE_SPEEDS}:
+        if result and link.moves and link.coordinate_name in {*BASE_COORDINATES, *BASE_SPEEDS}:
             expected = "another name (this one is a coordinate of the floating base)"
             field = "joint_name" if link.joint_name else "name"
             check.problems.append(Problem(f"link {link.name!r}", field, link.coordinate_name, expected))
-    return made
+    return result

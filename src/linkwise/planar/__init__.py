@@ -6,8 +6,8 @@ from linkwise.planar.collision import pairs_in_collision as pairs_in_collision
 from linkwise.planar.configuration_space import ConfigurationSpace as ConfigurationSpace
 from linkwise.planar.configuration_space import configuration_space as configuration_space
 from linkwise.planar.drawing import draw as draw
-from linkwise.planar.drawing_pair import draw_joints as draw_joints
-from linkwise.planar.drawing_pair import draw_pair as draw_pair
+from linkwise.planar.drawing_steps import draw_joints as draw_joints
+from linkwise.planar.drawing_steps import draw_pair as draw_pair
 from linkwise.planar.drawing_steps import draw_steps as draw_steps
 from linkwise.planar.freedoms import Freedoms as Freedoms
 from linkwise.planar.from_spatial import from_spatial as from_spatial

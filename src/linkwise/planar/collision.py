@@ -1,24 +1,28 @@
-"""Whether the polygons of planar links run into each other or into obstacles, for one configuration or many at once."""
+"""Collision of the polygons of planar links with each other and with obstacles, for one configuration or a batch."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from linkwise.errors import ArgumentError, shown
-from linkwise.planar.collision_pairs import IndexPair, chosen_pairs, default_pairs, things
-from linkwise.planar.collision_shapes import BoolArray, Shape, nearer, within
-from linkwise.planar.evaluation import finite, require_numbers
+from linkwise.errors import ArgumentError, MissingExtraError, choices, install_hint, shown
+from linkwise.planar.evaluation import evaluated, place_polygons
+from linkwise.planar.link import WORLD
 from linkwise.planar.polygon import obstacle_polygons
-from linkwise.spatial.numbers import real
+from linkwise.planar.tree import PlanarTree, find_index, finite, require_numbers
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import real
 
-if TYPE_CHECKING:
-    from linkwise.planar.mechanism import Mechanism
+BoolArray = NDArray[np.bool_]
+
+IndexPair = tuple[int, int]
+"""Two things: links by their index, then obstacles, counted on from the number of links."""
 
 AT_ONCE = 16384
 """Configurations whose polygons are held at the same time."""
@@ -27,7 +31,7 @@ Obstacles = Mapping[str, Any] | Sequence[Any]
 
 
 def collides(
-    mechanism: Mechanism,
+    mechanism: PlanarTree,
     configurations: Any,
     *,
     obstacles: Obstacles = (),
@@ -77,15 +81,15 @@ def collides(
     """
     check = Check.of(mechanism, obstacles, pairs)
     q, clearance = check.read(configurations), read_margin(margin)
-    found = np.zeros(len(q.flat), dtype=bool)
+    hits = np.zeros(len(q.flat), dtype=bool)
     for part, placed in check.placed(q.flat):
         for pair in check.pairs:
-            found[part] |= check.meet(placed, pair, clearance, ~found[part])
-    return found.reshape(q.batch)
+            hits[part] |= check.meet(placed, pair, clearance, ~hits[part])
+    return hits.reshape(q.batch)
 
 
 def pairs_in_collision(
-    mechanism: Mechanism,
+    mechanism: PlanarTree,
     configuration: Any,
     *,
     obstacles: Obstacles = (),
@@ -127,12 +131,12 @@ def pairs_in_collision(
     if q.batch:
         shape = (*q.batch, mechanism.nq)
         raise ArgumentError(f"configuration has the shape {shape}; expected ({mechanism.nq},): one configuration")
-    found = check.each(q.flat, np.full(len(check.pairs), read_margin(margin)))[0]
-    return [name for name, hit in zip(check.pair_names, found, strict=True) if hit]
+    hits = check.each(q.flat, np.full(len(check.pairs), read_margin(margin)))[0]
+    return [name for name, hit in zip(check.pair_names, hits, strict=True) if hit]
 
 
 def distance(
-    mechanism: Mechanism, configurations: Any, *, obstacles: Obstacles = (), pairs: Iterable[Any] | None = None
+    mechanism: PlanarTree, configurations: Any, *, obstacles: Obstacles = (), pairs: Iterable[Any] | None = None
 ) -> FloatArray:
     """Least distance between the polygons of any pair that is checked, 0 where some meet.
 
@@ -165,9 +169,9 @@ def distance(
     best = np.full(len(q.flat), math.inf)
     for part, placed in check.placed(q.flat):
         for first, second in check.pairs:
-            for one in placed[first]:
+            for polygon in placed[first]:
                 for other in placed[second]:
-                    best[part] = nearer(one, other, best[part])
+                    best[part] = nearer(polygon, other, best[part])
     return best.reshape(q.batch)
 
 
@@ -183,13 +187,13 @@ class Configurations:
 class Check:
     """What is checked: a mechanism, obstacles (m, 2) with their names, and pairs of links and obstacles."""
 
-    mechanism: Mechanism
+    mechanism: PlanarTree
     obstacles: dict[str, FloatArray]
     names: list[str]
     pairs: list[IndexPair]
 
     @classmethod
-    def of(cls, mechanism: Mechanism, obstacles: Obstacles, pairs: Iterable[Any] | None) -> Check:
+    def of(cls, mechanism: PlanarTree, obstacles: Obstacles, pairs: Iterable[Any] | None) -> Check:
         """Read what the user gave."""
         require_numbers(mechanism)
         polygons = obstacle_polygons(obstacles)
@@ -207,40 +211,242 @@ class Check:
         q = finite(self.mechanism, configurations)
         return Configurations(q.reshape(math.prod(q.shape[:-1]), self.mechanism.nq), q.shape[:-1])
 
-    def placed(self, q: FloatArray) -> Iterator[tuple[slice, list[list[Shape]]]]:
+    def placed(self, q: FloatArray) -> Iterator[tuple[slice, list[list[PlacedPolygon]]]]:
         """The shapes of all links, then of the obstacles, for one part of the configurations (N, nq) after another."""
-        still = [[Shape(polygon)] for polygon in self.obstacles.values()]
+        still = [[PlacedPolygon(polygon)] for polygon in self.obstacles.values()]
         for start in range(0, len(q), AT_ONCE):
             part = slice(start, start + AT_ONCE)
-            moving = [[Shape(np.asarray(polygon)) for polygon in link] for link in self.mechanism.place(q[part])]
+            moving = [
+                [PlacedPolygon(np.asarray(polygon)) for polygon in link] for link in place_polygons(self.mechanism, q[part])
+            ]
             if not all(np.isfinite(end).all() for link in moving for shape in link for end in (shape.low, shape.high)):
                 raise ArgumentError(f"configuration: some put a link of {self.mechanism.name!r} beyond all numbers")
             yield part, moving + still
 
-    def meet(self, placed: list[list[Shape]], pair: IndexPair, margin: float, asked: BoolArray) -> BoolArray:
+    def meet(self, placed: list[list[PlacedPolygon]], pair: IndexPair, margin: float, asked: BoolArray) -> BoolArray:
         """Whether any polygon of the one meets any of the other, in the configurations asked (N,); False elsewhere."""
-        found = np.zeros(asked.shape, dtype=bool)
-        for one in placed[pair[0]]:
+        hits = np.zeros(asked.shape, dtype=bool)
+        for polygon in placed[pair[0]]:
             for other in placed[pair[1]]:
-                found |= within(one, other, margin, asked & ~found)
-        return found
+                hits |= within(polygon, other, margin, asked & ~hits)
+        return hits
 
     def each(self, q: FloatArray, margins: FloatArray) -> BoolArray:
         """Which pairs meet (N, P) in the configurations (N, nq), each with its own margin (P,), m."""
-        found = np.zeros((len(q), len(self.pairs)), dtype=bool)
+        hits = np.zeros((len(q), len(self.pairs)), dtype=bool)
         for part, placed in self.placed(q):
             for k, pair in enumerate(self.pairs):
                 everywhere = np.ones(len(q[part]), dtype=bool)
-                found[part, k] = self.meet(placed, pair, float(margins[k]), everywhere)
-        return found
+                hits[part, k] = self.meet(placed, pair, float(margins[k]), everywhere)
+        return hits
 
 
 def read_margin(margin: float) -> float:
     """Read the distance up to which polygons are in collision, m."""
     try:
-        made = real(margin)
+        length = real(margin)
     except TypeError:
-        made = np.empty(0)
-    if made.ndim or not (np.isfinite(made) and made >= 0.0):
+        length = np.empty(0)
+    if length.ndim or not (np.isfinite(length) and length >= 0.0):
         raise ArgumentError(f"margin: {shown(margin)}; expected a finite length of at least 0, m")
-    return float(made)
+    return float(length)
+
+
+# ── which pairs ───────────────────────────────────────────────────────────────────────────────────
+
+
+def things(mechanism: PlanarTree, obstacles: Iterable[str]) -> list[str]:
+    """Names of the links, then of the obstacles.
+
+    Raises
+    ------
+    ArgumentError
+        Where an obstacle has the name of a link.
+    """
+    links = mechanism.link_names
+    for name in obstacles:
+        if name in links:
+            raise ArgumentError(f"obstacle {name!r}: a link has this name; expected another one")
+    return [*links, *obstacles]
+
+
+def default_pairs(mechanism: PlanarTree, obstacles: int) -> list[IndexPair]:
+    """All pairs that can both come together and come apart.
+
+    Left out are links joined by a joint or a loop, links that are fixed to each other, links of one pin (they always meet
+    there), and obstacles with what does not move.
+    """
+    count = len(mechanism.links)
+    between_links: list[IndexPair] | None = mechanism.__dict__.get("_own_pairs")
+    bodies = _bodies(mechanism)
+    drawn = [k for k, link in enumerate(mechanism.links) if link.polygons]
+    if between_links is None:
+        apart = _joined(mechanism) | _meeting(mechanism)
+        between_links = [
+            (i, j) for i in drawn for j in drawn if i < j and bodies[i] != bodies[j] and frozenset((i, j)) not in apart
+        ]
+        mechanism.__dict__["_own_pairs"] = between_links
+    moving = [i for i in drawn if bodies[i] >= 0]
+    return between_links + [(i, count + k) for i in moving for k in range(obstacles)]
+
+
+def chosen_pairs(mechanism: PlanarTree, names: Sequence[str], pairs: Iterable[Any]) -> list[IndexPair]:
+    """Pairs that the user names: two links, or a link and an obstacle, by name; links also by index.
+
+    Raises
+    ------
+    ArgumentError
+        Where a pair is not of two different things, at least one of them a link.
+    """
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise ArgumentError(f"pairs: {shown(pairs)}; expected a list of pairs of names, such as {names[:2]}")
+    return [_pair(mechanism, names, pair) for pair in pairs]
+
+
+def _pair(mechanism: PlanarTree, names: Sequence[str], pair: Any) -> IndexPair:
+    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+        raise ArgumentError(f"pair {shown(pair)}: expected two names of {choices(names)}")
+    first, second = sorted(_index(len(mechanism.links), names, name) for name in pair)
+    if first == second or first >= len(mechanism.links):
+        raise ArgumentError(f"pair {shown(pair)}: expected two different links, or a link and an obstacle")
+    return first, second
+
+
+def _index(links: int, names: Sequence[str], name: Any) -> int:
+    index = find_index(name, names, links)
+    if index is None:
+        raise ArgumentError(f"pair: there is no {shown(name)}; expected {choices(names)}, or an index of a link")
+    return index
+
+
+def _bodies(mechanism: PlanarTree) -> list[int]:
+    """For each link the first of those fixed to each other to which it belongs, -1 for the ground."""
+    bodies = list(range(len(mechanism.links)))
+    for k in mechanism.order:
+        if mechanism.links[k].joint == "fixed":
+            parent = mechanism.parents[k]
+            bodies[k] = -1 if parent < 0 else bodies[parent]
+    return bodies
+
+
+def _joined(mechanism: PlanarTree) -> set[frozenset[int]]:
+    pairs = {frozenset((k, parent)) for k, parent in enumerate(mechanism.parents) if parent >= 0}
+    names = mechanism.link_names
+    pinned = [(loop.first, loop.second) for loop in mechanism.loops]
+    return pairs | {frozenset(map(names.index, both)) for both in pinned if all(name in names for name in both)}
+
+
+def _meeting(mechanism: PlanarTree) -> set[frozenset[int]]:
+    """Pairs of links that hang on one pin: that have a point in common wherever the joints are, with the loops closed.
+
+    Points of joints that are one in two configurations drawn at random are one in all; those that a loop pins together
+    are one where it is closed.
+    """
+    drawn = np.random.default_rng(0).uniform(0.3, 2.9, (2, mechanism.nq))
+    poses = np.asarray(evaluated(mechanism, "poses", drawn))
+    carriers, points = [], []
+    for k, parent in enumerate(mechanism.parents):
+        on_parent = parent >= 0 and mechanism.links[k].joint != "prismatic"
+        carriers.append({k, parent} if on_parent else {k})
+        points.append(poses[:, k, :2, 2])
+    for loop in mechanism.loops:
+        for name, point in ((loop.first, loop.first_point), (loop.second, loop.second_point)):
+            k = -1 if name == WORLD else mechanism.link_index(name)
+            carriers.append({k} if k >= 0 else set())
+            points.append(np.tile(point, (2, 1)) if k < 0 else poses[:, k, :2, :2] @ point + poses[:, k, :2, 2])
+    places = np.array(points)
+    same = np.abs(places[:, None] - places).max(axis=(-1, -2)) <= 1e-12 * np.abs(places).max()
+    first = len(mechanism.links)
+    same[range(first, len(places), 2), range(first + 1, len(places), 2)] = True
+    pins = np.arange(len(places))
+    for i, j in np.argwhere(same):
+        pins[pins == pins[j]] = pins[i]
+    links = [set().union(*(carriers[k] for k in np.flatnonzero(pins == pin))) for pin in np.unique(pins)]
+    return {frozenset(both) for together in links for both in combinations(together, 2)}
+
+
+# ── shapes of the geometry library ────────────────────────────────────────────────────────────────
+
+
+def library() -> Any:
+    """Return the module ``shapely``.
+
+    Raises
+    ------
+    MissingExtraError
+        Where it is not installed.
+    """
+    try:
+        import shapely
+    except ImportError as error:
+        raise MissingExtraError(f"collision of polygons needs shapely: {install_hint('planar')}") from error
+    return shapely
+
+
+class PlacedPolygon:
+    """A polygon in N configurations, or one that stands still in all of them.
+
+    Parameters
+    ----------
+    vertices : (N, m, 2) or (m, 2) array
+        In world axes, m.
+    """
+
+    def __init__(self, vertices: FloatArray) -> None:
+        self.vertices = vertices
+        self.still = vertices.ndim == 2
+        self.low, self.high = _least(vertices), -_least(-vertices)
+        self._made: Any = None
+
+    def at(self, chosen: NDArray[np.intp]) -> Any:
+        """Return the library's shapes in the chosen configurations, or the one that stands still."""
+        shapely = library()
+        if self.still:
+            if self._made is None:
+                self._made = shapely.polygons(self.vertices)
+                shapely.prepare(self._made)
+            return self._made
+        if self._made is None:
+            self._made = np.full(len(self.vertices), None, dtype=object)
+        missing = chosen[shapely.is_missing(self._made[chosen])]
+        self._made[missing] = shapely.polygons(self.vertices[missing])
+        return self._made[chosen]
+
+
+def _least(vertices: FloatArray) -> FloatArray:
+    """Return the least coordinates over the vertices, one vertex after another: faster than a reduction of a short axis."""
+    least = vertices[..., 0, :]
+    for k in range(1, vertices.shape[-2]):
+        least = np.minimum(least, vertices[..., k, :])
+    return least
+
+
+def gap(polygon: PlacedPolygon, other: PlacedPolygon) -> FloatArray:
+    """Distance between the boxes about two shapes, (N,) or (): no more than that of the shapes, m."""
+    apart = np.maximum(0.0, np.maximum(polygon.low - other.high, other.low - polygon.high))
+    return np.asarray(np.hypot(apart[..., 0], apart[..., 1]))
+
+
+def within(polygon: PlacedPolygon, other: PlacedPolygon, margin: float, asked: BoolArray) -> BoolArray:
+    """Whether two shapes are no farther apart than the margin, in the configurations asked (N,); False in the others.
+
+    Without a margin it is decided without rounding, for the vertices as they are.
+    """
+    shapely = library()
+    chosen = np.flatnonzero(asked & (gap(polygon, other) <= margin * (1.0 + 1e-9)))
+    answer = np.zeros(asked.shape, dtype=bool)
+    still, moving = (polygon, other) if polygon.still else (other, polygon)  # the first is the one that may be prepared
+    if chosen.size:
+        pair = still.at(chosen), moving.at(chosen)
+        answer[chosen] = shapely.dwithin(*pair, margin) if margin > 0.0 else shapely.intersects(*pair)
+    return answer
+
+
+def nearer(polygon: PlacedPolygon, other: PlacedPolygon, best: FloatArray) -> FloatArray:
+    """Return the distance of two shapes (N,), m, where that is less than ``best`` (N,); ``best`` elsewhere."""
+    shapely = library()
+    chosen = np.flatnonzero(gap(polygon, other) < best)
+    answer = best.copy()
+    if chosen.size:
+        answer[chosen] = np.minimum(best[chosen], shapely.distance(polygon.at(chosen), other.at(chosen)))
+    return answer

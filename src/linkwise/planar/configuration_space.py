@@ -1,27 +1,28 @@
-"""The configuration space of two joints on a grid: which configurations are occupied, and what the grid proves."""
+"""The configuration space of two joints on a grid: occupied configurations, and regions proved to be free."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.model.table import plain
-from linkwise.planar.collision import Check, Obstacles, read_margin
-from linkwise.planar.collision_shapes import BoolArray
-from linkwise.planar.configuration_space_bound import movements
-from linkwise.spatial.numbers import real
+from linkwise.model.formatting.table import plain
+from linkwise.planar.collision import BoolArray, Check, IndexPair, Obstacles, read_margin
+from linkwise.planar.evaluation import evaluated
+from linkwise.planar.link import Link
+from linkwise.planar.tree import PlanarTree, find_index
 from linkwise.spatial.scalar import FloatArray
-
-if TYPE_CHECKING:
-    from linkwise.planar.mechanism import Mechanism
+from linkwise.spatial.validation import real
 
 TURN = 2.0 * math.pi
+
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
+"""Of a placed corner, in parts of the farthest one from the origin and per radian: a dozen products and sums, with room."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,7 +161,7 @@ class ConfigurationSpace:
 
 
 def configuration_space(
-    mechanism: Mechanism,
+    mechanism: PlanarTree,
     obstacles: Obstacles = (),
     joints: tuple[int | str, int | str] = (0, 1),
     points: int | tuple[int, int] = 181,
@@ -226,8 +227,8 @@ def configuration_space(
     check = Check.of(mechanism, obstacles, pairs)
     chosen = _joints(mechanism, joints)
     held = _held(check, chosen, at)
-    given = (None, None) if limits is None else _given(limits)
-    ranges = [_range(mechanism, k, one) for k, one in zip(chosen, given, strict=True)]
+    wanted = (None, None) if limits is None else _given(limits)
+    ranges = [_range(mechanism, k, ends) for k, ends in zip(chosen, wanted, strict=True)]
     counts = _counts(points)
     first, second = (np.linspace(low, high, count) for (low, high, _), count in zip(ranges, counts, strict=True))
     grid = first, second
@@ -262,10 +263,10 @@ def _held(check: Check, joints: tuple[int, int], at: Any) -> FloatArray:
     least, most = mechanism.limits.T
     if at is None:
         return np.asarray(np.clip(np.zeros(mechanism.nq), least, most))
-    found = check.read(at)
-    if found.batch:
-        raise ArgumentError(f"at: shape {(*found.batch, mechanism.nq)}; expected ({mechanism.nq},)")
-    q: FloatArray = found.flat[0]
+    read = check.read(at)
+    if read.batch:
+        raise ArgumentError(f"at: shape {(*read.batch, mechanism.nq)}; expected ({mechanism.nq},)")
+    q: FloatArray = read.flat[0]
     for k in set(range(mechanism.nq)) - set(joints):
         if not least[k] <= q[k] <= most[k]:
             name = mechanism.coordinate_names[k]
@@ -281,42 +282,40 @@ def _configurations(at: FloatArray, joints: tuple[int, int], grid: tuple[FloatAr
     return q
 
 
-def _joints(mechanism: Mechanism, joints: Any) -> tuple[int, int]:
+def _joints(mechanism: PlanarTree, joints: Any) -> tuple[int, int]:
     names = list(mechanism.coordinate_names)
     if len(names) < 2:
         raise ArgumentError(f"configuration_space: {mechanism.name!r} has {len(names)} coordinates; expected two or more")
     wanted = f"expected two different coordinates of {choices(names)}, or indices 0 to {len(names) - 1}"
     if isinstance(joints, str) or not isinstance(joints, Iterable) or len(joints := tuple(joints)) != 2:
         raise ArgumentError(f"joints: {shown(joints)}; {wanted}")
-    found = []
+    chosen = []
     for joint in joints:
-        if isinstance(joint, str) and joint in names:
-            found.append(names.index(joint))
-        elif isinstance(joint, int | np.integer) and not isinstance(joint, bool) and -len(names) <= joint < len(names):
-            found.append(int(joint) % len(names))
-        else:
+        index = find_index(joint, names)
+        if index is None:
             raise ArgumentError(f"joints: {shown(joint)}; {wanted}")
-    if found[0] == found[1]:
+        chosen.append(index)
+    if chosen[0] == chosen[1]:
         raise ArgumentError(f"joints: {shown(joints)}; {wanted}")
-    return found[0], found[1]
+    return chosen[0], chosen[1]
 
 
 def _given(limits: Any) -> FloatArray:
     try:
-        made = real(limits)
+        ranges = real(limits)
     except TypeError:
-        made = np.empty(0)
-    if made.shape != (2, 2) or not np.isfinite(made).all() or not (made[:, 0] < made[:, 1]).all():
+        ranges = np.empty(0)
+    if ranges.shape != (2, 2) or not np.isfinite(ranges).all() or not (ranges[:, 0] < ranges[:, 1]).all():
         raise ArgumentError(f"limits: {shown(limits)}; expected two rows of two finite numbers, the lesser first")
-    return made
+    return ranges
 
 
-def _range(mechanism: Mechanism, k: int, given: FloatArray | None) -> tuple[float, float, bool]:
+def _range(mechanism: PlanarTree, k: int, wanted: FloatArray | None) -> tuple[float, float, bool]:
     """Range of a coordinate, and whether both ends are one configuration."""
     name, turns = mechanism.coordinate_names[k], mechanism.turns[k]
     least, most = (float(end) for end in mechanism.limits[k])
     endless = turns and math.isinf(least) and math.isinf(most)
-    low, high = (float(end) for end in given) if given is not None else (-math.pi, math.pi) if endless else (least, most)
+    low, high = (float(end) for end in wanted) if wanted is not None else (-math.pi, math.pi) if endless else (least, most)
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         expected = "expected two finite numbers, the lesser first: give limits to the link, or to this function"
         raise ArgumentError(f"limits of {name!r}: {low:g} to {high:g}; {expected}")
@@ -332,3 +331,73 @@ def _counts(points: Any) -> tuple[int, int]:
     if len(both) != 2 or any(not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 2 for n in both):
         raise ArgumentError(f"points: {shown(points)}; expected one or two whole numbers of at least 2")
     return int(both[0]), int(both[1])
+
+
+# ── how far links move within half a step ─────────────────────────────────────────────────────────
+
+
+def movements(check: Check, steps: Mapping[int, float], corners: FloatArray) -> FloatArray:
+    """Bound how much nearer the two polygons of each pair can come, as they are computed.
+
+    A coordinate that moves one of the two and not the other changes their distance by at most its step times the
+    greatest distance of a point of the moved link from the joint where it turns, and by its step where it slides. One
+    that moves both alike changes nothing. What rounding can do to the placed corners is added.
+
+    Parameters
+    ----------
+    check : Check
+        A mechanism without loops, obstacles, and the pairs.
+    steps : mapping of int to float
+        How far each coordinate moves at most, rad or m; the others are held.
+    corners : (2, nq) array
+        Configurations with the least and with the greatest values of all coordinates that may move.
+
+    Returns
+    -------
+    ndarray (P,)
+        m.
+    """
+    reaches = {k: _reaches(check.mechanism, k, corners) for k in steps}
+    bounds = [sum(step * _between(reaches[k], pair) for k, step in steps.items()) for pair in check.pairs]
+    return (1.0 + 1e-9) * np.array(bounds) + _rounding(check, corners)
+
+
+def _rounding(check: Check, corners: FloatArray) -> float:
+    """By how much the distance of two placed polygons may be off, m."""
+    mechanism = check.mechanism
+    offsets = sum(_offset(mechanism, k, parent, corners) for k, parent in enumerate(mechanism.parents))
+    beyond = max((float(np.abs(polygon).max()) for polygon in check.obstacles.values()), default=0.0)
+    farthest = max(offsets + max(map(_size, mechanism.links)), beyond)
+    turned = 1.0 + float(np.abs(corners[:, mechanism.turns]).sum(axis=1).max())
+    return ROUNDING * farthest * turned
+
+
+def _between(reaches: Mapping[int, float], pair: IndexPair) -> float:
+    moved = [reaches[k] for k in pair if k in reaches]
+    return moved[0] if len(moved) == 1 else 0.0
+
+
+def _reaches(mechanism: PlanarTree, coordinate: int, corners: FloatArray) -> dict[int, float]:
+    """For each link that a coordinate moves, how far a point of it moves at most for one unit of the coordinate."""
+    owner = mechanism.owner[coordinate]
+    turns = mechanism.turns[coordinate]
+    away = {owner: 0.0}  # bounds of the distances of the links' origins from that of the joint
+    for k in mechanism.order:
+        parent = mechanism.parents[k]
+        if parent in away and k != owner:
+            away[k] = away[parent] + _offset(mechanism, k, parent, corners)
+    if not turns:
+        return dict.fromkeys(away, 1.0)
+    return {k: away[k] + _size(mechanism.links[k]) for k in away}
+
+
+def _offset(mechanism: PlanarTree, link: int, parent: int, corners: FloatArray) -> float:
+    """Greatest distance of a link's origin from its parent's, or the world's: convex in the coordinate that changes it."""
+    poses = evaluated(mechanism, "poses", corners)
+    offsets = poses[:, link, :2, 2] - (poses[:, parent, :2, 2] if parent >= 0 else 0.0)
+    return float(np.hypot(offsets[:, 0], offsets[:, 1]).max())
+
+
+def _size(link: Link) -> float:
+    """Greatest distance of a vertex from the link's origin."""
+    return max((float(np.hypot(*polygon.T).max()) for polygon in link.polygons), default=0.0)

@@ -1,23 +1,21 @@
-"""The picture of a configuration space: what is occupied by which pair, what the grid proves; beside it the workspace."""
+"""The picture of a configuration space: the pairs that collide, the free region that is proved; beside it the workspace."""
 
 from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.planar import drawing_symbols as symbols
-from linkwise.planar.collision_shapes import BoolArray
+from linkwise.planar.collision import BoolArray
 from linkwise.planar.drawing import bounds, on, settled, workspace
-from linkwise.spatial.numbers import real
+from linkwise.planar.evaluation import place_polygons
+from linkwise.plot.figure import colour, figure, literal, shortened
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.figure import colour, figure, literal, shortened
-
-if TYPE_CHECKING:
-    from linkwise.planar.configuration_space import ConfigurationSpace
+from linkwise.spatial.validation import real
 
 UNSURE, CLASH = "#c9ccd1", "#b3261e"
 """Where the grid proves nothing; where a path collides."""
@@ -32,16 +30,16 @@ TRACES = 7
 """Configurations of a path that are drawn in the workspace."""
 
 
-def draw(space: ConfigurationSpace, path: Any = None, *, into: Any = None) -> Any:
+def draw(space: Any, path: Any = None, *, into: Any = None) -> Any:
     """Draw both; see `ConfigurationSpace.draw`."""
-    way = None if path is None else _path(space, path)
-    made = figure(11.5, 5.6) if into is None else into
-    left, right = made.subplots(1, 2)
-    _workspace(left, space, way)
+    route = None if path is None else _path(space, path)
+    picture = figure(11.5, 5.6) if into is None else into
+    left, right = picture.subplots(1, 2)
+    _workspace(left, space, route)
     handles = _regions(right, space)
-    handles += _posture(right, space) if way is None else _overlay(right, space, way)
+    handles += _posture(right, space) if route is None else _overlay(right, space, route)
     _axes(right, space)
-    shown_legend = made.legend(
+    shown_legend = picture.legend(
         [handle for handle, _ in handles],
         [" "] * len(handles),
         loc="outside lower center",
@@ -51,45 +49,45 @@ def draw(space: ConfigurationSpace, path: Any = None, *, into: Any = None) -> An
     )
     for words, (_, name) in zip(shown_legend.get_texts(), handles, strict=True):
         literal(words, shortened(name, 60))
-    return settled(made, into)
+    return settled(picture, into)
 
 
 # ── the workspace ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _workspace(axes: Any, space: ConfigurationSpace, way: FloatArray | None) -> None:
+def _workspace(axes: Any, space: Any, route: FloatArray | None) -> None:
     """Draw the mechanism where the path begins and ends and in between, or where the other joints are held."""
     mechanism, obstacles = space.check.mechanism, space.check.obstacles
-    shown_at = _inside(space)[None] if way is None else way
+    shown_at = _inside(space)[None] if route is None else route
     low, high = bounds(mechanism, shown_at, obstacles)
     workspace(axes, low, high)
     size = float((high - low).max())
     for name, polygon in obstacles.items():
         symbols.obstacle(axes, polygon)
         symbols.named(axes, 0.5 * (polygon.min(axis=0) + polygon.max(axis=0)), shortened(name))
-    if way is not None:
-        along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(way[:, list(space.joints)], axis=0).T))])
+    if route is not None:
+        along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(route[:, list(space.joints)], axis=0).T))])
         for distance in np.linspace(0.0, along[-1], TRACES)[1:]:
-            on(axes, mechanism, way[int(np.argmin(np.abs(along - distance)))], size, faint=True, fill=BODY)
+            on(axes, mechanism, route[int(np.argmin(np.abs(along - distance)))], size, faint=True, fill=BODY)
     on(axes, mechanism, shown_at[0], size, frames=False, fill=BODY)
-    for link, polygons in zip(mechanism.links, mechanism.place(shown_at[0]), strict=True):
+    for link, polygons in zip(mechanism.links, place_polygons(mechanism, shown_at[0]), strict=True):
         if polygons:
             symbols.named(axes, np.mean(polygons[0], axis=0), shortened(str(link.name)))
-    axes.set_title("workspace" if way is None else "workspace: the start of the path, and on its way", fontsize=11)
+    axes.set_title("workspace" if route is None else "workspace: the start of the path, and on its way", fontsize=11)
 
 
-def _inside(space: ConfigurationSpace) -> FloatArray:
+def _inside(space: Any) -> FloatArray:
     """Where the other joints are held, with the two joints as near to that as their ranges let them."""
     q = space.at.copy()
     for k, values in zip(space.joints, space.grid, strict=True):
         q[k] = np.clip(q[k], values[0], values[-1])
-    return q
+    return np.asarray(q)
 
 
 # ── the regions ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _regions(axes: Any, space: ConfigurationSpace) -> list[tuple[Any, str]]:
+def _regions(axes: Any, space: Any) -> list[tuple[Any, str]]:
     """Colour the grid's points, each with its cell; return what the legend says."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
@@ -129,14 +127,14 @@ def _stripes(hits: BoolArray) -> FloatArray:
     return np.asarray(palette[chosen])
 
 
-def _groups(space: ConfigurationSpace) -> list[tuple[str, list[int]]]:
+def _groups(space: Any) -> list[tuple[str, list[int]]]:
     """Pairs with names: each alone, or, where there are many, by obstacle, and links with links."""
     if len(space.pairs) <= MOST:
         return [(f"{first} meets {second}", [k]) for k, (first, second) in enumerate(space.pairs)]
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for k, (_, second) in enumerate(space.pairs):
-        found.setdefault(f"a link meets {second}" if second in space.check.obstacles else "two links meet", []).append(k)
-    return list(found.items())
+        groups.setdefault(f"a link meets {second}" if second in space.check.obstacles else "two links meet", []).append(k)
+    return list(groups.items())
 
 
 def _edges(values: FloatArray) -> FloatArray:
@@ -147,7 +145,7 @@ def _edges(values: FloatArray) -> FloatArray:
 # ── axes ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _axes(axes: Any, space: ConfigurationSpace) -> None:
+def _axes(axes: Any, space: Any) -> None:
     mechanism = space.check.mechanism
     x, y = space.grid
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
@@ -189,7 +187,7 @@ def _of_pi(value: float) -> str:
     return f"{sign}{'' if count == 1 else count}π/2"
 
 
-def _ends(axes: Any, space: ConfigurationSpace) -> None:
+def _ends(axes: Any, space: Any) -> None:
     """Tell the edges: a thick line is a limit; dashed ones with equal arrows are one and the same."""
     sides = {"left": 0, "right": 0, "bottom": 1, "top": 1}
     for side, which in sides.items():
@@ -211,13 +209,13 @@ def _ends(axes: Any, space: ConfigurationSpace) -> None:
                     clip_on=False,
                     zorder=8,
                 )
-    said = [("left and right edge are one", space.wraps[0]), ("bottom and top edge are one", space.wraps[1])]
-    told = [words for words, holds in said if holds]
-    if len(told) == 2:
-        told = ["a torus: opposite edges are one"]
+    edges = [("left and right edge are one", space.wraps[0]), ("bottom and top edge are one", space.wraps[1])]
+    phrases = [words for words, holds in edges if holds]
+    if len(phrases) == 2:
+        phrases = ["a torus: opposite edges are one"]
     if not all(space.wraps):
-        told.append("thick edges: limits")
-    title = "configuration space (" + "; ".join(told) + ")"
+        phrases.append("thick edges: limits")
+    title = "configuration space (" + "; ".join(phrases) + ")"
     held = space.held
     literal(axes.title, f"{title}\n{shortened(held, 90)}" if held else title)
     axes.title.set_fontsize(11)
@@ -226,44 +224,44 @@ def _ends(axes: Any, space: ConfigurationSpace) -> None:
 # ── a path ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _path(space: ConfigurationSpace, path: Any) -> FloatArray:
+def _path(space: Any, path: Any) -> FloatArray:
     """Read a path as configurations (k, nq), with points between, half a step of the grid apart at most."""
     nq = space.check.mechanism.nq
     try:
-        given = real(path)
+        corners = real(path)
     except TypeError:
-        given = np.empty(0)
-    if given.ndim != 2 or not len(given) or given.shape[1] not in (2, nq) or not np.isfinite(given).all():
+        corners = np.empty(0)
+    if corners.ndim != 2 or not len(corners) or corners.shape[1] not in (2, nq) or not np.isfinite(corners).all():
         raise ArgumentError(f"path: {shown(path)}; expected (k, 2) or (k, {nq}) finite numbers, rad or m")
-    way = given
-    if given.shape[1] == 2:
-        way = np.tile(space.at, (len(given), 1))
-        way[:, list(space.joints)] = given
-    _held(space, way)
+    route = corners
+    if corners.shape[1] == 2:
+        route = np.tile(space.at, (len(corners), 1))
+        route[:, list(space.joints)] = corners
+    _held(space, route)
     steps = np.array([0.5 * (values[1] - values[0]) for values in space.grid])
-    pieces = [way[:1]]
-    for start, end in pairwise(way):
+    pieces = [route[:1]]
+    for start, end in pairwise(route):
         count = max(1, math.ceil(float(np.max(np.abs((end - start)[list(space.joints)]) / steps))))
         pieces.append(start + np.arange(1, count + 1)[:, None] / count * (end - start))
     return np.concatenate(pieces)
 
 
-def _held(space: ConfigurationSpace, way: FloatArray) -> None:
-    others = [k for k in range(way.shape[1]) if k not in space.joints]
-    off = np.abs(way[:, others] - space.at[others]).max(initial=0.0)
+def _held(space: Any, route: FloatArray) -> None:
+    others = [k for k in range(route.shape[1]) if k not in space.joints]
+    off = np.abs(route[:, others] - space.at[others]).max(initial=0.0)
     if off > 1e-9 * max(1.0, np.abs(space.at[others]).max(initial=0.0)):
         raise ArgumentError(f"path: another joint moves, by up to {off:.3g}; expected it to be where it is held")
 
 
-def _posture(axes: Any, space: ConfigurationSpace) -> list[tuple[Any, str]]:
+def _posture(axes: Any, space: Any) -> list[tuple[Any, str]]:
     """Mark the posture that is drawn in the workspace."""
     (dot,) = axes.plot(*_inside(space)[list(space.joints)], marker="o", markersize=7, color="black", linestyle="", zorder=7)
     dot.set(markerfacecolor="white", clip_on=False)
     return [(dot, "the posture drawn in the workspace")]
 
 
-def _overlay(axes: Any, space: ConfigurationSpace, way: FloatArray) -> list[tuple[Any, str]]:
-    both = way[:, list(space.joints)].copy()
+def _overlay(axes: Any, space: Any, route: FloatArray) -> list[tuple[Any, str]]:
+    both = route[:, list(space.joints)].copy()
     for k, (values, wraps) in enumerate(zip(space.grid, space.wraps, strict=True)):
         if wraps:
             both[:, k] = values[0] + np.mod(both[:, k] - values[0], values[-1] - values[0])
@@ -275,7 +273,7 @@ def _overlay(axes: Any, space: ConfigurationSpace, way: FloatArray) -> list[tupl
     axes.plot(*both[-1], marker="s", markersize=7, markerfacecolor="white", color="black", linestyle="", zorder=7)
     handles = [(drawn, "path, from the circle to the square")]
     margins = np.full(len(space.pairs), space.margin)
-    hit = space.check.each(way, margins).any(axis=-1)
+    hit = space.check.each(route, margins).any(axis=-1)
     if hit.any():
         (marks,) = axes.plot(*both[hit].T, marker="x", markersize=5, color=CLASH, linestyle="", zorder=7)
         handles.append((marks, "path in collision"))

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.model.table import plain
+from linkwise.model.formatting.table import plain
 from linkwise.planar import drawing_symbols as symbols
-from linkwise.planar.evaluation import finite, require_numbers
+from linkwise.planar.evaluation import evaluated, place_polygons
+from linkwise.planar.link import WORLD, Link
 from linkwise.planar.polygon import obstacle_polygons
+from linkwise.planar.transforms import step
+from linkwise.planar.tree import PlanarTree, finite, require_numbers
+from linkwise.plot.figure import colour, figure, literal, shortened
+from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.figure import colour, figure, literal, shortened
-
-if TYPE_CHECKING:
-    from linkwise.planar.link import Link
-    from linkwise.planar.mechanism import Mechanism
+from linkwise.spatial.transform import transform
+from linkwise.view.scene.scene import Primitive, rgb
+from linkwise.view.scene.tessellation import Surface
 
 PIN, FRAME, EDGE = 0.013, 0.105, 0.06
 """Radius of a pin, length of a frame's axes, and the room about a picture, as shares of its size."""
@@ -28,7 +31,7 @@ LONGEST = 6.2
 
 
 def draw(
-    mechanism: Mechanism,
+    mechanism: PlanarTree,
     configuration: Any,
     *,
     obstacles: Mapping[str, Any] | list[Any] | tuple[Any, ...] = (),
@@ -80,26 +83,26 @@ def draw(
     polygons = obstacle_polygons(obstacles)
     low, high = bounds(mechanism, q[None], polygons)
     width, height = LONGEST * (high - low) / (high - low).max()
-    made = figure(max(width, 2.4) + (2.2 if names else 0.8), max(height, 2.0) + 0.8) if into is None else into
-    axes = made.add_subplot()
+    picture = figure(max(width, 2.4) + (2.2 if names else 0.8), max(height, 2.0) + 0.8) if into is None else into
+    axes = picture.add_subplot()
     workspace(axes, low, high)
     for polygon in polygons.values():
         symbols.obstacle(axes, polygon)
     on(axes, mechanism, q, float((high - low).max()), frames=frames)
     literal(axes.set_title(" ", fontsize=11), plain(mechanism.name))
     if names:
-        legend(made, axes, mechanism, polygons)
-    return settled(made, into)
+        legend(picture, axes, mechanism, polygons)
+    return settled(picture, into)
 
 
-def settled(made: Any, into: Any) -> Any:
+def settled(picture: Any, into: Any) -> Any:
     """Return a figure of our own with its layout done once: the first one is of axes that have not their shape yet."""
     if into is None:
-        made.get_layout_engine().execute(made)
-    return made
+        picture.get_layout_engine().execute(picture)
+    return picture
 
 
-def one(mechanism: Mechanism, configuration: Any) -> FloatArray:
+def one(mechanism: PlanarTree, configuration: Any) -> FloatArray:
     """Read one configuration (nq,)."""
     require_numbers(mechanism)
     q = finite(mechanism, configuration)
@@ -116,10 +119,10 @@ def workspace(axes: Any, low: FloatArray, high: FloatArray) -> None:
     axes.set_axisbelow(True)
 
 
-def bounds(mechanism: Mechanism, q: FloatArray, obstacles: Mapping[str, FloatArray]) -> tuple[FloatArray, FloatArray]:
+def bounds(mechanism: PlanarTree, q: FloatArray, obstacles: Mapping[str, FloatArray]) -> tuple[FloatArray, FloatArray]:
     """Corners (2,), (2,) of the part of the plane that shows the mechanism in configurations (N, nq) and the obstacles."""
-    poses = np.asarray(mechanism.poses(q))
-    placed = [np.asarray(polygon).reshape(-1, 2) for link in mechanism.place(q) for polygon in link]
+    poses = evaluated(mechanism, "poses", q)
+    placed = [np.asarray(polygon).reshape(-1, 2) for link in place_polygons(mechanism, q) for polygon in link]
     points = np.concatenate([*placed, poses[..., :2, 2].reshape(-1, 2), *obstacles.values()])
     size = float(np.ptp(points, axis=0).max()) or 1.0
     axes = poses[..., :2, 2, None] + 1.35 * FRAME * size * poses[..., :2, :2]  # with their labels
@@ -129,9 +132,9 @@ def bounds(mechanism: Mechanism, q: FloatArray, obstacles: Mapping[str, FloatArr
     return middle - half, middle + half
 
 
-def _frame_length(mechanism: Mechanism, q: FloatArray, size: float) -> float:
+def _frame_length(mechanism: PlanarTree, q: FloatArray, size: float) -> float:
     """Length of the axes of the frames, m: shorter where the joints are close to each other."""
-    offsets = np.asarray(mechanism.transforms(q))[:, :2, 2]
+    offsets = evaluated(mechanism, "transforms", q)[:, :2, 2]
     apart = np.hypot(offsets[:, 0], offsets[:, 1])
     apart = apart[apart > 0.02 * size]
     return min(FRAME * size, max(0.04 * size, 0.55 * float(np.median(apart)))) if apart.size else FRAME * size
@@ -139,7 +142,7 @@ def _frame_length(mechanism: Mechanism, q: FloatArray, size: float) -> float:
 
 def on(
     axes: Any,
-    mechanism: Mechanism,
+    mechanism: PlanarTree,
     q: FloatArray,
     size: float,
     *,
@@ -151,52 +154,111 @@ def on(
 
     Faint: its bodies only. With ``fill`` all its bodies have that one colour, else each its own.
     """
-    placed, poses = mechanism.place(q), np.asarray(mechanism.poses(q))
-    for k, polygons in enumerate(placed):
-        still = grounded(mechanism, k)
-        symbols.body(axes, polygons, symbols.GROUND if still else fill or colour(k), hatched=still, faint=faint)
-    if faint:
-        return
+    poses = lifted(evaluated(mechanism, "poses", q))
+    links = [primitive for k in range(len(mechanism.links)) for primitive in link_primitives(mechanism, k, fill)]
+    bodies = [primitive for primitive in links if primitive.kind == "polygon"]
+    painter = PlanePainter(axes, PIN * size, faint=faint)
+    painter.add(bodies if faint else [*links, *ground_primitives(mechanism), *loop_primitives(mechanism)])
+    painter.move(poses)
+    length = _frame_length(mechanism, q, size)
+    for k, pose in enumerate(poses[1:] if frames and not faint else (), 1):
+        symbols.frame(axes, in_plane(pose), length, str(k))
+
+
+# ── the scene ─────────────────────────────────────────────────────────────────────────────────────
+
+
+class PlanePainter:
+    """Draws primitives in the plane z = 0, seen along z.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    radius : float
+        Of a pin, m; all signs are sized by it.
+    faint : bool
+        Whether only a trace is drawn.
+    """
+
+    def __init__(self, axes: Any, radius: float, *, faint: bool = False) -> None:
+        self.axes, self.radius, self.faint = axes, radius, faint
+
+    def add(self, primitives: Iterable[Primitive]) -> None:
+        """Take what is to be drawn."""
+        self._primitives = list(primitives)
+
+    def move(self, poses: Mapping[int, FloatArray] | FloatArray) -> None:
+        """Draw everything at the frames (4, 4) of the base, and of the links from 1 on."""
+        for primitive in self._primitives:
+            place = in_plane(poses[1 + primitive.link] @ primitive.frame)
+            if primitive.surface is not None:
+                corners = primitive.surface.vertices[:, :2] @ place[:2, :2].T + place[:2, 2]
+                hatched = primitive.role == "ground"
+                symbols.body(self.axes, [corners], primitive.colour, hatched=hatched, faint=self.faint)
+            else:
+                turned = math.atan2(place[1, 0], place[0, 0])
+                SIGNS[primitive.kind](self.axes, place[:2, 2], turned, self.radius)
+
+
+SIGNS: dict[str, Callable[[Any, FloatArray, float, float], None]] = {
+    "revolute": lambda axes, at, _, radius: symbols.pin(axes, at, radius),
+    "prismatic": symbols.slot,
+    "fixed": lambda axes, at, _, radius: symbols.weld(axes, at, radius),
+    "foot": symbols.ground,
+    "loop": lambda axes, at, _, radius: symbols.pin(axes, at, radius, loop=True),
+}
+"""The sign of each kind of joint, of the ground below one, and of a closed loop."""
+
+
+def link_primitives(mechanism: PlanarTree, k: int, fill: str | None = None) -> Iterator[Primitive]:
+    """The body of a link and the sign of the joint that carries it, in the frame of the link."""
+    link, still = mechanism.links[k], grounded(mechanism, k)
+    look = rgb(symbols.GROUND if still else fill or colour(k))
+    for polygon in link.polygons:
+        surface = Surface(np.column_stack([polygon, np.zeros(len(polygon))]), np.arange(len(polygon), dtype=np.uint32)[None])
+        yield Primitive(k, "polygon", "ground" if still else "shape", colour=look, surface=surface)
+    if link.joint in SIGNS and not (still and link.polygons):
+        yield Primitive(k, link.joint, "joint", frame=_turned(link))
+
+
+def ground_primitives(mechanism: PlanarTree) -> Iterator[Primitive]:
+    """The ground on which joints stand, where their other side is not drawn itself."""
     for k, link in enumerate(mechanism.links):
-        _foot(axes, mechanism, poses, k, PIN * size)
-        if not (grounded(mechanism, k) and link.polygons):
-            joint(axes, link, poses[k, :2, 2], _direction(mechanism, poses, k), PIN * size)
-    for at in _pins_of_loops(mechanism, poses):
-        symbols.pin(axes, at, PIN * size, loop=True)
-    if frames:
-        length = _frame_length(mechanism, q, size)
-        for k, pose in enumerate(poses):
-            symbols.frame(axes, pose, length, str(k + 1))
+        if mechanism.parents[k] >= 0 or link.joint == "free" or (link.joint == "fixed" and link.polygons):
+            continue
+        if link.joint == "prismatic":
+            yield Primitive(k, "foot", "ground", frame=_turned(link))
+        else:
+            x, y, _ = step(link, [0.0])
+            yield Primitive(-1, "foot", "ground", frame=transform(np.eye(3), [x, y, 0.0]))
 
 
-def _foot(axes: Any, mechanism: Mechanism, poses: FloatArray, k: int, radius: float) -> None:
-    """Draw the ground on which a joint stands, where its other side is not drawn itself."""
-    link = mechanism.links[k]
-    if mechanism.parents[k] < 0 and (
-        link.joint in ("revolute", "prismatic") or (link.joint == "fixed" and not link.polygons)
-    ):
-        angle = _direction(mechanism, poses, k) if link.joint == "prismatic" else 0.0
-        symbols.ground(axes, poses[k, :2, 2], angle, radius)
+def loop_primitives(mechanism: PlanarTree) -> Iterator[Primitive]:
+    """Pins at the points of the first links at which loops are closed."""
+    for loop in mechanism.loops:
+        link = -1 if loop.first == WORLD else mechanism.link_index(loop.first)
+        yield Primitive(link, "loop", "closure", frame=transform(np.eye(3), [*loop.first_point.tolist(), 0.0]))
 
 
-def joint(axes: Any, link: Link, at: FloatArray, direction: float, radius: float) -> None:
-    """Draw the joint that carries a link, at its origin (2,); direction is that in which it slides, rad."""
-    if link.joint == "revolute":
-        symbols.pin(axes, at, radius)
-    elif link.joint == "prismatic":
-        symbols.slot(axes, at, direction, radius)
-    elif link.joint == "fixed":
-        symbols.weld(axes, at, radius)
+def _turned(link: Link) -> FloatArray:
+    """The frame (4, 4), in that of a link, whose x axis is that along which its joint slides."""
+    return transform(rotation_z(-float(link.theta) if link.joint == "prismatic" else 0.0).astype(float))
 
 
-def _direction(mechanism: Mechanism, poses: FloatArray, k: int) -> float:
-    """Angle of the x axis along which T_i shifts a link, in world axes, rad."""
-    parent = mechanism.parents[k]
-    turned = math.atan2(poses[parent, 1, 0], poses[parent, 0, 0]) if parent >= 0 else 0.0
-    return turned + float(mechanism.links[k].at[2])
+def lifted(poses: FloatArray) -> FloatArray:
+    """The frames (1 + L, 4, 4) of base and links in the plane z = 0 from poses (L, 3, 3)."""
+    frames = np.tile(np.eye(4), (1 + len(poses), 1, 1))
+    frames[1:, :2, :2], frames[1:, :2, 3] = poses[:, :2, :2], poses[:, :2, 2]
+    return frames
 
 
-def grounded(mechanism: Mechanism, k: int) -> bool:
+def in_plane(frame: FloatArray) -> FloatArray:
+    """The pose (3, 3) in the plane of a frame (4, 4)."""
+    return np.asarray(frame[np.ix_([0, 1, 3], [0, 1, 3])])
+
+
+def grounded(mechanism: PlanarTree, k: int) -> bool:
     """Whether a link is fixed to the ground."""
     while mechanism.links[k].joint == "fixed":
         k = mechanism.parents[k]
@@ -205,35 +267,22 @@ def grounded(mechanism: Mechanism, k: int) -> bool:
     return False
 
 
-def _pins_of_loops(mechanism: Mechanism, poses: FloatArray) -> list[FloatArray]:
-    """Points (2,) of the first links at which loops are closed, in world axes."""
-    names = mechanism.link_names
-    found = []
-    for loop in mechanism.loops:
-        point = np.asarray(loop.first_point, dtype=float)
-        if loop.first in names:
-            pose = poses[names.index(loop.first)]
-            point = pose[:2, :2] @ point + pose[:2, 2]
-        found.append(point)
-    return found
-
-
-def legend(made: Any, axes: Any, mechanism: Mechanism, obstacles: Mapping[str, FloatArray]) -> None:
+def legend(picture: Any, axes: Any, mechanism: PlanarTree, obstacles: Mapping[str, FloatArray]) -> None:
     """Name the links, and the obstacles, beside the axes."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
-    handles, found = [], []
+    handles, names = [], []
     for k, link in enumerate(mechanism.links):
         if link.polygons:
             still = grounded(mechanism, k)
             fill = symbols.GROUND if still else colour(k)
             handles.append(Patch(facecolor=to_rgba(fill, 0.38), edgecolor=fill, hatch="////" if still else None))
-            found.append(str(link.name))
+            names.append(str(link.name))
     for name in obstacles:
         handles.append(Patch(facecolor="#5f6b6d", edgecolor=symbols.INK))
-        found.append(name)
+        names.append(name)
     if handles:
-        shown = made.legend(handles, [" "] * len(handles), loc="outside right upper", frameon=False, fontsize=9)
-        for words, name in zip(shown.get_texts(), found, strict=True):
+        shown = picture.legend(handles, [" "] * len(handles), loc="outside right upper", frameon=False, fontsize=9)
+        for words, name in zip(shown.get_texts(), names, strict=True):
             literal(words, shortened(plain(name)))

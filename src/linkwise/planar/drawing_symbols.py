@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.plot.figure import literal
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.figure import literal
 
 INK, GROUND = "#222222", "#8a8f94"
 X, Y = "#b3261e", "#1b7f3b"
@@ -19,7 +19,7 @@ BELOW, BODY, JOINT, FRAME, WORDS = 1.0, 2.0, 4.0, 5.0, 7.0
 """What lies on top of what."""
 
 
-def body(axes: Any, polygons: Iterable[FloatArray], fill: str, *, hatched: bool = False, faint: bool = False) -> None:
+def body(axes: Any, polygons: Iterable[FloatArray], fill: Any, *, hatched: bool = False, faint: bool = False) -> None:
     """Fill polygons (m, 2), with a thin outline; what never moves is hatched, what is only a trace is faint."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Polygon
@@ -108,9 +108,9 @@ def words(axes: Any, at: Any, text: str, color: str = INK, size: float = 10.0, *
 
 def named(axes: Any, at: Any, text: str, color: str = INK, size: float = 9.0, **look: Any) -> Any:
     """Write a name as it is: a dollar sign makes no formula."""
-    made = words(axes, at, " ", color, size, **look)
-    literal(made, text)
-    return made
+    label = words(axes, at, " ", color, size, **look)
+    literal(label, text)
+    return label
 
 
 def frame(axes: Any, pose: FloatArray, length: float, index: str = "", *, size: float = 10.0) -> None:

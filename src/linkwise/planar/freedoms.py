@@ -1,22 +1,18 @@
-"""Degrees of freedom in the plane: three for each body, less what the joints and loops remove, with the count in words."""
+"""Degrees of freedom in the plane: three for each body less what joints and loops remove, and the rank of the loops."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy.typing as npt
 
-from linkwise.kinematics.closing import closed_samples, closing
-from linkwise.kinematics.mobility import ranks_at, regular_rank
-from linkwise.model.table import plain
-from linkwise.planar.evaluation import finite
+from linkwise.loops.loop_solver import closed_samples, closing
+from linkwise.loops.mobility import ranks_at, regular_rank
+from linkwise.model.formatting.table import plain
 from linkwise.planar.link import REMOVED, WORLD
 from linkwise.planar.loop import CLOSURES
-from linkwise.planar.structure import parent_name
-
-if TYPE_CHECKING:
-    from linkwise.planar.mechanism import Mechanism
+from linkwise.planar.spatial import twin
+from linkwise.planar.tree import PlanarTree, finite, parent_name
 
 _LEAVES = {
     "revolute": "removes 2 (the place of one point; the angle stays free)",
@@ -76,7 +72,7 @@ class Freedoms:
         return f"<Freedoms: {self.count}{rank}>"
 
 
-def freedoms(mechanism: Mechanism, configuration: npt.ArrayLike | None = None) -> Freedoms:
+def freedoms(mechanism: PlanarTree, configuration: npt.ArrayLike | None = None) -> Freedoms:
     """Count the degrees of freedom, say how, and check loops by the rank of their equations.
 
     Parameters
@@ -98,34 +94,32 @@ def freedoms(mechanism: Mechanism, configuration: npt.ArrayLike | None = None) -
     bodies = len(mechanism.links)
     removed = [REMOVED[link.joint] for link in mechanism.links] + [CLOSURES[loop.joint] for loop in mechanism.loops]
     count = 3 * bodies - sum(removed)
-    each = "3 degrees of freedom" + (" each" if bodies > 1 else "")
-    said = [f"{plain(mechanism.name)}: {bodies} bod{'ies' if bodies > 1 else 'y'} in the plane, {each}: {3 * bodies}"]
+    per_body = "3 degrees of freedom" + (" each" if bodies > 1 else "")
+    lines = [f"{plain(mechanism.name)}: {bodies} bod{'ies' if bodies > 1 else 'y'} in the plane, {per_body}: {3 * bodies}"]
     for k, link in enumerate(mechanism.links):
         on = "is free" if link.joint == "free" else f"on {_named(parent_name(mechanism, k))}, {link.joint} joint"
-        said.append(f"  {plain(link.name)} {on}: {_LEAVES[link.joint]}")
+        lines.append(f"  {plain(link.name)} {on}: {_LEAVES[link.joint]}")
     for loop in mechanism.loops:
         joined = f"{_named(loop.first)} with {_named(loop.second)}, {loop.joint} joint"
-        said.append(f"  loop {plain(loop.name)}, {joined}: {_LEAVES[loop.joint]}")
-    taken = "".join(f" - {number}" for number in removed if number)
-    said.append(f"{3 * bodies}{taken} = {_degrees(count)}" if taken else _degrees(count))
+        lines.append(f"  loop {plain(loop.name)}, {joined}: {_LEAVES[loop.joint]}")
+    losses = "".join(f" - {number}" for number in removed if number)
+    lines.append(f"{3 * bodies}{losses} = {_degrees(count)}" if losses else _degrees(count))
     if not mechanism.loops:
-        return Freedoms(count, count, "\n".join(said))
+        return Freedoms(count, count, "\n".join(lines))
     by_rank, why = _by_rank(mechanism, configuration, count)
-    return Freedoms(count, by_rank, "\n".join([*said, why]))
+    return Freedoms(count, by_rank, "\n".join([*lines, why]))
 
 
-def _by_rank(mechanism: Mechanism, configuration: npt.ArrayLike | None, count: int) -> tuple[int | None, str]:
+def _by_rank(mechanism: PlanarTree, configuration: npt.ArrayLike | None, count: int) -> tuple[int | None, str]:
     """The degrees of freedom by rank, and what they say about the count; or why there are none to tell."""
-    from linkwise.planar.closing import twin
-
     if mechanism.symbols:
         return None, "By rank: not known, for the mechanism has symbols."
     if configuration is not None:
-        found = twin(mechanism).mobility(configuration)
-        if found.singular:
-            here = f"By rank: {_degrees(found.freedoms)} at this configuration, which is singular"
-            return found.freedoms, f"{here}; {found.generic} at closed ones around it."
-        return found.freedoms, _compared(count, found.freedoms, "this configuration")
+        mobility = twin(mechanism).mobility(configuration)
+        if mobility.singular:
+            here = f"By rank: {_degrees(mobility.freedoms)} at this configuration, which is singular"
+            return mobility.freedoms, f"{here}; {mobility.generic} at closed ones around it."
+        return mobility.freedoms, _compared(count, mobility.freedoms, "this configuration")
     task = closing(twin(mechanism))
     samples = closed_samples(task)
     if not len(samples):
@@ -137,15 +131,15 @@ def _by_rank(mechanism: Mechanism, configuration: npt.ArrayLike | None, count: i
     return freedoms, _compared(count, freedoms, where) + more
 
 
-def _compared(count: int, found: int, where: str) -> str:
+def _compared(count: int, by_rank: int, where: str) -> str:
     """What the rank says about the count."""
-    said = f"By rank of the loop equations at {where}: {_degrees(found)}"
-    if found == count:
-        return f"{said} too."
-    more = found - count
+    sentence = f"By rank of the loop equations at {where}: {_degrees(by_rank)}"
+    if by_rank == count:
+        return f"{sentence} too."
+    more = by_rank - count
     return (
-        f"{said}. The lengths are such that {more} of the loop equations repeat{'s' * (more == 1)} others, which the count"
-        " cannot know (the mechanism is overconstrained)."
+        f"{sentence}. The lengths are such that {more} of the loop equations repeat{'s' * (more == 1)} others, which the"
+        " count cannot know (the mechanism is overconstrained)."
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,16 +11,23 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, ModelError, Problem, choices
 from linkwise.model.loop import Loop as SpatialLoop
-from linkwise.planar.bars import bars
 from linkwise.planar.link import WORLD, Link
 from linkwise.planar.loop import Loop
-from linkwise.planar.plane import FLAT, angle_of, flattened, plane_of
+from linkwise.planar.mechanism import Mechanism
+from linkwise.planar.polygon import bar
+from linkwise.planar.transforms import matrix, step
+from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, transform
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as SpatialMechanism
-    from linkwise.planar.mechanism import Mechanism
+
+FLAT = 1e-9
+"""Directions this near to parallel, or square to each other, are so: tables and files carry more digits than that."""
+
+PART = 0.1
+"""Width of a bar, as a part of the mean distance between joints on a link."""
 
 DUST = 4e-15
 """Lengths below this part of the mechanism's size, and angles, are 0: a few dozen roundings, for frames are brought from the
@@ -63,18 +71,16 @@ def from_spatial(mechanism: SpatialMechanism, polygons: Mapping[str, npt.ArrayLi
     >>> arm.links[1].a, arm.poses([0.3, 0.4])[1, :2, 2].round(3).tolist()
     (1.0, [0.955, 0.296])
     """
-    from linkwise.planar.mechanism import Mechanism
-
     mechanism.require_numbers("planar.from_spatial")
     _check_kinds(mechanism)
-    made = _Flattening(mechanism)
-    links = [made.link(k) for k in range(len(mechanism.links))]
-    loops = [made.loop(loop) for loop in mechanism.loops]
-    if made.problems:
-        raise ModelError(made.problems)
+    flattening = _Flattening(mechanism)
+    links = [flattening.link(k) for k in range(len(mechanism.links))]
+    loops = [flattening.loop(loop) for loop in mechanism.loops]
+    if flattening.problems:
+        raise ModelError(flattening.problems)
     whole = Mechanism(_freed(links), loops, mechanism.name)
-    found = _shapes(whole, polygons)
-    return whole.replace(links=[link.replace(polygons=found.get(str(link.name), ())) for link in whole.links])
+    shapes = _shapes(whole, polygons)
+    return whole.replace(links=[link.replace(polygons=shapes.get(str(link.name), ())) for link in whole.links])
 
 
 class _Flattening:
@@ -104,7 +110,7 @@ class _Flattening:
         carrier = self.bodies[parent] if parent >= 0 else np.eye(4)
         to_body = inverse(self.bodies[k]) @ self.frames[k]
         com = to_body[:3, :3] @ link.body.com + to_body[:3, 3]
-        rest: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "name": link.name,
             "parent": WORLD if parent < 0 else self.mechanism.links[parent].name,
             "joint_name": link.joint_name,
@@ -113,7 +119,7 @@ class _Flattening:
             "com": com[:2] if link.body.mass else (0.0, 0.0),
             "inertia": float((to_body[:3, :3] @ link.body.tensor @ to_body[:3, :3].T)[2, 2]),
         }
-        return Link(joint=link.joint, **self._placed(k, inverse(carrier)), **rest)
+        return Link(joint=link.joint, **self._placed(k, inverse(carrier)), **fields)
 
     def _placed(self, k: int, from_plane: FloatArray) -> dict[str, Any]:
         """The fields a, theta and at of a link, on the carrier that `from_plane` leads to."""
@@ -142,14 +148,18 @@ class _Flattening:
 
     def loop(self, loop: SpatialLoop) -> Loop:
         """The planar loop; notes a problem where it cannot close in the plane."""
-        one, two = (self._end(name, frame) for name, frame in _ends(loop))
+        first_end, second_end = (self._end(name, frame) for name, frame in _ends(loop))
         item = f"loop {loop.name!r}" if loop.name else "loop"
-        scale = max(1.0, *(float(np.abs(end[:3, 3]).max()) for end in (one[0], two[0])))
-        apart = float(two[1] - one[1])
+        scale = max(1.0, *(float(np.abs(end[:3, 3]).max()) for end in (first_end[0], second_end[0])))
+        apart = float(second_end[1] - first_end[1])
         if abs(apart) > FLAT * scale:
             self.problems.append(Problem(item, "second_frame", apart, "both ends in one plane; they are this far apart, m"))
-        turned = one[0][:3, :3] @ two[0][:3, :3].T
-        axes = [turned[:, 2]] if loop.kind == "full" else [end[0][:3, 2] * one[0][2, 2] for end in (one, two)]
+        turned = first_end[0][:3, :3] @ second_end[0][:3, :3].T
+        axes = (
+            [turned[:, 2]]
+            if loop.kind == "full"
+            else [end[0][:3, 2] * first_end[0][2, 2] for end in (first_end, second_end)]
+        )
         if loop.kind != "point" and max(float(np.linalg.norm(axis - np.eye(3)[2])) for axis in axes) > FLAT:
             expected = "axes along the normal of the plane, of one sense" if loop.kind == "hinge" else "a turn in the plane"
             self.problems.append(Problem(item, "second_frame", loop.second_frame.round(6).tolist(), expected))
@@ -157,7 +167,9 @@ class _Flattening:
         rigid: dict[str, Any] = {}
         if loop.kind == "full":
             rigid = {"joint": "fixed", "angle": _swept(angle_of(transform(turned)), DUST)}
-        return Loop(first, self._point(one[0][:2, 3]), second, self._point(two[0][:2, 3]), name=loop.name, **rigid)
+        return Loop(
+            first, self._point(first_end[0][:2, 3]), second, self._point(second_end[0][:2, 3]), name=loop.name, **rigid
+        )
 
     def _end(self, name: str, frame: FloatArray) -> tuple[FloatArray, float]:
         """A loop's frame in the planar body frame, and its height over the plane."""
@@ -210,14 +222,14 @@ def _check_kinds(mechanism: SpatialMechanism) -> None:
 
 def _freed(links: list[Link]) -> list[Link]:
     """The links, each three that `spatial` makes of a free one as one again."""
-    made: list[Link] = []
+    freed: list[Link] = []
     k = 0
     while k < len(links):
         three = links[k : k + 3]
-        free = _is_free(three) and all(sum(one.parent == slide.name for one in links) == 1 for slide in three[:2])
-        made.append(_free(three) if free else links[k])
+        free = _is_free(three) and all(sum(link.parent == slide.name for link in links) == 1 for slide in three[:2])
+        freed.append(_free(three) if free else links[k])
         k += 3 if free else 1
-    return made
+    return freed
 
 
 def _is_free(three: list[Link]) -> bool:
@@ -249,3 +261,130 @@ def _shapes(mechanism: Mechanism, polygons: Any) -> dict[str, Any]:
     if unknown:
         raise ArgumentError(f"polygons has {choices(unknown)}, no link; there is {choices(mechanism.link_names)}")
     return dict(polygons)
+
+
+# ── the plane ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def plane_of(mechanism: SpatialMechanism, joints: list[FloatArray]) -> FloatArray:
+    """The frame (4, 4) at the world's origin whose z axis is the plane's normal.
+
+    Raises
+    ------
+    ModelError
+        Where there is no such plane: the links that move out of it.
+    """
+    axes = {k: joints[k][:3, :3] @ link.axis for k, link in enumerate(mechanism.links) if link.moves}
+    turning = {k: axis for k, axis in axes.items() if mechanism.links[k].joint == "revolute"}
+    sliding = {k: axis for k, axis in axes.items() if mechanism.links[k].joint == "prismatic"}
+    normal = next(iter(turning.values()), None)
+    if normal is None:
+        normal = next(candidate for candidate in _normals([*sliding.values()]))
+    problems = []
+    for k, axis in turning.items():
+        if np.linalg.norm(axis - normal) > FLAT:
+            first = mechanism.links[next(iter(turning))].name
+            expected = f"that of {first!r}, {_row(normal)}, at the zero position: all parallel, and of one sense"
+            problems.append(Problem(f"link {mechanism.links[k].name!r}", "axis", _row(axis), expected))
+    for k, axis in sliding.items():
+        if abs(axis @ normal) > FLAT:
+            expected = f"in the plane across {_row(normal)}, at the zero position"
+            problems.append(Problem(f"link {mechanism.links[k].name!r}", "axis", _row(axis), expected))
+    if problems:
+        raise ModelError(problems)
+    return transform(_axes(normal))
+
+
+def flattened(pose: FloatArray) -> FloatArray:
+    """The frame in the plane z = 0 at the same x and y, with the x axis of a frame as seen there, or its y axis."""
+    seen = next(k for k in range(3) if np.hypot(*pose[:2, k]) > 0.5)
+    x, y = pose[:2, seen] / np.hypot(*pose[:2, seen])
+    if pose[2, 2] > 0.5 and seen == 0 and abs(pose[2, 0]) < FLAT:
+        x, y = pose[0, 0], pose[1, 0]  # (as it stands: a right angle in a table stays one)
+    turned = np.array([[x, -y, 0.0], [y, x, 0.0], [0.0, 0.0, 1.0]])
+    return transform(turned, [pose[0, 3], pose[1, 3], 0.0])
+
+
+def angle_of(pose: FloatArray) -> float:
+    """The angle (rad) about z by which a frame in the plane is turned."""
+    return float(np.arctan2(pose[1, 0] + 0.0, pose[0, 0]))
+
+
+def _axes(normal: FloatArray) -> FloatArray:
+    """The rotation (3, 3) whose z is the normal and whose x is the world's x, seen in the plane, or its y."""
+    near = np.round(normal)
+    z = near if np.linalg.norm(normal - near) <= FLAT else normal
+    start = np.eye(3)[0 if abs(z[0]) < 1.0 - FLAT else 1]
+    x = start - z * (start @ z)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)
+
+
+def _normals(axes: list[FloatArray]) -> Iterator[FloatArray]:
+    """What may be the normal of a plane with these directions in it: z, y or x of the world, else what is across two."""
+    for candidate in np.eye(3)[::-1]:
+        if all(abs(axis @ candidate) <= FLAT for axis in axes):
+            yield candidate
+    for a, b in combinations(axes, 2):
+        across = np.cross(a, b)
+        if np.linalg.norm(across) > FLAT:
+            yield across / np.linalg.norm(across)
+    across = np.cross(axes[0], np.eye(3)[int(np.argmin(np.abs(axes[0])))])
+    yield across / np.linalg.norm(across)
+
+
+def _row(vector: FloatArray) -> list[float]:
+    return [float(value) for value in vector.round(6) + 0.0]
+
+
+# ── shapes for links that have none ───────────────────────────────────────────────────────────────
+
+
+def bars(mechanism: PlanarTree) -> dict[str, tuple[FloatArray, ...]]:
+    """Polygons by link: a bar from its origin to the joint of each child, at coordinates 0, and to each pin of a loop.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Without symbols.
+
+    Returns
+    -------
+    dict
+        Nothing for a link on which there is no second joint.
+
+    Examples
+    --------
+    >>> from linkwise import planar
+    >>> {name: len(shapes) for name, shapes in bars(planar.Mechanism([planar.Link(), planar.Link(a=1.0)])).items()}
+    {'link1': 1, 'link2': 0}
+    """
+    ends: dict[str, list[FloatArray]] = {str(link.name): [] for link in mechanism.links}
+    for k, link in enumerate(mechanism.links):
+        if mechanism.parents[k] >= 0:
+            x, y, _ = step(link, [0.0] * len(link.coordinate_names))
+            ends[str(mechanism.links[mechanism.parents[k]].name)].append(np.array([x, y]))
+    for loop in mechanism.loops:
+        for name, point in ((loop.first, loop.first_point), (loop.second, loop.second_point)):
+            if name in ends:
+                ends[name].append(point)
+    apart = {name: _apart(several) for name, several in ends.items()}
+    reaches = [float(np.hypot(*end)) for several in apart.values() for end in several]
+    width = PART * float(np.mean(reaches)) if reaches else 0.0
+    return {name: tuple(_bar_to(end, width) for end in several) for name, several in apart.items()}
+
+
+def _apart(ends: list[FloatArray]) -> list[FloatArray]:
+    """The points that are neither the origin nor, but for rounding, one before: several joints may be on one pin."""
+    kept = [np.zeros(2)]
+    near = 1e-12 * max((float(np.hypot(*end)) for end in ends), default=0.0)
+    for end in ends:
+        if all(np.hypot(*(end - other)) > near for other in kept):
+            kept.append(end)
+    return kept[1:]
+
+
+def _bar_to(end: FloatArray, width: float) -> FloatArray:
+    """A bar from the origin to a point."""
+    turn = matrix((0.0, 0.0, float(np.arctan2(end[1], end[0]))))[:2, :2].astype(np.float64)
+    return bar(float(np.hypot(*end)), width) @ turn.T

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices, members
-from linkwise.expr.node import Expr
-from linkwise.model.checks import Checker, frozen
 from linkwise.model.inertia import Inertia
-from linkwise.model.symbolic import any_nonzero, content, substituted
+from linkwise.model.symbolic import any_nonzero, content
+from linkwise.model.validation import Checker, frozen
 from linkwise.planar.polygon import given_polygons
-from linkwise.spatial.numbers import real
+from linkwise.planar.record import Record, number_text, point_text
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import real
 
 JointKind = Literal["revolute", "prismatic", "fixed", "free"]
 
@@ -29,7 +27,7 @@ WORLD = "world"
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class Link(Record):
     """A rigid link A_i in the plane, hung by a joint on its parent.
 
     Its body frame has the origin at the joint with the parent and the x axis, by habit, through the next joint. The
@@ -79,6 +77,8 @@ class Link:
     >>> forearm
     Link('forearm', 'revolute', a=1, 1 polygon)
     """
+
+    numeric = ("a", "theta", "at", "mass", "com", "inertia")
 
     polygons: tuple[FloatArray, ...]
     joint: JointKind
@@ -160,34 +160,6 @@ class Link:
         half = 0.5 * self.inertia
         return Inertia(self.mass, (x, y, 0.0), (half, half, self.inertia))
 
-    def replace(self, **changes: Any) -> Link:
-        """The same link with other values for some fields (any argument of `Link`); checked again.
-
-        Raises
-        ------
-        ArgumentError
-            Naming the fields there are.
-
-        Examples
-        --------
-        >>> from linkwise import planar
-        >>> planar.Link(name="rod").replace(a=2.0).a
-        2.0
-        """
-        values = self._values()
-        unknown = sorted(changes.keys() - values.keys())
-        if unknown:
-            raise ArgumentError(f"a planar link has no field {choices(unknown)}; it has {members(values)}")
-        return Link(**{**values, **changes})
-
-    def substituted(self, numbers: Mapping[Expr, Any]) -> Link:
-        """The same link with numbers, or other expressions, put in for symbols; checked again."""
-        fields_with = ("a", "theta", "at", "mass", "com", "inertia")
-        return self.replace(**{field: substituted(getattr(self, field), numbers) for field in fields_with})
-
-    def _values(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal links, hashable."""
@@ -196,31 +168,16 @@ class Link:
         words = (self.joint, self.parent, self.name, self.joint_name)
         return (shapes, words, limits, content((*self.numbers[:6], self.com, self.inertia)))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Link) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._values(),)
-
     def __repr__(self) -> str:
-        said = [repr(self.name), repr(self.joint)] if self.name else [repr(self.joint)]
-        said += [f"{field}={_plain(getattr(self, field))}" for field in ("a", "theta") if any_nonzero(getattr(self, field))]
-        said += [f"at=({', '.join(map(_plain, self.at))})"] if any_nonzero(self.at) else []
-        said += [f"parent={self.parent!r}"] if self.parent else []
+        parts = [repr(self.name), repr(self.joint)] if self.name else [repr(self.joint)]
+        parts += [
+            f"{field}={number_text(getattr(self, field))}" for field in ("a", "theta") if any_nonzero(getattr(self, field))
+        ]
+        parts += [f"at={point_text(self.at)}"] if any_nonzero(self.at) else []
+        parts += [f"parent={self.parent!r}"] if self.parent else []
         count = len(self.polygons)
-        said.append("1 polygon" if count == 1 else f"{count} polygons")
-        return f"Link({', '.join(said)})"
-
-
-def _rebuild(values: dict[str, Any]) -> Link:
-    return Link(**values)
-
-
-def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+        parts.append("1 polygon" if count == 1 else f"{count} polygons")
+        return f"Link({', '.join(parts)})"
 
 
 def _at(check: Checker, at: Any) -> tuple[Any, Any, Any]:
@@ -249,11 +206,11 @@ def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
     shape = (3, 2) if kind == "free" else (2,)
     expected = "a row of two numbers, least and greatest, for each of x, y and theta" if kind == "free" else "two numbers"
     try:
-        made = real(limits)
+        bounds = real(limits)
     except TypeError:
-        made = np.empty(0)
-    least, most = (made[..., 0], made[..., 1]) if made.shape == shape else (np.inf, -np.inf)
+        bounds = np.empty(0)
+    least, most = (bounds[..., 0], bounds[..., 1]) if bounds.shape == shape else (np.inf, -np.inf)
     if not np.all((least <= most) & (least < np.inf) & (most > -np.inf)):
         check.report("limits", limits, f"{expected}, the least first, neither NaN, or None")
         return None
-    return None if np.isinf(made).all() else frozen(made + 0.0)
+    return None if np.isinf(bounds).all() else frozen(bounds + 0.0)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, ModelError, shown
-from linkwise.model.checks import Checker, frozen
-from linkwise.spatial.numbers import real
+from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import real
 
 EXPECTED = "a polygon (m, 2) of at least 3 points x, y (m), or a sequence of such"
 
@@ -92,9 +92,9 @@ def _size(check: Checker, length: Any, width: Any, positive: bool = False) -> tu
     """The length of a bar, which may have to be positive, and half its width, which has to."""
     along, half = check.number("length", length, least=0.0, known=True), 0.5 * check.number("width", width, known=True)
     wrong = {problem.field for problem in check.problems}
-    for field, given, made in (("length", length, along), ("width", width, half)):
-        if field not in wrong and not made > 0.0 and (positive or field == "width"):
-            check.report(field, given, "a finite number > 0")
+    for field, argument, value in (("length", length, along), ("width", width, half)):
+        if field not in wrong and not value > 0.0 and (positive or field == "width"):
+            check.report(field, argument, "a finite number > 0")
     try:
         check.finish()
     except ModelError as error:
@@ -102,26 +102,26 @@ def _size(check: Checker, length: Any, width: Any, positive: bool = False) -> tu
     return along, half
 
 
-def given_polygons(check: Checker, field: str, given: Any) -> tuple[FloatArray, ...]:
+def given_polygons(check: Checker, field: str, polygons: Any) -> tuple[FloatArray, ...]:
     """The polygons of a link, read-only copies: one or several were given; nothing after a report."""
-    if given is None:
+    if polygons is None:
         return ()
-    whole = _points(given)
+    whole = _points(polygons)
     if whole is not None and whole.ndim == 2:
-        made = _checked(check, field, given)
-        return () if made is None else (made,)
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        check.report(field, given, EXPECTED)
+        polygon = _checked(check, field, polygons)
+        return () if polygon is None else (polygon,)
+    if isinstance(polygons, (str, bytes)) or not isinstance(polygons, Iterable):
+        check.report(field, polygons, EXPECTED)
         return ()
-    each = tuple(given)
-    several = [_checked(check, f"{field}[{k}]", one) for k, one in enumerate(each)]
-    return tuple(one for one in several if one is not None)
+    sequence = tuple(polygons)
+    several = [_checked(check, f"{field}[{k}]", polygon) for k, polygon in enumerate(sequence)]
+    return tuple(polygon for polygon in several if polygon is not None)
 
 
-def _points(given: Any) -> FloatArray | None:
+def _points(value: Any) -> FloatArray | None:
     """An array of numbers; None for anything else."""
     try:
-        return real(given)
+        return real(value)
     except TypeError:
         return None
 
@@ -151,28 +151,28 @@ def obstacle_polygons(obstacles: Any) -> dict[str, FloatArray]:
     return {name: _obstacle(name, polygon) for name, polygon in named.items()}
 
 
-def _obstacle(name: str, given: Any) -> FloatArray:
-    made, wrong = _read(given, "a polygon (m, 2) of at least 3 points x, y (m); obstacles are a list or a dict of such")
+def _obstacle(name: str, polygon: Any) -> FloatArray:
+    points, wrong = _read(polygon, "a polygon (m, 2) of at least 3 points x, y (m); obstacles are a list or a dict of such")
     if wrong:
-        raise ArgumentError(f"{name}: {shown(given)}; expected {wrong}")
-    return made
+        raise ArgumentError(f"{name}: {shown(polygon)}; expected {wrong}")
+    return points
 
 
-def _checked(check: Checker, field: str, given: Any) -> FloatArray | None:
+def _checked(check: Checker, field: str, polygon: Any) -> FloatArray | None:
     """One polygon, or None after a report of what is wrong with it."""
-    made, wrong = _read(given, EXPECTED)
+    points, wrong = _read(polygon, EXPECTED)
     if wrong:
-        check.report(field, given, wrong)
+        check.report(field, polygon, wrong)
         return None
-    return frozen(made)
+    return frozen(points)
 
 
-def _read(given: Any, expected: str) -> tuple[FloatArray, str]:
+def _read(polygon: Any, expected: str) -> tuple[FloatArray, str]:
     """A polygon, as a copy whose zeros have no sign, and what it should be and is not."""
-    made = _points(given)
-    if made is None or made.ndim != 2 or made.shape[1] != 2:
+    points = _points(polygon)
+    if points is None or points.ndim != 2 or points.shape[1] != 2:
         return np.empty((0, 2)), expected
-    return made + 0.0, _fault(made)
+    return points + 0.0, _fault(points)
 
 
 def _fault(points: FloatArray) -> str:
@@ -199,8 +199,8 @@ def _fault(points: FloatArray) -> str:
 def _crossing(start: FloatArray, end: FloatArray) -> tuple[int, int] | None:
     """Two edges, from point i and from point j, that share more than the corner of neighbours; none in most polygons."""
     count = len(start)
-    one, other = end - start, np.roll(end - start, -1, axis=0)
-    folds = (one[:, 0] * other[:, 1] == one[:, 1] * other[:, 0]) & ((one * other).sum(axis=1) < 0)
+    edge, following = end - start, np.roll(end - start, -1, axis=0)
+    folds = (edge[:, 0] * following[:, 1] == edge[:, 1] * following[:, 0]) & ((edge * following).sum(axis=1) < 0)
     if folds.any():  # an edge that runs straight back over the one before
         place = int(np.argmax(folds))
         return place, (place + 1) % count
@@ -226,8 +226,8 @@ def _meet(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> Any:
 
 def _side(a: FloatArray, b: FloatArray, p: FloatArray) -> Any:
     """The sign of the area of the triangle a b p: on which side of the line a b the point p is."""
-    one, other = b - a, p - a
-    return np.sign(one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0])
+    along, across = b - a, p - a
+    return np.sign(along[..., 0] * across[..., 1] - along[..., 1] * across[..., 0])
 
 
 def _within(a: FloatArray, b: FloatArray, p: FloatArray) -> Any:

@@ -1,33 +1,45 @@
-"""A planar mechanism as one in space: the same links in the plane z = 0, the same coordinates in the same order."""
+"""A planar mechanism as one in space, in the plane z = 0, with the same coordinates; its loops are closed there."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, members
+from linkwise.loops import Linkage, assemble
 from linkwise.model import link as space
 from linkwise.model.loop import Loop as SpatialLoop
 from linkwise.model.symbolic import any_nonzero
+from linkwise.planar.evaluation import evaluated
 from linkwise.planar.link import WORLD, Link
 from linkwise.planar.loop import Loop
-from linkwise.planar.structure import parent_name
-from linkwise.spatial.numbers import numbers
+from linkwise.planar.tree import PlanarTree, finite, parent_name
 from linkwise.spatial.rotation import rotation_z
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
+from linkwise.spatial.validation import numbers
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as SpatialMechanism
-    from linkwise.planar.mechanism import Mechanism
 
 _KINDS = {"revolute": "hinge", "fixed": "full"}
 """What the closures of the plane are in space."""
 
+CLOSED = 1e-11
+"""Up to here loops count as closed: gaps over the size of the mechanism, and the sine of an angle.
 
-def spatial(mechanism: Mechanism, gravity: npt.ArrayLike | None = None) -> SpatialMechanism:
+The solver closes them to 1e-12 of the longest offset; the poses are computed another way here, and a few dozen roundings of
+2e-16 of the size of the mechanism, with the offset shorter than that size, stay far within the factor of ten.
+"""
+
+_making = threading.RLock()
+
+
+def spatial(mechanism: PlanarTree, gravity: npt.ArrayLike | None = None) -> SpatialMechanism:
     """Make the spatial mechanism of a planar one, in the plane z = 0.
 
     Coordinates, their names, order and limits are the same, and so is the frame of every link. A free link becomes three:
@@ -62,7 +74,7 @@ def spatial(mechanism: Mechanism, gravity: npt.ArrayLike | None = None) -> Spati
     """
     from linkwise.mechanism import Mechanism as SpatialMechanism
 
-    links = [made for k, link in enumerate(mechanism.links) for made in _links(link, parent_name(mechanism, k))]
+    links = [part for k, link in enumerate(mechanism.links) for part in _links(link, parent_name(mechanism, k))]
     falls = _gravity(mechanism, gravity)
     loops = [_loop(loop) for loop in mechanism.loops]
     return SpatialMechanism(links, loops=loops, gravity=falls, name=mechanism.name)
@@ -79,15 +91,15 @@ def _links(link: Link, parent: str) -> list[space.Link]:
             space.Link(limits=theta, name=name, parent=f"{name}.y", joint_name=f"{name}.theta", body=body),
         ]
     limits = None if link.limits is None else tuple(link.limits.tolist())
-    rest: dict[str, Any] = {"name": name, "parent": _base(parent), "limits": limits, "body": body}
-    rest["joint_name"] = link.joint_name
+    fields: dict[str, Any] = {"name": name, "parent": _base(parent), "limits": limits, "body": body}
+    fields["joint_name"] = link.joint_name
     at = _standing(*link.at)
     if link.joint == "prismatic":
         turned = _standing(0.0, 0.0, link.theta)
-        return [space.Link(joint="prismatic", before=at, axis=(1, 0, 0), after=turned, offset=link.a, **rest)]
+        return [space.Link(joint="prismatic", before=at, axis=(1, 0, 0), after=turned, offset=link.a, **fields)]
     if link.joint == "fixed":
-        return [space.Link(joint="fixed", before=at @ _standing(link.a, 0.0, link.theta), **rest)]
-    return [space.Link(before=at @ _standing(link.a, 0.0, 0.0), offset=link.theta, **rest)]
+        return [space.Link(joint="fixed", before=at @ _standing(link.a, 0.0, link.theta), **fields)]
+    return [space.Link(before=at @ _standing(link.a, 0.0, 0.0), offset=link.theta, **fields)]
 
 
 def _loop(loop: Loop) -> SpatialLoop:
@@ -105,7 +117,7 @@ def _base(name: str) -> str:
     return "base" if name == WORLD else name
 
 
-def _gravity(mechanism: Mechanism, gravity: npt.ArrayLike | None) -> tuple[float, float, float]:
+def _gravity(mechanism: PlanarTree, gravity: npt.ArrayLike | None) -> tuple[float, float, float]:
     if gravity is None:
         heavy = [str(link.name) for link in mechanism.links if any_nonzero(link.mass)]
         if heavy:
@@ -114,7 +126,111 @@ def _gravity(mechanism: Mechanism, gravity: npt.ArrayLike | None) -> tuple[float
                 " (0, 0) where it lies"
             )
         return (0.0, 0.0, 0.0)
-    made = numbers("gravity", gravity, "2 finite numbers")
-    if made.shape != (2,):
-        raise ArgumentError(f"gravity has the shape {made.shape}; expected (2,): along x and y")
-    return (float(made[0]), float(made[1]), 0.0)
+    vector = numbers("gravity", gravity, "2 finite numbers")
+    if vector.shape != (2,):
+        raise ArgumentError(f"gravity has the shape {vector.shape}; expected (2,): along x and y")
+    return (float(vector[0]), float(vector[1]), 0.0)
+
+
+# ── loops ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def close(mechanism: PlanarTree, configuration: npt.ArrayLike, driven: str | Sequence[str] | None = None) -> FloatArray:
+    """Find a configuration near the one given at which all loops are closed.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Without loops every configuration is closed, and is given back.
+    configuration : (..., nq) array_like
+        The values of the driven coordinates, and of the others about where they should be: of several ways to put the
+        mechanism together, the one that is found is near by.
+    driven : str or sequence of str, optional
+        Names of the coordinates that keep their values: as many as there are degrees of freedom. Without, none does: the
+        loops are closed near the configuration.
+
+    Returns
+    -------
+    ndarray (..., nq)
+        Closed, and within the limits.
+
+    Raises
+    ------
+    ArgumentError
+        Where one of the configurations cannot be closed: which, and why; where the coordinates cannot drive.
+
+    Examples
+    --------
+    A parallelogram of rods 0.1 and 0.3 m long, whose crank is turned by a right angle:
+
+    >>> import numpy as np
+    >>> from linkwise import planar
+    >>> links = [
+    ...     planar.Link(name="crank"),
+    ...     planar.Link(name="coupler", a=0.1),
+    ...     planar.Link(name="rocker", parent="world", a=0.3),
+    ... ]
+    >>> pin = planar.Loop("coupler", (0.3, 0.0), "rocker", (0.1, 0.0))
+    >>> parallelogram = planar.Mechanism(links, [pin])
+    >>> close(parallelogram, [np.pi / 2, -1.5, 1.5], driven="crank").round(4).tolist()
+    [1.5708, -1.5708, 1.5708]
+    """
+    q = finite(mechanism, configuration).copy()
+    if not mechanism.loops:
+        return q
+    if driven is None:
+        solution = assemble(twin(mechanism), q)
+    else:
+        linkage = linkage_of(mechanism, driven)
+        solution = linkage.position(linkage.driven_part(q), q)
+    if not np.all(solution.success):
+        _refuse(mechanism, q, solution)
+    _check_closed(mechanism, solution.q)
+    return np.asarray(solution.q)
+
+
+def linkage_of(mechanism: PlanarTree, driven: str | Sequence[str] | None = None) -> Linkage:
+    """The linkage of the spatial twin, kept with the mechanism; None leaves the choice of the driven coordinates to it."""
+    key = (driven,) if isinstance(driven, str) else driven if driven is None else tuple(driven)
+    kept: dict[Any, Linkage] = mechanism.__dict__.setdefault("_linkages", {})
+    if key not in kept:
+        with _making:
+            if key not in kept:
+                kept[key] = Linkage(twin(mechanism), key)
+    return kept[key]
+
+
+def twin(mechanism: PlanarTree) -> SpatialMechanism:
+    """The spatial mechanism without gravity, for kinematics alone, kept with the planar one."""
+    kept: SpatialMechanism | None = mechanism.__dict__.get("_twin")
+    if kept is None:
+        kept = mechanism.__dict__.setdefault("_twin", spatial(mechanism, (0.0, 0.0)))
+    return kept
+
+
+def _refuse(mechanism: PlanarTree, q: FloatArray, solution: Any) -> None:
+    """Say which configuration was not closed, and why."""
+    if np.ndim(solution.success):
+        place = tuple(int(k) for k in np.argwhere(~solution.success)[0])
+        where, value, why = f" {place}", q[place], solution.explain(place)
+    else:
+        where, value, why = "", q, solution.explain()
+    pairs = zip(mechanism.coordinate_names, value.tolist(), strict=True)
+    values = ", ".join(f"{name} {number:.6g}" for name, number in pairs)
+    reason = why.partition(": q is")[0]  # (which says where that would be)
+    raise ArgumentError(f"configuration{where} of {mechanism.name!r}, {values}, was not closed: {reason}")
+
+
+def _check_closed(mechanism: PlanarTree, q: FloatArray) -> None:
+    """Look once more, by the planar poses, whether the loops are closed."""
+    gaps = np.abs(evaluated(mechanism, "gaps", q))
+    away = np.abs(evaluated(mechanism, "poses", q)[..., :2, 2]).max(axis=(-1, -2))
+    size = np.maximum(away, max(float(np.abs(part).max()) for part in _points(mechanism)))
+    off = np.maximum(gaps[..., :2].max(axis=(-1, -2)) / size, gaps[..., 2].max(axis=-1))
+    if not (off <= CLOSED).all():
+        names = members(str(loop.name) for loop in mechanism.loops)
+        raise ArgumentError(f"the loops of {mechanism.name!r}, {names}, are still open by {off.max():.3g} of its size")
+
+
+def _points(mechanism: PlanarTree) -> list[FloatArray]:
+    return [point for loop in mechanism.loops for point in (loop.first_point, loop.second_point)] + [np.array([1e-300])]

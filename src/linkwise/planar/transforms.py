@@ -1,19 +1,17 @@
-"""Where planar links are: the transforms T_i, their products along the paths, placed points, over scalars of any kind."""
+"""The transforms T_i of planar links, their products along paths, and placed points, over scalars of any kind."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from linkwise.kernel import Kernel, trace
 from linkwise.planar.link import Link
+from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import Array, blank, cos_sin
-
-if TYPE_CHECKING:
-    from linkwise.planar.mechanism import Mechanism
 
 Step = tuple[Any, Any, Any]
 """x, y and the angle by which a frame stands in another."""
@@ -38,62 +36,62 @@ def matrix(place: Step) -> Array:
     """The homogeneous transform (3, 3): [[c, -s, x], [s, c, y], [0, 0, 1]]."""
     x, y, angle = place
     c, s = cos_sin(angle)
-    made = blank(3, 3)
-    made[:2] = [[c, -s, x], [s, c, y]]
-    made[2, 2] = 1.0
-    return made
+    T = blank(3, 3)
+    T[:2] = [[c, -s, x], [s, c, y]]
+    T[2, 2] = 1.0
+    return T
 
 
-def transforms(mechanism: Mechanism, q: Array) -> Array:
+def transforms(mechanism: PlanarTree, q: Array) -> Array:
     """T_i (L, 3, 3) of every link: from its body frame to its parent's."""
-    return np.array([matrix(one) for one in _steps(mechanism, q)], dtype=object)
+    return np.array([matrix(place) for place in _steps(mechanism, q)], dtype=object)
 
 
-def poses(mechanism: Mechanism, q: Array) -> Array:
+def poses(mechanism: PlanarTree, q: Array) -> Array:
     """T_world_link (L, 3, 3) of every link: the product of the T_i along its path, in which the angles add up."""
-    return np.array([matrix(one) for one in world_steps(mechanism, q)], dtype=object)
+    return np.array([matrix(place) for place in world_steps(mechanism, q)], dtype=object)
 
 
-def world_steps(mechanism: Mechanism, q: Array) -> list[Step]:
+def world_steps(mechanism: PlanarTree, q: Array) -> list[Step]:
     """Where every body frame is in the world: x, y and the angle."""
     steps = _steps(mechanism, q)
-    found: list[Step] = list(steps)
+    places: list[Step] = list(steps)
     for k in mechanism.order:
         if mechanism.parents[k] >= 0:
-            px, py, turned = found[mechanism.parents[k]]
+            px, py, turned = places[mechanism.parents[k]]
             x, y, angle = steps[k]
             c, s = cos_sin(turned)
             across, along = _plus(_times(x, s), _times(y, c)), _plus(_times(x, c), -_times(y, s))
-            found[k] = (_plus(px, along), _plus(py, across), _plus(turned, angle))
-    return found
+            places[k] = (_plus(px, along), _plus(py, across), _plus(turned, angle))
+    return places
 
 
-def gaps(mechanism: Mechanism, q: Array) -> Array:
+def gaps(mechanism: PlanarTree, q: Array) -> Array:
     """How far the loops are open (loops, 3), m, m and the sine of an angle.
 
     The second point as seen from the first, world axes, and how far the second body is turned from where a rigid connection
     has it, 0 for a pin.
     """
-    placed = {link.name: one for link, one in zip(mechanism.links, world_steps(mechanism, q), strict=True)}
-    found = blank(len(mechanism.loops), 3)
+    placed = {link.name: place for link, place in zip(mechanism.links, world_steps(mechanism, q), strict=True)}
+    openings = blank(len(mechanism.loops), 3)
     for k, loop in enumerate(mechanism.loops):
         first, second = (placed.get(name, (0.0, 0.0, 0.0)) for name in (loop.first, loop.second))
         (x1, y1), (x2, y2) = apply(matrix(first), loop.first_point), apply(matrix(second), loop.second_point)
         turned = _plus(_plus(second[2], -first[2]), -loop.angle)
-        found[k] = [x2 - x1, y2 - y1, cos_sin(turned)[1] if loop.joint == "fixed" else 0.0]
-    return found
+        openings[k] = [x2 - x1, y2 - y1, cos_sin(turned)[1] if loop.joint == "fixed" else 0.0]
+    return openings
 
 
-def place(mechanism: Mechanism, q: Array) -> Array:
+def place(mechanism: PlanarTree, q: Array) -> Array:
     """Every point (V, 2) of every polygon in the world, in the order of the links."""
     return placed(mechanism, poses(mechanism, q))
 
 
-def placed(mechanism: Mechanism, frames: Array) -> Array:
+def placed(mechanism: PlanarTree, frames: Array) -> Array:
     """The same for poses (L, 3, 3) that are known."""
     pairs = zip(mechanism.links, frames, strict=True)
-    found = [apply(pose, point) for link, pose in pairs for shape in link.polygons for point in shape.tolist()]
-    return np.array(found, dtype=object).reshape(-1, 2)
+    points = [apply(pose, point) for link, pose in pairs for shape in link.polygons for point in shape.tolist()]
+    return np.array(points, dtype=object).reshape(-1, 2)
 
 
 def apply(pose: Array, point: Any) -> Array:
@@ -108,14 +106,14 @@ def placing() -> Kernel:
     return Kernel(trace(apply, "place", {"pose": (3, 3), "point": (2,)}, {"placed": (2,)}))
 
 
-def _steps(mechanism: Mechanism, q: Array) -> list[Step]:
+def _steps(mechanism: PlanarTree, q: Array) -> list[Step]:
     first = 0
-    found = []
+    steps = []
     for link in mechanism.links:
         count = len(link.coordinate_names)
-        found.append(step(link, q[first : first + count]))
+        steps.append(step(link, q[first : first + count]))
         first += count
-    return found
+    return steps
 
 
 def _plus(a: Any, b: Any) -> Any:

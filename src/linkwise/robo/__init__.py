@@ -4,7 +4,6 @@ from linkwise.robo.lists import KINDS as KINDS
 from linkwise.robo.lists import Link as Link
 from linkwise.robo.lists import Motor as Motor
 from linkwise.robo.mathematica import loads as loads
-from linkwise.robo.puma import puma560 as puma560
 from linkwise.robo.robot import Robot as Robot
 from linkwise.robo.robot import robot as robot
 from linkwise.robo.robot import to_mechanism as to_mechanism
@@ -15,3 +14,4 @@ from linkwise.robo.tasks import inverse_dynamics as inverse_dynamics
 from linkwise.robo.tasks import inverse_kinematics as inverse_kinematics
 from linkwise.robo.tasks import mass_matrix as mass_matrix
 from linkwise.robo.writing import from_mechanism as from_mechanism
+from linkwise.robo.writing import puma560 as puma560

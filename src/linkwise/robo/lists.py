@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
 
 import numpy as np
 
 from linkwise.errors import ModelError, Problem
 from linkwise.expr.node import Expr, origins_of
-from linkwise.model.checks import Checker
 from linkwise.model.inertia import tensor_from
 from linkwise.model.symbolic import any_nonzero, content, parameters_in
+from linkwise.model.validation import Checker
 from linkwise.spatial.scalar import FloatArray
 
 KINDS: tuple[str, ...] = (
@@ -28,8 +28,110 @@ KINDS: tuple[str, ...] = (
 Vector = tuple[float, float, float]
 
 
+Read = Callable[[Checker, str, Any], Any]
+"""Checks the value of a field, reports what is wrong with it, and gives it in the form in which it is kept."""
+
+
+class _Item:
+    """A link or motor: its fields, read in the order of the list, and equal where all of them are."""
+
+    _word = "item"
+    _reads: ClassVar[dict[str, Read]]
+
+    def __init_subclass__(cls) -> None:
+        hints = get_type_hints(cls, include_extras=True).items()
+        cls._reads = {name: hint.__metadata__[0] for name, hint in hints if hasattr(hint, "__metadata__")}
+
+    def __post_init__(self) -> None:
+        check = Checker(f"{self._word} {self.number!r}")  # type: ignore[attr-defined]
+        for name, read in self._reads.items():
+            object.__setattr__(self, name, read(check, name, getattr(self, name)))
+        check.finish()
+
+    def to_list(self) -> list[Any]:
+        """The plain list, with the fields as they were given: symbols of SymPy as such."""
+        return [_plain(getattr(self, name)) for name in self._reads]
+
+    def _key(self) -> tuple[object, ...]:
+        """Equal for equal items, hashable; symbols may stand in one where numbers stand in the other."""
+        return tuple(content(getattr(self, name)) for name in self._reads)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and isinstance(other, _Item) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Expr) and origins_of(parameters_in([value])):
+        from linkwise.equations.tape_to_sympy import expressions_to_sympy
+
+        return expressions_to_sympy(value)[()]
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
+
+
+def _count(least: int) -> Read:
+    def read(check: Checker, field: str, value: Any) -> int:
+        if _is_count(value, least):
+            return int(value)
+        check.report(field, value, f"a whole number >= {least}")
+        return least
+
+    return read
+
+
+def _numbers(check: Checker, field: str, value: Any, *, none: bool = False) -> tuple[int, ...]:
+    """Numbers of links or motors, each once; none of them is said by 0, alone or in a list."""
+    listed = (value,) if _is_count(value, 0) else value
+    kind = "motors, or [] for none" if none else "links, or {0} for none"
+    if isinstance(listed, (set, frozenset)) and all(_is_count(number, 0) for number in listed):
+        listed = sorted(listed)
+    if not isinstance(listed, (list, tuple)) or not all(_is_count(number, 0) for number in listed) or not (listed or none):
+        check.report(field, value, f"numbers of {kind}")
+        return ()
+    unique = tuple(int(number) for number in listed)
+    if unique in {(), (0,)}:
+        return ()
+    if 0 in unique or len(set(unique)) < len(unique):
+        check.report(field, value, f"numbers of {kind}; each once, and 0 only alone")
+        return ()
+    return unique
+
+
+def _ratio(check: Checker, field: str, value: Any) -> Any:
+    ratio = check.number(field, value, default=1.0)
+    if not any_nonzero(ratio):
+        check.report(field, value, "a number other than 0 (1 is direct drive)")
+    return ratio
+
+
+def _kind(check: Checker, field: str, value: Any) -> Any:
+    return check.choice(field, value, KINDS)
+
+
+def _links(check: Checker, field: str, value: Any) -> tuple[int, ...]:
+    return _numbers(check, field, value) or (0,)
+
+
+def _motors(check: Checker, field: str, value: Any) -> tuple[int, ...]:
+    return _numbers(check, field, value, none=True)
+
+
+def _tensor(check: Checker, field: str, value: Any) -> tuple[Any, ...]:
+    return tuple(tuple(row) for row in tensor_from(check, value, field).tolist())
+
+
+def _vector(check: Checker, field: str, value: Any) -> tuple[Any, ...]:
+    return tuple(check.vector(field, value).tolist())
+
+
 @dataclass(frozen=True, eq=False)
-class Link:
+class Link(_Item):
     """One link and the joint that carries it; the fields stand in the order of the list.
 
     ``T_previous_link = Trans(l) Rot(axis, q + a)`` for a rotational joint, ``Trans(l) Trans((q + a) axis)`` for a
@@ -70,25 +172,18 @@ class Link:
     ((0,), (0.4, 0.0, 0.0))
     """
 
-    number: int
-    kind: str
-    connected: Any
-    previous: int
-    mass: float
-    inertia: Any
-    l: Any  # noqa: E741  (the name that Robo gives it)
-    p: Any
-    a: float
-    motors: Any
+    _word = "link"
 
-    def __post_init__(self) -> None:
-        check = Checker(f"link {self.number!r}")
-        _set(self, _shared(check, self))
-        _set(self, {"kind": check.choice("kind", self.kind, KINDS)})
-        _set(self, {"connected": _numbers(check, "connected", self.connected) or (0,)})
-        _set(self, {"previous": _count(check, "previous", self.previous, 0)})
-        _set(self, {"motors": _numbers(check, "motors", self.motors, none=True)})
-        check.finish()
+    number: Annotated[int, _count(1)]
+    kind: Annotated[str, _kind]
+    connected: Annotated[Any, _links]
+    previous: Annotated[int, _count(0)]
+    mass: Annotated[float, Checker.number]
+    inertia: Annotated[Any, _tensor]
+    l: Annotated[Any, _vector]  # noqa: E741  (the name that Robo gives it)
+    p: Annotated[Any, _vector]
+    a: Annotated[float, Checker.number]
+    motors: Annotated[Any, _motors]
 
     @property
     def axis(self) -> FloatArray:
@@ -100,19 +195,9 @@ class Link:
         """Whether the joint is translational."""
         return self.kind.startswith("Translational")
 
-    def to_list(self) -> list[Any]:
-        """The plain list of ten items."""
-        return _listed(self)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Link) and _key(self) == _key(other)
-
-    def __hash__(self) -> int:
-        return hash(_key(self))
-
 
 @dataclass(frozen=True, eq=False)
-class Motor:
+class Motor(_Item):
     """One motor, a rotor that a link carries; the fields stand in the order of the list.
 
     Its frame stands at `l` on the carrying link, and the rotor turns there, about the axis letter of the joint that it
@@ -150,36 +235,17 @@ class Motor:
     60.0
     """
 
-    number: int
-    link: int
-    driven_joint: int
-    mass: float
-    inertia: Any
-    l: Any  # noqa: E741  (the name that Robo gives it)
-    p: Any
-    a: float
-    G: float
+    _word = "motor"
 
-    def __post_init__(self) -> None:
-        check = Checker(f"motor {self.number!r}")
-        _set(self, _shared(check, self))
-        _set(self, {"link": _count(check, "link", self.link, 0)})
-        _set(self, {"driven_joint": _count(check, "driven_joint", self.driven_joint, 1)})
-        ratio = check.number("G", self.G, default=1.0)
-        if not any_nonzero(ratio):
-            check.report("G", self.G, "a number other than 0 (1 is direct drive)")
-        _set(self, {"G": ratio})
-        check.finish()
-
-    def to_list(self) -> list[Any]:
-        """The plain list of nine items."""
-        return _listed(self)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Motor) and _key(self) == _key(other)
-
-    def __hash__(self) -> int:
-        return hash(_key(self))
+    number: Annotated[int, _count(1)]
+    link: Annotated[int, _count(0)]
+    driven_joint: Annotated[int, _count(1)]
+    mass: Annotated[float, Checker.number]
+    inertia: Annotated[Any, _tensor]
+    l: Annotated[Any, _vector]  # noqa: E741  (the name that Robo gives it)
+    p: Annotated[Any, _vector]
+    a: Annotated[float, Checker.number]
+    G: Annotated[float, _ratio]
 
 
 Item = TypeVar("Item", Link, Motor)
@@ -188,95 +254,31 @@ _BLANKS: dict[str, Any] = {"mass": 0, "inertia": 0, "l": (0, 0, 0), "p": (0, 0, 
 """The fields that say nothing of what hangs where; what they all are in an item of which one is at fault."""
 
 
-def items(kind: type[Item], word: str, given: Any) -> tuple[list[Item], list[Problem], bool]:
+def items(kind: type[Item], word: str, sequence: Any) -> tuple[list[Item], list[Problem], bool]:
     """The items of a list, each made from a plain one where it is not made yet, and what is wrong with them.
 
     Also whether it is known all the same what hangs where: faulty masses and the like are zero then.
     """
     names = [field.name for field in fields(kind)]
     expected = f"{len(names)} items: {', '.join(names)}"
-    if not isinstance(given, Iterable) or isinstance(given, (str, bytes)):
-        return [], [Problem(f"list of {word}s", "value", given, f"a list of {word}s, each {expected}")], False
-    made: list[Item] = []
+    if not isinstance(sequence, Iterable) or isinstance(sequence, (str, bytes)):
+        return [], [Problem(f"list of {word}s", "value", sequence, f"a list of {word}s, each {expected}")], False
+    accepted: list[Item] = []
     problems: list[Problem] = []
     known = True
-    for place, item in enumerate(given, start=1):
+    for place, item in enumerate(sequence, start=1):
         if isinstance(item, kind):
-            made.append(item)
+            accepted.append(item)
         elif not isinstance(item, Sequence) or isinstance(item, str) or len(item) != len(names):
             problems.append(Problem(f"{word} at place {place} of the list", "value", item, expected))
             known = False
         else:
             try:
-                made.append(kind(*item))
+                accepted.append(kind(*item))
             except ModelError as error:
                 problems += error.problems
                 if {problem.field for problem in error.problems} <= _BLANKS.keys():
-                    made.append(kind(*(_BLANKS.get(name, value) for name, value in zip(names, item, strict=True))))
+                    accepted.append(kind(*(_BLANKS.get(name, value) for name, value in zip(names, item, strict=True))))
                 else:
                     known = False
-    return made, problems, known
-
-
-def _shared(check: Checker, item: Any) -> dict[str, Any]:
-    """The fields that links and motors have alike, checked one by one."""
-    return {
-        "number": _count(check, "number", item.number, 1),
-        "mass": check.number("mass", item.mass),
-        "inertia": tuple(tuple(row) for row in tensor_from(check, item.inertia).tolist()),
-        "l": tuple(check.vector("l", item.l).tolist()),
-        "p": tuple(check.vector("p", item.p).tolist()),
-        "a": check.number("a", item.a),
-    }
-
-
-def _set(item: Any, values: dict[str, Any]) -> None:
-    for field, value in values.items():
-        object.__setattr__(item, field, value)
-
-
-def _is_count(value: Any, least: int) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
-
-
-def _count(check: Checker, field: str, value: Any, least: int) -> int:
-    if _is_count(value, least):
-        return int(value)
-    check.report(field, value, f"a whole number >= {least}")
-    return least
-
-
-def _numbers(check: Checker, field: str, value: Any, *, none: bool = False) -> tuple[int, ...]:
-    """Numbers of links or motors, each once; none of them is said by 0, alone or in a list."""
-    given = (value,) if _is_count(value, 0) else value
-    what = "motors, or [] for none" if none else "links, or {0} for none"
-    if isinstance(given, (set, frozenset)) and all(_is_count(one, 0) for one in given):
-        given = sorted(given)
-    if not isinstance(given, (list, tuple)) or not all(_is_count(one, 0) for one in given) or not (given or none):
-        check.report(field, value, f"numbers of {what}")
-        return ()
-    found = tuple(int(one) for one in given)
-    if found in {(), (0,)}:
-        return ()
-    if 0 in found or len(set(found)) < len(found):
-        check.report(field, value, f"numbers of {what}; each once, and 0 only alone")
-        return ()
-    return found
-
-
-def _key(item: Link | Motor) -> tuple[object, ...]:
-    """Equal for equal items, hashable; symbols may stand in one where numbers stand in the other."""
-    return tuple(content(getattr(item, field.name)) for field in fields(item))
-
-
-def _listed(item: Link | Motor) -> list[Any]:
-    """The fields as they were given: symbols of SymPy as such."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, Expr) and origins_of(parameters_in([value])):
-            from linkwise.equations.graph import expressions_to_sympy
-
-            return expressions_to_sympy(value)[()]
-        return [plain(one) for one in value] if isinstance(value, tuple) else value
-
-    return [plain(getattr(item, field.name)) for field in fields(item)]
+    return accepted, problems, known

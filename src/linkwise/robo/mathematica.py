@@ -10,7 +10,7 @@ from typing import Any
 
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.expr.node import Expr
-from linkwise.model.naming import symbols
+from linkwise.expr.symbols import symbols
 from linkwise.robo.lists import KINDS
 
 DEEPEST = 50
@@ -91,28 +91,28 @@ def _tokens(text: str) -> Iterator[_Token]:
             line += text.count("\n", place, end)
             place = end
             continue
-        found = _TOKEN.match(text, place)
-        if found is None:
+        match = _TOKEN.match(text, place)
+        if match is None:
             raise ArgumentError(f"line {line}: {text[place]!r} is not read; expected Mathematica's lists, names and numbers")
-        if found.lastgroup == "number" and (exponent := _EXPONENT.match(text, found.end())):
-            number = shown(found[0] + exponent[0], 40)
+        if match.lastgroup == "number" and (exponent := _EXPONENT.match(text, match.end())):
+            number = shown(match[0] + exponent[0], 40)
             raise ArgumentError(
-                f"line {line}: {number}; expected {found[0][:40]}*^{exponent[1][:40]}, or a blank for a product"
+                f"line {line}: {number}; expected {match[0][:40]}*^{exponent[1][:40]}, or a blank for a product"
             )
-        if found.lastgroup != "space":
-            yield _Token(str(found.lastgroup), found[0], line)
-        line += found[0] == "\n"
-        place = found.end()
+        if match.lastgroup != "space":
+            yield _Token(str(match.lastgroup), match[0], line)
+        line += match[0] == "\n"
+        place = match.end()
     yield _Token("end", "", line)
 
 
 def _end_of_comment(text: str, place: int, line: int) -> int:
     """The place after a comment, which may hold others."""
     depth = 0
-    for found in _COMMENT.finditer(text, place):
-        depth += 1 if found[0] == "(*" else -1
+    for mark in _COMMENT.finditer(text, place):
+        depth += 1 if mark[0] == "(*" else -1
         if depth == 0:
-            return found.end()
+            return mark.end()
     raise ArgumentError(f"line {line}: a comment does not end; expected *)")
 
 
@@ -132,7 +132,8 @@ class _Reader:
         while self._skip("line", ";").kind != "end":
             self._definition()
         links, motors = (
-            self.defined.get(f"{word}s", [found[number] for number in sorted(found)]) for word, found in self.items.items()
+            self.defined.get(f"{word}s", [numbered[number] for number in sorted(numbered)])
+            for word, numbered in self.items.items()
         )
         if not links or not isinstance(links, list) or not isinstance(motors, list):
             raise ArgumentError("the text defines no links; expected Link[1] = {...} and so on")
@@ -157,7 +158,7 @@ class _Reader:
             self._refuse(name, f"{name.text} is Mathematica's own", "another name")
         self.delayed = self._here().text == ":="
         self.place += 1
-        value = self._sum()
+        value = self._value()
         label = name.text if number is None else f"{name.text}[{number}]"
         if label in self.unsettled:
             self._refuse(name, label, f"its definition before line {self.unsettled[label]}, where it is used")
@@ -172,39 +173,28 @@ class _Reader:
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────
 
-    def _sum(self) -> Any:
-        value = self._product()
-        while (token := self._here()).text in {"+", "-"} and token.kind == "mark":
-            self.place += 1
-            value = self._combined(token, value, self._product())
-        return value
-
-    def _product(self) -> Any:
-        value = self._signed()
+    def _value(self, lowest: int = 1) -> Any:
+        """A value with the operations that bind at least so tightly."""
+        value = self._signed() if lowest <= SIGN else self._primary()
         while True:
             token = self._here()
-            if token.text in {"*", "/"} and token.kind == "mark":
-                self.place += 1
-                value = self._combined(token, value, self._signed())
-            elif token.kind in {"number", "word"} or token.text == "(":  # a space is a product
-                value = self._combined(_Token("mark", "*", token.line), value, self._power())
-            else:
+            implied = token.kind in {"number", "word"} or token.text == "("  # a space is a product
+            level, _ = _OPERATIONS.get("*" if implied else token.text if token.kind == "mark" else "", (0, None))
+            if level < lowest or not level:
                 return value
+            if implied:
+                value = self._combined(_Token("mark", "*", token.line), value, self._value(POWER))
+                continue
+            self.place += 1
+            right = self._nested(token, lambda: self._value(SIGN)) if level == POWER else self._value(level + 1)
+            value = self._combined(token, value, right)
 
     def _signed(self) -> Any:
         sign = 1
         while (token := self._skip("line")).text in {"+", "-"} and token.kind == "mark":
             sign, self.place = -sign if token.text == "-" else sign, self.place + 1
-        value = self._power()
+        value = self._value(POWER)
         return value if sign > 0 else self._combined(_Token("mark", "*", token.line), -1, value)
-
-    def _power(self) -> Any:
-        value = self._primary()
-        token = self._here()
-        if token.text != "^":
-            return value
-        self.place += 1
-        return self._combined(token, value, self._nested(token, self._signed))
 
     def _primary(self) -> Any:
         token = self._skip("line")
@@ -242,27 +232,27 @@ class _Reader:
         if self.delayed:
             self.unsettled.setdefault(label, token.line)
 
-    def _call(self, token: _Token, given: list[Any]) -> Any:
+    def _call(self, token: _Token, args: list[Any]) -> Any:
         if token.text in self.items:
-            found = self.items[token.text]
-            if len(given) != 1 or not isinstance(given[0], int) or given[0] not in found:
-                defined = members(sorted(found)) if found else "none"
-                inside = ", ".join(map(_brief, given))
+            defined_items = self.items[token.text]
+            if len(args) != 1 or not isinstance(args[0], int) or args[0] not in defined_items:
+                defined = members(sorted(defined_items)) if defined_items else "none"
+                inside = ", ".join(map(_brief, args))
                 self._refuse(token, f"{token.text}[{inside}]", f"one that is defined before: {defined}")
-            self._settle(token, f"{token.text}[{given[0]}]")
-            return found[given[0]]
-        if token.text not in _FUNCTIONS or len(given) != 1:
-            self._refuse(token, f"{token.text}[...] of {len(given)}", f"{members(_FUNCTIONS)} of one argument")
-        return self._computed(token, lambda: _FUNCTIONS[token.text](given[0]), given)
+            self._settle(token, f"{token.text}[{args[0]}]")
+            return defined_items[args[0]]
+        if token.text not in _FUNCTIONS or len(args) != 1:
+            self._refuse(token, f"{token.text}[...] of {len(args)}", f"{members(_FUNCTIONS)} of one argument")
+        return self._computed(token, lambda: _FUNCTIONS[token.text](args[0]), args)
 
     def _until(self, end: str) -> list[Any]:
         """Values with commas between them, and the closing bracket."""
         values: list[Any] = []
         if self._skip("line").text != end:
-            values.append(self._sum())
+            values.append(self._value())
             while self._skip("line").text == ",":
                 self.place += 1
-                values.append(self._sum())
+                values.append(self._value())
         self._take(end, f"{end} or a comma")
         size = 1 + sum(self.sizes.get(id(value), 0) if isinstance(value, list) else 1 for value in values)
         if size > LARGEST:
@@ -283,16 +273,16 @@ class _Reader:
         return value
 
     def _combined(self, token: _Token, left: Any, right: Any) -> Any:
-        return self._computed(token, lambda: _OPERATIONS[token.text](left, right), [left, right])
+        return self._computed(token, lambda: _OPERATIONS[token.text][1](left, right), [left, right])
 
-    def _computed(self, token: _Token, compute: Callable[[], Any], given: list[Any]) -> Any:
+    def _computed(self, token: _Token, compute: Callable[[], Any], args: list[Any]) -> Any:
         """A result that is a finite number, an expression or a list; anything else is refused."""
         try:
             value = compute()
         except (TypeError, ValueError, ArithmeticError):
             value = math.nan
         if isinstance(value, (int, float)) and not math.isfinite(value):
-            values = " and ".join(map(_brief, given))
+            values = " and ".join(map(_brief, args))
             self._refuse(token, f"{token.text!r} of {values}", "real and finite numbers, or symbols")
         return value
 
@@ -327,8 +317,8 @@ class _Reader:
         self.place += 1
         return token
 
-    def _refuse(self, token: _Token, what: str, expected: str) -> Any:
-        raise ArgumentError(f"line {token.line}: {what}; expected {expected}")
+    def _refuse(self, token: _Token, problem: str, expected: str) -> Any:
+        raise ArgumentError(f"line {token.line}: {problem}; expected {expected}")
 
 
 def _brief(value: Any) -> str:
@@ -337,7 +327,7 @@ def _brief(value: Any) -> str:
         return (
             "{...}"
             if len(value) > 3
-            else "{" + ", ".join(_brief(one) if isinstance(one, float | int) else "..." for one in value) + "}"
+            else "{" + ", ".join(_brief(item) if isinstance(item, float | int) else "..." for item in value) + "}"
         )
     return shown(value, 40) if isinstance(value, str | int | float) or not value.args else "an expression"
 
@@ -366,13 +356,17 @@ def _added(left: Any, right: Any) -> Any:
     return left + right
 
 
-_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": _added,
-    "-": lambda left, right: left - right,
-    "*": _multiplied,
-    "/": lambda left, right: left / right,
-    "^": _raised,
+SIGN, POWER = 3, 4
+"""How tightly a sign and a power bind, beside the operations of the table."""
+
+_OPERATIONS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
+    "+": (1, _added),
+    "-": (1, lambda left, right: left - right),
+    "*": (2, _multiplied),
+    "/": (2, lambda left, right: left / right),
+    "^": (POWER, _raised),
 }
+"""How tightly each binds, and what it computes."""
 
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "Sin": lambda x: x.sin() if isinstance(x, Expr) else math.sin(x),

@@ -1,8 +1,9 @@
-"""Two lists become a robot: checked, and made into a mechanism."""
+"""Two lists become a robot: checked, also for what must agree between their items, and made into a mechanism."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +11,102 @@ import numpy as np
 
 import linkwise.model.link
 import linkwise.model.motor
-from linkwise.errors import ArgumentError, ModelError, Problem, choices, shown
+from linkwise.errors import ArgumentError, ModelError, Problem, choices, members, shown
 from linkwise.mechanism import Mechanism
-from linkwise.model.checks import Checker
 from linkwise.model.inertia import Inertia
 from linkwise.model.tree import GRAVITY
+from linkwise.model.validation import Checker
 from linkwise.robo.lists import Link, Motor, items
-from linkwise.robo.topology import base_numbers, disagreements, outward
 from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.six_vector import around
+from linkwise.spatial.spatial_vectors import around
 from linkwise.spatial.transform import translation
+
+
+def disagreements(links: Sequence[Link], motors: Sequence[Motor]) -> list[Problem]:
+    """Every problem that no link and no motor has alone: numbers, the tree, and which motor is where."""
+    return [*_numbering(links, motors), *_tree(links), *_mounting(links, motors)]
+
+
+def base_numbers(links: Sequence[Link]) -> tuple[int, int]:
+    """What names the base as a previous link: 0, and N + 1, its number in Rodriguez's count."""
+    return 0, len(links) + 1
+
+
+def outward(links: Sequence[Link]) -> list[Link]:
+    """The links from the base to the tips, each after the one that it hangs on.
+
+    In the order of their numbers as far as that goes: of falling ones where all hang on links of greater number, else of
+    rising ones.
+    """
+    bases = base_numbers(links)
+    falling = all(link.previous in bases or link.previous > link.number for link in links)
+    waiting = sorted(links, key=lambda link: link.number, reverse=falling)
+    placed = set(bases)
+    ordered: list[Link] = []
+    while waiting:
+        following = next(link for link in waiting if link.previous in placed)
+        waiting.remove(following)
+        placed.add(following.number)
+        ordered.append(following)
+    return ordered
+
+
+def _numbering(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Problem]:
+    count = len(links)
+    for link in links:
+        if link.number > count:
+            yield Problem(f"link {link.number}", "number", link.number, f"1 to {count}, for there are {count} links")
+    for word, items_of_kind in (("link", links), ("motor", motors)):
+        for number, times in Counter(item.number for item in items_of_kind).items():
+            if times > 1:
+                yield Problem(f"{word} {number}", "number", number, f"a number of its own; {times} {word}s have this one")
+
+
+def _tree(links: Sequence[Link]) -> Iterator[Problem]:
+    known = {link.number: link.previous for link in links}
+    for link in links:
+        item = f"link {link.number}"
+        ring = link.number in _inward(known, link.number)
+        if link.previous not in base_numbers(links) and (link.previous not in known or ring):
+            others = sorted(n for n in known if n != link.number and link.number not in _inward(known, n))
+            expected = f"0 (the base){f' or another link, {members(others)}' if others else ''}"
+            yield Problem(
+                item, "previous", link.previous, expected + ("; links hang on each other in a ring" if ring else "")
+            )
+        hanging = tuple(sorted(other.number for other in links if other.previous == link.number)) or (0,)
+        if tuple(sorted(link.connected)) != hanging:
+            named = "0" if hanging == (0,) else members(hanging)
+            expected = f"{named}, the links whose previous is {link.number}" if named != "0" else "0, for no link names it"
+            yield Problem(item, "connected", list(link.connected), expected)
+        listing = sorted(other.number for other in links if link.number in other.connected)
+        if len(listing) > 1:
+            expected = f"one link that it hangs on; links {members(listing)} each name it as connected"
+            yield Problem(item, "previous", link.previous, expected)
+
+
+def _inward(previous: Mapping[int, int], number: int) -> set[int]:
+    """The links that a link hangs on, directly or through others: itself among them where they form a ring."""
+    ancestors: set[int] = set()
+    while (number := previous.get(number, 0)) in previous and number not in ancestors:
+        ancestors.add(number)
+    return ancestors
+
+
+def _mounting(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Problem]:
+    known = {link.number for link in links}
+    for motor in motors:
+        item = f"motor {motor.number}"
+        if motor.link not in {0, *known}:
+            yield Problem(item, "link", motor.link, f"a link, {members(sorted(known))}, or 0 (the base)")
+        if motor.driven_joint not in known:
+            yield Problem(item, "driven_joint", motor.driven_joint, f"a link, {members(sorted(known))}")
+    for link in links:
+        mounted = sorted(motor.number for motor in motors if motor.link == link.number)
+        if sorted(link.motors) != mounted:
+            said = f"{members(mounted)}, the motors" if mounted else "none, for there are no motors"
+            yield Problem(f"link {link.number}", "motors", list(link.motors), f"{said} whose link is {link.number}")
+
 
 ROTORS = ("bodies", "contained", "reduced")
 """How rotors count: see `robot`."""
@@ -136,26 +222,26 @@ def robot(
             raise ArgumentError(f"{field} is {value!r}; expected {choices(allowed)}")
     if not isinstance(physical, (bool, np.bool_)):
         raise ArgumentError(f"physical is {shown(physical)}; expected True or False")
-    given, problems, known = items(Link, "link", links)
+    link_items, problems, known = items(Link, "link", links)
     carried, others, also_known = items(Motor, "motor", motors)
     problems += others
-    if known and not given:
+    if known and not link_items:
         problems.append(Problem("list of links", "value", [], "one link or more"))
     elif known and also_known:
-        problems += disagreements(given, carried)
-    bodies = {link.number: _body(link, inertia_about, physical, problems) for link in given}
-    made = _rotors(given, carried, rotors, problems)
+        problems += disagreements(link_items, carried)
+    bodies = {link.number: _body(link, inertia_about, physical, problems) for link in link_items}
+    rotor_motors = _rotors(link_items, carried, rotors, problems)
     check = Checker("robot")
     T_link_tool = check.rigid("tool", tool)
     problems += check.problems
     if problems:
         raise ModelError(problems)
-    ordered = outward(given)
+    ordered = outward(link_items)
     if l_from == "own":
         T_link_tool = translation(*ordered[-1].l) @ T_link_tool
-    placed = [_link(link, _joint(link, given, l_from), bodies[link.number], given) for link in ordered]
-    whole = Mechanism(placed, motors=made, base=base, tool=T_link_tool, gravity=gravity, payload=payload, name=name)
-    return Robot(tuple(given), tuple(carried), whole)
+    placed = [_link(link, _joint(link, link_items, l_from), bodies[link.number], link_items) for link in ordered]
+    whole = Mechanism(placed, motors=rotor_motors, base=base, tool=T_link_tool, gravity=gravity, payload=payload, name=name)
+    return Robot(tuple(link_items), tuple(carried), whole)
 
 
 def to_mechanism(links: Any, motors: Any = (), **options: Any) -> Mechanism:
@@ -181,9 +267,9 @@ def _body(link: Link, about: str, physical: bool, problems: list[Problem]) -> In
     if about == "joint":
         p = np.array(link.p)
         tensor = tensor - link.mass * around(np.outer(p, p))
-    made = Inertia.checked(check, link.mass, link.p, tensor, physical)
+    inertia = Inertia.checked(check, link.mass, link.p, tensor, physical)
     problems += check.problems
-    return made
+    return inertia
 
 
 def _joint(link: Link, links: Sequence[Link], l_from: str) -> tuple[float, float, float]:
@@ -212,11 +298,11 @@ def _rotors(
     links: Sequence[Link], motors: Sequence[Motor], rotors: str, problems: list[Problem]
 ) -> list[linkwise.model.motor.Motor]:
     axes = {link.number: link.axis for link in links}
-    made = list(_carried([motor for motor in motors if motor.driven_joint in axes], axes, problems))
+    carried_motors = list(_carried([motor for motor in motors if motor.driven_joint in axes], axes, problems))
     if rotors == "bodies":
-        return made
+        return carried_motors
     kept = ("inertia", "gear_ratio", "joint", *(("carrier", "axis") if rotors == "contained" else ()))
-    return [linkwise.model.motor.Motor(**{field: getattr(motor, field) for field in kept}) for motor in made]
+    return [linkwise.model.motor.Motor(**{field: getattr(motor, field) for field in kept}) for motor in carried_motors]
 
 
 def _carried(
@@ -238,4 +324,7 @@ def _carried(
             )
         except ModelError as error:
             item = f"motor {motor.number}"
-            problems += [Problem(item, _FIELDS.get(one.field, one.field), one.value, one.expected) for one in error.problems]
+            problems += [
+                Problem(item, _FIELDS.get(problem.field, problem.field), problem.value, problem.expected)
+                for problem in error.problems
+            ]

@@ -13,13 +13,14 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-from linkwise.equations.equations import Equations
+from linkwise.equations.equations_of_motion import Equations
 from linkwise.errors import ArgumentError, shown
+from linkwise.inverse_kinematics import steepest_descent
 from linkwise.mechanism import Mechanism
 from linkwise.robo.lists import Link, Motor
 from linkwise.robo.robot import Robot, name_of
 from linkwise.robo.robot import robot as made_robot
-from linkwise.solve import Solution, steepest_descent
+from linkwise.solve import Solution
 from linkwise.spatial.scalar import FloatArray
 
 Result = TypeVar("Result")
@@ -170,9 +171,9 @@ def mass_matrix(robot: Mechanism, q: npt.ArrayLike) -> FloatArray:
 def inverse_kinematics(
     robot: Mechanism, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, *, link: int | str | None = None, **options: Any
 ) -> Solution:
-    """Coordinates for a pose by steepest descent, as Robo finds them: see `linkwise.solve.steepest_descent`.
+    """Coordinates for a pose by steepest descent, as Robo finds them: see `linkwise.inverse_kinematics.steepest_descent`.
 
-    It is slow; `linkwise.solve.newton_raphson(mechanism, T)` gives the same in a few steps.
+    It is slow; `linkwise.inverse_kinematics.newton_raphson(mechanism, T)` gives the same in a few steps.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ def inverse_kinematics(
     link : int or str, optional
         Number of a link, or its name in the mechanism.
     **options
-        Those of `linkwise.solve.steepest_descent`: mask, tol, iterations, ...
+        Those of `linkwise.inverse_kinematics.steepest_descent`: mask, tol, iterations, ...
 
     Examples
     --------

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from linkwise.errors import ArgumentError, FileError, members
 from linkwise.files.description import Description
-from linkwise.files.linkwise_toml import parse
+from linkwise.files.formats.linkwise_toml import parse
 from linkwise.mechanism import Mechanism
 
 

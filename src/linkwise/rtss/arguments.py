@@ -1,57 +1,17 @@
-"""What the functions of the toolbox take: robots, poses and vectors, checked, with the function's name in each message."""
+"""Arguments of the toolbox's functions: arrays, checked, and parameters with more than one name."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, shown
-from linkwise.mechanism import Mechanism
-from linkwise.rtss.robot import rt_robot
-from linkwise.spatial.numbers import numbers, real
+from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
-
-
-def mechanism_of(function: str, robot: Any, *, dynamic: bool = False) -> Mechanism:
-    """Return the mechanism that computes for a robot; with `dynamic`, all its links must have mass and inertia.
-
-    Raises
-    ------
-    ArgumentError
-        Where it is neither a robot nor a mechanism on a fixed base.
-    """
-    made = robot.mechanism(dynamic=dynamic) if isinstance(robot, rt_robot) else robot
-    if not isinstance(made, Mechanism):
-        raise ArgumentError(f"{function}: robot is {shown(robot)}; expected an rt_robot or a Mechanism")
-    if made.floating:
-        raise ArgumentError(f"{function}: {made.name!r} has a floating base; expected a robot on a fixed one")
-    return made
-
-
-def free_fall_of(function: str, robot: Any, grav: Any) -> tuple[float, ...]:
-    """Return the acceleration of free fall that a gravity (3,) means, by the sign that the robot takes it in.
-
-    Raises
-    ------
-    ArgumentError
-        Where it is no vector of three numbers.
-    """
-    made = vector(f"{function}: grav", grav, 3)
-    upward = isinstance(robot, rt_robot) and robot.gravity_sign == "up"
-    return tuple((0.0 - made if upward else made + 0.0).tolist())
-
-
-@lru_cache(maxsize=16)
-def under_gravity(mechanism: Mechanism, free_fall: tuple[float, ...]) -> Mechanism:
-    """Return the same mechanism in another field of gravity; the last ones are kept, with their compiled functions."""
-    return mechanism.replace(gravity=free_fall)
-
-
-def weightless(mechanism: Mechanism) -> Mechanism:
-    """Return the same mechanism without gravity."""
-    return under_gravity(mechanism, (0.0, 0.0, 0.0))
+from linkwise.spatial.validation import numbers, real
 
 
 def coordinates(field: str, value: Any) -> Any:
@@ -63,44 +23,91 @@ def coordinates(field: str, value: Any) -> Any:
         Where something is infinite. What is no array of numbers is left to the kernel, which knows the shape.
     """
     try:
-        made = real(value)
+        array = real(value)
     except TypeError:
         return value
-    if np.isinf(made).any():
-        where = tuple(int(k) for k in np.argwhere(np.isinf(made))[0])
-        raise ArgumentError(f"{field} is {made[where]}{f' at {where}' if where else ''}; expected finite numbers")
+    if np.isinf(array).any():
+        where = tuple(int(k) for k in np.argwhere(np.isinf(array))[0])
+        raise ArgumentError(f"{field} is {array[where]}{f' at {where}' if where else ''}; expected finite numbers")
     return value
 
 
 def vector(field: str, value: Any, size: int) -> FloatArray:
     """One vector of so many finite numbers, in a row or in a column."""
     expected = f"{size} finite numbers"
-    made = numbers(field, value, expected)
-    if made.size != size or max(made.shape, default=0) != size:
-        raise ArgumentError(f"{field} has the shape {made.shape}; expected {expected}")
-    return made.reshape(size)
+    array = numbers(field, value, expected)
+    if array.size != size or max(array.shape, default=0) != size:
+        raise ArgumentError(f"{field} has the shape {array.shape}; expected {expected}")
+    return array.reshape(size)
 
 
 def vectors(field: str, value: Any, size: int) -> FloatArray:
     """Vectors (..., size) of finite numbers."""
     expected = f"finite numbers (..., {size})"
-    made = numbers(field, value, expected)
-    if made.shape[-1:] != (size,):
-        raise ArgumentError(f"{field} has the shape {made.shape}; expected {expected}")
-    return made
+    array = numbers(field, value, expected)
+    if array.shape[-1:] != (size,):
+        raise ArgumentError(f"{field} has the shape {array.shape}; expected {expected}")
+    return array
 
 
 def matrices(field: str, value: Any, size: int = 4) -> FloatArray:
     """Matrices (..., size, size) of finite numbers."""
     expected = f"finite numbers (..., {size}, {size})"
-    made = numbers(field, value, expected)
-    if made.shape[-2:] != (size, size):
-        raise ArgumentError(f"{field} has the shape {made.shape}; expected {expected}")
-    return made
+    array = numbers(field, value, expected)
+    if array.shape[-2:] != (size, size):
+        raise ArgumentError(f"{field} has the shape {array.shape}; expected {expected}")
+    return array
 
 
 def homogeneous(rotation: FloatArray, position: Any = 0.0) -> FloatArray:
     """Transforms (..., 4, 4) from rotations (..., 3, 3) and positions (..., 3)."""
-    made = np.zeros((*rotation.shape[:-2], 4, 4))
-    made[..., :3, :3], made[..., :3, 3], made[..., 3, 3] = rotation, position, 1.0
-    return made
+    poses = np.zeros((*rotation.shape[:-2], 4, 4))
+    poses[..., :3, :3], poses[..., :3, 3], poses[..., 3, 3] = rotation, position, 1.0
+    return poses
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_BY_PLACE = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def also(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function take arguments under other names too.
+
+    Parameters
+    ----------
+    **names
+        By the other name, that of the argument.
+
+    Raises
+    ------
+    ArgumentError
+        From the function, where an argument comes under two names, or by its place and under another name.
+
+    Examples
+    --------
+    >>> @also(m="mask")
+    ... def rows(mask):
+    ...     return sum(mask)
+    >>> rows(m=[1, 1, 0]), rows(mask=[1, 0, 0])
+    (2, 1)
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        by_place = [p.name for p in signature(function).parameters.values() if p.kind in _BY_PLACE]
+
+        @wraps(function)
+        def run(*args: P.args, **kwargs: P.kwargs) -> R:
+            for other in names.keys() & kwargs.keys():
+                if names[other] in kwargs or names[other] in by_place[: len(args)]:
+                    raise ArgumentError(
+                        f"{function.__name__}: {other} and {names[other]} are the same; expected one of them"
+                    )
+                kwargs[names[other]] = kwargs.pop(other)
+            return function(*args, **kwargs)
+
+        vars(run)["other_names"] = dict(names)
+        return run
+
+    return decorate

@@ -1,19 +1,19 @@
-"""Forces and accelerations: the functions of the toolbox over Linkwise's kernels."""
+"""Forces, accelerations and friction: the functions of the toolbox over Linkwise's kernels."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, choices, shown
 from linkwise.mechanism import Mechanism
-from linkwise.rtss.arguments import coordinates, free_fall_of, mechanism_of, under_gravity, vectors, weightless
-from linkwise.rtss.keywords import also
-from linkwise.rtss.robot import rt_robot
-from linkwise.spatial.numbers import numbers
+from linkwise.rtss.arguments import also, coordinates, vectors
+from linkwise.rtss.link import rt_link
+from linkwise.rtss.robot import free_fall_of, mechanism_of, rt_robot, under_gravity, weightless
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
 
 
 @also(Q="q")
@@ -121,8 +121,8 @@ def rt_accel(
     [2.0, -3.0]
     """
     mechanism = mechanism_of("rt_accel", robot, dynamic=True)
-    state, rest = _three("rt_accel", mechanism.n, (q, qd, torque), ("q", "qd", "torque"))
-    if any(value is not None for value in rest):
+    state, further = _three("rt_accel", mechanism.n, (q, qd, torque), ("q", "qd", "torque"))
+    if any(value is not None for value in further):
         raise ArgumentError("rt_accel: [q qd torque] is one array (..., 3n); nothing goes with it")
     return mechanism.forward_dynamics(state[0], state[1], state[2])
 
@@ -272,32 +272,205 @@ def _field(function: str, robot: Any, grav: Any) -> Mechanism:
 
 def _inverse(function: str, robot: Any, motion: tuple[Any, Any, Any], grav: Any, fext: Any) -> FloatArray:
     n = mechanism_of(function, robot).n
-    state, rest = _three(function, n, motion, ("q", "qd", "qdd"))
-    given = {"grav": grav, "fext": fext}
-    for name, value in zip(given, rest, strict=False):
-        if value is not None and given[name] is not None:
+    state, further = _three(function, n, motion, ("q", "qd", "qdd"))
+    options = {"grav": grav, "fext": fext}
+    for name, value in zip(options, further, strict=False):
+        if value is not None and options[name] is not None:
             raise ArgumentError(f"{function}: {name} is given twice")
-        given[name] = given[name] if value is None else value
-    mechanism = _field(function, robot, given["grav"])
-    if given["fext"] is None:
+        options[name] = options[name] if value is None else value
+    mechanism = _field(function, robot, options["grav"])
+    if options["fext"] is None:
         return mechanism.inverse_dynamics(state[0], state[1], state[2])
-    on_the_tool = 0.0 - vectors(f"{function}: fext", given["fext"], 6)
+    on_the_tool = 0.0 - vectors(f"{function}: fext", options["fext"], 6)
     return mechanism.inverse_dynamics(state[0], state[1], state[2], on_the_tool)
 
 
 def _three(
-    function: str, n: int, given: tuple[Any, Any, Any], names: tuple[str, str, str]
+    function: str, n: int, values: tuple[Any, Any, Any], names: tuple[str, str, str]
 ) -> tuple[list[FloatArray], list[Any]]:
     """Three arrays (..., n), and what else was given: the second and third argument where the first holds all three."""
-    first = numbers(f"{function}: {names[0]}", given[0], f"real numbers (..., {n})", finite=False)
-    for name, value in zip(names, (first, *given[1:]), strict=True):
+    first = numbers(f"{function}: {names[0]}", values[0], f"real numbers (..., {n})", finite=False)
+    for name, value in zip(names, (first, *values[1:]), strict=True):
         coordinates(f"{function}: {name}", value)
     if first.shape[-1:] == (3 * n,):
-        return [first[..., k * n : (k + 1) * n] for k in range(3)], list(given[1:])
-    missing = [name for name, value in zip(names, given, strict=True) if value is None]
+        return [first[..., k * n : (k + 1) * n] for k in range(3)], list(values[1:])
+    missing = [name for name, value in zip(names, values, strict=True) if value is None]
     if missing:
         raise ArgumentError(
             f"{function}: {' and '.join(missing)} missing; expected {', '.join(names)} (..., {n}), or all in one array "
             f"(..., {3 * n}), and {names[0]} has the shape {first.shape}"
         )
-    return [first, *given[1:]], []
+    return [first, *values[1:]], []
+
+
+SIDES = ("joint", "motor")
+"""Of the gear, for `rt_friction`."""
+
+Some = TypeVar("Some", rt_link, rt_robot, Mechanism)
+
+
+@also(obj="robot")
+def rt_friction(robot: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, side: str = "joint") -> FloatArray:
+    """Friction that the motors must overcome at joint speeds; it has the sign of the speed.
+
+    Parameters
+    ----------
+    robot : rt_robot, rt_link or Mechanism
+    qd : (..., n) array_like, or (...) for a link
+        Joint speeds, rad/s or m/s.
+    side : {"joint", "motor"}
+        ``"joint"``: what is felt at the joints (N m or N), by the rule of the robot (`rt_robot` has ``friction=``), as it is
+        counted in `rt_rne`; a link by itself goes by ``"reflected"``. ``"motor"``: what the original returns, B qd + Tc of
+        each motor, with the gear left out.
+
+    Returns
+    -------
+    ndarray
+        Shaped as qd.
+
+    Raises
+    ------
+    ArgumentError
+        For another side, another object, or qd of another shape.
+
+    Notes
+    -----
+    Different from the original, which returns the part on the motor's side and leaves the gear to the caller; by its
+    rule (``friction="toolbox7"``) the joint feels G times that.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_puma560
+    >>> waist = rt_puma560().links[0]
+    >>> rt_friction(waist, [2.0, -1.0]).round(4).tolist()
+    [36.335, -33.0377]
+    >>> rt_friction(waist, [2.0, -1.0], side="motor").round(6).tolist()
+    [0.39796, -0.43648]
+    """
+    if not isinstance(side, str) or side not in SIDES:
+        raise ArgumentError(f"rt_friction: side is {side!r}; expected {choices(SIDES)}")
+    if isinstance(robot, rt_link):
+        speeds = numbers("rt_friction: qd", qd, "joint speeds", finite=False)
+        alone = rt_link()
+        alone.assign({"B": robot.B, "Tc": robot.Tc, "G": robot.G})
+        return rt_friction(rt_robot([alone]), speeds[..., None], side=side)[..., 0]
+    if side == "motor" and isinstance(robot, rt_robot):
+        robot = rt_robot(robot, [_changed(link, G=1.0) for link in robot.links])
+    mechanism = mechanism_of("rt_friction", robot)
+    return (_ungeared(mechanism) if side == "motor" else mechanism).friction_torque(coordinates("rt_friction: qd", qd))
+
+
+@also(obj="robot")
+def rt_nofriction(robot: Some, which: str | None = None) -> Some:
+    """The same robot or link without Coulomb friction, or without any.
+
+    Parameters
+    ----------
+    robot : rt_robot, rt_link or Mechanism
+        It stays as it is.
+    which : {"all"}, optional
+        ``"all"`` takes viscous friction off too.
+
+    Returns
+    -------
+    The same kind of object
+        A robot's name begins with ``NF/``.
+
+    Raises
+    ------
+    ArgumentError
+        For another word (of which the original reads the first three letters), or another object.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_puma560
+    >>> free = rt_nofriction(rt_puma560())
+    >>> free.name, free.links[0].Tc.tolist(), free.links[0].B
+    ('NF/Puma 560', [0.0, 0.0], 0.00148)
+    >>> rt_nofriction(free.links[0], "all").B
+    0.0
+    """
+    if which is not None and (not isinstance(which, str) or which.lower() != "all"):
+        raise ArgumentError(f"rt_nofriction: which is {shown(which)}; expected 'all' or None (Coulomb friction only)")
+    without: Any
+    if isinstance(robot, rt_link):
+        without = _link_without(robot, which)
+    elif isinstance(robot, rt_robot):
+        without = rt_robot(robot, [_link_without(link, which) for link in robot.links])
+        without.name = f"NF/{robot.name}"
+    else:
+        if not isinstance(robot, Mechanism):
+            raise ArgumentError(f"rt_nofriction: {shown(robot)} was given; expected an rt_robot, an rt_link or a Mechanism")
+        without = robot.nofriction(viscous=which is not None).replace(name=f"NF/{robot.name}")
+    result: Some = without
+    return result
+
+
+def _link_without(link: rt_link, which: str | None) -> rt_link:
+    return _changed(link, Tc=0.0) if which is None else _changed(link, Tc=0.0, B=0.0)
+
+
+def _changed(link: rt_link, **values: Any) -> rt_link:
+    """A copy of a link with other values."""
+    changed = rt_link(link)
+    changed.assign(values)
+    return changed
+
+
+def _ungeared(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with all gears taken out."""
+    links = [link.replace(motor=link.motor.replace(gear_ratio=1.0)) if link.motor else link for link in mechanism.links]
+    return mechanism.replace(links=links, motors=[motor.replace(gear_ratio=1.0) for motor in mechanism.motors])
+
+
+Arm = TypeVar("Arm", rt_robot, Mechanism)
+
+
+def rt_perturb(robot: Arm, p: float = 0.1, seed: int = 0) -> Arm:
+    """The same robot with the mass and the tensor of each link multiplied by factors of their own.
+
+    Parameters
+    ----------
+    robot : rt_robot or Mechanism
+        It stays as it is.
+    p : float
+        The factors are drawn evenly from 1 - p to 1 + p; 0 to less than 1.
+    seed : int
+        Which draw. The original draws anew at every call; here the same seed gives the same robot.
+
+    Returns
+    -------
+    The same kind of object
+        Its name begins with ``P/``.
+
+    Raises
+    ------
+    ArgumentError
+        For another object, or p outside its range.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_puma560
+    >>> other = rt_perturb(rt_puma560(), 0.2, seed=1)
+    >>> other.name, bool(0.8 < other.links[1].m / 17.4 < 1.2)
+    ('P/Puma 560', True)
+    """
+    perturbed = mechanism_of("rt_perturb", robot).perturb(p, seed)
+    changed: Any
+    if isinstance(robot, rt_robot):
+        changed = rt_robot(robot, [_like(*pair) for pair in zip(robot.links, perturbed.links, strict=True)])
+        changed.name = f"P/{robot.name}"
+    else:
+        changed = perturbed.replace(name=f"P/{robot.name}")
+    result: Arm = changed
+    return result
+
+
+def _like(link: rt_link, other: Any) -> rt_link:
+    """A copy of a link with the mass and the tensor of another, as far as it has any."""
+    changed = rt_link(link)
+    if link.m is not None:
+        changed.m = other.body.mass
+    if link.I is not None:
+        changed.I = other.body.tensor
+    return changed

@@ -9,10 +9,10 @@ import numpy as np
 
 from linkwise.errors import LinkwiseError, members
 from linkwise.expr.node import Expr
-from linkwise.model.checks import Checker, frozen
 from linkwise.model.inertia import tensor_from
-from linkwise.spatial.numbers import real
+from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import real
 
 T = TypeVar("T")
 
@@ -45,8 +45,8 @@ class Field(Generic[T]):
     def __get__(self, thing: Fields | None, owner: type) -> T | Self:
         if thing is None:
             return self
-        made: T = thing.__dict__[self.name]
-        return made
+        value: T = thing.__dict__[self.name]
+        return value
 
     def __set__(self, thing: Fields, value: Any) -> None:
         thing.assign({self.name: value})
@@ -73,14 +73,14 @@ class Fields:
                 )
                 check.report(name, value, f"numbers ({advice})")
         check.finish()
-        made = {name: type(self)._field(name).check(check, name, value) for name, value in values.items()}
+        checked = {name: type(self)._field(name).check(check, name, value) for name, value in values.items()}
         check.finish()
-        self.__dict__.update(made, _stamp=object())
+        self.__dict__.update(checked, _stamp=object())
 
     @classmethod
     def _field(cls, name: str) -> Field[Any]:
-        found: Field[Any] = getattr(cls, name)
-        return found
+        field: Field[Any] = getattr(cls, name)
+        return field
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
@@ -98,10 +98,12 @@ class Fields:
             object.__setattr__(self, name, value)
             return
         settable = [
-            key for key, found in vars(type(self)).items() if isinstance(found, Field) or getattr(found, "fset", None)
+            key
+            for key, attribute in vars(type(self)).items()
+            if isinstance(attribute, Field) or getattr(attribute, "fset", None)
         ]
-        what = f"has no field {name!r}" if member is None else f"tells {name} and does not take it"
-        raise FieldError(f"a {self._kind} {what}; what can be assigned is {members(settable)}")
+        problem = f"has no field {name!r}" if member is None else f"tells {name} and does not take it"
+        raise FieldError(f"a {self._kind} {problem}; what can be assigned is {members(settable)}")
 
     def __delattr__(self, name: str) -> None:
         raise FieldError(f"the fields of a {self._kind} stay; assign another value to {name}")
@@ -113,7 +115,7 @@ class Fields:
 def is_empty(value: Any) -> bool:
     """Whether the value means that a field is not set: None, or a sequence with nothing in it."""
     if isinstance(value, (list, tuple)):
-        return all(isinstance(one, (list, tuple, np.ndarray)) and is_empty(one) for one in value)
+        return all(isinstance(item, (list, tuple, np.ndarray)) and is_empty(item) for item in value)
     return value is None or (isinstance(value, np.ndarray) and value.size == 0)
 
 
@@ -122,6 +124,14 @@ def holds_symbols(value: Any) -> bool:
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
         return any(map(holds_symbols, value))
     return isinstance(value, Expr) or bool(getattr(value, "free_symbols", None))
+
+
+def text(check: Checker, field: str, value: Any) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        check.report(field, value, "a text")
+        return ""
+    return value
 
 
 def not_negative(check: Checker, field: str, value: Any) -> float:
@@ -137,13 +147,13 @@ def joint_type(check: Checker, field: str, value: Any) -> int:
 def convention(check: Checker, field: str, value: Any) -> int:
     """0 for standard, 1 for modified."""
     try:
-        made = real(value)
+        number = real(value)
     except TypeError:
-        made = np.empty(0)
-    if made.ndim or made not in (0.0, 1.0):
+        number = np.empty(0)
+    if number.ndim or number not in (0.0, 1.0):
         check.report(field, value, "0 (standard) or 1 (modified)")
         return 0
-    return int(made)
+    return int(number)
 
 
 def vector3(check: Checker, field: str, value: Any) -> FloatArray:
@@ -160,27 +170,27 @@ def coulomb(check: Checker, field: str, value: Any) -> FloatArray:
     """Tc+ >= 0 and Tc- <= 0, or one number for both."""
     expected = "one number >= 0 for both directions, or Tc+ >= 0 and Tc- <= 0"
     try:
-        made = real(_in_a_row(value))
+        pair = real(_in_a_row(value))
     except TypeError:
-        made = np.empty(0)
-    if made.ndim == 0:
-        made = np.array([made, -made])
-    if made.shape != (2,) or not np.isfinite(made).all() or made[0] < 0 or made[1] > 0:
+        pair = np.empty(0)
+    if pair.ndim == 0:
+        pair = np.array([pair, -pair])
+    if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] < 0 or pair[1] > 0:
         check.report(field, value, expected)
-        made = np.zeros(2)
-    return frozen(made + 0.0)
+        pair = np.zeros(2)
+    return frozen(pair + 0.0)
 
 
 def limits(check: Checker, field: str, value: Any) -> FloatArray:
     """The least and the greatest coordinate."""
     try:
-        made = real(_in_a_row(value)).copy()
+        pair = real(_in_a_row(value)).copy()
     except TypeError:
-        made = np.empty(0)
-    if made.shape != (2,) or not made[0] <= made[1]:
+        pair = np.empty(0)
+    if pair.shape != (2,) or not pair[0] <= pair[1]:
         check.report(field, value, "two numbers, the least and the greatest coordinate, or None")
-        made = np.zeros(2)
-    return frozen(made)
+        pair = np.zeros(2)
+    return frozen(pair)
 
 
 def unset_or(check_value: Callable[[Checker, str, Any], T]) -> Callable[[Checker, str, Any], T | None]:
@@ -197,7 +207,7 @@ def _in_a_row(value: Any) -> Any:
     if not isinstance(value, (list, tuple, np.ndarray)):
         return value
     try:
-        given = np.asarray(value)
+        array = np.asarray(value)
     except ValueError:  # rows of several lengths, which the check of the field refuses
         return value
-    return given.ravel() if given.ndim == 2 and 1 in given.shape else value
+    return array.ravel() if array.ndim == 2 and 1 in array.shape else value

@@ -1,4 +1,4 @@
-"""The link object of the Robotics Toolbox for Scilab."""
+"""The link object of the Robotics Toolbox for Scilab, and the legacy rows of numbers of one link."""
 
 from __future__ import annotations
 
@@ -8,14 +8,93 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, ModelError, Problem, members, shown
-from linkwise.model.checks import Checker
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
+from linkwise.model.validation import Checker
 from linkwise.rtss import fields
 from linkwise.rtss.fields import Field, Fields
-from linkwise.rtss.rows import CONVENTIONS, convention_number, row_fields
-from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers, real
+
+CONVENTIONS = ("standard", "modified")
+"""By the number that the toolbox gives them: mdh = 0 and 1."""
+
+DH_SIZES = (4, 5)
+DYN_SIZES = (16, 17, 18, 19, 20)
+
+
+def convention_number(word: Any) -> int:
+    """The mdh number, 0 or 1, that a word means: ``"standard"``, ``"modified"``, or a beginning of one.
+
+    A beginning has at least three letters. (The original looks at the first three alone, whatever follows.)
+
+    Raises
+    ------
+    ArgumentError
+        Naming the words there are.
+
+    Examples
+    --------
+    >>> convention_number("stand"), convention_number("mod")
+    (0, 1)
+    >>> convention_number("std")
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: convention is 'std'; expected 'standard' or 'modified', or a beginning of ...
+    """
+    if isinstance(word, str) and len(word) >= 3:
+        for value, name in enumerate(CONVENTIONS):
+            if name.startswith(word):
+                return value
+    raise ArgumentError(
+        f"convention is {shown(word)}; expected 'standard' or 'modified', or a beginning of one with three letters or more"
+        " ('sta', 'mod')"
+    )
+
+
+def means_convention(word: Any) -> bool:
+    """Whether a word means a convention: see `convention_number`."""
+    return isinstance(word, str) and len(word) >= 3 and any(name.startswith(word.lower()) for name in CONVENTIONS)
+
+
+def row_fields(row: Any) -> dict[str, Any]:
+    """The fields that a DH row (4 or 5 numbers) or a DYN row (16 to 20) sets; the values are not checked yet.
+
+    ``alpha A theta D [sigma]``, and for the whole row
+    ``alpha A theta D sigma m rx ry rz Ixx Iyy Izz Ixy Iyz Ixz Jm [G [B [Tc+ [Tc-]]]]``.
+    What is left out at the end is sigma = 0, G = 1, B = 0, Tc = 0; Tc- alone is -Tc+.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is no row of that many numbers.
+    """
+    numbers = _numbers(row).tolist()
+    fields: dict[str, Any] = dict(zip(("alpha", "A", "theta", "D", "sigma"), [*numbers[:5], 0.0][:5], strict=True))
+    if len(numbers) in DH_SIZES:
+        return fields
+    tail = numbers[15:]
+    jm, ratio, viscous, *friction = tail + [0.0, 1.0, 0.0, 0.0][len(tail) :]
+    fields |= {"m": numbers[5], "r": numbers[6:9], "I": numbers[9:15], "Jm": jm, "G": ratio, "B": viscous}
+    return fields | {"Tc": friction if len(friction) == 2 else friction[0]}
+
+
+def _numbers(row: Any) -> FloatArray:
+    try:
+        array = real(row)
+    except TypeError as error:
+        raise ArgumentError(f"{_SIZES}; {shown(row)} {error}") from error
+    if array.ndim == 0:
+        raise ArgumentError(f"{_SIZES}; this is the number {float(array):.6g}, and link(q) is the transform of a link at q")
+    array = array[0] if array.ndim == 2 and array.shape[0] == 1 else array
+    if array.ndim != 1:
+        raise ArgumentError(f"{_SIZES}; this is an array of shape {array.shape} (link(q) is the transform of a link at q)")
+    if array.size not in DH_SIZES + DYN_SIZES:
+        raise ArgumentError(f"{_SIZES}; this one has {array.size} (link(q) is the transform of a link at q)")
+    return np.asarray(array)
+
+
+_SIZES = "a link is made from a row of 4 or 5 numbers (alpha A theta D sigma), or of 16 to 20 (those, m r I Jm G B Tc)"
+
 
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("alpha", "A", "theta", "D", "sigma", "mdh", "offset"), 0.0),
@@ -249,6 +328,5 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         return Motor(self.Jm or 0.0, ratio, self.B, self.Tc, friction_rule=friction)
 
     def __repr__(self) -> str:
-        from linkwise.rtss.display import link_line
-
-        return link_line(self)
+        numbers = "\t".join(f"{value:f}" for value in (self.alpha, self.A, self.theta, self.D))
+        return f"{numbers}\t{self.RP}\t({'mod' if self.mdh else 'std'})"

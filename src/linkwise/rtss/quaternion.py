@@ -8,10 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.rtss.arguments import homogeneous, vector
+from linkwise.rtss.arguments import also, homogeneous, vector
 from linkwise.rtss.fields import FieldError
-from linkwise.rtss.keywords import also
-from linkwise.spatial.numbers import numbers
 from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.quaternion import (
     conjugated,
@@ -22,6 +20,7 @@ from linkwise.spatial.quaternion import (
     unit_quaternion,
 )
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
 
 HALF_TURN = 1e-6
 """Quaternions that are so near to opposite, rad, have no sure arc between them."""
@@ -72,9 +71,9 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
 
     @also(a1="v", a2="theta", R="v", T="v", q="v")
     def __init__(self, v: Any, theta: Any = None) -> None:
-        made = np.array(_elements(v) if theta is None else _turn(v, theta))
-        made.setflags(write=False)
-        object.__setattr__(self, "_elements", made)
+        elements = np.array(_elements(v) if theta is None else _turn(v, theta))
+        elements.setflags(write=False)
+        object.__setattr__(self, "_elements", elements)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FieldError(f"a quaternion never changes; make another instead of assigning {name}")
@@ -144,11 +143,11 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
         if isinstance(other, rt_quaternion):
             return rt_quaternion(multiplied(self._elements, other._elements))
         expected = "a quaternion or vectors (..., 3)"
-        given = numbers("what a quaternion is multiplied with", other, expected)
-        if given.shape[-1:] != (3,) and given.shape != (3, 1):
-            raise ArgumentError(f"a quaternion is multiplied with an array of shape {given.shape}; expected {expected}")
-        turned = rotated(self._some("used to turn a vector"), given.reshape(3) if given.shape == (3, 1) else given)
-        return turned.reshape(given.shape)
+        vectors = numbers("what a quaternion is multiplied with", other, expected)
+        if vectors.shape[-1:] != (3,) and vectors.shape != (3, 1):
+            raise ArgumentError(f"a quaternion is multiplied with an array of shape {vectors.shape}; expected {expected}")
+        turned = rotated(self._some("used to turn a vector"), vectors.reshape(3) if vectors.shape == (3, 1) else vectors)
+        return turned.reshape(vectors.shape)
 
     def __truediv__(self, other: Any) -> rt_quaternion:
         if isinstance(other, rt_quaternion):
@@ -171,25 +170,25 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
             raise ArgumentError(f"a quaternion has the exponent {shown(power)}; expected a whole number")
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                made = self._raised(abs(int(power)))
+                power_of_self = self._raised(abs(int(power)))
         except ArgumentError as error:  # of a product that is too large
             raise ArgumentError(
                 f"the power {shown(power)} of a quaternion of length {self.norm():.6g} is not finite"
             ) from error
-        return made.inv() if power < 0 else made
+        return power_of_self.inv() if power < 0 else power_of_self
 
     def _raised(self, power: int) -> rt_quaternion:
         """The power by squares: as many products as it has binary digits, twice."""
-        made, square = rt_quaternion([1.0, 0.0, 0.0, 0.0]), self
+        product, square = rt_quaternion([1.0, 0.0, 0.0, 0.0]), self
         while power:
-            made = made * square if power % 2 else made
+            product = product * square if power % 2 else product
             power //= 2
             square = square * square if power else square
-        return made
+        return product
 
-    def _some(self, what: str) -> FloatArray:
+    def _some(self, purpose: str) -> FloatArray:
         if not self._elements.any():
-            raise ArgumentError(f"a quaternion of length zero cannot be {what}")
+            raise ArgumentError(f"a quaternion of length zero cannot be {purpose}")
         return self._elements
 
     def __repr__(self) -> str:
@@ -252,31 +251,31 @@ def rt_qinterp(q1: rt_quaternion, q2: rt_quaternion, r: Any, *, shortest: bool =
     """
     ratios = ratios_of("rt_qinterp: r", r)
     first = _quaternion("rt_qinterp: q1", q1).unit().d
-    way = multiplied(conjugated(first), _quaternion("rt_qinterp: q2", q2).unit().d)
+    arc = multiplied(conjugated(first), _quaternion("rt_qinterp: q2", q2).unit().d)
     if not isinstance(shortest, (bool, np.bool_)):
         raise ArgumentError(f"rt_qinterp: shortest is {shown(shortest)}; expected True or False")
-    if shortest and way[0] < 0:
-        way = -way
-    sine = float(np.linalg.norm(way[1:]))
-    angle = float(np.arctan2(sine, way[0]))
+    if shortest and arc[0] < 0:
+        arc = -arc
+    sine = float(np.linalg.norm(arc[1:]))
+    angle = float(np.arctan2(sine, arc[0]))
     if angle > np.pi - HALF_TURN:
         raise ArgumentError("rt_qinterp: q1 and q2 are opposite, the same rotation; shortest=True stays there")
-    axis = way[1:] / sine if sine else way[1:]
+    axis = arc[1:] / sine if sine else arc[1:]
     part = ratios.reshape(-1) * angle
     turned = multiplied(first, np.concatenate([np.cos(part)[:, None], np.sin(part)[:, None] * axis], axis=1))
-    made = [rt_quaternion(elements) for elements in turned]
-    return made if ratios.ndim else made[0]
+    quaternions = [rt_quaternion(elements) for elements in turned]
+    return quaternions if ratios.ndim else quaternions[0]
 
 
 def ratios_of(field: str, value: Any) -> FloatArray:
     """Numbers from 0 to 1: one, or a vector of them."""
-    made = numbers(field, value, "numbers from 0 to 1")
-    if made.size != max(made.shape, default=1):
-        raise ArgumentError(f"{field} has the shape {made.shape}; expected one number from 0 to 1, or a vector of them")
-    if not np.all((made >= 0.0) & (made <= 1.0)):
-        wrong = float(made[(made < 0.0) | (made > 1.0)].reshape(-1)[0]) if made.ndim else float(made)
+    ratios = numbers(field, value, "numbers from 0 to 1")
+    if ratios.size != max(ratios.shape, default=1):
+        raise ArgumentError(f"{field} has the shape {ratios.shape}; expected one number from 0 to 1, or a vector of them")
+    if not np.all((ratios >= 0.0) & (ratios <= 1.0)):
+        wrong = float(ratios[(ratios < 0.0) | (ratios > 1.0)].reshape(-1)[0]) if ratios.ndim else float(ratios)
         raise ArgumentError(f"{field} is {wrong!r}; expected numbers from 0 to 1")
-    return made.reshape(-1) if made.ndim else made
+    return ratios.reshape(-1) if ratios.ndim else ratios
 
 
 def _quaternion(field: str, value: Any) -> rt_quaternion:
@@ -296,14 +295,14 @@ def _turn(axis: Any, angle: Any) -> FloatArray:
     return np.concatenate([[np.cos(half)], np.sin(half) * v / size])
 
 
-def _elements(given: Any) -> FloatArray:
-    if isinstance(given, rt_quaternion):
-        return given.d
+def _elements(value: Any) -> FloatArray:
+    if isinstance(value, rt_quaternion):
+        return value.d
     expected = "a quaternion, a rotation (3, 3), a transform (4, 4), four elements, or an axis and an angle"
-    made = numbers("rt_quaternion: v", given, expected)
-    if made.shape in {(3, 3), (4, 4)}:
-        whole = homogeneous(made) if made.shape == (3, 3) else made
+    array = numbers("rt_quaternion: v", value, expected)
+    if array.shape in {(3, 3), (4, 4)}:
+        whole = homogeneous(array) if array.shape == (3, 3) else array
         return rotation_quaternion(rigid_poses("rt_quaternion: v", whole)[:3, :3])
-    if made.size != 4 or max(made.shape) != 4:
-        raise ArgumentError(f"rt_quaternion: v has the shape {made.shape}; expected {expected}")
-    return made.reshape(4)
+    if array.size != 4 or max(array.shape) != 4:
+        raise ArgumentError(f"rt_quaternion: v has the shape {array.shape}; expected {expected}")
+    return array.reshape(4)

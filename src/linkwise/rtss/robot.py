@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, ModelError, Problem, choices, shown
+from linkwise.errors import ArgumentError, LinkwiseError, ModelError, Problem, choices, shown
 from linkwise.mechanism import Mechanism
-from linkwise.model.checks import Checker
 from linkwise.model.motor import FRICTION_RULES
+from linkwise.model.validation import Checker
 from linkwise.rtss import fields
+from linkwise.rtss.arguments import also, vector
 from linkwise.rtss.fields import Field, Fields
-from linkwise.rtss.link import rt_link
-from linkwise.rtss.rows import means_convention
-from linkwise.rtss.sources import chain, copied, is_matrix, links_from, mixed, text
-from linkwise.spatial.numbers import numbers
+from linkwise.rtss.link import CONVENTIONS, convention_number, means_convention, rt_link
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers, real
 
 GRAVITY_SIGNS = {"up": (0.0, 0.0, 9.81), "free_fall": (0.0, 0.0, -9.81)}
 """What `gravity` means, and what it is unless given."""
+
+
+def mixed(item: str, links: tuple[rt_link, ...]) -> Problem:
+    """What is wrong with a chain of links in both conventions."""
+    return Problem(item, "mdh", [link.mdh for link in links], "one Denavit-Hartenberg convention for all links")
+
+
+def chain(check: Checker, field: str, value: Any) -> tuple[rt_link, ...]:
+    """Links in one convention; those that were there before as copies, so that each joint has a link of its own."""
+    items = tuple(value) if isinstance(value, (list, tuple)) else (None,)
+    links = tuple(link for link in items if isinstance(link, rt_link))
+    if len(links) < len(items):
+        check.report(field, value, "a list of links")
+    if len({link.mdh for link in links}) > 1:
+        check.problems.append(mixed(check.item, links))
+    known = {id(link): k for k, link in reversed(list(enumerate(links)))}
+    return tuple(link if known[id(link)] == k else rt_link(link) for k, link in enumerate(links))
 
 
 class rt_robot(Fields):  # noqa: N801  (the name that its users know)
@@ -85,9 +102,9 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
 
     _kind = "robot"
 
-    name = Field(text, "How it is called.")
-    manuf = Field(text, "Who makes it.")
-    comment = Field(text, "Whatever else is to be said.")
+    name = Field(fields.text, "How it is called.")
+    manuf = Field(fields.text, "Who makes it.")
+    comment = Field(fields.text, "Whatever else is to be said.")
     links = Field(chain, "Its links, from the base; a list of links may be assigned.")
     base = Field(Checker.rigid, "T_world_base (4, 4); None is the identity.")
     tool = Field(Checker.rigid, "T_link_tool (4, 4); None is the identity.")
@@ -126,10 +143,10 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
             values |= {"base": None, "tool": None, "gravity": GRAVITY_SIGNS[sign], "friction": FRICTION_RULES[0]}
         if convention is not None and not is_matrix(source):
             raise ArgumentError("a convention is that of the rows of a matrix; links have theirs, and robot.mdh sets it")
-        given = {"name": name, "manuf": manuf, "comment": comment, "base": base, "tool": tool}
-        given |= {"gravity": gravity, "friction": friction}
+        options = {"name": name, "manuf": manuf, "comment": comment, "base": base, "tool": tool}
+        options |= {"gravity": gravity, "friction": friction}
         self.__dict__.update(_gravity_sign=sign, _kept=None)
-        self.assign(values | {field: value for field, value in given.items() if value is not None})
+        self.assign(values | {field: value for field, value in options.items() if value is not None})
 
     # ── what it is made of ────────────────────────────────────────────────────────────────────────
 
@@ -173,10 +190,10 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
 
     @offset.setter
     def offset(self, values: npt.ArrayLike) -> None:
-        made = numbers("offset", values)
-        if made.shape not in {(), (self.n,)}:
-            raise ArgumentError(f"offset has shape {made.shape}; expected ({self.n},), a number for each link")
-        for link, value in zip(self.links, np.broadcast_to(made, self.n), strict=True):
+        array = numbers("offset", values)
+        if array.shape not in {(), (self.n,)}:
+            raise ArgumentError(f"offset has shape {array.shape}; expected ({self.n},), a number for each link")
+        for link, value in zip(self.links, np.broadcast_to(array, self.n), strict=True):
             link.offset = value
 
     @property
@@ -208,14 +225,14 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
         ArgumentError
             Where q is not (n,) or holds NaN, or links have no limits.
         """
-        made = numbers("q", q, finite=False)
-        if made.shape != (self.n,) or np.isnan(made).any():
-            found = f"has shape {made.shape}" if made.shape != (self.n,) else f"is {made.tolist()}"
-            raise ArgumentError(f"q {found}; expected ({self.n},), a coordinate for each joint")
+        coordinates = numbers("q", q, finite=False)
+        if coordinates.shape != (self.n,) or np.isnan(coordinates).any():
+            problem = f"has shape {coordinates.shape}" if coordinates.shape != (self.n,) else f"is {coordinates.tolist()}"
+            raise ArgumentError(f"q {problem}; expected ({self.n},), a coordinate for each joint")
         without = [f"link{k}" for k, link in enumerate(self.links, start=1) if link.qlim is None]
         if without:
             raise ArgumentError(f"{' and '.join(without)} of robot {self.name!r} ha{'ve' if without[1:] else 's'} no limits")
-        return np.array([link.islimit(value) for link, value in zip(self.links, made, strict=True)], dtype=np.int_)
+        return np.array([link.islimit(value) for link, value in zip(self.links, coordinates, strict=True)], dtype=np.int_)
 
     @property
     def dh(self) -> FloatArray:
@@ -281,7 +298,7 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
         kept = self.__dict__["_kept"]
         if kept is None or kept[0] != key:
             kept = self.__dict__["_kept"] = (key, self._mechanism())
-        made: Mechanism = kept[1]
+        mechanism: Mechanism = kept[1]
         if dynamic:
             expected = {"m": "a number", "r": "three numbers", "I": "a tensor"}
             unset = [
@@ -291,7 +308,7 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
             ]
             if unset:
                 raise ModelError(unset)
-        return made
+        return mechanism
 
     def _mechanism(self) -> Mechanism:
         self.mdh  # noqa: B018  (raises where the links differ)
@@ -316,6 +333,193 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
         return joined
 
     def __repr__(self) -> str:
-        from linkwise.rtss.display import robot_text
+        return _text(self)
 
-        return robot_text(self)
+
+def _text(robot: rt_robot) -> str:
+    """A robot in some lines: its names, its gravity and convention, and the kinematics of each link.
+
+    Named options that are not the default stand behind the convention.
+    """
+    head = f"{robot.name} ({robot.n} axis, {robot.config})"
+    head += f" [{robot.manuf}]" * bool(robot.manuf) + f" <{robot.comment}>" * bool(robot.comment)
+    conventions = {link.mdh for link in robot.links}
+    words = "mixed" if len(conventions) > 1 else "modified" if conventions == {1} else "standard"
+    options = ", friction rule toolbox7" * (robot.friction == "toolbox7")
+    options += ", gravity is free fall" * (robot.gravity_sign == "free_fall")
+    gravity = " ".join(f"{value:.2f}" for value in robot.gravity)
+    lines = [head, f"\t\tgrav = [{gravity}]\t\t{words} D&H parameters{options}", "", "  alpha\t\tA\t\ttheta\t\tD\t\tR/P"]
+    return "\n".join([*lines, *map(repr, robot.links)])
+
+
+def mechanism_of(function: str, robot: Any, *, dynamic: bool = False) -> Mechanism:
+    """Return the mechanism that computes for a robot; with `dynamic`, all its links must have mass and inertia.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is neither a robot nor a mechanism on a fixed base.
+    """
+    mechanism = robot.mechanism(dynamic=dynamic) if isinstance(robot, rt_robot) else robot
+    if not isinstance(mechanism, Mechanism):
+        raise ArgumentError(f"{function}: robot is {shown(robot)}; expected an rt_robot or a Mechanism")
+    if mechanism.floating:
+        raise ArgumentError(f"{function}: {mechanism.name!r} has a floating base; expected a robot on a fixed one")
+    return mechanism
+
+
+def free_fall_of(function: str, robot: Any, grav: Any) -> tuple[float, ...]:
+    """Return the acceleration of free fall that a gravity (3,) means, by the sign that the robot takes it in.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is no vector of three numbers.
+    """
+    gravity = vector(f"{function}: grav", grav, 3)
+    upward = isinstance(robot, rt_robot) and robot.gravity_sign == "up"
+    return tuple((0.0 - gravity if upward else gravity + 0.0).tolist())
+
+
+@lru_cache(maxsize=16)
+def under_gravity(mechanism: Mechanism, free_fall: tuple[float, ...]) -> Mechanism:
+    """Return the same mechanism in another field of gravity; the last ones are kept, with their compiled functions."""
+    return mechanism.replace(gravity=free_fall)
+
+
+def weightless(mechanism: Mechanism) -> Mechanism:
+    """Return the same mechanism without gravity."""
+    return under_gravity(mechanism, (0.0, 0.0, 0.0))
+
+
+def copied(robot: rt_robot, others: Any) -> dict[str, Any]:
+    """The fields of a copy: with links of its own, or with the ones given.
+
+    Raises
+    ------
+    ArgumentError
+        Where there are more of them, or fewer, than the robot has.
+    """
+    values = {field: getattr(robot, field) for field in robot.field_names()}
+    if others is not None and len(others) != robot.n:
+        raise ArgumentError(f"{len(others)} links were given for a copy of a robot with {robot.n}")
+    return values | {"links": [rt_link(link) for link in robot.links] if others is None else others}
+
+
+def is_matrix(source: Any) -> bool:
+    """Whether a robot is to be made from numbers, not from nothing, from links or from another robot."""
+    listed = isinstance(source, (list, tuple)) and (not source or any(isinstance(link, rt_link) for link in source))
+    return source is not None and not listed and not isinstance(source, Fields)
+
+
+def links_from(source: Any, convention: str | None) -> Any:
+    """Links from the rows of a legacy matrix, in the convention; a list of links as it is; none from None.
+
+    Raises
+    ------
+    ArgumentError
+        With every row that is not one of a link.
+    """
+    if not is_matrix(source):
+        return [] if source is None else source
+    try:
+        rows = np.atleast_2d(real(source))
+    except TypeError as error:
+        raise ArgumentError(f"a robot is made from a list of links, a legacy matrix, or a robot; this {error}") from error
+    word = CONVENTIONS[0 if convention is None else convention_number(convention)]
+    links, wrong = [], []
+    for k, row in enumerate(rows, start=1):
+        try:
+            links.append(rt_link(row, word))
+        except LinkwiseError as error:
+            wrong.append(f"row {k}: {error}")
+    if wrong:
+        raise ArgumentError("\n".join(wrong))
+    return links
+
+
+WIDTH = 6
+"""Of the labels of `showlink_text`."""
+
+
+def showlink_text(thing: rt_link | rt_robot) -> str:
+    r"""Every field of a link, or of all links of a robot, one below the other; nothing stands after ``=`` where none is set.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is neither a link nor a robot.
+
+    Examples
+    --------
+    >>> link = rt_link([0, 0.5, 0, 0.25])
+    >>> link.r = (1, -2, 0.5)
+    >>> print(*showlink_text(link).splitlines()[6:12], sep="\n")
+    offset = 0
+    m      =
+    r      =  1
+             -2
+              0.5
+    I      =
+    """
+    if isinstance(thing, rt_link):
+        return "\n".join(line for name in rt_link.field_names() for line in _field_lines(name, getattr(thing, name)))
+    if isinstance(thing, rt_robot):
+        return "\n".join(f"Link {k}{'-' * 24}\n{showlink_text(link)}" for k, link in enumerate(thing.links, start=1))
+    raise ArgumentError(f"rt_showlink was given {shown(thing)}; expected a link or a robot")
+
+
+@also(l="thing", robot="thing")
+def rt_showlink(thing: rt_link | rt_robot) -> None:
+    """Print every field of a link, or of all links of a robot.
+
+    Parameters
+    ----------
+    thing : rt_link or rt_robot
+        `showlink_text` gives the same as a text.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is neither.
+
+    Examples
+    --------
+    >>> from linkwise import rtss
+    >>> rt_showlink(rtss.rt_twolink().links[0])
+    alpha  = 0
+    A      = 1
+    theta  = 0
+    D      = 0
+    sigma  = 0
+    mdh    = 0
+    offset = 0
+    m      = 1
+    r      = 1
+             0
+             0
+    I      = 0  0  0
+             0  0  0
+             0  0  0
+    Jm     = 0
+    G      = 1
+    B      = 0
+    Tc     = 0  0
+    qlim   =
+    """
+    print(showlink_text(thing))
+
+
+def _field_lines(name: str, value: Any) -> list[str]:
+    """The label before the first row, nothing before the others; a centre of mass is a column."""
+    if value is None:
+        return [f"{name:<{WIDTH}} ="]
+    array = np.asarray(value, dtype=np.float64)
+    rows = array[:, None] if name == "r" else np.atleast_2d(array)
+    cells = [[f"{number:.8g}" for number in row] for row in rows]
+    signed = any(cell.startswith("-") for row in cells for cell in row)
+    cells = [[cell if cell.startswith("-") or not signed else f" {cell}" for cell in row] for row in cells]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    texts = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    labels = [f"{name:<{WIDTH}} = ", *[" " * (WIDTH + 3)] * (len(texts) - 1)]
+    return [label + text for label, text in zip(labels, texts, strict=True)]

@@ -1,23 +1,25 @@
-"""Motions between two configurations, and between two poses."""
+"""Motions between two configurations and between two poses, and the robot's motion integrated in time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.rtss.arguments import homogeneous
-from linkwise.rtss.keywords import also
+from linkwise.mechanism import Mechanism
+from linkwise.rtss.arguments import also, homogeneous
 from linkwise.rtss.quaternion import ratios_of
-from linkwise.spatial.numbers import numbers
+from linkwise.rtss.robot import mechanism_of, rt_robot
+from linkwise.simulation import simulate
 from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.checks import ends
-from linkwise.trajectory.hermite import Hermite
-from linkwise.trajectory.legs import Ways
-from linkwise.trajectory.turn import turned
+from linkwise.spatial.validation import numbers
+from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
+from linkwise.trajectory.segments import Ways, turned
+from linkwise.trajectory.validation import ends, instants
 
 
 @also(tv="t")
@@ -61,14 +63,14 @@ def rt_jtraj(
     ([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]], [0.9375, -0.9375])
     """
     speeds = {"qd0": numbers("rt_jtraj: qd0", qd0), "qd1": numbers("rt_jtraj: qd1", qd1)}
-    made = ends(q0=_row("rt_jtraj: q0", q0), q1=_row("rt_jtraj: q1", q1), **speeds)
+    ends_of_motion = ends(q0=_row("rt_jtraj: q0", q0), q1=_row("rt_jtraj: q1", q1), **speeds)
     times = _times(t)
-    first, second = (np.stack((made[a], made[b]), axis=-2) for a, b in (("q0", "q1"), ("qd0", "qd1")))
+    first, second = (np.stack((ends_of_motion[a], ends_of_motion[b]), axis=-2) for a, b in (("q0", "q1"), ("qd0", "qd1")))
     with np.errstate(all="ignore"):
-        found = Hermite(np.array([0.0, times.max()]), first, second, np.zeros_like(first))(times)
-    if not all(np.isfinite(each).all() for each in found):
+        motion = PiecewisePolynomial(np.array([0.0, times.max()]), first, second, np.zeros_like(first))(times)
+    if not all(np.isfinite(part).all() for part in motion):
         raise ArgumentError(f"rt_jtraj: speeds and accelerations of a motion of {times.max():.6g} s are not finite numbers")
-    return found
+    return motion
 
 
 def rt_ctraj(T0: npt.ArrayLike, T1: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
@@ -97,8 +99,8 @@ def rt_ctraj(T0: npt.ArrayLike, T1: npt.ArrayLike, n: npt.ArrayLike) -> FloatArr
     >>> rt_transl(rt_ctraj(np.eye(4), rt_transl(1, 2, 3), 3)).tolist()
     [[0.0, 0.0, 0.0], [0.5, 1.0, 1.5], [1.0, 2.0, 3.0]]
     """
-    given = numbers("rt_ctraj: n", n, "a whole number above 1, or numbers from 0 to 1")
-    ratios = given if given.ndim else np.linspace(0.0, 1.0, _count("rt_ctraj: n", n))
+    count = numbers("rt_ctraj: n", n, "a whole number above 1, or numbers from 0 to 1")
+    ratios = count if count.ndim else np.linspace(0.0, 1.0, _count("rt_ctraj: n", n))
     return _between("rt_ctraj", T0, T1, ratios, "n")
 
 
@@ -141,11 +143,11 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
         raise ArgumentError(f"{function}: T0 and T1 have the shapes {first.shape} and {last.shape}; expected (4, 4)")
     share = ratios_of(f"{function}: {name}", ratios)
     try:
-        way = Ways.between(np.stack([first, last]))
+        segment = Ways.between(np.stack([first, last]))
     except ArgumentError as error:
         raise ArgumentError(f"{function}: T0 and T1 are half a turn apart; which way round is not said") from error
-    rotation = way.rotation @ turned(way.axis[0], way.angle[0] * share)
-    return homogeneous(rotation, way.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
+    rotation = segment.rotation @ turned(segment.axis[0], segment.angle[0] * share)
+    return homogeneous(rotation, segment.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 
 
 MOST = 1_000_000
@@ -154,23 +156,106 @@ MOST = 1_000_000
 
 def _times(t: Any) -> FloatArray:
     expected = "a whole number above 1, or times (m,), s, none below 0 and one above it"
-    made = numbers("rt_jtraj: t", t, expected)
-    if not made.ndim:
+    array = numbers("rt_jtraj: t", t, expected)
+    if not array.ndim:
         return np.linspace(0.0, 1.0, _count("rt_jtraj: t", t))
-    if made.size != max(made.shape) or np.min(made, initial=0.0) < 0.0 or np.max(made, initial=0.0) == 0.0:
-        raise ArgumentError(f"rt_jtraj: t is {shown(made.tolist())}; expected {expected}")
-    return made.reshape(-1)
+    if array.size != max(array.shape) or np.min(array, initial=0.0) < 0.0 or np.max(array, initial=0.0) == 0.0:
+        raise ArgumentError(f"rt_jtraj: t is {shown(array.tolist())}; expected {expected}")
+    return array.reshape(-1)
 
 
 def _count(field: str, value: Any) -> int:
-    made = numbers(field, value, "a whole number above 1")
-    if isinstance(value, (bool, np.bool_)) or made < 2 or made != int(made):
+    number = numbers(field, value, "a whole number above 1")
+    if isinstance(value, (bool, np.bool_)) or number < 2 or number != int(number):
         raise ArgumentError(f"{field} is {shown(value)}; expected a whole number above 1")
-    if made > MOST:
+    if number > MOST:
         raise ArgumentError(f"{field} is {shown(value)}; expected at most {MOST}")
-    return int(made)
+    return int(number)
 
 
 def _row(field: str, value: Any) -> FloatArray:
     """Configurations (..., n); of one number a row of one joint."""
     return np.atleast_1d(numbers(field, value))
+
+
+def rt_fdyn(
+    robot: rt_robot | Mechanism,
+    t0: float,
+    t: npt.ArrayLike,
+    torqfun: Callable[..., Any] | None = None,
+    q0: npt.ArrayLike | None = None,
+    qd0: npt.ArrayLike | None = None,
+    *args: Any,
+    method: str = "lsoda",
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+) -> tuple[FloatArray, FloatArray]:
+    """Joint coordinates and speeds that follow in time from the torques of the motors.
+
+    Parameters
+    ----------
+    robot : rt_robot or Mechanism
+    t0 : float
+        When it begins, s.
+    t : (m,) array_like or float
+        When the state is asked for, s, ascending from t0 on.
+    torqfun : callable, optional
+        ``torqfun(t, q, qd, *args)`` gives the efforts (n,) of the motors; None is no effort. The original takes the name of
+        a function, here it is the function.
+    q0, qd0 : (n,) array_like, optional
+        State at t0; zero unless given.
+    *args
+        Handed on to torqfun.
+    method, rtol, atol
+        As for `linkwise.simulate`: ``"lsoda"`` is the integrator of the original. A method with fixed steps goes from one
+        of the instants to the next, which must then be at equal distances.
+
+    Returns
+    -------
+    q, qd : ndarray (m, n)
+        A row for each time; the original has a column for each.
+
+    Raises
+    ------
+    ArgumentError
+        Where times or shapes do not fit, or torqfun cannot be called.
+    SimulationError
+        Where the integration fails.
+    MissingExtraError
+        Without SciPy, for ``"lsoda"`` and the other adaptive methods.
+
+    Notes
+    -----
+    Coulomb friction jumps at rest, where adaptive methods take ever shorter steps: use `rt_nofriction`.
+    `linkwise.simulate` gives accelerations, torques and energies too, and many rollouts at once.
+
+    Examples
+    --------
+    >>> from linkwise.rtss import rt_nofriction, rt_puma560
+    >>> q, qd = rt_fdyn(rt_nofriction(rt_puma560()), 0.0, [0.0, 0.1, 0.2])
+    >>> q.shape, q[-1, :3].round(3).tolist()
+    ((3, 6), [-0.003, -0.15, 0.035])
+    """
+    mechanism = mechanism_of("rt_fdyn", robot, dynamic=True)
+    if torqfun is not None and not callable(torqfun):
+        raise ArgumentError(f"rt_fdyn: torqfun is {shown(torqfun)}; expected a function torqfun(t, q, qd, ...) or None")
+    start = numbers("rt_fdyn: t0", t0, "a time, s")
+    if start.ndim:
+        raise ArgumentError(f"rt_fdyn: t0 has the shape {start.shape}; expected a time, s")
+    times = instants(
+        np.atleast_1d(numbers("rt_fdyn: t", t, "finite times (T,), s, ascending: 1 instant or more")), "rt_fdyn: t"
+    )
+    if times[0] < start or times[-1] <= start:
+        raise ArgumentError(
+            f"rt_fdyn: t is {shown(times.tolist())}; expected times from t0 = {float(start)!r} on, and after it"
+        )
+    before = int(times[0] > start)
+    whole = np.concatenate([[float(start)], times]) if before else times
+
+    def torque(time: float, q: FloatArray, qd: FloatArray) -> Any:
+        assert torqfun is not None
+        return torqfun(time, q, qd, *args)
+
+    options = {"method": method, "rtol": rtol, "atol": atol}
+    motion = simulate(mechanism, q0, qd0, torque=None if torqfun is None else torque, t=whole, **options)  # type: ignore[arg-type]
+    return motion.q[..., before:, :], motion.qd[..., before:, :]

@@ -3,5 +3,5 @@
 from linkwise.errors import SimulationError as SimulationError
 from linkwise.simulation.feedback import Feedback as Feedback
 from linkwise.simulation.feedback import Sampled as Sampled
-from linkwise.simulation.run import simulate as simulate
-from linkwise.simulation.saturated import saturated as saturated
+from linkwise.simulation.feedback import saturated as saturated
+from linkwise.simulation.simulation import simulate as simulate

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,21 +12,22 @@ from linkwise.dynamics.closed_loops.projection import project_to_loops
 from linkwise.errors import MissingExtraError, SimulationError, install_hint
 from linkwise.kernel import Kernel
 from linkwise.kernel.rollout import Recorded
-from linkwise.kernel.tape import Shape, trace
+from linkwise.kernel.tape import trace
 from linkwise.kinematics.configuration import configuration_rate
-from linkwise.model.tree import Tree
-from linkwise.simulation.arguments import Start
-from linkwise.simulation.closed import projected
-from linkwise.simulation.events import member, watch
-from linkwise.simulation.moved import Moved
-from linkwise.simulation.progress import PATIENCE, Progress, Stuck
-from linkwise.simulation.scheme import normalised
-from linkwise.simulation.torque import Torque, asked
+from linkwise.simulation.events import Watch, member
+from linkwise.simulation.feedback import compiled
+from linkwise.simulation.integrators import normalised
+from linkwise.simulation.loop_closure import projected
+from linkwise.simulation.plant import Plant
+from linkwise.simulation.task import ADAPTIVE, Task
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.trajectory import Event
+from linkwise.trajectory.motion import Event
 
-METHODS = {"rk23": "RK23", "rk45": "RK45", "dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
-"""Our names of SciPy's methods."""
+PATIENCE = 20_000
+"""Evaluations in which the solver must get on."""
+
+LEAST = 1e-4
+"""The part of the whole time by which it must get on."""
 
 _STUCK = (
     f"{PATIENCE} evaluations without getting on, as where a joint comes to rest under Coulomb friction; take fixed steps"
@@ -35,48 +35,6 @@ _STUCK = (
 )
 
 Law = Callable[[float, FloatArray, FloatArray], FloatArray]
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is to be integrated, and how.
-
-    Attributes
-    ----------
-    moved : Moved
-        The mechanism, and what pushes it.
-    t : ndarray (T,)
-        Instants, s.
-    start : Start
-        Initial states.
-    torque : Torque
-        What drives it.
-    hold : bool
-        Whether the torque is that of the last instant.
-    events : mapping of str to callable
-        What is watched.
-    solver : dict
-        Method and tolerances, as SciPy calls them.
-    mark : bool
-        Whether what cannot be followed is left as NaN, instead of raising.
-    backend : str or None
-        Of the kernels.
-    """
-
-    moved: Moved
-    t: FloatArray
-    start: Start
-    torque: Torque
-    hold: bool
-    events: Mapping[str, Any]
-    solver: dict[str, Any]
-    mark: bool
-    backend: str | None
-
-    @property
-    def mech(self) -> Tree:
-        """The mechanism."""
-        return self.moved.tree
 
 
 def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
@@ -89,64 +47,67 @@ def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
     SimulationError
         Where the solver gives up, unless the task says to mark that.
     """
-    made = Recorded.empty(len(task.start.q), len(task.t), task.mech.nq, task.mech.nv)
+    tree, recorded_instants = task.plant.tree, slice(None, None, task.record)
+    recorded = Recorded.empty(len(task.q), len(task.t), tree.nq, tree.nv)
     events: list[Event] = []
-    ends = np.full(len(task.start.q), np.inf)
-    rates, laws = _rates_kernel(task.moved, task.backend), _laws(task)
-    for row in range(len(task.start.q)):
-        one = _Rollout(task, rates, partial(laws, row), row)
-        one.run()
-        made.q[row], made.qd[row] = one.q, one.qd
-        for k in range(len(task.t)):
-            reached = np.isfinite(one.qd[k]).all()
-            made.tau[row, k] = laws(row, k)(float(task.t[k]), one.q[k], one.qd[k]) if reached else np.nan
-        ends[row] = one.end
-        events += one.found
-    made.qdd[...] = rates(made.q, made.qd, made.tau)[..., task.mech.nq :]
-    return made, tuple(events), ends
+    ends = np.full(len(task.q), np.inf)
+    rates, laws = _rates_kernel(task.plant, task.backend), _laws(task)
+    for row in range(len(task.q)):
+        rollout = _Rollout(task, rates, partial(laws, row), row)
+        rollout.run()
+        recorded.q[row], recorded.qd[row] = rollout.q[recorded_instants], rollout.qd[recorded_instants]
+        for k, (time, q, qd) in enumerate(zip(task.t, recorded.q[row], recorded.qd[row], strict=True)):
+            law = laws(row, k * task.record)
+            recorded.tau[row, k] = law(float(time), q, qd) if np.isfinite(qd).all() else np.nan
+        ends[row] = rollout.end
+        events += rollout.events
+    recorded.qdd[...] = rates(recorded.q, recorded.qd, recorded.tau)[..., tree.nq :]
+    return recorded, tuple(events), ends
 
 
-def _rates_kernel(moved: Moved, backend: str | None) -> Kernel:
-    """The derivative in time of the state, compiled once for a mechanism and what pushes it."""
-    mech = moved.tree
-    kept = mech.__dict__.setdefault("_rollouts", {})
-    key = ("rates", backend, moved.external)
-    if key not in kept:
-        inputs = {"q": (mech.nq,), "qd": (mech.nv,), "tau": (mech.nv,)}
-        kept[key] = Kernel(trace(partial(_rates, moved), "rates", inputs, {"rate": (mech.nq + mech.nv,)}), backend)
-    made: Kernel = kept[key]
-    return made
+def _rates_kernel(plant: Plant, backend: str | None) -> Kernel:
+    """The derivative in time of the state, compiled once for a plant."""
+    tree = plant.tree
+    inputs = {"q": (tree.nq,), "qd": (tree.nv,), "tau": (tree.nv,)}
+    tape = partial(trace, partial(_rates, plant), "rates", inputs, {"rate": (tree.nq + tree.nv,)})
+    return compiled(tree, None, ("rates", backend, plant.external), lambda: Kernel(tape(), backend))
 
 
-def _rates(moved: Moved, q: Array, qd: Array, tau: Array) -> Array:
+def _rates(plant: Plant, q: Array, qd: Array, tau: Array) -> Array:
     """Derivatives in time of the state (nq + nv,); with loops, of the nearest one that closes them."""
-    if moved.tree.loops:
-        q, qd = project_to_loops(moved.tree, q, qd)
-    return np.concatenate([configuration_rate(moved.tree, q, qd), moved.accelerations(q, qd, tau)])
+    if plant.tree.loops:
+        q, qd = project_to_loops(plant.tree, q, qd)
+    return np.concatenate([configuration_rate(plant.tree, q, qd), plant.accelerations(q, qd, tau)])
 
 
 def _laws(task: Task) -> Callable[[int, int], Law]:
     """What gives the torque of a rollout from an instant on."""
-    torque, mech = task.torque, task.mech
-    if torque.function is not None:
-        ask = asked(torque.function, (), mech.nv)
-        return lambda row, k: lambda t, q, qd: ask(t, q, qd)[0]
-    reads = torque.reads(task.start.batch)
+    torque, tree = task.torque, task.plant.tree
+    if function := torque.checked_function((), tree.nv):
+        return lambda row, k: lambda t, q, qd: function(t, q, qd)[0]
+    reads = torque.reads(task.batch)
 
     def read(array: FloatArray, row: int, k: int) -> FloatArray:
         return np.asarray(array[min(row, len(array) - 1), min(k, array.shape[1] - 1)])
 
     if torque.law is None:
         return lambda row, k: lambda t, q, qd: read(reads[0], row, k)
-    law = torque.law
-    kernel = law.kernel(mech, task.backend)
-    shapes = [value.shape for value in law.inputs.values()]
+    kernel = torque.law.kernel(tree, task.backend)
+    shapes = [value.shape for value in torque.law.inputs.values()]
 
-    def compiled(row: int, k: int) -> Law:
-        given = [read(array, row, k).reshape(shape) for array, shape in zip(reads, shapes, strict=True)]
-        return lambda t, q, qd: np.asarray(kernel(t, q, qd, *given))
+    def law(row: int, k: int) -> Law:
+        parameters = [read(array, row, k).reshape(shape) for array, shape in zip(reads, shapes, strict=True)]
+        return lambda t, q, qd: np.asarray(kernel(t, q, qd, *parameters))
 
-    return compiled
+    return law
+
+
+class _StuckError(Exception):
+    """The evaluation at which patience ends; ``time`` is how far the motion got, s."""
+
+    def __init__(self, time: float) -> None:
+        self.time = time
+        super().__init__(time)
 
 
 class _Rollout:
@@ -154,99 +115,98 @@ class _Rollout:
 
     def __init__(self, task: Task, rates: Kernel, law: Callable[[int], Law], row: int) -> None:
         self.task, self.rates, self.law = task, rates, law
-        self.member: Shape = member(row, task.start.batch)
-        self.nq, instants = task.mech.nq, len(task.t)
-        self.q = np.full((instants, task.mech.nq), np.nan)
-        self.qd = np.full((instants, task.mech.nv), np.nan)
-        self.q[0], self.qd[0] = task.start.q[row], task.start.qd[row]
+        self.member = member(row, task.batch)
+        tree, instants = task.plant.tree, len(task.every)
+        self.nq, self.q, self.qd = tree.nq, np.full((instants, tree.nq), np.nan), np.full((instants, tree.nv), np.nan)
+        self.q[0], self.qd[0] = task.q[row], task.qd[row]
         self.end = np.inf
-        self.found: list[Event] = []
-        self.seen = dict.fromkeys(task.events, 0)
+        self.events: list[Event] = []
 
     def run(self) -> None:
         """From the first instant to the last, at once where the torque does not change at instants."""
-        last = len(self.task.t) - 1
-        by_instant = self.task.torque.varies or (self.task.hold and self.task.torque.is_law)
-        pieces = [(k, k + 1) for k in range(last)] if by_instant else [(0, last)] if last else []
-        for first, then in pieces:
-            if not self._piece(first, then):
+        last, tree = self.task.steps, self.task.plant.tree
+        pieces = [(k, k + 1) for k in range(last)] if self.task.held else [(0, last)] if last else []
+        for first, following in pieces:
+            if not self._piece(first, following):
                 break
-        if self.task.mech.loops:
-            self.q[...], self.qd[...] = projected(self.task.mech, self.q, self.qd)
-        if self.task.mech.floating:
+        if tree.loops:
+            self.q[...], self.qd[...] = projected(tree, self.q, self.qd)
+        if tree.floating:
             self.q[...] = np.moveaxis(normalised(np.moveaxis(self.q, -1, 0)), 0, -1)
 
-    def _piece(self, first: int, then: int) -> bool:
+    def _piece(self, first: int, following: int) -> bool:
         """From one instant to another; whether it goes on."""
-        t, solve = self.task.t[first : then + 1], _solver()
-        y = np.concatenate([self.q[first], self.qd[first]])
+        t, solve = self.task.every[first : following + 1], _solver()
         law = self.law(first)
         if self.task.hold and self.task.torque.is_law:
             tau = law(float(t[0]), self.q[first], self.qd[first])
-            law = _constant(tau)
-        watches = self._watches(float(t[0])) or None
+            law = lambda _t, _q, _qd: tau  # noqa: E731
+        y = np.concatenate([self.q[first], self.qd[first]])
+        events = [self._event_function(watch, float(t[0])) for watch in self.task.events] or None
+        options = {"method": ADAPTIVE[self.task.method], **self.task.tolerances}
         try:
-            made = solve(self._derivative(law), (t[0], t[-1]), y, t_eval=t, events=watches, **self.task.solver)
-        except Stuck as stuck:
+            solution = solve(self._derivative(law), (t[0], t[-1]), y, t_eval=t, events=events, **options)
+        except _StuckError as stuck:
             self._stop(stuck.time, _STUCK)
             return False
-        reached = len(made.t)
-        self.q[first : first + reached], self.qd[first : first + reached] = np.split(made.y.T, [self.nq], axis=1)
-        self._note(made)
-        if made.status < 0:
-            self._stop(float(self.task.t[min(first + reached, then)]), made.message)
-        return bool(made.status == 0)
+        reached = first + len(solution.t)
+        self.q[first:reached], self.qd[first:reached] = np.split(solution.y.T, [self.nq], axis=1)
+        self._note(solution)
+        if solution.status < 0:
+            self._stop(float(self.task.every[min(reached, following)]), solution.message)
+        return bool(solution.status == 0)
 
-    def _stop(self, time: float, why: str) -> None:
+    def _stop(self, time: float, reason: str) -> None:
         """Raise what stopped the solver, unless what cannot be followed is only marked."""
         if not self.task.mark:
             where = f" in rollout {self.member}" if self.member else ""
-            raise SimulationError(self.member, time, f"simulate: the solver stopped before t = {time:g} s{where}: {why}")
+            text = f"simulate: the solver stopped before t = {time:g} s{where}: {reason}"
+            raise SimulationError(self.member, time, text)
 
     def _derivative(self, law: Law) -> Callable[[float, FloatArray], FloatArray]:
-        rates, nq = self.rates, self.nq
-        progress = Progress(float(self.task.t[0]), float(self.task.t[-1]))
+        """The rates as SciPy wants them; it raises `_StuckError` where time hardly moves on.
+
+        Where a joint comes to rest under Coulomb friction the acceleration jumps with every sign of the velocity, and steps
+        that a tolerance chooses shrink without end.
+        """
+        latest, left = float(self.task.every[0]), PATIENCE
+        least = LEAST * float(self.task.every[-1] - self.task.every[0])
 
         def derivative(t: float, y: FloatArray) -> FloatArray:
-            progress.at(t)
-            q, qd = y[:nq], y[nq:]
-            return np.asarray(rates(q, qd, law(t, q, qd)))
+            nonlocal latest, left
+            left -= 1
+            if t > latest + least:
+                latest, left = t, PATIENCE
+            elif left < 0:
+                raise _StuckError(t)
+            q, qd = np.split(y, [self.nq])
+            return np.asarray(self.rates(q, qd, law(t, q, qd)))
 
         return derivative
 
-    def _watches(self, begin: float) -> list[Any]:
-        """The events as SciPy wants them; one that begins at zero does not count as a crossing there."""
-        made: list[Any] = []
-        for name, function in self.task.events.items():
-            made.append(_watch(name, function, self.nq, begin))
-            needed = int(getattr(function, "terminal", False))
-            left = needed - self.seen[name]
-            made[-1].terminal = False if not needed else True if left <= 1 else left
-            made[-1].direction = getattr(function, "direction", 0)
-        return made
+    def _event_function(self, watch: Watch, begin: float) -> Any:
+        """A watched function as SciPy wants it; one that begins at zero does not count as a crossing there."""
 
-    def _note(self, made: Any) -> None:
+        def value(t: float, y: FloatArray) -> float:
+            result = float(watch(t, y[: self.nq], y[self.nq :], finite=t == begin))
+            return np.nan if t == begin and result == 0.0 else result
+
+        function: Any = value
+        left = watch.terminal - sum(event.name == watch.name for event in self.events)
+        function.terminal = max(left, 1) if watch.terminal else False
+        function.direction = watch.direction
+        return function
+
+    def _note(self, solution: Any) -> None:
         """Keep the events of a piece, in the order of time."""
-        fresh = []
-        for name, times, states in zip(self.task.events, made.t_events or (), made.y_events or (), strict=False):
-            self.seen[name] += len(times)
-            for time, y in zip(times, states, strict=True):
-                fresh.append(Event(name, float(time), y[: self.nq].copy(), y[self.nq :].copy(), self.member))
-        self.found += sorted(fresh, key=lambda event: event.time)
-        if made.status == 1:
+        fresh = [
+            Event(watch.name, float(time), y[: self.nq].copy(), y[self.nq :].copy(), self.member)
+            for watch, times, states in zip(self.task.events, solution.t_events or (), solution.y_events or (), strict=False)
+            for time, y in zip(times, states, strict=True)
+        ]
+        self.events += sorted(fresh, key=lambda event: event.time)
+        if solution.status == 1:
             self.end = max(event.time for event in fresh)
-
-
-def _watch(name: str, function: Any, nq: int, begin: float) -> Callable[[float, FloatArray], float]:
-    def value(t: float, y: FloatArray) -> float:
-        found = float(watch(name, function, t, y[:nq], y[nq:], finite=t == begin))
-        return np.nan if t == begin and found == 0.0 else found
-
-    return value
-
-
-def _constant(tau: FloatArray) -> Law:
-    return lambda t, q, qd: tau
 
 
 def _solver() -> Any:
@@ -254,6 +214,6 @@ def _solver() -> Any:
         from scipy.integrate import solve_ivp
     except ImportError as error:
         raise MissingExtraError(
-            f"the methods {', '.join(map(repr, METHODS))} need SciPy: {install_hint('scipy')}"
+            f"the methods {', '.join(map(repr, ADAPTIVE))} need SciPy: {install_hint('scipy')}"
         ) from error
     return solve_ivp

@@ -2,87 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, shown
 from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import Shape
-from linkwise.simulation.moved import Moved
-from linkwise.spatial.numbers import numbers
+from linkwise.simulation.plant import Plant
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory import Event
-from linkwise.trajectory.floating import coordinates, twists
-from linkwise.trajectory.hermite import quintic_polynomial
+from linkwise.spatial.validation import numbers
+from linkwise.trajectory.interpolation import interpolant
+from linkwise.trajectory.motion import Evaluator, Event
 
 HALVINGS = 60
 """Bisections of an interval: more than a float64 has bits."""
 
+CALL = "expected a function g(t, q, qd)"
+
+Rows = npt.NDArray[np.intp]
+
 
 @dataclass(frozen=True)
-class Span:
-    """K intervals between recorded instants: times of both ends (K,), and q, qd, qdd there (K, size)."""
+class Watch:
+    """A function whose crossings of zero are events.
 
-    begin: FloatArray
-    end: FloatArray
-    near: tuple[FloatArray, FloatArray, FloatArray]
-    far: tuple[FloatArray, FloatArray, FloatArray]
-    floating: bool
+    Attributes
+    ----------
+    name : str
+        Of the event.
+    function : callable
+        ``g(t, q, qd) -> (...,)``.
+    terminal : int
+        Which of its events, counted from 1, ends the motion; 0 for none.
+    direction : float
+        Above 0 for crossings from negative to positive only, below 0 for the reverse.
+    """
 
-    def at(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The state q (K, nq), qd (K, nv) at one time (K,) in each, by quintic Hermite interpolation."""
-        if not self.floating:
-            q, qd, _ = quintic_polynomial(t - self.begin, self.end - self.begin, *self.near, *self.far)
-            return q, qd
-        pairs = (np.stack(pair, axis=-2) for pair in zip(self.near, self.far, strict=True))
-        ends = [(values[:, 0], values[:, 1]) for values in coordinates(*pairs)]
-        near, far = (tuple(end[side] for end in ends) for side in (0, 1))
-        q, qd, _ = twists(*quintic_polynomial(t - self.begin, self.end - self.begin, *near, *far))
-        return q, qd
+    name: str
+    function: Callable[..., Any]
+    terminal: int
+    direction: float
+
+    @classmethod
+    def of(cls, name: str, function: Any) -> Watch:
+        """Check what `simulate` was given."""
+        item = f"simulate: event {name!r}"
+        if not callable(function):
+            raise ArgumentError(f"{item} is {shown(function)}; {CALL}")
+        try:
+            inspect.signature(function).bind(None, None, None)
+        except TypeError as error:
+            raise ArgumentError(f"{item} does not take (t, q, qd): {error}; expected g(t, q, qd)") from error
+        except ValueError:
+            pass  # a function without a signature: its call will tell
+        direction, terminal = getattr(function, "direction", 0), getattr(function, "terminal", False)
+        if not isinstance(direction, (int, float, np.integer, np.floating)) or np.isnan(direction):
+            raise ArgumentError(f"{item} has the direction {direction!r}; expected -1, 0 or 1")
+        if not isinstance(terminal, (bool, np.bool_, int, np.integer)) or terminal < 0:
+            raise ArgumentError(f"{item} has terminal {terminal!r}; expected True, False or a number of times")
+        return cls(name, function, int(terminal), float(direction))
+
+    def __call__(self, t: Any, q: FloatArray, qd: FloatArray, *, finite: bool = False) -> FloatArray:
+        """The values at states (..., nq), (..., nv), checked; finite, if that is asked, wherever the state is."""
+        shape = q.shape[:-1]
+        item, expected = (
+            f"simulate: what event {self.name!r} gives",
+            f"real numbers of the shape {shape}, one for each state",
+        )
+        result = self.function(np.broadcast_to(t, shape) if shape else t, q, qd)
+        values = numbers(item, result, expected, finite=False, copy=False)
+        if np.asarray(result).dtype.kind == "b":
+            raise ArgumentError(
+                f"simulate: event {self.name!r} gives bool; expected real numbers whose zeros are looked for"
+            )
+        if values.shape != shape:
+            raise ArgumentError(f"{item} has the shape {values.shape} for states q {q.shape}; expected {expected}")
+        if finite:
+            lost = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1) & ~np.isfinite(values)
+            if lost.any():
+                place = tuple(np.argwhere(lost)[0])
+                time = float(np.broadcast_to(t, shape)[place])
+                raise ArgumentError(f"{item} is {values[place]} at t = {time:g} s; expected finite numbers")
+        return values
+
+    def crossings(self, values: FloatArray) -> tuple[Rows, Rows]:
+        """Rollout and interval of each change of sign of values (B, R); one that begins at zero is none."""
+        before, after = values[:, :-1], values[:, 1:]
+        up, down = (before < 0) & (after >= 0), (before > 0) & (after <= 0)
+        rows, columns = np.nonzero(up if self.direction > 0 else down if self.direction < 0 else up | down)
+        return rows, columns
+
+
+def watches(events: Any) -> tuple[Watch, ...]:
+    """The functions to watch, by name: from one function, a list of them or a mapping."""
+    if events is None:
+        return ()
+    if isinstance(events, Mapping):
+        return tuple(Watch.of(name, function) for name, function in events.items())
+    if not callable(events) and (not isinstance(events, Sequence) or isinstance(events, (str, bytes))):
+        raise ArgumentError(f"simulate: events is {shown(events)}; {CALL}, a list of them, or a dict of them by name")
+    named: dict[str, Any] = {}
+    for k, function in enumerate([events] if callable(events) else events):
+        name = getattr(function, "__name__", f"event{k}")
+        named[name if name not in named and name != "<lambda>" else f"event{k}"] = function
+    return watches(named)
 
 
 def find(
-    moved: Moved, events: Mapping[str, Any], t: FloatArray, made: Recorded, batch: Shape, *, held: bool
+    plant: Plant, events: Sequence[Watch], t: FloatArray, recorded: Recorded, batch: Shape, *, held: bool
 ) -> tuple[tuple[Event, ...], FloatArray]:
     """Find every event, and when each rollout (B,) ends: at its first terminal event, or never.
 
     Parameters
     ----------
-    moved : Moved
-        The mechanism, and what pushes it.
-    events : mapping of str to callable
-        ``g(t, q, qd) -> (...,)``, with attributes ``terminal`` and ``direction`` as in SciPy.
+    plant : Plant
+        What moves.
+    events : sequence of Watch
+        What is watched for.
     t : ndarray (R,)
         Recorded instants.
-    made : Recorded
-        What was recorded.
+    recorded : Recorded
+        The motion there.
     batch : tuple of int
         The batch shape.
     held : bool
         Whether the torque jumps at the instants, so that the acceleration at the end of an interval is not the recorded one.
     """
-    found: list[tuple[int, float, Event]] = []
-    ends = np.full(len(made.q), np.inf)
-    for name, function in events.items():
-        value = watch(name, function, t, made.q, made.qd, finite=True)
-        rows, columns = _crossings(value, getattr(function, "direction", 0))
+    located: list[tuple[int, float, Event]] = []
+    ends = np.full(len(recorded.q), np.inf)
+    for watch in events:
+        values = watch(t, recorded.q, recorded.qd, finite=True)
+        rows, columns = watch.crossings(values)
         if not len(rows):
             continue
-        span = _span(moved, t, made, rows, columns, held=held)
-        times = _located(name, function, span, value[rows, columns])
-        q, qd = span.at(times)
-        needed = int(getattr(function, "terminal", False))
-        seen = np.zeros(len(made.q), dtype=int)
+        between = _between(plant, t, recorded, rows, columns, held=held)
+        times = _bisect(watch, between, t[columns], t[columns + 1], values[rows, columns])
+        q, qd = _states(between, times)
+        counts = np.zeros(len(ends), dtype=int)
         for k in np.lexsort((times, rows)):
-            row = int(rows[k])
-            seen[row] += 1
-            if seen[row] == needed:
-                ends[row] = min(ends[row], times[k])
-            found.append((row, float(times[k]), Event(name, float(times[k]), q[k], qd[k], member(row, batch))))
-    kept = sorted((entry for entry in found if entry[1] <= ends[entry[0]]), key=lambda entry: entry[:2])
+            row, time = int(rows[k]), float(times[k])
+            counts[row] += 1
+            if counts[row] == watch.terminal:
+                ends[row] = min(ends[row], time)
+            located.append((row, time, Event(watch.name, time, q[k], qd[k], member(row, batch))))
+    kept = sorted((entry for entry in located if entry[1] <= ends[entry[0]]), key=lambda entry: entry[:2])
     return tuple(event for _, _, event in kept), ends
 
 
@@ -91,46 +159,27 @@ def member(row: int, batch: Shape) -> tuple[int, ...]:
     return tuple(int(k) for k in np.unravel_index(row, batch)) if batch else ()
 
 
-def watch(name: str, function: Any, t: Any, q: FloatArray, qd: FloatArray, *, finite: bool = False) -> FloatArray:
-    """The watched function at states (..., nq), (..., nv), checked; finite, if that is asked, wherever the state is."""
-    wanted = q.shape[:-1]
-    what = f"simulate: what event {name!r} gives"
-    expected = f"real numbers of the shape {wanted}, one for each state"
-    given = function(np.broadcast_to(t, wanted) if wanted else t, q, qd)
-    value = numbers(what, given, expected, finite=False, copy=False)
-    if np.asarray(given).dtype.kind == "b":
-        raise ArgumentError(f"simulate: event {name!r} gives bool; expected real numbers whose zeros are looked for")
-    if value.shape != wanted:
-        raise ArgumentError(f"{what} has the shape {value.shape} for states q {q.shape}; expected {expected}")
-    lost = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1) & ~np.isfinite(value) if finite else np.array(False)
-    if lost.any():
-        place = tuple(np.argwhere(lost)[0])
-        when = float(np.broadcast_to(t, wanted)[place])
-        raise ArgumentError(f"{what} is {value[place]} at t = {when:g} s; expected finite numbers")
-    return value
-
-
-def _crossings(value: FloatArray, direction: float) -> tuple[Any, Any]:
-    """Rollout and interval of each change of sign of value (B, R); one that begins at zero is none."""
-    before, after = value[:, :-1], value[:, 1:]
-    up, down = (before < 0) & (after >= 0), (before > 0) & (after <= 0)
-    rows, columns = np.nonzero(up if direction > 0 else down if direction < 0 else up | down)
-    return rows, columns
-
-
-def _span(moved: Moved, t: FloatArray, made: Recorded, rows: Any, columns: Any, *, held: bool) -> Span:
-    near = (made.q[rows, columns], made.qd[rows, columns], made.qdd[rows, columns])
-    q, qd, qdd = (array[rows, columns + 1] for array in (made.q, made.qd, made.qdd))
+def _between(plant: Plant, t: FloatArray, recorded: Recorded, rows: Rows, columns: Rows, *, held: bool) -> Evaluator:
+    """The interpolant of K intervals, each of a rollout of its own: times (K, 1) to states (K, 1, size)."""
+    place = rows[:, None], columns[:, None] + [0, 1]
+    q, qd, qdd = recorded.q[place], recorded.qd[place], recorded.qdd[place]
     if held:  # under the torque of the interval that ends here
-        qdd = moved.compiled_accelerations(q, qd, made.tau[rows, columns])
-    return Span(t[columns], t[columns + 1], near, (q, qd, qdd), moved.tree.floating)
+        qdd[:, 1] = plant.compiled_accelerations(q[:, 1], qd[:, 1], recorded.tau[rows, columns])
+    return interpolant(t[place[1], None], q, qd, qdd, floating=plant.tree.floating)
 
 
-def _located(name: str, function: Any, span: Span, first: FloatArray) -> FloatArray:
-    """Bisect each interval down to neighbouring numbers; the end that is past the crossing."""
-    low, high = span.begin.copy(), span.end.copy()
+def _states(between: Evaluator, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The state q (K, nq), qd (K, nv) at one time (K,) in each interval."""
+    q, qd, _ = between(t[:, None])
+    return q[:, 0], qd[:, 0]
+
+
+def _bisect(watch: Watch, between: Evaluator, low: FloatArray, high: FloatArray, first: FloatArray) -> FloatArray:
+    """Bisect each interval (K,) down to neighbouring numbers; the end that is past the crossing."""
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        before = np.sign(watch(name, function, middle, *span.at(middle))) == np.sign(first)
+        if np.all((middle == low) | (middle == high)):
+            break
+        before = np.sign(watch(middle, *_states(between, middle))) == np.sign(first)
         low, high = np.where(before, middle, low), np.where(before, high, middle)
     return high

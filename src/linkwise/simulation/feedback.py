@@ -1,21 +1,24 @@
-"""Laws of control that are compiled together with the dynamics."""
+"""`Feedback`: laws of control that are compiled together with the dynamics."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, members
+from linkwise.expr import Expr
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape, trace
 from linkwise.model.tree import Tree
-from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.validation import numbers
+
+T = TypeVar("T")
 
 WORKS = (
     "what works is + - * / @, abs, np.sin, np.cos, np.sqrt, .sign() of one, linkwise.simulation.saturated for limits "
@@ -161,11 +164,7 @@ class Feedback:
 
     def kernel(self, mech: Tree, backend: str | None = None) -> Kernel:
         """The law alone, as a compiled function of t, q, qd and the parameters."""
-        kept, key = self.compiled(mech), ("law", backend)
-        if key not in kept:
-            kept[key] = Kernel(self.tape(mech), backend)
-        made: Kernel = kept[key]
-        return made
+        return compiled(mech, self, ("law", backend), lambda: Kernel(self.tape(mech), backend))
 
     def compiled(self, mech: Tree) -> dict[Any, Any]:
         """What was compiled for this law and a mechanism, and for all that `replace` made of it without compiling.
@@ -173,8 +172,8 @@ class Feedback:
         The mechanism keeps it, as long as one of these laws is alive: neither keeps the other.
         """
         laws = mech.__dict__.setdefault("_rollouts", {}).setdefault("laws", WeakKeyDictionary())
-        made: dict[Any, Any] = laws.setdefault(self._family, {})
-        return made
+        compilations: dict[Any, Any] = laws.setdefault(self._family, {})
+        return compilations
 
     def tape(self, mech: Tree) -> Tape:
         """Trace it on the coordinates of a mechanism: inputs t, q, qd and the parameters, output tau."""
@@ -182,22 +181,31 @@ class Feedback:
         inputs = {"t": (), "q": (mech.nq,), "qd": (mech.nv,), **shapes}
         return trace(lambda *args: self.scalars(mech, *args), "law", inputs, {"tau": (mech.nv,)})
 
-    def scalars(self, mech: Tree, t: Array, q: Array, qd: Array, *given: Array) -> Array:
+    def scalars(self, mech: Tree, t: Array, q: Array, qd: Array, *parameters: Array) -> Array:
         """The law over scalars, checked."""
-        named = {name: value[()] if value.ndim == 0 else value for name, value in zip(self.inputs, given, strict=True)}
+        named = {name: value[()] if value.ndim == 0 else value for name, value in zip(self.inputs, parameters, strict=True)}
         try:
-            made = np.asarray(self.function(t[()], q, qd, **named, **self.fixed), dtype=object)
+            tau = np.asarray(self.function(t[()], q, qd, **named, **self.fixed), dtype=object)
         except (TypeError, AttributeError, ArgumentError) as error:
             raise ArgumentError(f"Feedback: {self.name} fails on expressions: {error}; {WORKS}") from error
-        if made.shape != (mech.nv,):
-            raise ArgumentError(f"Feedback: {self.name} gives tau of shape {made.shape}; expected ({mech.nv},)")
-        return made
+        if tau.shape != (mech.nv,):
+            raise ArgumentError(f"Feedback: {self.name} gives tau of shape {tau.shape}; expected ({mech.nv},)")
+        return tau
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (self.function, self.parameters)
 
     def __repr__(self) -> str:
         return f"Feedback({', '.join([self.name, *self.parameters])})"
+
+
+def compiled(tree: Tree, law: Feedback | None, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+    """What was compiled for a mechanism, and for a law if there is one, or is now."""
+    compilations = tree.__dict__.setdefault("_rollouts", {}) if law is None else law.compiled(tree)
+    if key not in compilations:
+        compilations[key] = make()
+    result: T = compilations[key]
+    return result
 
 
 class _Family:
@@ -222,3 +230,46 @@ def _is_number(value: Any) -> bool:
         return np.asarray(value).dtype.kind in {*"iuf"}
     except ValueError:
         return False
+
+
+def saturated(x: Any, least: Any, most: Any) -> Any:
+    """Return x, or the limit that it is beyond: ``np.clip`` for numbers and for the expressions in a `Feedback`.
+
+    With a and b the signs of x - most and least - x, it is (-(a + b) x + (1 + a) most + (1 + b) least) / 2: no comparison,
+    and no rounding, since one of the three factors is 1 and the others are 0, or two halves meet at a limit.
+
+    Parameters
+    ----------
+    x : number, expression or array_like of them
+        What is limited.
+    least, most : number, expression or array_like of them
+        Finite limits, least <= most, of a shape that broadcasts with that of x.
+
+    Returns
+    -------
+    ndarray, or a scalar where all are scalars
+
+    Raises
+    ------
+    ArgumentError
+        Where the limits are numbers that are not finite, or least is above most.
+
+    Examples
+    --------
+    >>> saturated([-3.0, 0.25, 7.0], -1.0, 2.0).tolist()
+    [-1.0, 0.25, 2.0]
+    """
+    x, least, most = np.asarray(x), np.asarray(least), np.asarray(most)
+    known = "O" not in {least.dtype.kind, most.dtype.kind}
+    if known and not (np.isfinite(least).all() and np.isfinite(most).all() and np.all(least <= most)):
+        raise ArgumentError(f"saturated: the limits are {least} and {most}; expected finite numbers, least <= most")
+    above, below = _sign(x - most), _sign(least - x)
+    return np.asarray(0.5 * (-(above + below) * x + (1.0 + above) * most + (1.0 + below) * least))[()]
+
+
+def _sign(x: Any) -> Any:
+    x = np.asarray(x)
+    return np.asarray(_signs(x)) if x.dtype == object else np.sign(x)
+
+
+_signs = np.frompyfunc(lambda x: x.sign() if isinstance(x, Expr) else float(np.sign(x)), 1, 1)

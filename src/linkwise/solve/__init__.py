@@ -1,10 +1,8 @@
-"""Position solving: constraints in, joint coordinates out, each answer checked again before it is called one."""
+"""Configurations that fulfil constraints: one iteration, each solution checked by forward kinematics."""
 
-from linkwise.solve.closed_form import ClosedForm as ClosedForm
-from linkwise.solve.closed_form import NoClosedFormError as NoClosedFormError
-from linkwise.solve.closed_form import Solutions as Solutions
-from linkwise.solve.closed_form import all_inverse_kinematics as all_inverse_kinematics
-from linkwise.solve.closed_form import closed_form as closed_form
+from importlib import import_module
+from typing import Any
+
 from linkwise.solve.constraints import Aligned as Aligned
 from linkwise.solve.constraints import Closed as Closed
 from linkwise.solve.constraints import Coordinate as Coordinate
@@ -13,27 +11,15 @@ from linkwise.solve.constraints import LookAt as LookAt
 from linkwise.solve.constraints import Orientation as Orientation
 from linkwise.solve.constraints import Pose as Pose
 from linkwise.solve.constraints import Position as Position
-from linkwise.solve.dragging import Dragged as Dragged
-from linkwise.solve.dragging import Follower as Follower
-from linkwise.solve.inverse_kinematics import inverse_kinematics as inverse_kinematics
-from linkwise.solve.linkage import Linkage as Linkage
-from linkwise.solve.linkage import LoopSolution as LoopSolution
-from linkwise.solve.linkage import Singularities as Singularities
-from linkwise.solve.linkage import assemble as assemble
-from linkwise.solve.newton_raphson import newton_raphson as newton_raphson
-from linkwise.solve.numeric_solutions import all_solutions as all_solutions
-from linkwise.solve.numeric_solutions import numeric_solutions as numeric_solutions
-from linkwise.solve.planar_loops import AssemblyModes as AssemblyModes
 from linkwise.solve.solution import REASONS as REASONS
 from linkwise.solve.solution import Solution as Solution
-from linkwise.solve.solver import solve as solve
-from linkwise.solve.steepest_descent import steepest_descent as steepest_descent
-from linkwise.solve.velocity import RATE_REASONS as RATE_REASONS
-from linkwise.solve.velocity import Followed as Followed
-from linkwise.solve.velocity import RateSolution as RateSolution
-from linkwise.solve.velocity import follow as follow
-from linkwise.solve.velocity import joint_accelerations as joint_accelerations
-from linkwise.solve.velocity import joint_speeds as joint_speeds
-from linkwise.solve.velocity import manipulability_gradient as manipulability_gradient
-from linkwise.solve.velocity import speed_step as speed_step
-from linkwise.solve.velocity import towards_middle as towards_middle
+from linkwise.solve.solve import solve as solve
+
+_FOLLOWERS = ("Dragged", "Follower")
+"""Names of `linkwise.inverse_kinematics.interactive` that can be taken from here too."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FOLLOWERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("linkwise.inverse_kinematics.interactive"), name)

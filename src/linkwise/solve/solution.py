@@ -1,24 +1,33 @@
-"""What a solver answers: joint coordinates, whether they solve the task, and why not where they do not."""
+"""Results of solvers: joint coordinates, whether they solve the task, and the reason where they do not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 
 REASONS: dict[str, str] = {
     "converged": "it is solved, within the tolerance and the joint limits",
-    "unreachable": "no start led nearer, with or without the joint limits: it is most likely out of reach",
+    "unreachable": "no start led to a solution, with or without the joint limits: it is most likely out of reach",
     "limit": "joint limits stand in the way: it is met outside them, or the way to it ends at them",
     "singular": "the method came to rest where the Jacobian has lost rank: another start may lead farther",
     "stalled": "the method came to rest away from the goal: the joints cannot come nearer from here",
-    "iterations": "the iterations ran out while the error still changed",
+    "iterations": "the iterations ran out while the error still changed, or before the end of the way",
+    "toggle": "the branch ends, or meets another, before the driven coordinates get there: q is the last position before",
+    "met": "the frame moves exactly as asked",
+    "slowed": "the frame moves in the direction asked, slower: a joint would pass its bound",
+    "stopped": "a joint at its bound keeps the frame from moving in that direction at all",
+    "bounded": "joints at their bounds keep the frame from moving as asked; this is the nearest",
+    "damped": "near a singular position some of the motion asked for is left out, so that the joints stay slow",
+    "lacking": "the joints cannot move the frame as asked, however fast they are; this is the nearest",
+    "followed": "the frame was on the path at every instant, and came to its end",
+    "left": "the frame was away from the path at some instant: it is out of reach, or too fast near a singular position",
 }
 """What each reason of a `Solution` means."""
 
@@ -43,7 +52,7 @@ class Solution:
     success : bool or ndarray (...)
         Whether both errors are within the tolerance, and q within the joint limits where they were asked for.
     reason : str or ndarray (...)
-        A word of `REASONS`; ``"converged"`` where `success` is true, and only there.
+        A key of `REASONS`; ``"converged"`` where `success` is true, and only there.
     position_error : float or ndarray (...)
         Distance from what was asked for, m, over the axes that count.
     rotation_error : float or ndarray (...)
@@ -64,7 +73,7 @@ class Solution:
     Examples
     --------
     >>> from linkwise import robots
-    >>> from linkwise.solve import newton_raphson
+    >>> from linkwise.inverse_kinematics import newton_raphson
     >>> arm = robots.puma560()
     >>> T = arm.forward_kinematics([0.1, 0.8, -2.0, 0.3, 0.5, 0.2])
     >>> newton_raphson(arm, T, [0.0, 0.7, -1.9, 0.2, 0.4, 0.0])
@@ -114,49 +123,71 @@ class Solution:
         >>> print(arm.inverse_kinematics(T, mask=[1, 1, 0, 0, 0, 0]).explain().split(":")[0])
         not solved (unreachable)
         """
-        one = self._one(index)
-        errors = f"{one.position_error:.3g} m and {one.rotation_error:.3g} rad"
-        if one.success:
-            steps = f" after {one.iterations} iterations" if one.iterations else ""
-            return f"solved{steps}: {errors} from the goal (tolerance {self.tol:g})"
-        told = f"not solved ({one.reason}): {REASONS[str(one.reason)]}. The nearest found is {errors} away"
-        joints = one.q[len(one.q) - len(self.names) :]
+        return self._explained(self._place(index))
+
+    def _explained(self, place: tuple[int, ...]) -> str:
+        """What became of the task at a place of the batch."""
+        reason, q = str(_at(self.reason, place)), self.q[place]
+        far, turned = (float(_at(error, place)) for error in (self.position_error, self.rotation_error))
+        errors, steps = f"{far:.3g} m and {turned:.3g} rad", int(_at(self.iterations, place))
+        if _at(self.success, place):
+            after = f" after {steps} iterations" if steps else ""
+            return f"solved{after}: {errors} from the goal (tolerance {self.tol:g})"
+        message = f"not solved ({reason}): {REASONS[reason]}. The nearest found is {errors} away"
+        at = self._limits_at(q, self.active_limits[place])
+        message = f"{message}, with {', '.join(at)}." if at else f"{message}."
+        away = None if self.away is None else float(self.away[place])
+        if away is None or not away > self.reach * (1.0 + ROUNDING):
+            return message
+        reach = f"from where the links reach {self.reach:.4g} m at most"
+        return f"{message} The target is {away:.4g} m from the first joint, {reach}."
+
+    def _limits_at(self, q: FloatArray, active: npt.NDArray[np.int8]) -> list[str]:
+        """The joints that stand at a limit, or beyond it, in words."""
         bounds = np.full((len(self.names), 2), np.nan) if self.limits is None else self.limits
-        at = [
+        return [
             f"{name} {'at' if low - AT_LIMIT <= value <= high + AT_LIMIT else 'beyond'} "
             f"its {'least' if side < 0 else 'greatest'} value"
-            for name, value, (low, high), side in zip(self.names, joints, bounds, one.active_limits, strict=False)
+            for name, value, (low, high), side in zip(
+                self.names, q[len(q) - len(self.names) :], bounds, active, strict=False
+            )
             if side
         ]
-        told = f"{told}, with {', '.join(at)}." if at else f"{told}."
-        if one.away is None or not one.away > one.reach * (1.0 + ROUNDING):
-            return told
-        far, most = f"{float(one.away):.4g}", f"{one.reach:.4g}"
-        return f"{told} The target is {far} m from the first joint, from where the links reach {most} m at most."
 
-    def _one(self, index: int | Sequence[int] | None) -> Solution:
+    def _place(self, index: int | Sequence[int] | None) -> tuple[int, ...]:
+        """An index into the batch, checked; none for one task alone."""
         batch = np.shape(self.success)
         if index is None:
             if batch:
                 raise ArgumentError(f"this is a batch of {batch} tasks; explain(index) tells of one")
-            return self
-        place = (index,) if isinstance(index, (int, np.integer)) else tuple(index)
-        try:
-            good, why = (np.asarray(part)[place] for part in (self.success, self.reason))
-            if np.ndim(good):
-                raise IndexError
-            numbers = (self.position_error, self.rotation_error, self.iterations)
-            far, turned, steps = (np.asarray(part)[place].item() for part in numbers)
-        except IndexError as error:
-            raise ArgumentError(f"no task {index}; this is a batch of {batch}") from error
-        away = None if self.away is None else self.away[place]
-        rest = (self.limits, self.names, self.tol, away, self.reach)
-        return Solution(self.q[place], bool(good), str(why), far, turned, steps, *rest)
+            return ()
+        place = (int(index),) if isinstance(index, (int, np.integer)) else tuple(index)
+        if len(place) != len(batch) or not all(-size <= k < size for k, size in zip(place, batch, strict=True)):
+            raise ArgumentError(f"index is {shown(index)}; expected one into the batch {batch}")
+        return place
 
     def __repr__(self) -> str:
+        kind = type(self).__name__
         if not np.ndim(self.success):
-            errors = f", errors {self.position_error:.3g} m and {self.rotation_error:.3g} rad"
-            return f"<Solution: {self.reason} after {self.iterations} iterations{'' if self.success else errors}>"
+            return f"<{kind}: {self.reason}{self._details}>"
         words, counts = np.unique(self.reason, return_counts=True)
-        found = ", ".join(f"{count} {word}" for word, count in zip(words, counts, strict=True))
-        return f"<Solution: {np.shape(self.success)} poses{': ' if found else ''}{found}>"
+        counted = ", ".join(f"{count} {word}" for word, count in zip(words, counts, strict=True))
+        return f"<{kind}: {np.shape(self.success)}{self._tasks}{': ' if counted else ''}{counted}>"
+
+    _tasks: ClassVar[str] = " poses"
+
+    @property
+    def _details(self) -> str:
+        """What follows the reason where there is one task."""
+        errors = f", errors {self.position_error:.3g} m and {self.rotation_error:.3g} rad"
+        return f" after {self.iterations} iterations{'' if self.success else errors}"
+
+    @classmethod
+    def of_rows(cls, batch: tuple[int, ...], q: FloatArray, *parts: Any, **fields: Any) -> Self:
+        """A solution of rows (N) in the shape of a batch, scalars where there is none."""
+        shaped: list[Any] = [np.asarray(part).reshape(batch) if batch else np.asarray(part).item() for part in parts]
+        return cls(q.reshape(*batch, q.shape[-1]), *shaped, **fields)
+
+
+def _at(value: Any, place: tuple[int, ...]) -> Any:
+    return np.asarray(value)[place]

@@ -10,9 +10,9 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
+from linkwise.extras import sympy_module
 from linkwise.spacelib.kinds import Kind, is_symbolic, whole_number
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.with_sympy import sympy_module
 
 TWELFTH = math.pi / 12
 
@@ -37,15 +37,35 @@ def read_arrays(name: str, expected: str, **values: Any) -> list[Array]:
         For what is no array of numbers, is not finite, or mixes SymPy's symbols with Linkwise's.
     """
     kind = _anything(expected)
-    found = [np.asarray(kind.read(f"{name}: {field}", value)) for field, value in values.items()]
-    if not any(is_symbolic(value) for value in found):
-        return found
-    items = [item for value in found for item in value.ravel()]
-    if not any(isinstance(item, Expr) for item in items):
-        return [exact(value) for value in found]
-    if any(hasattr(item, "free_symbols") for item in items):
+    arrays = [np.asarray(kind.read(f"{name}: {field}", value)) for field, value in values.items()]
+    if not any(is_symbolic(array) for array in arrays):
+        return arrays
+    in_sympy = check_unmixed(name, *arrays)
+    return [exact(array) if in_sympy else array.astype(object) for array in arrays]
+
+
+def check_unmixed(name: str, *values: Any) -> bool:
+    """Refuse SymPy's symbols beside Linkwise's expressions; whether they are SymPy's.
+
+    Raises
+    ------
+    ArgumentError
+        Where both are there.
+    """
+    items = [item for value in values for item in np.ravel(np.asarray(value, dtype=object))]
+    ours = any(isinstance(item, Expr) for item in items)
+    if ours and any(hasattr(item, "free_symbols") for item in items):
         raise ArgumentError(f"{name}: SymPy symbols and Linkwise expressions do not mix")
-    return [value.astype(object) for value in found]
+    return not ours
+
+
+def batches_fit(*shapes: tuple[int, ...]) -> bool:
+    """Whether batch shapes fit each other."""
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        return False
+    return True
 
 
 def exact(value: Any) -> Array:
@@ -59,16 +79,16 @@ def exact(value: Any) -> Array:
     >>> exact([0.5, math.pi / 2, 0.3]).tolist()
     [1/2, pi/2, 0.300000000000000]
     """
-    given = np.asarray(value)
-    made = np.empty(given.shape, dtype=object)
-    for place in np.ndindex(given.shape):
-        item = given[place]
-        made[place] = item if hasattr(item, "free_symbols") else _exact_number(float(item))
-    return made
+    array = np.asarray(value)
+    result = np.empty(array.shape, dtype=object)
+    for place in np.ndindex(array.shape):
+        item = array[place]
+        result[place] = item if hasattr(item, "free_symbols") else _exact_number(float(item))
+    return result
 
 
 def _exact_number(value: float) -> Any:
-    from linkwise.equations.symbols import number
+    from linkwise.expr.sympy.symbols import number
 
     count = round(value / TWELFTH) if abs(value) < 49 * TWELFTH else 0
     if count and abs(value - count * TWELFTH) <= 2 * math.ulp(value):
@@ -97,11 +117,11 @@ def whole(field: str, value: Any, least: int = 1, most: int | None = None) -> in
     ArgumentError
         For anything else.
     """
-    found = whole_number(value)
-    if found is None or found < least or (most is not None and found > most):
+    number = whole_number(value)
+    if number is None or number < least or (most is not None and number > most):
         wanted = f"of {least} or more" if most is None else f"from {least} to {most}"
         raise ArgumentError(f"{field} is {shown(value)}; expected a whole number {wanted}")
-    return found
+    return number
 
 
 def room(name: str, *shape: int) -> FloatArray:

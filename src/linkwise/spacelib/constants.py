@@ -41,9 +41,9 @@ PIG_2, PIG, PIG2 = math.pi / 2, math.pi, 2 * math.pi
 
 
 def _fixed(values: npt.ArrayLike) -> FloatArray:
-    made = np.array(values, dtype=float)
-    made.flags.writeable = False
-    return made
+    array = np.array(values, dtype=float)
+    array.flags.writeable = False
+    return array
 
 
 Xaxis, Yaxis, Zaxis = (_fixed(row) for row in np.eye(3))
@@ -57,3 +57,5 @@ ORIGIN = _fixed([0.0, 0.0, 0.0, 1.0])
 
 NULL3, NULL4, UNIT3, UNIT4 = (_fixed(made) for made in (np.zeros((3, 3)), np.zeros((4, 4)), np.eye(3), np.eye(4)))
 """Null and identity matrices."""
+
+__all__ = [name for name, value in vars().copy().items() if isinstance(value, (int, float, np.ndarray))]

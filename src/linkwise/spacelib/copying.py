@@ -9,15 +9,14 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.arrays import matrix, read_arrays, whole
 from linkwise.spacelib.constants import Row
-from linkwise.spacelib.kinds import Choice
+from linkwise.spacelib.function import exported, spacelib
+from linkwise.spacelib.kinds import LINE_OF, read
 from linkwise.spatial.scalar import Array
-
-LINE_OF = Choice({0: "Row (0)", 1: "Col (1)"})
-"""Whether a row or a column is meant."""
 
 _MATRIX = "a matrix (..., m, n)"
 
 
+@spacelib("3.9", "copy", "A.copy()", c="mcopy mcopy3 mcopy4", maple="")
 def mcopy(A1: Any) -> Array:
     """A copy, as an array of its own (manual, section 3.9).
 
@@ -38,10 +37,11 @@ def mcopy(A1: Any) -> Array:
     >>> float(A[0, 0])
     1.0
     """
-    (made,) = read_arrays("mcopy", "an array of numbers", A1=A1)
-    return np.array(made)
+    (array,) = read_arrays("mcopy", "an array of numbers", A1=A1)
+    return np.array(array)
 
 
+@spacelib("3.9", "copy of the upper left part", "A[:im, :jm].copy()", maple="")
 def mmcopy(A: Any, im: int, jm: int) -> Array:
     """A copy of the upper left part of a matrix (manual, section 3.9).
 
@@ -70,6 +70,7 @@ def mmcopy(A: Any, im: int, jm: int) -> Array:
     return np.array(a[..., : whole("mmcopy: im", im, most=rows), : whole("mmcopy: jm", jm, most=columns)])
 
 
+@spacelib("3.9", "copy of a row or column", "A[:, val].copy()", maple="", note="Named in the manual without a description.")
 def mvcopy(A: Any, rows: int, cols: int, val: int, type: int) -> Array:  # noqa: A002
     """A copy of a row or a column of a matrix as a vector.
 
@@ -102,11 +103,18 @@ def mvcopy(A: Any, rows: int, cols: int, val: int, type: int) -> Array:  # noqa:
     """
     (a,) = read_arrays("mvcopy", _MATRIX, A=A)
     sizes = _sizes("mvcopy", a, rows, cols)
-    line = LINE_OF.read("mvcopy: type", type)
+    line = read(LINE_OF, "mvcopy: type", type)
     place = whole("mvcopy: val", val, most=sizes[line]) - 1
     return np.array(a[..., place, :] if line == Row else a[..., :, place])
 
 
+@spacelib(
+    "3.9",
+    "vector put into a row or column",
+    "A[:dim, val] = v[:dim]",
+    maple="",
+    note="Only used in a program of the manual. Gives the matrix and leaves A as it was.",
+)
 def vmcopy(v: Any, dim: int, val: int, type: int, A: Any, rows: int, cols: int) -> Array:  # noqa: A002
     """A copy of a matrix with a vector written into one of its rows or columns, from its start on.
 
@@ -144,7 +152,7 @@ def vmcopy(v: Any, dim: int, val: int, type: int, A: Any, rows: int, cols: int) 
     """
     vector, a = read_arrays("vmcopy", "an array of numbers", v=v, A=A)
     sizes = _sizes("vmcopy", a, rows, cols)
-    line = LINE_OF.read("vmcopy: type", type)
+    line = read(LINE_OF, "vmcopy: type", type)
     place = whole("vmcopy: val", val, most=sizes[line]) - 1
     if vector.ndim >= 2 and vector.shape[-1] == 1:
         vector = vector[..., 0]
@@ -156,15 +164,18 @@ def vmcopy(v: Any, dim: int, val: int, type: int, A: Any, rows: int, cols: int) 
     except ValueError as error:
         shapes = f"v {vector.shape[:-1]}, A {a.shape[:-2]}"
         raise ArgumentError(f"vmcopy: the batch shapes do not fit each other: {shapes}") from error
-    made = np.array(np.broadcast_to(a, (*batch, *a.shape[-2:])))
-    part = made[..., place, :] if line == Row else made[..., :, place]
+    result = np.array(np.broadcast_to(a, (*batch, *a.shape[-2:])))
+    part = result[..., place, :] if line == Row else result[..., :, place]
     part[..., :count] = vector[..., :count]
-    return made
+    return result
 
 
 def _sizes(name: str, a: Array, rows: int, cols: int) -> tuple[int, int]:
     """The rows and columns of a matrix, which must be those told."""
-    told = (whole(f"{name}: rows", rows), whole(f"{name}: cols", cols))
-    if a.ndim < 2 or a.shape[-2:] != told:
-        raise ArgumentError(f"{name}: A is of shape {a.shape}; expected (..., {told[0]}, {told[1]}), as rows and cols say")
-    return told
+    sizes = (whole(f"{name}: rows", rows), whole(f"{name}: cols", cols))
+    if a.ndim < 2 or a.shape[-2:] != sizes:
+        raise ArgumentError(f"{name}: A is of shape {a.shape}; expected (..., {sizes[0]}, {sizes[1]}), as rows and cols say")
+    return sizes
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

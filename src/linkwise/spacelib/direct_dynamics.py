@@ -11,14 +11,14 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.exact import is_zero, tidy
-from linkwise.spacelib.function import function
+from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.inertia import possible
-from linkwise.spacelib.kinds import MAT4, Choice, Kind
-from linkwise.spatial.determinant import adjugate, determinant
+from linkwise.spacelib.kinds import MASK, MAT4, SIX, read
+from linkwise.spatial.linear.determinant import adjugate, determinant
 from linkwise.spatial.matrix_method import action_matrix, velocity_matrix
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, FloatArray, least, root, select
-from linkwise.spatial.six_vector import around, inertia_times, spatial_inertia
+from linkwise.spatial.spatial_vectors import around, inertia_times, spatial_inertia
 
 SYMMETRY = 1e-9
 """What J and the known actions may lack of symmetry, relative to their size: more than rounding, less than a slip."""
@@ -33,11 +33,6 @@ BALANCE = 1e-6
 SHORT = 60
 """Expressions of up to this many operations are brought to one fraction."""
 
-_MASK = Choice({k: str(k) for k in range(64)})
-"""The first row of var as a binary number, the angular acceleration about x the lowest digit."""
-
-_SIX = Kind("six numbers", 1, lambda value: value)
-
 _FORCES_FIRST = [3, 4, 5, 0, 1, 2]
 """The columns of var in the order of (a, omega')."""
 
@@ -45,6 +40,7 @@ _PLACES = ((2, 1), (0, 2), (1, 0), (0, 3), (1, 3), (2, 3))
 """Where torques and forces stand in F, in the order of the columns of var."""
 
 
+@spacelib("3.3", "direct dynamics of one body", "arm.forward_dynamics(q, qd, tau)")
 def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
     """Direct dynamics of one body: the unknown ones of accelerations and actions, where F = skew(Wp J).
 
@@ -92,12 +88,22 @@ def dyn_eq(J: Any, Wp: Any, F: Any, var: Any) -> tuple[Any, Any, Any]:
     """
     unknown = _unknown(var)
     if unknown is None:
-        return _refused(*(MAT4.read(f"dyn_eq: {name}", value) for name, value in (("J", J), ("Wp", Wp), ("F", F))))
-    made: tuple[Any, Any, Any] = _solved(J, Wp, F, unknown)
-    return made
+        return _refused(*(read(MAT4, f"dyn_eq: {name}", value) for name, value in (("J", J), ("Wp", Wp), ("F", F))))
+    result: tuple[Any, Any, Any] = _solved(J, Wp, F, unknown)
+    return result
 
 
-def _of_numbers(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, Any]:
+def _of_symbols(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, int]:
+    """The same as `_solved` for symbols, where only what can be seen is tested."""
+    if not _seems_inertia(J, unknown) or not _seem_actions(J, F, unknown):
+        return Wp, F, NOTOK
+    mask = sum(1 << k for k in range(6) if unknown[k] == 1)
+    wp, f = (_short(matrix) for matrix in _formula(mask, J, Wp, F))
+    return wp, f, OK
+
+
+@function(name="dyn_eq", codes=(2,), symbolic=_of_symbols)
+def _solved(J: MAT4, Wp: MAT4, F: MAT4, unknown: SIX) -> tuple[Array, Array, Any]:
     """The completed matrices, or the given ones where they cannot be: one set of operations for all choices of unknowns.
 
     A known acceleration x is the solution of the equation 1 x = x, which takes the place of its row and column.
@@ -108,28 +114,20 @@ def _of_numbers(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, An
     system = inertia * np.outer(sought, sought)
     for k in range(6):
         system[k, k] = system[k, k] + known[k]
-    given = known * motion
-    motion, definite = _by_factors(system, sought * (actions - inertia @ given) + given)
+    prescribed = known * motion
+    motion, definite = _by_factors(system, sought * (actions - inertia @ prescribed) + prescribed)
     needed = inertia @ motion
     actions = np.array(
-        [select(c, given, found) for c, given, found in zip(sought, actions, needed, strict=True)], dtype=object
+        [select(c, prescribed, computed) for c, prescribed, computed in zip(sought, actions, needed, strict=True)],
+        dtype=object,
     )
     wp, f = _matrices(motion, actions)
     test = select(_inertia_test(J), select(_actions_test(J, F, unknown), definite, 0.0), 0.0)
     return _chosen(test, wp, Wp), _chosen(test, f, F), test
 
 
-def _of_symbols(J: Any, Wp: Any, F: Any, unknown: Any) -> tuple[Array, Array, int]:
-    """The same for symbols, where only what can be seen is tested."""
-    if not _seems_inertia(J, unknown) or not _seem_actions(J, F, unknown):
-        return Wp, F, NOTOK
-    mask = sum(1 << k for k in range(6) if unknown[k] == 1)
-    wp, f = (_short(made) for made in _formula(mask, J, Wp, F))
-    return wp, f, OK
-
-
-@function(mask=_MASK, J=MAT4, Wp=MAT4, F=MAT4)
-def _formula(mask: int, J: Any, Wp: Any, F: Any) -> tuple[Array, Array]:
+@function()
+def _formula(mask: MASK, J: MAT4, Wp: MAT4, F: MAT4) -> tuple[Array, Array]:
     """The completed matrices of symbols, by formula for one choice of unknowns."""
     inertia, motion, actions = _six(J, Wp, F)
     unknown = [k for k in range(6) if mask >> _FORCES_FIRST[k] & 1]
@@ -244,12 +242,12 @@ def _is_number(item: Any) -> bool:
     return isinstance(item, (int, float)) or bool(getattr(item, "is_number", False))
 
 
-def _short(made: Array) -> Array:
+def _short(matrix: Array) -> Array:
     """SymPy expressions as one fraction each, where that is soon done."""
-    shortened = [tidy(item) if hasattr(item, "count_ops") and item.count_ops() <= SHORT else item for item in made.ravel()]
-    result = np.empty(made.size, dtype=object)
+    shortened = [tidy(item) if hasattr(item, "count_ops") and item.count_ops() <= SHORT else item for item in matrix.ravel()]
+    result = np.empty(matrix.size, dtype=object)
     result[:] = shortened
-    return result.reshape(made.shape)
+    return result.reshape(matrix.shape)
 
 
 def _chosen(test: Any, new: Array, old: Array) -> Array:
@@ -259,12 +257,12 @@ def _chosen(test: Any, new: Array, old: Array) -> Array:
 def _unknown(var: Any) -> FloatArray | None:
     """The first row of var; None where a column has not one 1 and one 0."""
     try:
-        found = np.asarray(var)
+        rows = np.asarray(var)
     except ValueError:
-        found = np.zeros(0)
-    if found.shape != (2, 6) or found.dtype.kind not in "iuf":
+        rows = np.zeros(0)
+    if rows.shape != (2, 6) or rows.dtype.kind not in "iuf":
         raise ArgumentError(f"dyn_eq: var is {shown(var)}; expected two rows of six numbers, each 0 or 1")
-    upper, lower = found.tolist()
+    upper, lower = rows.tolist()
     if any(pair not in {(1, 0), (0, 1)} for pair in zip(upper, lower, strict=True)):
         return None
     return np.array(upper, dtype=float)
@@ -281,5 +279,4 @@ def _refused(J: Array, Wp: Array, F: Array) -> tuple[Array, Array, Any]:
     return wp, f, np.full(batch, NOTOK) if batch else NOTOK
 
 
-_of_numbers.__name__ = "dyn_eq"  # as messages call it
-_solved = function(J=MAT4, Wp=MAT4, F=MAT4, unknown=_SIX, codes=(2,), symbolic=_of_symbols)(_of_numbers)
+__all__ = exported(__name__)  # noqa: PLE0605

@@ -1,21 +1,21 @@
-"""Linear algebra on symbols: zeros recognised, expressions kept short, inverse and pseudo-inverse by formula."""
+"""Linear algebra on symbols: zeros recognised, short expressions, elimination, inverse and pseudo-inverse."""
 
 from __future__ import annotations
 
 import random
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.expr.evaluate import evaluate
 from linkwise.expr.node import Expr
-from linkwise.expr.order import schedule
+from linkwise.expr.ordering import schedule
+from linkwise.extras import sympy_module
 from linkwise.spacelib.arrays import is_sympy
-from linkwise.spacelib.elimination import System, reduce_exactly
-from linkwise.spatial.determinant import adjugate, determinant
+from linkwise.spatial.linear.determinant import adjugate, determinant
 from linkwise.spatial.scalar import Array
-from linkwise.spatial.with_sympy import sympy_module
 
 BY_MINORS = 6
 """Up to this size inverses are written by minors; above it there are too many of them."""
@@ -47,8 +47,8 @@ def _is_seen(value: Any) -> bool:
 
     draw = random.Random(7)
     names = sorted(value.free_symbols, key=str)
-    found = value.xreplace({name: sympy.Rational(draw.randint(50, 150), 101) for name in names}).evalf()
-    return bool(found.is_number and found.is_finite and abs(found) > 1e-9)
+    sample = value.xreplace({name: sympy.Rational(draw.randint(50, 150), 101) for name in names}).evalf()
+    return bool(sample.is_number and sample.is_finite and abs(sample) > 1e-9)
 
 
 def tidy(value: Any) -> Any:
@@ -56,6 +56,51 @@ def tidy(value: Any) -> Any:
     sympy = sympy_module()
 
     return sympy.cancel(value) if hasattr(value, "free_symbols") else value
+
+
+class Reduced(NamedTuple):
+    """The rows of (A, b) after the elimination, the variable of each column of A, the rank, and the last pivot's size."""
+
+    rows: list[list[Any]]
+    order: list[int]
+    rank: int
+    arm: Any
+
+
+def reduce_exactly(rows: list[list[Any]], m: int, main: Sequence[int] = ()) -> Reduced:
+    """Reduce a system of SymPy's expressions: the first element that is not identically zero is the pivot.
+
+    The system is A x = b for several b at once (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 4.3).
+
+    Parameters
+    ----------
+    rows : list of list
+        The coefficients and the right-hand sides of each equation; changed in place.
+    m : int
+        Columns of A.
+    main : sequence of int
+        Variables that are to be main variables, from 0; pivots are sought among them first.
+    """
+    order, rank, arm = list(range(m)), 0, 0
+    while rank < min(len(rows), m):
+        groups = ([j for j in range(rank, m) if (order[j] in main) == wanted] for wanted in (True, False))
+        places = ((i, j) for group in groups for i in range(rank, len(rows)) for j in group)
+        place = next(((i, j) for i, j in places if not is_zero(rows[i][j])), None)
+        arm = 0 if place is None else abs(rows[place[0]][place[1]])
+        if place is None:
+            break
+        i, j = place
+        rows[rank], rows[i] = rows[i], rows[rank]
+        for line in (*rows, order):
+            line[rank], line[j] = line[j], line[rank]
+        top = rows[rank] = [tidy(value / rows[rank][rank]) for value in rows[rank]]
+        for k, row in enumerate(rows):
+            if k != rank and not is_zero(row[rank]):
+                rows[k] = [tidy(value - row[rank] * up) for value, up in zip(row, top, strict=True)]
+        rank += 1
+    for row in rows[rank:]:
+        row[:] = [value * 0 if j < m or is_zero(value) else value for j, value in enumerate(row)]
+    return Reduced(rows, order, rank, arm)
 
 
 def inverse(name: str, a: Array, field: str = "A") -> Array:
@@ -92,8 +137,7 @@ def pseudo_inverse(name: str, a: Array) -> tuple[Array, int]:
     """
     m, n = a.shape
     if is_sympy(a):
-        system = System(a.tolist(), n)
-        reduce_exactly(system, is_zero, tidy)
+        system = reduce_exactly(a.tolist(), n)
         rank = system.rank
         if 0 < rank < min(m, n):
             return _by_factors(name, a, system), rank
@@ -112,7 +156,7 @@ def pseudo_inverse(name: str, a: Array) -> tuple[Array, int]:
     return a.T @ inverse(name, a @ a.T), rank
 
 
-def _by_factors(name: str, a: Array, system: System) -> Array:
+def _by_factors(name: str, a: Array, system: Reduced) -> Array:
     """A = B C of full rank, B the columns of the pivots, C the reduced rows: pinv = C' (C C')^-1 (B' B)^-1 B'.
 
     T. N. E. Greville, "Some applications of the pseudoinverse of a matrix", SIAM Review 2(1), 1960.
@@ -126,13 +170,12 @@ def _by_factors(name: str, a: Array, system: System) -> Array:
 
 def _by_elimination(name: str, a: Array, field: str) -> Array:
     n = len(a)
-    system = System([[*row, *(int(i == k) for k in range(n))] for i, row in enumerate(a.tolist())], n)
-    reduce_exactly(system, is_zero, tidy)
+    system = reduce_exactly([[*row, *(int(i == k) for k in range(n))] for i, row in enumerate(a.tolist())], n)
     if system.rank < n:
         raise ArgumentError(f"{name}: {field} is singular: its rank is {system.rank}, of {n} rows")
-    made = np.empty((n, n), dtype=object)
-    made[system.order] = np.array([row[n:] for row in system.rows], dtype=object)
-    return made
+    inverted = np.empty((n, n), dtype=object)
+    inverted[system.order] = np.array([row[n:] for row in system.rows], dtype=object)
+    return inverted
 
 
 def _usual_rank(a: Array) -> int:
@@ -140,13 +183,13 @@ def _usual_rank(a: Array) -> int:
     items = list(a.ravel())
     symbols = [node for node in schedule(items) if node.op == "symbol"]
     draw = np.random.default_rng(20250101)
-    found = 0
+    rank = 0
     for _ in range(3):
         values = dict(zip(symbols, draw.uniform(0.5, 1.5, len(symbols)), strict=True))
         numbers = np.array(evaluate(items, values)).reshape(a.shape)
         if np.isfinite(numbers).all():
-            found = max(found, int(np.linalg.matrix_rank(numbers)))
-    return found
+            rank = max(rank, int(np.linalg.matrix_rank(numbers)))
+    return rank
 
 
 def _short(value: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.function import function
+from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.kinds import MOVING_AXIS, POINT, VECTOR
 from linkwise.spatial.lines import blur_of, right_handed, spread, within
 from linkwise.spatial.scalar import Array, array, blank
@@ -23,8 +23,9 @@ _NO_TRIANGLE = ("P1, P2 and P3 are more than 1e70 apart", "P1, P2 and P3 lie on 
 _NO_PLANE = ("v1 or v2 is longer than 1e70", "v1 and v2 are parallel, or one is null")
 
 
-@function(refuse=_NO_TRIANGLE, P1=POINT, P2=POINT, P3=POINT, a1=MOVING_AXIS, a2=MOVING_AXIS)
-def framep(P1: Any, P2: Any, P3: Any, a1: int, a2: int) -> Any:
+@spacelib("3.6", "rotation of a frame from three points", c="frameP frameP3 frameP4")
+@function(refuse=_NO_TRIANGLE)
+def framep(P1: POINT, P2: POINT, P3: POINT, a1: MOVING_AXIS, a2: MOVING_AXIS) -> Any:
     """Rotation matrix of a frame on three points (manual, section 3.6).
 
     Axis a1 goes from P1 to P2; axis a2 lies in the plane of the points, on the side of P3.
@@ -55,8 +56,9 @@ def framep(P1: Any, P2: Any, P3: Any, a1: int, a2: int) -> Any:
     return _on_points("framep", P1, P2, P3, a1, a2)
 
 
-@function(refuse=_NO_TRIANGLE, P1=POINT, P2=POINT, P3=POINT, a1=MOVING_AXIS, a2=MOVING_AXIS)
-def frame4p(P1: Any, P2: Any, P3: Any, a1: int, a2: int) -> Any:
+@spacelib("3.6", "frame from three points", c="frame4P")
+@function(refuse=_NO_TRIANGLE)
+def frame4p(P1: POINT, P2: POINT, P3: POINT, a1: MOVING_AXIS, a2: MOVING_AXIS) -> Any:
     """Position matrix of a frame on three points, its origin in the first (manual, section 3.6).
 
     Parameters
@@ -84,8 +86,9 @@ def frame4p(P1: Any, P2: Any, P3: Any, a1: int, a2: int) -> Any:
     return transform(rotation, P1[:3]), *measures
 
 
-@function(refuse=_NO_PLANE, v1=VECTOR, v2=VECTOR, a1=MOVING_AXIS, a2=MOVING_AXIS)
-def framev(v1: Any, v2: Any, a1: int, a2: int) -> Any:
+@spacelib("3.6", "rotation of a frame from two vectors", c="frameV frameV3 frameV4")
+@function(refuse=_NO_PLANE)
+def framev(v1: VECTOR, v2: VECTOR, a1: MOVING_AXIS, a2: MOVING_AXIS) -> Any:
     """Rotation matrix of a frame on two vectors (manual, section 3.6).
 
     Axis a1 goes along v1; axis a2 lies in the plane of both, on the side of v2.
@@ -116,8 +119,9 @@ def framev(v1: Any, v2: Any, a1: int, a2: int) -> Any:
     return _axes("framev", v1, v2, a1, a2), within(v1, v2), spread(v1, v2)
 
 
-@function(refuse=_NO_PLANE, P1=POINT, v1=VECTOR, v2=VECTOR, a1=MOVING_AXIS, a2=MOVING_AXIS)
-def frame4v(P1: Any, v1: Any, v2: Any, a1: int, a2: int) -> Any:
+@spacelib("3.6", "frame from a point and two vectors", c="frame4V")
+@function(refuse=_NO_PLANE)
+def frame4v(P1: POINT, v1: VECTOR, v2: VECTOR, a1: MOVING_AXIS, a2: MOVING_AXIS) -> Any:
     """Position matrix of a frame on a point and two vectors (manual, section 3.6).
 
     Parameters
@@ -146,8 +150,9 @@ def frame4v(P1: Any, v1: Any, v2: Any, a1: int, a2: int) -> Any:
     return transform(_axes("frame4v", v1, v2, a1, a2), P1[:3]), within(v1, v2), spread(v1, v2)
 
 
-@function(direct=True, n=MOVING_AXIS)
-def aaxis(n: int) -> Array:
+@spacelib("3.6", "unit vector of an axis", "np.eye(3)[n]", c="axis", maple="Axis axis")
+@function(direct=True)
+def aaxis(n: MOVING_AXIS) -> Array:
     """Unit vector of an axis of the frame (manual, section 3.6).
 
     Parameters
@@ -169,9 +174,9 @@ def aaxis(n: int) -> Array:
     >>> aaxis(Y).tolist()
     [0.0, 1.0, 0.0]
     """
-    made = np.zeros(3)
-    made[n] = 1.0
-    return made
+    direction = np.zeros(3)
+    direction[n] = 1.0
+    return direction
 
 
 def _on_points(name: str, p1: Array, p2: Array, p3: Array, a1: int, a2: int) -> tuple[Array, Any, Any]:
@@ -185,7 +190,10 @@ def _axes(name: str, first: Array, second: Array, a1: int, a2: int) -> Array:
     """The axes as columns: a1 along the first vector, a2 on the side of the second."""
     if a1 == a2:
         raise ArgumentError(f"{name}: a1 and a2 are both {'XYZ'[a1]} ({a1}); expected two different axes")
-    made = blank(3, 3)
-    made[:, a1], made[:, a2], across = right_handed(first, second)
-    made[:, 3 - a1 - a2] = across if (a2 - a1) % 3 == 1 else -across
-    return array(made)
+    axes = blank(3, 3)
+    axes[:, a1], axes[:, a2], across = right_handed(first, second)
+    axes[:, 3 - a1 - a2] = across if (a2 - a1) % 3 == 1 else -across
+    return array(axes)
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.spacelib.function import function
+from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.kinds import MAT4, SCALAR
-from linkwise.spatial.determinant import determinant
+from linkwise.spatial.linear.determinant import determinant
 from linkwise.spatial.matrix_method import action_matrix, pseudo_inertia
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, array, greatest, least, select
@@ -23,8 +23,10 @@ MOVED = 64 * sys.float_info.epsilon / SLACK
 """Moments count as at least this part of what a body has about the origin: they may be left over when it is moved there."""
 
 
-@function(fx=SCALAR, fy=SCALAR, fz=SCALAR, cx=SCALAR, cy=SCALAR, cz=SCALAR)
-def actom(fx: Any, fy: Any, fz: Any, cx: Any, cy: Any, cz: Any) -> Array:
+@spacelib(
+    "3.3", "force and torque to action matrix", "matrix_method.action_matrix([fx, fy, fz], [cx, cy, cz])", maple="actoM"
+)
+def actom(fx: SCALAR, fy: SCALAR, fz: SCALAR, cx: SCALAR, cy: SCALAR, cz: SCALAR) -> Array:
     """Action matrix of a force and a torque (manual, section 3.3).
 
     Parameters
@@ -46,24 +48,32 @@ def actom(fx: Any, fy: Any, fz: Any, cx: Any, cy: Any, cz: Any) -> Array:
     return action_matrix(array([fx, fy, fz]), array([cx, cy, cz]))
 
 
+@spacelib(
+    "3.3",
+    "mass and moments to inertia matrix",
+    "matrix_method.pseudo_inertia(m, com, tensor)",
+    c="jtoJ",
+    note="jyz stands before jxz.",
+)
 @function(
     refuse=(
         "the mass is negative",
         "no body has these moments of inertia: each of jxx, jyy, jzz is at most the sum of the other two",
         "no body has products of inertia as large as these beside its moments",
-    ),
-    m=SCALAR,
-    jxx=SCALAR,
-    jyy=SCALAR,
-    jzz=SCALAR,
-    jxy=SCALAR,
-    jyz=SCALAR,
-    jxz=SCALAR,
-    xg=SCALAR,
-    yg=SCALAR,
-    zg=SCALAR,
+    )
 )
-def jtoj(m: Any, jxx: Any, jyy: Any, jzz: Any, jxy: Any, jyz: Any, jxz: Any, xg: Any, yg: Any, zg: Any) -> tuple[Any, ...]:
+def jtoj(
+    m: SCALAR,
+    jxx: SCALAR,
+    jyy: SCALAR,
+    jzz: SCALAR,
+    jxy: SCALAR,
+    jyz: SCALAR,
+    jxz: SCALAR,
+    xg: SCALAR,
+    yg: SCALAR,
+    zg: SCALAR,
+) -> tuple[Any, ...]:
     """Inertia matrix J of a body about the origin, from mass, barycentral moments of inertia and centre of mass.
 
     The upper left block is the integral of x x' dm about the origin (manual, section 3.3, where the relations are given for
@@ -118,8 +128,15 @@ def possible(about_center: Array, about_origin: Any) -> tuple[Any, Any]:
     return moments + SLACK, minors + SLACK
 
 
-@function(L=MAT4, F=MAT4)
-def PseDot(L: Any, F: Any) -> Any:
+@spacelib(
+    "3.3",
+    "power: pseudo scalar product",
+    "rotation.axial(L[:3, :3]) @ rotation.axial(F[:3, :3]) + L[:3, 3] @ F[:3, 3]",
+    matlab="PseDot psedot",
+    c="psedot",
+    note="PseDot in the text, psedot in the appendix.",
+)
+def PseDot(L: MAT4, F: MAT4) -> Any:
     """Pseudo-scalar product of a velocity or screw axis matrix and an action matrix (manual, section 3.3).
 
     omega . c + v . f, with omega and c from the skew parts of the blocks: the power of the actions on a moving body, or
@@ -147,3 +164,6 @@ def PseDot(L: Any, F: Any) -> Any:
 
 psedot = PseDot
 """`PseDot`, as the manual's appendix writes it."""
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

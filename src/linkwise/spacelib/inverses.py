@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.kernel import Kernel, trace
-from linkwise.spacelib.declaration import refuse_unless
-from linkwise.spatial.determinant import adjugate
+from linkwise.spacelib.function import refuse_unless
+from linkwise.spatial.linear.determinant import adjugate
 from linkwise.spatial.rotation import rotation_error
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.transform import transform
@@ -45,9 +45,9 @@ def inverse(name: str, a: FloatArray, field: str = "A") -> FloatArray:
         Where the relative condition number of R. D. Skeel, "Scaling for numerical stability in Gaussian elimination" (J. ACM
         26(3), 1979), the norm of the product of the sizes of inverse and matrix, reaches 1 / (10 n eps).
     """
-    made, fine = _by_elimination(a)
+    inverted, fine = _by_elimination(a)
     refuse_unless(name, fine, f"{field} is singular")
-    return made
+    return inverted
 
 
 def inverse_of_position(name: str, a: FloatArray, field: str = "M") -> FloatArray:
@@ -61,23 +61,23 @@ def inverse_of_position(name: str, a: FloatArray, field: str = "M") -> FloatArra
     if a.shape[-1] != 4:
         return inverse(name, a, field)
     with np.errstate(all="ignore"):  # what is no position matrix may divide by zero
-        made, measure = _of_positions().ufunc(a)
-    rest = np.asarray(~(measure > 0))
-    if rest.any():
-        fine = np.ones(rest.shape, dtype=bool)
-        made[rest], fine[rest] = _by_elimination(a[rest])
+        inverted, measure = _of_positions().ufunc(a)
+    others = np.asarray(~(measure > 0))
+    if others.any():
+        fine = np.ones(others.shape, dtype=bool)
+        inverted[others], fine[others] = _by_elimination(a[others])
         refuse_unless(name, fine, f"{field} is singular")
-    return np.asarray(made)
+    return np.asarray(inverted)
 
 
 def _by_elimination(a: FloatArray) -> tuple[FloatArray, Any]:
     """The inverse (..., n, n) of any matrix of numbers, and whether (...) there is one."""
     try:
-        made = np.linalg.inv(a)
+        inverted = np.linalg.inv(a)
     except np.linalg.LinAlgError:
-        made = np.linalg.inv(np.where(_singular(a)[..., np.newaxis, np.newaxis], np.nan, a))
-    spread = (np.abs(made) @ np.abs(a)).sum(axis=-1).max(axis=-1)
-    return np.asarray(made), np.asarray(spread * (10 * a.shape[-1] * _EPS) < 1)
+        inverted = np.linalg.inv(np.where(_singular(a)[..., np.newaxis, np.newaxis], np.nan, a))
+    spread = (np.abs(inverted) @ np.abs(a)).sum(axis=-1).max(axis=-1)
+    return np.asarray(inverted), np.asarray(spread * (10 * a.shape[-1] * _EPS) < 1)
 
 
 @cache

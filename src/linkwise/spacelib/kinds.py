@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class Kind:
         Whether numbers that are not finite are refused here. Else who asks must see to it.
     last_row : tuple of float
         What a matrix (..., 4, 4) must end in, but for `LAST_ROW`; empty for anything.
+    names : tuple of str
+        Names of the axes: those with one name in the arguments of a function must have one size. Empty for any sizes.
     """
 
     expected: str
@@ -55,15 +57,16 @@ class Kind:
     fit: Callable[[Array], Array | None]
     checked: bool = True
     last_row: tuple[float, ...] = ()
+    names: tuple[str, ...] = ()
 
     def read(self, field: str, value: Any) -> Array:
         """The value as an array of finite float64, or of symbols (dtype object), in the kind's shape."""
-        made = value if value.__class__ is np.ndarray and value.dtype is FLOAT64 else _plain(field, self, value)
-        if self.checked and not made.dtype.hasobject:
-            _finite(field, made)
-        fitted = self.fit(made)
+        array = value if value.__class__ is np.ndarray and value.dtype is FLOAT64 else _plain(field, self, value)
+        if self.checked and not array.dtype.hasobject:
+            _finite(field, array)
+        fitted = self.fit(array)
         if fitted is None:
-            held = shown(value) if made.size <= 4 else f"of shape {made.shape}"
+            held = shown(value) if array.size <= 4 else f"of shape {array.shape}"
             raise ArgumentError(f"{field} is {held}; expected {self.expected}")
         if self.last_row and fitted.size and not _ends_in(fitted, self.last_row):
             row = " ".join(f"{number:g}" for number in self.last_row)
@@ -85,10 +88,10 @@ class Choice:
 
     def read(self, field: str, value: Any) -> int:
         """The value as an int."""
-        found = whole_number(value)
-        if found is None or found not in self.names:
+        number = whole_number(value)
+        if number is None or number not in self.names:
             raise ArgumentError(f"{field} is {shown(value)}; expected {choices(self.names.values())}")
-        return found
+        return number
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,13 @@ class FrameAxis(Choice):
 
     def read(self, field: str, value: Any) -> int:
         """The value as an int."""
-        found = super().read(field, value)
-        if found == U and not isinstance(value, NoAxis):
+        number = super().read(field, value)
+        if number == U and not isinstance(value, NoAxis):
             raise ArgumentError(
                 f"{field} is {shown(value)}; expected X (0), Y (1) or Z (2), for axes count from 0;"
                 " or the constant U for none"
             )
-        return found
+        return number
 
 
 def whole_number(value: Any) -> int | None:
@@ -114,12 +117,12 @@ def whole_number(value: Any) -> int | None:
     >>> whole_number(2), whole_number(np.float64(2.0)), whole_number(np.array([2])), whole_number(2.5), whole_number(True)
     (2, 2, 2, None, None)
     """
-    found = value.item() if isinstance(value, (np.ndarray, np.generic)) and value.size == 1 else value
-    if isinstance(found, bool):
+    number = value.item() if isinstance(value, (np.ndarray, np.generic)) and value.size == 1 else value
+    if isinstance(number, bool):
         return None
-    if isinstance(found, int) or getattr(found, "is_Integer", False):
-        return int(found)
-    return int(found) if isinstance(found, float) and found.is_integer() else None
+    if isinstance(number, int) or getattr(number, "is_Integer", False):
+        return int(number)
+    return int(number) if isinstance(number, float) and number.is_integer() else None
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
@@ -140,27 +143,27 @@ def _plain(field: str, kind: Kind, value: Any) -> Array:
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ArgumentError(f"{field} has masked elements; expected {kind.expected}")
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except (ValueError, TypeError) as error:
         raise ArgumentError(f"{field} is not an array; expected {kind.expected}") from error
-    if found.dtype.kind in "fiu":
-        return found if found.dtype == np.float64 else found.astype(np.float64)
-    if found.dtype == object:
-        return _of_objects(field, kind, found)
-    raise ArgumentError(f"{field} holds {found.dtype}; expected {kind.expected}")
+    if array.dtype.kind in "fiu":
+        return array if array.dtype == np.float64 else array.astype(np.float64)
+    if array.dtype == object:
+        return _of_objects(field, kind, array)
+    raise ArgumentError(f"{field} holds {array.dtype}; expected {kind.expected}")
 
 
-def _of_objects(field: str, kind: Kind, found: Array) -> Array:
-    items = found.ravel()
+def _of_objects(field: str, kind: Kind, array: Array) -> Array:
+    items = array.ravel()
     if any(isinstance(item, Expr) or hasattr(item, "free_symbols") for item in items):
         for item in items:
             if not isinstance(item, (Expr, int, float, np.number)) and not hasattr(item, "free_symbols"):
                 raise ArgumentError(f"{field} holds {shown(item)}; expected {kind.expected}")
             if not isinstance(item, Expr) and not _may_be_real(item):
                 raise ArgumentError(f"{field} holds {shown(item)}; expected finite real numbers and symbols")
-        return found
+        return array
     try:
-        return np.array([_number(item) for item in items]).reshape(found.shape)
+        return np.array([_number(item) for item in items]).reshape(array.shape)
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(f"{field} holds {shown(items[0] if items.size else None)}; expected {kind.expected}") from error
 
@@ -194,8 +197,17 @@ def _column_off(value: Array, lengths: tuple[int, ...]) -> Array:
     return value
 
 
-def _fit_scalar(value: Array) -> Array:
+def _as_it_is(value: Array) -> Array:
     return value
+
+
+def _fit_triple(value: Array) -> Array | None:
+    value = _column_off(value, (3,))
+    return value if value.ndim and value.shape[-1] == 3 else None
+
+
+def _fit_matrix(value: Array) -> Array | None:
+    return value if value.ndim >= 2 and 0 not in value.shape[-2:] else None
 
 
 def _fit_vector(value: Array) -> Array | None:
@@ -211,10 +223,10 @@ def _fit_point(value: Array) -> Array | None:
         return None
     if value.shape[-1] == 4:
         return value if _ends_in_one(value) else None
-    made = np.empty((*value.shape[:-1], 4), dtype=value.dtype)
-    made[..., :3] = value
-    made[..., 3] = 1.0 if value.dtype != object else 1
-    return made
+    points = np.empty((*value.shape[:-1], 4), dtype=value.dtype)
+    points[..., :3] = value
+    points[..., 3] = 1.0 if value.dtype != object else 1
+    return points
 
 
 def _ends_in_one(value: Array) -> bool:
@@ -277,23 +289,55 @@ def _exactly(*shape: int) -> Callable[[Array], Array | None]:
     return fit
 
 
-SCALAR = Kind("a real number", 0, _fit_scalar)
-VECTOR = Kind("a vector (..., 3) or (..., 4)", 1, _fit_vector)
-POINT = Kind("a point (..., 3), or (..., 4) that ends in 1", 1, _fit_point)
-UNCHECKED_POINT = replace(POINT, checked=False)
-PLANE = Kind("a plane (..., 4)", 1, _fit_plane)
-LINE = Kind("a line (..., 4, 2): a point that ends in 1 and a direction that ends in 0, as columns", 2, _fit_line)
-BLOCK = Kind("a matrix (..., 3, 3) or larger", 2, _fit_block)
-MAT3 = Kind("a matrix (..., 3, 3)", 2, _exactly(3, 3))
-MAT4 = Kind("a matrix (..., 4, 4)", 2, _exactly(4, 4))
-POSITION = replace(MAT4, expected="a position matrix (..., 4, 4)", last_row=(0.0, 0.0, 0.0, 1.0))
-MOTION = replace(MAT4, expected="a matrix W, H or L (..., 4, 4)", last_row=(0.0, 0.0, 0.0, 0.0))
-SQUARE = Kind("a square matrix (..., n, n)", 2, _fit_square)
-MATRIX = Kind("a matrix (..., m, n)", 2, lambda value: value if value.ndim >= 2 and 0 not in value.shape[-2:] else None)
-ROW = Kind("a vector (..., n) of one number or more", 1, _fit_row)
+_POINT = Kind("a point (..., 3), or (..., 4) that ends in 1", 1, _fit_point)
+_MAT4 = Kind("a matrix (..., 4, 4)", 2, _exactly(4, 4))
 
-JOINT = Choice({0: "Rev (0)", 1: "Pri (1)"})
-AXIS = FrameAxis({0: "X (0)", 1: "Y (1)", 2: "Z (2)", 3: "U (3)"})
-MOVING_AXIS = Choice({0: "X (0)", 1: "Y (1)", 2: "Z (2)"})
-SIGN = Choice({1: "1", -1: "-1"})
-PART = Choice({1: "SYMM_ (1)", -1: "SKEW_ (-1)"})
+SCALAR = Annotated[Any, Kind("a real number", 0, _as_it_is)]
+VECTOR = Annotated[Any, Kind("a vector (..., 3) or (..., 4)", 1, _fit_vector)]
+TRIPLE = Annotated[Any, Kind("three numbers (..., 3), one for each angle", 1, _fit_triple)]
+POINT = Annotated[Any, _POINT]
+UNCHECKED_POINT = Annotated[Any, replace(_POINT, checked=False)]
+PLANE = Annotated[Any, Kind("a plane (..., 4)", 1, _fit_plane)]
+LINE = Annotated[
+    Any, Kind("a line (..., 4, 2): a point that ends in 1 and a direction that ends in 0, as columns", 2, _fit_line)
+]
+BLOCK = Annotated[Any, Kind("a matrix (..., 3, 3) or larger", 2, _fit_block)]
+MAT3 = Annotated[Any, Kind("a matrix (..., 3, 3)", 2, _exactly(3, 3))]
+MAT4 = Annotated[Any, _MAT4]
+POSITION = Annotated[Any, replace(_MAT4, expected="a position matrix (..., 4, 4)", last_row=(0.0, 0.0, 0.0, 1.0))]
+MOTION = Annotated[Any, replace(_MAT4, expected="a matrix W, H or L (..., 4, 4)", last_row=(0.0, 0.0, 0.0, 0.0))]
+SQUARE = Annotated[Any, Kind("a square matrix (..., n, n)", 2, _fit_square, names=("n", "n"))]
+MATRIX = Annotated[Any, Kind("a matrix (..., m, n)", 2, _fit_matrix, names=("m", "n"))]
+MATRIX_NK = Annotated[Any, Kind("a matrix (..., n, k)", 2, _fit_matrix, names=("n", "k"))]
+MATRIX_MK = Annotated[Any, Kind("a matrix (..., m, k)", 2, _fit_matrix, names=("m", "k"))]
+ROW = Annotated[Any, Kind("a vector (..., n) of one number or more", 1, _fit_row, names=("n",))]
+SIX = Annotated[Any, Kind("six numbers", 1, _as_it_is)]
+
+JOINT = Annotated[int, Choice({0: "Rev (0)", 1: "Pri (1)"})]
+AXIS = Annotated[int, FrameAxis({0: "X (0)", 1: "Y (1)", 2: "Z (2)", 3: "U (3)"})]
+MOVING_AXIS = Annotated[int, Choice({0: "X (0)", 1: "Y (1)", 2: "Z (2)"})]
+SIGN = Annotated[int, Choice({1: "1", -1: "-1"})]
+PART = Annotated[int, Choice({1: "SYMM_ (1)", -1: "SKEW_ (-1)"})]
+SIZE = Annotated[int, Choice({3: "3", 4: "4"})]
+MASK = Annotated[int, Choice({k: str(k) for k in range(64)})]
+LINE_OF = Annotated[int, Choice({0: "Row (0)", 1: "Col (1)"})]
+
+
+def kind_of(annotation: Any) -> Kind | Choice | None:
+    """The kind that an annotation stands for; None where it is another annotation."""
+    kind = getattr(annotation, "__metadata__", (None,))[0]
+    return kind if isinstance(kind, (Kind, Choice)) else None
+
+
+def read(annotation: Any, field: str, value: Any) -> Any:
+    """A value read as of a kind, such as `POINT`; messages call it by the field.
+
+    Raises
+    ------
+    ArgumentError
+        For what is not of the kind.
+    """
+    kind = kind_of(annotation)
+    if kind is None:
+        raise TypeError(f"{annotation} is no kind of argument")
+    return kind.read(field, value)

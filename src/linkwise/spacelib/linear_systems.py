@@ -9,13 +9,13 @@ import numpy as np
 from linkwise.errors import ArgumentError, shown
 from linkwise.spacelib import exact, inverses
 from linkwise.spacelib.arrays import is_sympy, matrix, one, read_arrays, whole
-from linkwise.spacelib.elimination import System, reduce_exactly
-from linkwise.spacelib.elimination_batch import reduce_batch
-from linkwise.spacelib.elimination_compiled import SMALL, compiled
+from linkwise.spacelib.elimination import SMALL, compiled, reduce_batch
+from linkwise.spacelib.function import exported, spacelib
 from linkwise.spacelib.kinds import is_symbolic, whole_number
 from linkwise.spatial.scalar import Array, FloatArray
 
 
+@spacelib("4", "least squares solution and rank", "np.linalg.lstsq(A, b)[0]", c="solve", maple="solver")
 def solve_l(A: Any, b: Any) -> tuple[Any, Any]:
     """Solution of A x = b by the pseudo-inverse, and the rank of A (manual, section 4.1).
 
@@ -70,6 +70,7 @@ def solve_l(A: Any, b: Any) -> tuple[Any, Any]:
     return (x[..., 0] if is_vector else x), (int(ranks) if a.ndim == 2 else ranks)
 
 
+@spacelib("4", "inverse of a matrix", "np.linalg.inv(A)")
 def minvers(A: Any, dim: int | None = None) -> Any:
     """Inverse of a square matrix (manual, section 4.2).
 
@@ -107,6 +108,7 @@ def minvers(A: Any, dim: int | None = None) -> Any:
     return inverses.inverse("minvers", a)
 
 
+@spacelib("4", "elimination with pivots of all rows and columns", c="linear")
 def linears(
     H: Any,
     idim: int,
@@ -176,21 +178,20 @@ def linears(
     m = whole("linears: jmax", jmax, most=shape[1])
     k = whole("linears: nsol", nsol, least=0, most=shape[1] - m)
     main = _main(vpr, m)
-    made = h.copy()
+    reduced = h.copy()
     if is_symbolic(h):
         one("linears", h)
         if not is_sympy(h):
             raise ArgumentError(
                 "linears: H holds Linkwise expressions, whose zeros are not known; expected numbers or SymPy symbols"
             )
-        system = System(h[:n, : m + k].tolist(), m, main)
-        reduce_exactly(system, exact.is_zero, exact.tidy)
-        made[:n, : m + k] = system.rows
-        return made, np.array(system.order), system.rank, system.arm
-    made[..., :n, : m + k], order, rank, arm = _reduced(h[..., :n, : m + k], m, main)
+        system = exact.reduce_exactly(h[:n, : m + k].tolist(), m, main)
+        reduced[:n, : m + k] = system.rows
+        return reduced, np.array(system.order), system.rank, system.arm
+    reduced[..., :n, : m + k], order, rank, arm = _reduced(h[..., :n, : m + k], m, main)
     if h.ndim == 2:
-        return made, order.astype(int), int(rank), float(arm)
-    return made, order.astype(int), rank.astype(int), arm
+        return reduced, order.astype(int), int(rank), float(arm)
+    return reduced, order.astype(int), rank.astype(int), arm
 
 
 def _reduced(h: FloatArray, m: int, main: list[int]) -> tuple[Array, Array, Array, Array]:
@@ -199,18 +200,21 @@ def _reduced(h: FloatArray, m: int, main: list[int]) -> tuple[Array, Array, Arra
     if n * width <= SMALL:
         flags = ([float(j in main) for j in range(m)],) if main else ()
         with np.errstate(all="ignore"):
-            made, *rest = compiled(n, m, width - m, bool(main)).ufunc(h, *flags)
-        return made + 0.0, *rest  # no minus before zero
+            reduced, *further = compiled(n, m, width - m, bool(main)).ufunc(h, *flags)
+        return reduced + 0.0, *further  # no minus before zero
     batch = h.shape[:-2]
-    made, order, rank, arm = reduce_batch(h.reshape(-1, n, width), m, main)
-    return made.reshape(h.shape), order.reshape(*batch, m), rank.reshape(batch), arm.reshape(batch)
+    reduced, order, rank, arm = reduce_batch(h.reshape(-1, n, width), m, main)
+    return reduced.reshape(h.shape), order.reshape(*batch, m), rank.reshape(batch), arm.reshape(batch)
 
 
 def _main(vpr: Any, m: int) -> list[int]:
     """The list of main variables up to its -1."""
-    found = vpr if isinstance(vpr, (list, tuple)) else np.ravel(vpr).tolist()
-    listed = [item for item in map(whole_number, found) if item is not None]
+    items = vpr if isinstance(vpr, (list, tuple)) else np.ravel(vpr).tolist()
+    listed = [item for item in map(whole_number, items) if item is not None]
     chosen = listed[: listed.index(-1)] if -1 in listed else [-1]
-    if len(listed) < len(found) or len(set(chosen)) < len(chosen) or not all(0 <= item < m for item in chosen):
+    if len(listed) < len(items) or len(set(chosen)) < len(chosen) or not all(0 <= item < m for item in chosen):
         raise ArgumentError(f"linears: vpr is {shown(vpr)}; expected different variables from 0 to {m - 1}, then -1")
     return chosen
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

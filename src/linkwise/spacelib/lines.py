@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.spacelib.function import function
+from linkwise.extras import sympy_module
+from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.kinds import LINE, POINT, VECTOR, shape_of
 from linkwise.spacelib.points import as_point
 from linkwise.spacelib.sample import at_random, holds_symbols, in_sympy, undefined
@@ -30,7 +31,6 @@ from linkwise.spatial.lines import (
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, array, least, select
 from linkwise.spatial.vector import chosen, inner, length, unit
-from linkwise.spatial.with_sympy import sympy_module
 
 OBLIQUE, CROSSING, PARALLEL_LINES, SAME = 1, 0, 2, -1
 """The relative positions of two lines, as `intersec` tells them."""
@@ -38,8 +38,9 @@ OBLIQUE, CROSSING, PARALLEL_LINES, SAME = 1, 0, 2, -1
 _NO_LINE = "{} has no direction, or a coordinate beyond 1e70"
 
 
-@function(refuse=("P1 and P2 are more than 1e70 apart", "P1 and P2 coincide"), P1=POINT, P2=POINT)
-def line2p(P1: Any, P2: Any) -> Any:
+@spacelib("3.7", "line through two points")
+@function(refuse=("P1 and P2 are more than 1e70 apart", "P1 and P2 coincide"))
+def line2p(P1: POINT, P2: POINT) -> Any:
     """Line from one point towards another (manual, section 3.7.2).
 
     Parameters
@@ -68,8 +69,9 @@ def line2p(P1: Any, P2: Any) -> Any:
     return as_line(P1[:3], direction), within(apart), least(size - blur_of(P1[:3], P2[:3]), usable(apart))
 
 
-@function(refuse=("v is longer than 1e70", "v is null"), P1=POINT, v=VECTOR)
-def linpvect(P1: Any, v: Any) -> Any:
+@spacelib("3.7", "line through a point along a vector", c="linepvect")
+@function(refuse=("v is longer than 1e70", "v is null"))
+def linpvect(P1: POINT, v: VECTOR) -> Any:
     """Line through a point along a vector (manual, section 3.7.2).
 
     Parameters
@@ -97,6 +99,7 @@ def linpvect(P1: Any, v: Any) -> Any:
     return as_line(P1[:3], unit(v)[0]), within(v), usable(v)
 
 
+@spacelib("3.7", "foot of a point on a line", "P + v * (v @ (P1 - P))")
 def projponl(P1: Any, l: Any) -> Any:  # noqa: E741
     """Projection of a point on a line, and the distance from it (manual, section 3.7.2).
 
@@ -132,6 +135,13 @@ def projponl(P1: Any, l: Any) -> Any:  # noqa: E741
     return _projponl(P1, l)
 
 
+@spacelib(
+    "3.7",
+    "two lines: common normal, distance, kind",
+    matlab="intersec intersect",
+    c="intersection",
+    note="intersec in the text, intersect in the appendix.",
+)
 def intersec(l1: Any, l2: Any) -> Any:
     """Intersection of two lines, and their common normal (manual, section 3.7.2).
 
@@ -176,26 +186,26 @@ def intersec(l1: Any, l2: Any) -> Any:
     >>> float(mindist), pl.tolist(), I.tolist(), inttype
     (2.0, [0.0, 0.0, 1.0, -1.0], [0.0, 0.0, 1.0, 1.0], 1)
     """
-    lmindist, mindist, pl, point, inttype = made = _intersec(l1, l2)
-    if holds_symbols(made):
-        return _of_symbols(l1, l2, made) if in_sympy(l1, l2) else made
+    lmindist, mindist, pl, point, inttype = results = _intersec(l1, l2)
+    if holds_symbols(results):
+        return _of_symbols(l1, l2, results) if in_sympy(l1, l2) else results
     if isinstance(inttype, int) and inttype in (OBLIQUE, CROSSING):
-        return made
+        return results
     lmindist[inttype == SAME] = np.nan
     pl[inttype == SAME] = np.nan
     point[(inttype == SAME) | (inttype == PARALLEL_LINES)] = np.nan
     return lmindist, mindist, pl, point, inttype
 
 
-@function(refuse=(_NO_LINE.format("l"),), P1=POINT, l=LINE)
-def _projponl(P1: Any, l: Any) -> Any:  # noqa: E741
+@function(refuse=(_NO_LINE.format("l"),))
+def _projponl(P1: POINT, l: LINE) -> Any:  # noqa: E741
     """Foot of the perpendicular, and the distance."""
     foot = foot_on_line(P1[:3], l[:3, 0], l[:3, 1])
     return as_point(foot), length(P1[:3] - foot), usable_line(l)
 
 
-@function(codes=(4,), refuse=(_NO_LINE.format("l1"), _NO_LINE.format("l2")), l1=LINE, l2=LINE)
-def _intersec(l1: Any, l2: Any) -> Any:
+@function(codes=(4,), refuse=(_NO_LINE.format("l1"), _NO_LINE.format("l2")))
+def _intersec(l1: LINE, l2: LINE) -> Any:
     """The general case for every pair of lines, with the parallel ones where they are."""
     first, second = feet(l1[:3, 0], l1[:3, 1], l2[:3, 0], l2[:3, 1])
     middle = (first + second) / 2
@@ -205,8 +215,8 @@ def _intersec(l1: Any, l2: Any) -> Any:
 
     oblique = length(across) - PARALLEL * (length(l1[:3, 1]) * length(l2[:3, 1]))
     slack = _slack(l1, l2)
-    way = ROUNDING * (length(first - l1[:3, 0]) + length(second - l2[:3, 0]))
-    crossing = gap - (slack + way)
+    blur = ROUNDING * (length(first - l1[:3, 0]) + length(second - l2[:3, 0]))
+    crossing = gap - (slack + blur)
     parallel = beside - slack
     return (
         chosen(oblique, as_line(middle, unit(across)[0]), shortest),
@@ -219,8 +229,8 @@ def _intersec(l1: Any, l2: Any) -> Any:
     )
 
 
-@function(l1=LINE, l2=LINE)
-def _parallel_lines(l1: Any, l2: Any) -> Any:
+@function()
+def _parallel_lines(l1: LINE, l2: LINE) -> Any:
     """Line of least distance, distance and common plane of parallel lines."""
     return _side_by_side(l1, l2)
 
@@ -245,8 +255,8 @@ def _of_symbols(l1: Any, l2: Any, general: tuple[Any, ...]) -> tuple[Any, ...]:
     """The results on SymPy symbols, for the relative position that the lines have at random values of these."""
     sympy = sympy_module()
 
-    found = _intersec(*at_random("intersec", l1, l2))[4]
-    inttype = next(kind for kind in (OBLIQUE, CROSSING, PARALLEL_LINES, SAME) if (found == kind).any())
+    kinds = _intersec(*at_random("intersec", l1, l2))[4]
+    inttype = next(kind for kind in (OBLIQUE, CROSSING, PARALLEL_LINES, SAME) if (kinds == kind).any())
     lmindist, mindist, pl, point, _ = general
     if inttype in (PARALLEL_LINES, SAME):
         lmindist, mindist, pl = _parallel_lines(l1, l2)
@@ -270,3 +280,6 @@ def as_plane(across: Array, place: Array, tilt: Any = 0.0) -> Array:
 def usable_line(line: Array) -> Any:
     """Above zero where a line's direction is not null and its coordinates not beyond 1e70."""
     return least(usable(line[:3, 1]), LARGEST**2 - inner(line[:3, 0], line[:3, 0]))
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

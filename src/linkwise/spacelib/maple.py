@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.spacelib.namespace import found_in, listed_in
+from linkwise.spacelib.names import found_in, listed_in
 
 __all__ = listed_in("maple")  # noqa: PLE0605
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib import exact, inverses
-from linkwise.spacelib.arrays import matrix, one, opened, read_arrays, room, whole
+from linkwise.spacelib.arrays import batches_fit, matrix, one, opened, read_arrays, room, whole
+from linkwise.spacelib.function import exported, spacelib
 from linkwise.spacelib.kinds import is_symbolic
 from linkwise.spatial.scalar import Array, FloatArray
 
@@ -16,6 +17,7 @@ _MATRIX = "a matrix (..., m, n)"
 _ANY = "an array of numbers"
 
 
+@spacelib("3.8", "product of matrices", "A @ B", c="molt molt3 molt4", maple="")
 def molt(A: Any, B: Any) -> Any:
     """Product of two matrices (manual, section 3.8.1).
 
@@ -41,11 +43,12 @@ def molt(A: Any, B: Any) -> Any:
     """
     a, b = read_arrays("molt", _MATRIX, A=A, B=B)
     matrix("molt: A", a)
-    if b.ndim == 0 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0] or not _batches_fit(a.shape[:-2], b.shape[:-2]):
+    if b.ndim == 0 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0] or not batches_fit(a.shape[:-2], b.shape[:-2]):
         raise ArgumentError(f"molt: A is of shape {a.shape} and B of shape {b.shape}; expected (..., m, n) and (..., n, k)")
     return a @ b
 
 
+@spacelib("3.8", "matrix times number", "r * A", c="rmolt rmolt3 rmolt4", maple="")
 def rmolt(A: Any, r: Any) -> Any:
     """A matrix times a number (manual, section 3.8.1).
 
@@ -71,12 +74,13 @@ def rmolt(A: Any, r: Any) -> Any:
     [[2.0, 4.0], [6.0, 8.0]]
     """
     a, factor = read_arrays("rmolt", _ANY, A=A, r=r)
-    own = min(a.ndim, 2)
-    if not _batches_fit(a.shape[: a.ndim - own], factor.shape):
-        raise ArgumentError(f"rmolt: the batch shapes do not fit each other: A {a.shape[: a.ndim - own]}, r {factor.shape}")
-    return opened(factor.reshape(factor.shape + (1,) * own) * a)
+    axes = min(a.ndim, 2)
+    if not batches_fit(a.shape[: a.ndim - axes], factor.shape):
+        raise ArgumentError(f"rmolt: the batch shapes do not fit each other: A {a.shape[: a.ndim - axes]}, r {factor.shape}")
+    return opened(factor.reshape(factor.shape + (1,) * axes) * a)
 
 
+@spacelib("3.8", "sum", "A + B", c="sum sum3 sum4 sumv", maple="", note="The manual's examples call it sum.")
 def ssum(A: Any, B: Any) -> Any:
     """Sum of two matrices or vectors of one shape (manual, section 3.8.1).
 
@@ -104,6 +108,7 @@ def ssum(A: Any, B: Any) -> Any:
     return opened(a + b)
 
 
+@spacelib("3.8", "difference", "A - B", c="sub sub3 sub4 subv", maple="")
 def sub(A: Any, B: Any) -> Any:
     """Difference A - B of two matrices or vectors of one shape (manual, section 3.8.1).
 
@@ -129,6 +134,14 @@ def sub(A: Any, B: Any) -> Any:
     return opened(a - b)
 
 
+@spacelib(
+    "3.8",
+    "A2^t A1 - A1^t A2",
+    "A2.T @ A1 - A1.T @ A2",
+    c="",
+    maple="",
+    note="Obsolete; equals crosstom for skew-symmetric matrices.",
+)
 def crossmto(A1: Any, A2: Any) -> Any:
     """The matrix A2' A1 - A1' A2, obsolete; for skew-symmetric matrices it equals `crosstom` (manual, section 3.8.2).
 
@@ -155,6 +168,14 @@ def crossmto(A1: Any, A2: Any) -> Any:
     return product - _transposed(product)
 
 
+@spacelib(
+    "3.8",
+    "cross product as a matrix",
+    "rotation.skew(np.cross(a, b))",
+    matlab="crosstom crossmtom",
+    c="crossMtoM crossvtom",
+    note="Vectors (C crossvtom) or skew-symmetric matrices (C crossMtoM); crossmtom is obsolete.",
+)
 def crosstom(A1: Any, A2: Any) -> Any:
     """Cross product of two vectors as a skew-symmetric matrix: A2 A1' - A1 A2' (manual, section 3.8.2).
 
@@ -187,6 +208,7 @@ def crosstom(A1: Any, A2: Any) -> Any:
     return product - _transposed(product)
 
 
+@spacelib("3.8", "null matrix", "np.zeros((m, n))", c="clear", maple="clear nullM")
 def clearmat(m: int, n: int) -> FloatArray:
     """A matrix of zeros (manual, section 3.8.2).
 
@@ -212,6 +234,7 @@ def clearmat(m: int, n: int) -> FloatArray:
     return room("clearmat", whole("clearmat: m", m), whole("clearmat: n", n))
 
 
+@spacelib("3.8", "identity matrix", "np.eye(n)", maple="idmat eye")
 def idmat(id: int) -> FloatArray:  # noqa: A002
     """The identity matrix (manual, section 3.8.2).
 
@@ -235,11 +258,12 @@ def idmat(id: int) -> FloatArray:  # noqa: A002
     [[1.0, 0.0], [0.0, 1.0]]
     """
     size = whole("idmat: id", id)
-    made = room("idmat", size, size)
-    np.fill_diagonal(made, 1.0)
-    return made
+    identity = room("idmat", size, size)
+    np.fill_diagonal(identity, 1.0)
+    return identity
 
 
+@spacelib("3.8", "transpose", "A.T", c="transp transp3 transp4", maple="")
 def transp(A: Any) -> Any:
     """Transpose of a matrix, a new array (manual, section 3.8.2).
 
@@ -265,6 +289,7 @@ def transp(A: Any) -> Any:
     return _transposed(matrix("transp: A", a)).copy()
 
 
+@spacelib("3.8", "pseudo-inverse", "np.linalg.pinv(A)", c="pseudo_inv")
 def pseudinv(A: Any) -> Any:
     """Moore-Penrose inverse of a real matrix (manual, section 3.8.2).
 
@@ -313,16 +338,11 @@ def _as_column(value: Array) -> Array:
 def _alike(name: str, first: Any, second: Any) -> tuple[Array, Array]:
     """Two arrays of one shape; what stands before matrices may differ as batches may."""
     a, b = read_arrays(name, _ANY, A=first, B=second)
-    own = 2 if max(a.ndim, b.ndim) > 2 else max(a.ndim, b.ndim)
-    same = min(a.ndim, b.ndim) >= own and a.shape[a.ndim - own :] == b.shape[b.ndim - own :]
-    if not same or not _batches_fit(a.shape[: a.ndim - own], b.shape[: b.ndim - own]):
+    axes = 2 if max(a.ndim, b.ndim) > 2 else max(a.ndim, b.ndim)
+    same = min(a.ndim, b.ndim) >= axes and a.shape[a.ndim - axes :] == b.shape[b.ndim - axes :]
+    if not same or not batches_fit(a.shape[: a.ndim - axes], b.shape[: b.ndim - axes]):
         raise ArgumentError(f"{name}: the shapes {a.shape} and {b.shape} differ")
     return a, b
 
 
-def _batches_fit(*shapes: tuple[int, ...]) -> bool:
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        return False
-    return True
+__all__ = exported(__name__)  # noqa: PLE0605

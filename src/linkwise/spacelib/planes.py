@@ -13,8 +13,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.constants import NOTOK, OK
-from linkwise.spacelib.declaration import refuse_unless
-from linkwise.spacelib.function import function
+from linkwise.spacelib.function import exported, function, refuse_unless, spacelib
 from linkwise.spacelib.kinds import LINE, PLANE, POINT, VECTOR
 from linkwise.spacelib.lines import as_line, as_plane, usable_line
 from linkwise.spacelib.points import as_point
@@ -29,8 +28,9 @@ PIERCING, INSIDE, BESIDE = 0, 1, -1
 _NO_PLANE = "{} has no normal, or a number beyond 1e70"
 
 
-@function(refuse=(_NO_PLANE.format("pl"),), pl=PLANE, P=POINT)
-def distpp(pl: Any, P: Any) -> Any:
+@spacelib("3.7", "distance of a point from a plane", "pl @ P", note="Signed.")
+@function(refuse=(_NO_PLANE.format("pl"),))
+def distpp(pl: PLANE, P: POINT) -> Any:
     """Distance of a point from a plane, with a sign (manual, section 3.7.2).
 
     Parameters
@@ -58,8 +58,9 @@ def distpp(pl: Any, P: Any) -> Any:
     return over(inner(pl[:3], P[:3]) + pl[3], length(pl[:3])), usable_plane(pl)
 
 
-@function(refuse=(_NO_PLANE.format("pl"),), P=POINT, pl=PLANE)
-def project(P: Any, pl: Any) -> Any:
+@spacelib("3.7", "foot of a point on a plane", "P[:3] - pl[:3] * (pl @ P)")
+@function(refuse=(_NO_PLANE.format("pl"),))
+def project(P: POINT, pl: PLANE) -> Any:
     """Projection of a point on a plane, and the distance from it, with a sign (manual, section 3.7.2).
 
     Parameters
@@ -92,8 +93,9 @@ def project(P: Any, pl: Any) -> Any:
     return as_point(foot), over(value, length(pl[:3])), usable_plane(pl)
 
 
-@function(refuse=("P1, P2 and P3 are more than 1e70 apart", "P1, P2 and P3 lie on one line"), P1=POINT, P2=POINT, P3=POINT)
-def plane(P1: Any, P2: Any, P3: Any) -> Any:
+@spacelib("3.7", "plane through three points", maple="plane3p")
+@function(refuse=("P1, P2 and P3 are more than 1e70 apart", "P1, P2 and P3 lie on one line"))
+def plane(P1: POINT, P2: POINT, P3: POINT) -> Any:
     """Plane through three points (manual, section 3.7.2).
 
     The manual leaves the sense of the normal open. Here it is that of (P2-P1) x (P3-P1): seen from where it points to, the
@@ -128,8 +130,9 @@ def plane(P1: Any, P2: Any, P3: Any) -> Any:
     return as_plane(across, P1[:3], tilt), within(first, second), spread(first, second, blur)
 
 
-@function(refuse=("v is longer than 1e70", "v is null"), P1=POINT, v=VECTOR)
-def plane2(P1: Any, v: Any) -> Any:
+@spacelib("3.7", "plane through a point across a vector", "np.append(v, -v @ P1[:3])", maple="planepv")
+@function(refuse=("v is longer than 1e70", "v is null"))
+def plane2(P1: POINT, v: VECTOR) -> Any:
     """Plane through a point at right angles to a vector (manual, section 3.7.2).
 
     The manual says that the plane is directed as v: v is its normal.
@@ -159,6 +162,7 @@ def plane2(P1: Any, v: Any) -> Any:
     return as_plane(unit(v)[0], P1[:3]), within(v), usable(v)
 
 
+@spacelib("3.7", "line of two planes", c="inters2pl")
 def inter2pl(pl1: Any, pl2: Any, test: bool = False) -> Any:
     """Line in which two planes meet (manual, section 3.7.2).
 
@@ -200,8 +204,8 @@ def inter2pl(pl1: Any, pl2: Any, test: bool = False) -> Any:
     """
     if not isinstance(test, (bool, np.bool_)):
         raise ArgumentError(f"inter2pl: test is {shown(test)}; expected True or False")
-    line, code = made = _inter2pl(pl1, pl2)
-    symbols = holds_symbols(made)
+    line, code = results = _inter2pl(pl1, pl2)
+    symbols = holds_symbols(results)
     if symbols and in_sympy(pl1, pl2):
         code = int(_inter2pl(*at_random("inter2pl", pl1, pl2))[1].max())
         if code == NOTOK:
@@ -215,6 +219,7 @@ def inter2pl(pl1: Any, pl2: Any, test: bool = False) -> Any:
     return line
 
 
+@spacelib("3.7", "point of a line and a plane", c="interslpl")
 def interlpl(l: Any, pl: Any) -> Any:  # noqa: E741
     """Intersection of a line and a plane (manual, section 3.7.2).
 
@@ -252,18 +257,18 @@ def interlpl(l: Any, pl: Any) -> Any:  # noqa: E741
     >>> I.tolist(), inttype
     ([0.0, 6.0, 5.0, 1.0], 0)
     """
-    point, own, inttype = made = _interlpl(l, pl)
-    if not holds_symbols(made):
+    point, start, inttype = results = _interlpl(l, pl)
+    if not holds_symbols(results):
         point[inttype == BESIDE] = np.nan
     elif in_sympy(l, pl):
-        found = _interlpl(*at_random("interlpl", l, pl))[2]
-        inttype = next(kind for kind in (PIERCING, BESIDE, INSIDE) if (found == kind).any())
-        point = {PIERCING: point, INSIDE: own, BESIDE: undefined(4)}[inttype]
+        kinds = _interlpl(*at_random("interlpl", l, pl))[2]
+        inttype = next(kind for kind in (PIERCING, BESIDE, INSIDE) if (kinds == kind).any())
+        point = {PIERCING: point, INSIDE: start, BESIDE: undefined(4)}[inttype]
     return point, inttype
 
 
-@function(codes=(1,), refuse=(_NO_PLANE.format("pl1"), _NO_PLANE.format("pl2")), pl1=PLANE, pl2=PLANE)
-def _inter2pl(pl1: Any, pl2: Any) -> Any:
+@function(codes=(1,), refuse=(_NO_PLANE.format("pl1"), _NO_PLANE.format("pl2")))
+def _inter2pl(pl1: PLANE, pl2: PLANE) -> Any:
     """The line, and whether there is one."""
     place, direction = common_line(pl1[:3], pl1[3], pl2[:3], pl2[3])
     meeting = select(spread(pl1[:3], pl2[:3]), OK, NOTOK)
@@ -273,8 +278,8 @@ def _inter2pl(pl1: Any, pl2: Any) -> Any:
 _NO_LINE = "l has no direction, or a coordinate beyond 1e70"
 
 
-@function(codes=(2,), refuse=(_NO_LINE, _NO_PLANE.format("pl")), l=LINE, pl=PLANE)
-def _interlpl(l: Any, pl: Any) -> Any:  # noqa: E741
+@function(codes=(2,), refuse=(_NO_LINE, _NO_PLANE.format("pl")))
+def _interlpl(l: LINE, pl: PLANE) -> Any:  # noqa: E741
     """The intersection, or the line's point; the line's point; and the relative position."""
     start, along, across = l[:3, 0], l[:3, 1], pl[:3]
     slope, height = inner(across, along), inner(across, start) + pl[3]
@@ -293,3 +298,6 @@ def _interlpl(l: Any, pl: Any) -> Any:  # noqa: E741
 def usable_plane(pl: Array) -> Any:
     """Above zero where a plane's normal is not null and its number not beyond 1e70."""
     return least(usable(pl[:3]), LARGEST - abs(pl[3]))
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.spacelib.function import function
-from linkwise.spacelib.kinds import POINT, SCALAR, UNCHECKED_POINT
+from linkwise.spacelib.function import exported, function, spacelib
+from linkwise.spacelib.kinds import POINT, SCALAR, UNCHECKED_POINT, read
 from linkwise.spatial.lines import angle_between
 from linkwise.spatial.scalar import Array, array, select
 from linkwise.spatial.vector import length
 
 
-@function(P1=POINT, P2=POINT, P3=POINT)
-def angle(P1: Any, P2: Any, P3: Any) -> Any:
+@spacelib("3.7", "angle between three points", maple="Angle")
+def angle(P1: POINT, P2: POINT, P3: POINT) -> Any:
     """Angle of three points, seen from the second: of the vectors P1-P2 and P3-P2 (manual, section 3.7.1).
 
     Parameters
@@ -35,8 +35,8 @@ def angle(P1: Any, P2: Any, P3: Any) -> Any:
     return angle_between(P1[:3] - P2[:3], P3[:3] - P2[:3])
 
 
-@function(P1=POINT, P2=POINT)
-def distp(P1: Any, P2: Any) -> Any:
+@spacelib("3.7", "distance of two points", "np.linalg.norm(P1 - P2)", c="")
+def distp(P1: POINT, P2: POINT) -> Any:
     """Distance of two points (manual, section 3.7.1).
 
     Parameters
@@ -57,8 +57,10 @@ def distp(P1: Any, P2: Any) -> Any:
     return length(P1[:3] - P2[:3])
 
 
-@function(P1=POINT, P2=POINT)
-def dist(P1: Any, P2: Any) -> Any:
+@spacelib(
+    "3.7", "distance of two points", "np.linalg.norm(P1 - P2)", maple="", note="Obsolete in MATLAB, where it is distp."
+)
+def dist(P1: POINT, P2: POINT) -> Any:
     """Distance of two points: the older name of `distp` (manual, section 3.7.1).
 
     Parameters
@@ -79,8 +81,8 @@ def dist(P1: Any, P2: Any) -> Any:
     return length(P1[:3] - P2[:3])
 
 
-@function(P1=POINT, a=SCALAR, P2=POINT, b=SCALAR)
-def intermed(P1: Any, a: Any, P2: Any, b: Any) -> Array:
+@spacelib("3.7", "weighted middle of two points", "(a * P1 + b * P2) / (a + b)", c="intermediate")
+def intermed(P1: POINT, a: SCALAR, P2: POINT, b: SCALAR) -> Array:
     """Point between two points, with two weights: (a P1 + b P2) / (a + b) (manual, section 3.7.1, eq. 3.16).
 
     Parameters
@@ -106,8 +108,9 @@ def intermed(P1: Any, a: Any, P2: Any, b: Any) -> Array:
     return as_point((a * P1[:3] + b * P2[:3]) / select(abs(total), total, 1.0))
 
 
-@function(direct=True, P1=UNCHECKED_POINT, P2=UNCHECKED_POINT)
-def middle(P1: Any, P2: Any) -> Array:
+@spacelib("3.7", "middle of two points", "(P1 + P2) / 2")
+@function(direct=True)
+def middle(P1: UNCHECKED_POINT, P2: UNCHECKED_POINT) -> Array:
     """Point midway between two points (manual, section 3.7.1, eq. 3.17).
 
     Parameters
@@ -125,17 +128,18 @@ def middle(P1: Any, P2: Any) -> Array:
     [2.5, 4.0, 3.0, 1.0]
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        made = np.asarray(P1 + P2)
-    if made.dtype == object:
-        return np.asarray(made / 2)
-    made *= 0.5  # as exact as a division by 2, and quicker
-    if not np.isfinite(made).all():  # the arguments are not, or only their sum
-        made = POINT.read("middle: P1", P1) * 0.5 + POINT.read("middle: P2", P2) * 0.5
-    return made
+        halves = np.asarray(P1 + P2)
+    if halves.dtype == object:
+        return np.asarray(halves / 2)
+    halves *= 0.5  # as exact as a division by 2, and quicker
+    if not np.isfinite(halves).all():  # the arguments are not, or only their sum
+        halves = read(POINT, "middle: P1", P1) * 0.5 + read(POINT, "middle: P2", P2) * 0.5
+    return halves
 
 
-@function(direct=True, P1=UNCHECKED_POINT, P2=UNCHECKED_POINT)
-def vect(P1: Any, P2: Any) -> Array:
+@spacelib("3.7", "vector between two points", "(P1 - P2)[:3]")
+@function(direct=True)
+def vect(P1: UNCHECKED_POINT, P2: UNCHECKED_POINT) -> Array:
     """Vector P1-P2: from the second point to the first (manual, section 3.7.1).
 
     Parameters
@@ -154,13 +158,16 @@ def vect(P1: Any, P2: Any) -> Array:
     [-3.0, -4.0, 0.0]
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        made = np.asarray(P1[..., :3] - P2[..., :3])
-    if made.dtype != object and not np.isfinite(made).all():  # the arguments are not, or only their difference
-        POINT.read("vect: P1", P1)
-        POINT.read("vect: P2", P2)
-    return made
+        difference = np.asarray(P1[..., :3] - P2[..., :3])
+    if difference.dtype != object and not np.isfinite(difference).all():  # the arguments are not, or only their difference
+        read(POINT, "vect: P1", P1)
+        read(POINT, "vect: P2", P2)
+    return difference
 
 
 def as_point(place: Array) -> Array:
     """Coordinates (3,) as a point (4,)."""
     return array([*place, 1])
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

@@ -7,19 +7,63 @@ from typing import Any
 import numpy as np
 
 from linkwise.spacelib.constants import U
-from linkwise.spacelib.function import function
+from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, POINT, POSITION, SCALAR, VECTOR, shape_of
 from linkwise.spacelib.points import as_point
-from linkwise.spacelib.rotations import NO_ROTATION, rotation_measure
-from linkwise.spatial.rotation import rotation_of_axis
-from linkwise.spatial.scalar import Array
-from linkwise.spatial.screw import rotation_screw, screw_rotation, screw_transform, transform_screw
+from linkwise.spatial.rotation import rotation_error, rotation_of_axis
+from linkwise.spatial.scalar import Array, greatest, select
+from linkwise.spatial.screw import (
+    FARTHEST,
+    SLOWEST,
+    angular_size,
+    rotation_screw,
+    screw_rotation,
+    screw_transform,
+    transform_screw,
+)
 from linkwise.spatial.transform import dh_standard, transform
 from linkwise.spatial.vector import unit
 
+COARSE = 0.1
+"""How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer."""
 
-@function(jtype=JOINT, theta=SCALAR, d=SCALAR, b=SCALAR, a=SCALAR, alpha=SCALAR, q=SCALAR)
-def dhtom(jtype: int, theta: Any, d: Any, b: Any, a: Any, alpha: Any, q: Any) -> Array:
+NO_ROTATION = f"the 3x3 block is no rotation: R'R is off the identity by {COARSE} or more, or the determinant is negative"
+
+
+NOT_SKEW = f"the 3x3 block of W is no angular velocity: its symmetric part is {COARSE} of its skew-symmetric part or more"
+
+
+def skew_measure(W: Array) -> Any:
+    """Above zero where the upper left block of a velocity matrix is skew-symmetric but for `COARSE`, or rounding, or null.
+
+    A block whose size is up to that of rounding (`linkwise.spatial.screw.SLOWEST`) is what sums of velocities leave where
+    the angular ones cancel; it need not be skew-symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [bool(skew_measure(size * np.eye(4)) > 0) for size in (0.0, 1.0, 1e-16)]
+    [True, False, True]
+    """
+    skew, odd = angular_size(W)
+    linear = sum((abs(W[k, 3]) for k in (1, 2)), abs(W[0, 3]))
+    return select(odd, COARSE * skew + greatest(SLOWEST, FARTHEST * linear) - odd, 1.0)
+
+
+def rotation_measure(block: Array) -> Any:
+    """Above zero where the upper left block of a matrix is a rotation but for `COARSE`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool(rotation_measure(np.eye(4)) > 0), bool(rotation_measure(-np.eye(3)) > 0)
+    (True, False)
+    """
+    return COARSE - rotation_error(block)
+
+
+@spacelib("3.1", "extended Denavit-Hartenberg parameters to matrix", "transform.dh_standard(theta, d, a, alpha, b)")
+def dhtom(jtype: JOINT, theta: SCALAR, d: SCALAR, b: SCALAR, a: SCALAR, alpha: SCALAR, q: SCALAR) -> Array:
     """Position matrix of a link from the extended Denavit-Hartenberg parameters.
 
     Rz(theta) Tz(d) Tx(a) Ty(b) Rx(alpha), with q added to theta for `Rev` and to d for `Pri` (manual, section 3.1, eq. 3.1).
@@ -55,8 +99,8 @@ def dhtom(jtype: int, theta: Any, d: Any, b: Any, a: Any, alpha: Any, q: Any) ->
     return dh_standard(theta + q, d, a, alpha, b)
 
 
-@function(theta=SCALAR, d=SCALAR, a=SCALAR, alpha=SCALAR)
-def dhtomstd(theta: Any, d: Any, a: Any, alpha: Any) -> Array:
+@spacelib("3.1", "Denavit-Hartenberg parameters to matrix", "transform.dh_standard(theta, d, a, alpha)", c="DHtoMstd")
+def dhtomstd(theta: SCALAR, d: SCALAR, a: SCALAR, alpha: SCALAR) -> Array:
     """Position matrix of a link from the four standard Denavit-Hartenberg parameters: Rz(theta) Tz(d) Tx(a) Rx(alpha).
 
     `dhtom` with b = 0 (manual, section 3.1); the joint coordinate is theta or d itself.
@@ -81,8 +125,9 @@ def dhtomstd(theta: Any, d: Any, a: Any, alpha: Any) -> Array:
     return dh_standard(theta, d, a, alpha)
 
 
-@function(refuse=(NO_ROTATION,), A=BLOCK)
-def extract(A: Any) -> tuple[Any, ...]:
+@spacelib("3.1", "axis and angle of a rotation", "Rotation.from_matrix(R).as_rotvec()")
+@function(refuse=(NO_ROTATION,))
+def extract(A: BLOCK) -> tuple[Any, ...]:
     """Axis and angle of a rotation matrix: the inverse of `rotat`.
 
     The angle is the one of atan2(|w|, (trace - 1) / 2), w the vector of the skew part; both results keep all digits from no
@@ -119,8 +164,9 @@ def extract(A: Any) -> tuple[Any, ...]:
     return *rotation_screw(A), rotation_measure(A)
 
 
-@function(refuse=(NO_ROTATION,), Q=POSITION)
-def mtoscrew(Q: Any) -> tuple[Any, ...]:
+@spacelib("3.1", "screw of a rototranslation", maple="Mtoscrew")
+@function(refuse=(NO_ROTATION,))
+def mtoscrew(Q: POSITION) -> tuple[Any, ...]:
     """Screw parameters of a rototranslation matrix: the inverse of `screwtom` (manual, section 3.1).
 
     Parameters
@@ -160,6 +206,7 @@ def mtoscrew(Q: Any) -> tuple[Any, ...]:
     return u, phi, as_point(point), h, rotation_measure(Q)
 
 
+@spacelib("3.1", "rototranslation of a screw", maple="screwtoM", note="C takes h before P; both orders are taken.")
 def screwtom(u: Any, phi: Any, P: Any, h: Any) -> Any:
     """Rototranslation matrix of a screw displacement: the inverse of `mtoscrew` (manual, section 3.1).
 
@@ -191,16 +238,13 @@ def screwtom(u: Any, phi: Any, P: Any, h: Any) -> Any:
     return _screwtom(u, phi, P, h)
 
 
-def _screw(u: Any, phi: Any, P: Any, h: Any) -> Array:
+@function()
+def _screwtom(u: VECTOR, phi: SCALAR, P: POINT, h: SCALAR) -> Array:
     return screw_transform(u, phi, P[:3], h)
 
 
-_screw.__name__ = screwtom.__name__
-_screwtom = function(u=VECTOR, phi=SCALAR, P=POINT, h=SCALAR)(_screw)
-
-
-@function(u=VECTOR, phi=SCALAR)
-def rotat(u: Any, phi: Any) -> Array:
+@spacelib("3.1", "rotation about a direction", "rotation.rotation_about(u, phi)")
+def rotat(u: VECTOR, phi: SCALAR) -> Array:
     """Rotation matrix of a turn about an axis through the origin, by Rodrigues' formula (manual, section 3.1).
 
     Parameters
@@ -222,8 +266,8 @@ def rotat(u: Any, phi: Any) -> Array:
     return screw_rotation(u, phi)
 
 
-@function(a=AXIS, phi=SCALAR)
-def rotat2(a: int, phi: Any) -> Array:
+@spacelib("3.1", "rotation about a frame axis", "rotation.rotation_z(phi)", c="rotat2 rotat23")
+def rotat2(a: AXIS, phi: SCALAR) -> Array:
     """Rotation matrix of a turn about an axis of the frame (manual, section 3.1).
 
     Parameters
@@ -250,8 +294,10 @@ def rotat2(a: int, phi: Any) -> Array:
     return turned(a, phi)
 
 
-@function(a=AXIS, phi=SCALAR, O=POINT)
-def rotat24(a: int, phi: Any, O: Any) -> Array:  # noqa: E741
+@spacelib(
+    "3.1", "frame put at a point, then turned about its own axis", "transform.transform(rotation.rotation_z(phi), O[:3])"
+)
+def rotat24(a: AXIS, phi: SCALAR, O: POINT) -> Array:  # noqa: E741
     """Position matrix of a frame put at a point, then turned about its own axis (manual, section 3.1).
 
     Parameters
@@ -280,8 +326,12 @@ def rotat24(a: int, phi: Any, O: Any) -> Array:  # noqa: E741
     return transform(turned(a, phi), O[:3])
 
 
-@function(a=AXIS, phi=SCALAR, O=POINT)
-def rotat34(a: int, phi: Any, O: Any) -> Array:  # noqa: E741
+@spacelib(
+    "3.1",
+    "frame put at a point, then turned about the base's axis",
+    "transform.transform(rotation.rotation_z(phi)) @ transform.translation(*O[:3])",
+)
+def rotat34(a: AXIS, phi: SCALAR, O: POINT) -> Array:  # noqa: E741
     """Position matrix of a frame put at a point, then turned, origin and all, about the axis of the base frame.
 
     The origin comes to R O (manual, section 3.1).
@@ -313,8 +363,8 @@ def rotat34(a: int, phi: Any, O: Any) -> Array:  # noqa: E741
     return transform(rotation, rotation @ O[:3])
 
 
-@function(u=VECTOR, h=SCALAR)
-def traslat(u: Any, h: Any) -> Array:
+@spacelib("3.1", "translation along a direction", "transform.translation(*(h * u))")
+def traslat(u: VECTOR, h: SCALAR) -> Array:
     """Translation matrix along a vector (manual, section 3.1).
 
     Parameters
@@ -337,8 +387,8 @@ def traslat(u: Any, h: Any) -> Array:
     return transform(None, h * axis)
 
 
-@function(a=AXIS, h=SCALAR)
-def traslat2(a: int, h: Any) -> Array:
+@spacelib("3.1", "translation along a frame axis", "transform.translation(z=h)")
+def traslat2(a: AXIS, h: SCALAR) -> Array:
     """Translation matrix along an axis of the frame (manual, section 3.1).
 
     Parameters
@@ -365,8 +415,8 @@ def traslat2(a: int, h: Any) -> Array:
     return transform(None, along(a) * h)
 
 
-@function(a=AXIS, h=SCALAR, P=POINT)
-def traslat24(a: int, h: Any, P: Any) -> Array:
+@spacelib("3.1", "translation of a point along a frame axis", "transform.translation(*P[:3]) @ transform.translation(z=h)")
+def traslat24(a: AXIS, h: SCALAR, P: POINT) -> Array:
     """Position matrix of a frame put at a point, then moved along an axis (manual, section 3.1).
 
     Parameters
@@ -409,3 +459,6 @@ def _is_point(value: Any) -> bool:
     """Whether an argument has the shape of a point, or of many."""
     shape = shape_of(value)
     return bool(shape) and (shape[-1] in (3, 4) or (len(shape) >= 2 and shape[-1] == 1 and shape[-2] in (3, 4)))
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

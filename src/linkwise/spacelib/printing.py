@@ -16,9 +16,10 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.arrays import opened
 from linkwise.spacelib.constants import U
+from linkwise.spacelib.function import exported, spacelib
 from linkwise.spacelib.kinds import whole_number
-from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array
+from linkwise.spatial.validation import unmasked
 
 WIDTH, DECIMALS = 8, 4
 """The layout of a number, as in ``%8.4f``."""
@@ -31,6 +32,13 @@ COUNTS = 1e-7
 """Times the largest number, what may show as zero: less is often rounding."""
 
 
+@spacelib(
+    "3.10",
+    "comment and matrix to a file",
+    "print(s, A, sep='\\n', file=out)",
+    c="fprintm3 fprintm4 fprintv",
+    maple="fprintm",
+)
 def fprintm(out: TextIO | int, s: str, A: Any, *, fixed: bool = False) -> None:
     """Write a comment and a matrix to a text file (manual, section 3.10).
 
@@ -64,15 +72,16 @@ def fprintm(out: TextIO | int, s: str, A: Any, *, fixed: bool = False) -> None:
     """
     written = _file("fprintm", out)
     comment = _comment("fprintm", s)
-    given = _given("fprintm: A", A)
-    if given.ndim == 0:
-        written.write(f"{comment.rstrip()} {_cells(given, fixed)[0]}\n".lstrip(" "))
+    array = _given("fprintm: A", A)
+    if array.ndim == 0:
+        written.write(f"{comment.rstrip()} {_cells(array, fixed)[0]}\n".lstrip(" "))
         return
     if comment:
         written.write(f"{comment}\n")
-    written.write(f"{_block(given, fixed)}\n")
+    written.write(f"{_block(array, fixed)}\n")
 
 
+@spacelib("3.10", "comment and matrix to the screen", "print(s, A, sep='\\n')", c="printm printm4 printv")
 def printm(s: str, A: Any) -> None:
     """Write a comment and a matrix to the screen, as `fprintm` does (manual, section 3.10).
 
@@ -98,6 +107,7 @@ def printm(s: str, A: Any) -> None:
     fprintm(1, s, A)
 
 
+@spacelib("3.10", "position matrix for the program GRP_MAN")
 def prmat(grpout: TextIO | int, s: str, m: Any) -> None:
     """Write a position matrix as the post-processor GRP_MAN reads it (manual, section 3.10).
 
@@ -128,10 +138,10 @@ def prmat(grpout: TextIO | int, s: str, m: Any) -> None:
     """
     written = _file("prmat", grpout)
     comment = _comment("prmat", s)
-    given = _given("prmat: m", m)
-    if given.shape != (4, 4):
-        raise ArgumentError(f"prmat: m is of shape {given.shape}; expected (4, 4)")
-    rows = _rows(given[:3, [0, 1, U]].T)
+    array = _given("prmat: m", m)
+    if array.shape != (4, 4):
+        raise ArgumentError(f"prmat: m is of shape {array.shape}; expected (4, 4)")
+    rows = _rows(array[:3, [0, 1, U]].T)
     written.write("".join(f"{line}\n" for line in [*([comment] if comment else []), *rows]))
 
 
@@ -144,8 +154,8 @@ def _file(name: str, out: Any) -> TextIO:
         raise ArgumentError(
             f"{name}: out is {shown(out)}; expected 1 for the screen, or a text file open for writing"
         ) from error
-    made: TextIO = out
-    return made
+    file: TextIO = out
+    return file
 
 
 def _comment(name: str, s: Any) -> str:
@@ -157,15 +167,15 @@ def _comment(name: str, s: Any) -> str:
 def _given(field: str, value: Any) -> Array:
     """Numbers, whole numbers or symbols as an array."""
     try:
-        found = np.asarray(unmasked(field, value))
+        array = np.asarray(unmasked(field, value))
     except (ValueError, TypeError) as error:
         raise ArgumentError(f"{field} is not an array; expected numbers or symbols") from error
-    symbols = found.dtype == object and all(
-        isinstance(item, (Expr, int, float, np.number)) or hasattr(item, "free_symbols") for item in found.ravel()
+    symbols = array.dtype == object and all(
+        isinstance(item, (Expr, int, float, np.number)) or hasattr(item, "free_symbols") for item in array.ravel()
     )
-    if found.dtype.kind not in "fiu" and not symbols:
-        raise ArgumentError(f"{field} holds {found.dtype}; expected numbers or symbols")
-    return found
+    if array.dtype.kind not in "fiu" and not symbols:
+        raise ArgumentError(f"{field} holds {array.dtype}; expected numbers or symbols")
+    return array
 
 
 def _block(value: Array, fixed: bool = False) -> str:
@@ -202,3 +212,6 @@ def _needs_exponents(sizes: Array, fixed: bool) -> bool:
     largest = sizes.max(initial=0.0)
     lost = (sizes < 0.5 * 10.0**-DECIMALS) & (sizes > COUNTS * largest)
     return bool(largest >= LARGEST or (lost.any() and not fixed))
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

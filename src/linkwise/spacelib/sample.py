@@ -1,16 +1,20 @@
-"""Random numbers in the place of SymPy symbols: they tell what holds for all values, such as that two lines are parallel."""
+"""Random numbers in the place of symbols: they show what holds for all values, such as that two lines are parallel."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.expr.evaluate import evaluate
 from linkwise.expr.node import Expr
+from linkwise.expr.ordering import schedule
+from linkwise.extras import sympy_module
 from linkwise.spacelib.kinds import is_symbolic
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.with_sympy import sympy_module
+from linkwise.spatial.transform import is_rigid
 
 SAMPLES = 8
 """How many sets of numbers are drawn, if nothing else is asked for."""
@@ -53,18 +57,18 @@ def at_random(name: str, *arrays: Any, count: int = SAMPLES) -> list[FloatArray]
     """
     sympy = sympy_module()
 
-    given = [np.asarray(array, dtype=object) for array in arrays]
-    items = [sympy.sympify(item) for array in given for item in array.ravel()]
+    templates = [np.asarray(array, dtype=object) for array in arrays]
+    items = [sympy.sympify(item) for array in templates for item in array.ravel()]
     free = sorted(set().union(*map(_free, items)), key=str)
     rng = np.random.default_rng(0)
-    found: list[list[float]] = []
+    samples: list[list[float]] = []
     for _ in range(_DRAWS * count):
         values = {symbol: _drawn(rng, symbol) for symbol in free}
         row = [_real(item.xreplace(values)) for item in items]
         if None not in row:
-            found.append([value for value in row if value is not None])
-        if len(found) == count:
-            return _shaped(np.array(found), given)
+            samples.append([value for value in row if value is not None])
+        if len(samples) == count:
+            return _shaped(np.array(samples), templates)
     raise ArgumentError(f"{name}: the arguments are not real numbers at random values of {', '.join(map(str, free))}")
 
 
@@ -82,9 +86,9 @@ def undefined(*shape: int) -> Array:
     """An array of SymPy's NaN."""
     sympy = sympy_module()
 
-    made = np.empty(shape, dtype=object)
-    made[...] = sympy.nan
-    return made
+    array = np.empty(shape, dtype=object)
+    array[...] = sympy.nan
+    return array
 
 
 def _free(item: Any) -> set[Any]:
@@ -115,8 +119,58 @@ def _real(item: Any) -> float | None:
     return value.real if np.isfinite(value) and abs(value.imag) <= 1e-12 * abs(value.real) else None
 
 
-def _shaped(values: FloatArray, given: list[Array]) -> list[FloatArray]:
+def _shaped(values: FloatArray, templates: list[Array]) -> list[FloatArray]:
     """The columns of a table, in the shapes of the arrays that they came from."""
-    ends = np.cumsum([array.size for array in given])
+    ends = np.cumsum([array.size for array in templates])
     parts = np.split(values, ends[:-1], axis=1)
-    return [part.reshape(len(values), *array.shape) for part, array in zip(parts, given, strict=True)]
+    return [part.reshape(len(values), *array.shape) for part, array in zip(parts, templates, strict=True)]
+
+
+PLACES = 3
+"""How many random places; one would do but for an unlucky draw."""
+
+NEAR = 1e-9
+"""What rounding may leave of R'R - 1 in the longest of expressions."""
+
+
+def is_position(m: Array) -> bool:
+    """Whether a matrix is (4, 4), its last row is 0 0 0 1, and its block a rotation whatever the symbols stand for.
+
+    Parameters
+    ----------
+    m : ndarray (n, n)
+        SymPy's expressions, or Linkwise's, or both kinds of numbers among them.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> c, s = sympy.cos(sympy.Symbol("q")), sympy.sin(sympy.Symbol("q"))
+    >>> is_position(np.array([[c, -s, 0, 1], [s, c, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]))
+    True
+    """
+    if m.shape != (4, 4) or not all(_is_number(item, value) for item, value in zip(m[3], (0, 0, 0, 1), strict=True)):
+        return False
+    items = m.ravel().tolist()
+    if any(isinstance(item, Expr) for item in items):
+        return all(is_rigid(numbers.reshape(4, 4), NEAR) for numbers in _expressions(items))
+    try:
+        (samples,) = at_random("is_position", m, count=PLACES)
+    except ArgumentError:  # not real anywhere
+        return False
+    return all(is_rigid(numbers, NEAR) for numbers in samples)
+
+
+def _is_number(item: Any, value: int) -> bool:
+    return not isinstance(item, Expr) and not getattr(item, "free_symbols", None) and float(item) == value
+
+
+def _expressions(items: Sequence[Any]) -> list[FloatArray]:
+    """The values of Linkwise's expressions and of numbers at random places; NaN where there are none."""
+    rng = np.random.default_rng(20)
+    symbols = [node for node in schedule([item for item in items if isinstance(item, Expr)]) if node.op == "symbol"]
+    try:
+        return [
+            np.array(evaluate(items, {node: rng.uniform(0.1, 1.0) for node in symbols}), dtype=float) for _ in range(PLACES)
+        ]
+    except (ArithmeticError, ValueError):
+        return [np.full(16, np.nan)]

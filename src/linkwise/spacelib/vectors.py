@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.declaration import refuse_unless
-from linkwise.spacelib.function import function
+from linkwise.spacelib.arrays import batches_fit
+from linkwise.spacelib.function import exported, function, refuse_unless, spacelib
 from linkwise.spacelib.kinds import ROW, SCALAR, VECTOR, is_symbolic
 from linkwise.spatial import rotation
 from linkwise.spatial.scalar import Array, FloatArray, array, least, root, select
@@ -34,8 +34,9 @@ def _inner_of_symbols(a: Any, b: Any) -> tuple[Any, Any]:
     return inner(a, b), 1.0
 
 
-@function(refuse=(_TOO_LARGE,), symbolic=_cross_of_symbols, a=VECTOR, b=VECTOR)
-def cross(a: Any, b: Any) -> Any:
+@spacelib("3.8", "cross product", "np.cross(a, b)", note="Obsolete in MATLAB, which has a cross of its own.")
+@function(refuse=(_TOO_LARGE,), symbolic=_cross_of_symbols)
+def cross(a: VECTOR, b: VECTOR) -> Any:
     """Cross product of two vectors, obsolete in MATLAB, which has its own (manual, section 3.8.3).
 
     Parameters
@@ -55,8 +56,9 @@ def cross(a: Any, b: Any) -> Any:
     return _product(rotation.cross, _cross_sizes, a, b)
 
 
-@function(refuse=(_TOO_LARGE,), symbolic=_inner_of_symbols, a=VECTOR, b=VECTOR)
-def dot3(a: Any, b: Any) -> Any:
+@spacelib("3.8", "scalar product of vectors (3,)", "a[:3] @ b[:3]", c="", maple="vdot3")
+@function(refuse=(_TOO_LARGE,), symbolic=_inner_of_symbols)
+def dot3(a: VECTOR, b: VECTOR) -> Any:
     """Scalar product of the first three entries of two vectors (manual, section 3.8.3).
 
     Parameters
@@ -76,8 +78,9 @@ def dot3(a: Any, b: Any) -> Any:
     return _product(inner, inner, a, b)
 
 
-@function(refuse=(_TOO_LARGE,), symbolic=_inner_of_symbols, a=VECTOR, b=VECTOR)
-def dot(a: Any, b: Any) -> Any:
+@spacelib("3.8", "scalar product of vectors (3,)", "a @ b", maple="", note="Obsolete in MATLAB, where it is dot3.")
+@function(refuse=(_TOO_LARGE,), symbolic=_inner_of_symbols)
+def dot(a: VECTOR, b: VECTOR) -> Any:
     """Obsolete name of `dot3` (manual, section 3.8.3).
 
     Parameters
@@ -97,8 +100,9 @@ def dot(a: Any, b: Any) -> Any:
     return _product(inner, inner, a, b)
 
 
-@function(a=ROW, b=ROW, direct=True)
-def dot2(a: Any, b: Any) -> Any:
+@spacelib("3.8", "scalar product of vectors (n,)", "a @ b", maple="vdot")
+@function(direct=True)
+def dot2(a: ROW, b: ROW) -> Any:
     """Scalar product of two vectors of any length (manual, section 3.8.3).
 
     Parameters
@@ -120,13 +124,12 @@ def dot2(a: Any, b: Any) -> Any:
     >>> float(dot2([1.0, 2.0], [3.0, 4.0]))
     11.0
     """
-    if a.shape[-1] != b.shape[-1]:
-        raise ArgumentError(f"dot2: a has {a.shape[-1]} entries and b {b.shape[-1]}; expected vectors of one length")
     return _inner("dot2", a, b)
 
 
-@function(a=ROW, direct=True)
-def modulus(a: Any) -> Any:
+@spacelib("3.8", "length of a vector", "np.linalg.norm(a)", c="")
+@function(direct=True)
+def modulus(a: ROW) -> Any:
     """Length of a vector (manual, section 3.8.3).
 
     Parameters
@@ -147,8 +150,9 @@ def modulus(a: Any) -> Any:
     return size_of("modulus", a)
 
 
-@function(a=ROW, direct=True)
-def mod(a: Any) -> Any:
+@spacelib("3.8", "length of a vector", "np.linalg.norm(a)", maple="", note="Obsolete in MATLAB, where it is modulus.")
+@function(direct=True)
+def mod(a: ROW) -> Any:
     """Obsolete name of `modulus` (manual, section 3.8.3). It is no remainder.
 
     Parameters
@@ -169,8 +173,8 @@ def mod(a: Any) -> Any:
     return size_of("mod", a)
 
 
-@function(v=VECTOR)
-def unitv(v: Any) -> tuple[Array, Any]:
+@spacelib("3.8", "unit vector and length", "a / np.linalg.norm(a)")
+def unitv(v: VECTOR) -> tuple[Array, Any]:
     """Unit vector and length of a vector (manual, section 3.8.3).
 
     Parameters
@@ -194,8 +198,9 @@ def unitv(v: Any) -> tuple[Array, Any]:
     return unit(v)
 
 
-@function(u=ROW, mod=SCALAR, direct=True)
-def vector(u: Any, mod: Any) -> Array:
+@spacelib("3.8", "vector of a direction and a length", "length * u")
+@function(direct=True)
+def vector(u: ROW, mod: SCALAR) -> Array:
     """The vector along a unit vector with a given length (manual, section 3.8.3).
 
     Parameters
@@ -243,11 +248,11 @@ def _product(product: Callable[..., Any], sizes: Callable[..., Any], a: Array, b
     plain = product(a, b)
     down = select(reduce(least, map(_finite, np.ravel(plain))), 1.0, _DOWN)
     u, v = a * down, b * down
-    made = []
+    components = []
     for x, y, size in zip(np.ravel(plain), np.ravel(product(u, v)), np.ravel(sizes(abs(u), abs(v))), strict=True):
         beyond = abs(y) - 4.0 * sys.float_info.epsilon * size
-        made.append(select(_finite(x), x, select(beyond, y / down / down, 0.0)))
-    return array(made).reshape(np.shape(plain))[()], reduce(least, map(_finite, made))
+        components.append(select(_finite(x), x, select(beyond, y / down / down, 0.0)))
+    return array(components).reshape(np.shape(plain))[()], reduce(least, map(_finite, components))
 
 
 def _cross_sizes(u: Array, v: Array) -> Array:
@@ -259,15 +264,16 @@ def _finite(item: Any) -> Any:
     return sys.float_info.max - abs(item) + 1.0
 
 
-def _representable(name: str, made: FloatArray) -> Any:
+def _representable(name: str, values: FloatArray) -> Any:
     """The numbers, or the one, unless there is none of that size."""
-    if made.ndim or not isfinite(made):
-        refuse_unless(name, np.isfinite(made), _TOO_LARGE)
-    return made[()]
+    if values.ndim or not isfinite(values):
+        refuse_unless(name, np.isfinite(values), _TOO_LARGE)
+    return values[()]
 
 
 def _fit(name: str, a: Array, b: Array) -> None:
-    try:
-        np.broadcast_shapes(a.shape, b.shape)
-    except ValueError as error:
-        raise ArgumentError(f"{name}: the batch shapes do not fit each other: {a.shape} and {b.shape}") from error
+    if not batches_fit(a.shape, b.shape):
+        raise ArgumentError(f"{name}: the batch shapes do not fit each other: {a.shape} and {b.shape}")
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

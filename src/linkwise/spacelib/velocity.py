@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.spacelib.constants import Z
-from linkwise.spacelib.function import function
+from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, MAT4, MOTION, POINT, SCALAR, VECTOR
 from linkwise.spacelib.points import as_point
-from linkwise.spacelib.position import along
-from linkwise.spacelib.rotations import NOT_SKEW, skew_measure
+from linkwise.spacelib.position import NOT_SKEW, along, skew_measure
 from linkwise.spatial.matrix_method import (
     acceleration_matrix,
     compose_acceleration,
@@ -26,8 +25,8 @@ from linkwise.spatial.transform import translation
 from linkwise.spatial.vector import chosen, length, unit
 
 
-@function(gx=SCALAR, gy=SCALAR, gz=SCALAR)
-def gtom(gx: Any, gy: Any, gz: Any) -> Array:
+@spacelib("3.2", "gravity as an acceleration matrix", "matrix_method.gravity_matrix([gx, gy, gz])", maple="gtoM")
+def gtom(gx: SCALAR, gy: SCALAR, gz: SCALAR) -> Array:
     """Acceleration matrix of gravity (manual, section 3.2).
 
     Parameters
@@ -47,8 +46,8 @@ def gtom(gx: Any, gy: Any, gz: Any) -> Array:
     return gravity_matrix(array([gx, gy, gz]))
 
 
-@function(G=BLOCK)
-def gtomgapt(G: Any) -> Array:
+@spacelib("3.2", "angular acceleration of the block G", "rotation.axial(G[:3, :3])", c="Gtomegapto")
+def gtomgapt(G: BLOCK) -> Array:
     """Angular acceleration from the upper left block of an acceleration matrix: its skew part (manual, eq. 3.3).
 
     Parameters
@@ -69,8 +68,10 @@ def gtomgapt(G: Any) -> Array:
     return axial(G)
 
 
-@function(jtype=JOINT, u=VECTOR, pitch=SCALAR, P=POINT)
-def makel(jtype: int, u: Any, pitch: Any, P: Any) -> Array:
+@spacelib(
+    "3.2", "L of a joint about a direction", "matrix_method.velocity_matrix(u, pitch * u - np.cross(u, P[:3]))", c="makeL"
+)
+def makel(jtype: JOINT, u: VECTOR, pitch: SCALAR, P: POINT) -> Array:
     """Screw axis matrix L of a joint: the velocity matrix for a joint rate of 1 (manual, section 3.2).
 
     Parameters
@@ -103,8 +104,13 @@ def makel(jtype: int, u: Any, pitch: Any, P: Any) -> Array:
     return screw_velocity(u, P[:3], pitch)
 
 
-@function(jtype=JOINT, a=AXIS, pitch=SCALAR, P=POINT)
-def makel2(jtype: int, a: int, pitch: Any, P: Any) -> Array:
+@spacelib(
+    "3.2",
+    "L of a joint about a frame axis",
+    "matrix_method.velocity_matrix([0, 0, 1], -np.cross([0, 0, 1], P[:3]))",
+    c="makeL2",
+)
+def makel2(jtype: JOINT, a: AXIS, pitch: SCALAR, P: POINT) -> Array:
     """Screw axis matrix L of a joint whose axis is parallel to one of the frame (manual, section 3.2).
 
     Parameters
@@ -137,8 +143,9 @@ def makel2(jtype: int, a: int, pitch: Any, P: Any) -> Array:
     return screw_velocity(along(a), P[:3], pitch)
 
 
-@function(W=MOTION, refuse=(NOT_SKEW,))
-def wtol(W: Any) -> Any:
+@spacelib("3.2", "L of a velocity matrix", "W / np.linalg.norm(rotation.axial(W[:3, :3]))", c="WtoL")
+@function(refuse=(NOT_SKEW,))
+def wtol(W: MOTION) -> Any:
     """Screw axis matrix L of a velocity matrix: W for an angular speed of 1, of a translation for a speed of 1.
 
     The null matrix gives the null matrix (manual, section 3.2). Where the angular part is only rounding the motion is a
@@ -164,13 +171,14 @@ def wtol(W: Any) -> Any:
     [0.0, 0.0, -1.0, 0.0]
     """
     turns, omega, speed = turning_measure(W), length(axial(W[:3, :3])), length(W[:3, 3])
-    made = W / select(turns, select(omega, omega, 1.0), select(speed, speed, 1.0))
-    made[:3, :3] = chosen(turns, made[:3, :3], np.zeros((3, 3)))
-    return made, skew_measure(W)
+    screw = W / select(turns, select(omega, omega, 1.0), select(speed, speed, 1.0))
+    screw[:3, :3] = chosen(turns, screw[:3, :3], np.zeros((3, 3)))
+    return screw, skew_measure(W)
 
 
-@function(W=MOTION, refuse=(NOT_SKEW,))
-def wtovel(W: Any) -> tuple[Any, ...]:
+@spacelib("3.2", "screw of a velocity matrix", c="Wtovel")
+@function(refuse=(NOT_SKEW,))
+def wtovel(W: MOTION) -> tuple[Any, ...]:
     """Screw of a velocity matrix: its axis, angular speed, and speed along the axis (manual, section 3.2).
 
     Parameters
@@ -211,8 +219,8 @@ def wtovel(W: Any) -> tuple[Any, ...]:
     return u, omega, speed, as_point(point), skew_measure(W)
 
 
-@function(jtype=JOINT, qp=SCALAR, qpp=SCALAR)
-def veactowh(jtype: int, qp: Any, qpp: Any) -> tuple[Array, Array]:
+@spacelib("3.2", "W and H of a joint about its z axis", "arm.motion(q, qd, qdd)", c="velacctoWH", maple="velactoWH")
+def veactowh(jtype: JOINT, qp: SCALAR, qpp: SCALAR) -> tuple[Array, Array]:
     """Velocity and acceleration matrices of a joint about or along z, in its own frame (manual, section 3.2).
 
     Parameters
@@ -240,8 +248,8 @@ def veactowh(jtype: int, qp: Any, qpp: Any) -> tuple[Array, Array]:
     return _moving(jtype, along(Z), qp, qpp)
 
 
-@function(jtype=JOINT, a=AXIS, qp=SCALAR, qpp=SCALAR)
-def vactowh2(jtype: int, a: int, qp: Any, qpp: Any) -> tuple[Array, Array]:
+@spacelib("3.2", "W and H of a joint about a frame axis", "arm.motion(q, qd, qdd)", c="velacctoWH2", maple="velactoWH2")
+def vactowh2(jtype: JOINT, a: AXIS, qp: SCALAR, qpp: SCALAR) -> tuple[Array, Array]:
     """Velocity and acceleration matrices of a joint about or along an axis of the frame (manual, section 3.2).
 
     Parameters
@@ -271,8 +279,10 @@ def vactowh2(jtype: int, a: int, qp: Any, qpp: Any) -> tuple[Array, Array]:
     return _moving(jtype, along(a), qp, qpp)
 
 
-@function(jtype=JOINT, a=AXIS, qp=SCALAR, qpp=SCALAR, O=POINT)
-def vactowh3(jtype: int, a: int, qp: Any, qpp: Any, O: Any) -> tuple[Array, Array]:  # noqa: E741
+@spacelib(
+    "3.2", "W and H of a joint about an axis through a point", "arm.motion(q, qd, qdd)", c="velacctoWH3", maple="velactoWH3"
+)
+def vactowh3(jtype: JOINT, a: AXIS, qp: SCALAR, qpp: SCALAR, O: POINT) -> tuple[Array, Array]:  # noqa: E741
     """Velocity and acceleration matrices of a joint about or along a line parallel to an axis of the frame.
 
     Their last columns are -Omega O and -G O, with the blocks Omega and G of W and H (manual, section 3.2).
@@ -308,8 +318,8 @@ def vactowh3(jtype: int, a: int, qp: Any, qpp: Any, O: Any) -> tuple[Array, Arra
     return to_frame(w, there), to_frame(h, there)
 
 
-@function(H0=MAT4, H1=MAT4, W0=MAT4, W1=MAT4)
-def coriolis(H0: Any, H1: Any, W0: Any, W1: Any) -> Array:
+@spacelib("3.2", "theorem of Coriolis", "matrix_method.compose_acceleration(H0, H1, W0, W1)")
+def coriolis(H0: MAT4, H1: MAT4, W0: MAT4, W1: MAT4) -> Array:
     """Acceleration matrix of a relative motion on a moving carrier: H0 + H1 + 2 W0 W1 (Coriolis' theorem; manual, eq. 3.4).
 
     Parameters
@@ -338,3 +348,6 @@ def _moving(jtype: int, axis: Array, qp: Any, qpp: Any) -> tuple[Array, Array]:
     if jtype:
         return velocity_matrix(still, axis * qp), acceleration_matrix(still, still, axis * qpp)
     return velocity_matrix(axis * qp, still), acceleration_matrix(axis * qp, axis * qpp, still)
+
+
+__all__ = exported(__name__)  # noqa: PLE0605

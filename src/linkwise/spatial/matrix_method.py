@@ -38,21 +38,21 @@ def gravity_matrix(gravity: npt.ArrayLike) -> Array:
 def pseudo_inertia(mass: object, com: npt.ArrayLike, tensor: npt.ArrayLike) -> Array:
     """J (4, 4), the integral of p p' dm about the frame origin, from mass, com (3,) and tensor (3, 3) about the com."""
     c, i = np.asarray(com), np.asarray(tensor)
-    made = np.zeros((4, 4), dtype=object)
-    made[:3, :3] = 0.5 * np.trace(i) * np.eye(3) - i + mass * np.outer(c, c)
-    made[:3, 3] = made[3, :3] = mass * c
-    made[3, 3] = mass
-    return array(made)
+    result = np.zeros((4, 4), dtype=object)
+    result[:3, :3] = 0.5 * np.trace(i) * np.eye(3) - i + mass * np.outer(c, c)
+    result[:3, 3] = result[3, :3] = mass * c
+    result[3, 3] = mass
+    return array(result)
 
 
 def action_matrix(force: npt.ArrayLike, moment: npt.ArrayLike) -> Array:
     """Phi (4, 4) from a force (N) and its moment about the origin (N m); called FI in `RobMat` and in OUT files."""
     f = np.asarray(force)
-    made = np.zeros((4, 4), dtype=object)
-    made[:3, :3] = skew(moment)
-    made[:3, 3] = f
-    made[3, :3] = -f
-    return array(made)
+    result = np.zeros((4, 4), dtype=object)
+    result[:3, :3] = skew(moment)
+    result[:3, 3] = f
+    result[3, :3] = -f
+    return array(result)
 
 
 def skew_part(h: Array, j: Array) -> Array:
@@ -74,8 +74,8 @@ def tensor_to_frame(m: Array, t: Array) -> Array:
 
 
 def _stack(block: npt.ArrayLike, column: npt.ArrayLike) -> Array:
-    made = np.zeros((4, 4), dtype=object)
-    made[:, :] = 0.0
-    made[:3, :3] = block
-    made[:3, 3] = np.asarray(column)
-    return array(made)
+    result = np.zeros((4, 4), dtype=object)
+    result[:, :] = 0.0
+    result[:3, :3] = block
+    result[:3, 3] = np.asarray(column)
+    return array(result)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.spatial.numbers import numbers
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
 
 RIGID = 1e-6
 """How far from orthonormal a rotation may be, as everywhere where poses are given."""
@@ -30,20 +30,20 @@ def rigid_poses(field: str, value: Any) -> FloatArray:
     Traceback (most recent call last):
     linkwise.errors.ArgumentError: T has the shape (3, 3); expected rigid poses (..., 4, 4)
     """
-    made = numbers(field, value, "rigid poses (..., 4, 4)")
-    if made.shape[-2:] != (4, 4):
-        raise no_poses(field, made.shape)
-    r = made[..., :3, :3]
+    result = numbers(field, value, "rigid poses (..., 4, 4)")
+    if result.shape[-2:] != (4, 4):
+        raise no_poses(field, result.shape)
+    r = result[..., :3, :3]
     skewed = np.abs(np.swapaxes(r, -1, -2) @ r - np.eye(3)).max(axis=(-2, -1)) > RIGID
-    wrong = skewed | (np.linalg.det(r) <= 0) | np.any(made[..., 3, :] != [0.0, 0.0, 0.0, 1.0], axis=-1)
+    wrong = skewed | (np.linalg.det(r) <= 0) | np.any(result[..., 3, :] != [0.0, 0.0, 0.0, 1.0], axis=-1)
     if wrong.any():
         place = tuple(int(k) for k in np.argwhere(wrong)[0])
         which = f"{field}[{', '.join(map(str, place))}]" if place else field
         raise ArgumentError(
-            f"{which} is {shown(made[place].tolist())}; expected a rigid pose: orthonormal right-handed rotation, "
+            f"{which} is {shown(result[place].tolist())}; expected a rigid pose: orthonormal right-handed rotation, "
             "last row 0 0 0 1"
         )
-    return made
+    return result
 
 
 def no_poses(field: str, shape: tuple[int, ...]) -> ArgumentError:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.spatial.with_sympy import sympy_module
+from linkwise.extras import sympy_module
 
 Array = npt.NDArray[Any]
 """An array of scalars: float64, or object where elements are expressions or symbols."""
@@ -30,7 +30,7 @@ def cos_sin(angle: Any) -> tuple[Any, Any]:
     >>> cos_sin(math.pi / 2)
     (0.0, 1.0)
     """
-    if isinstance(angle, (float, int, np.floating, np.integer)):
+    if is_number(angle):
         value = float(angle)
         quarter = round(value / (math.pi / 2)) if abs(value) < 1e6 else 0
         if quarter and abs(value - quarter * (math.pi / 2)) <= 2 * math.ulp(value):
@@ -43,22 +43,32 @@ def cos_sin(angle: Any) -> tuple[Any, Any]:
     return sympy.cos(angle), sympy.sin(angle)
 
 
+def is_number(value: Any) -> bool:
+    """Whether a scalar is a number, not an expression."""
+    return isinstance(value, (float, int, np.floating, np.integer))
+
+
+def is_zero(value: Any) -> bool:
+    """Whether a scalar is known to be zero."""
+    return is_number(value) and bool(value == 0)
+
+
 def array(rows: Any) -> Array:
     """An array of scalars: float64 when every element is a plain number, else object."""
-    made = np.array(rows, dtype=object)
-    if _expression(*made.flat) is not None:
-        return made  # asked first: the refusal of an expression to be a float writes it out
+    result = np.array(rows, dtype=object)
+    if _expression(*result.flat) is not None:
+        return result  # asked first: the refusal of an expression to be a float writes it out
     try:
-        return made.astype(np.float64)
+        return result.astype(np.float64)
     except (TypeError, ValueError):
-        return made
+        return result
 
 
 def blank(*shape: int) -> Array:
     """Zeros to be filled with scalars of any kind."""
-    made = np.zeros(shape, dtype=object)
-    made[...] = 0.0
-    return made
+    result = np.zeros(shape, dtype=object)
+    result[...] = 0.0
+    return result
 
 
 def root(square: Any) -> Any:

@@ -13,11 +13,11 @@ from linkwise.spatial.scalar import Array, array
 
 def transform(rotation: npt.ArrayLike | None = None, position: npt.ArrayLike | None = None) -> Array:
     """The transform (4, 4) with the given rotation (3, 3) and position (3,)."""
-    made = np.zeros((4, 4), dtype=object)
-    made[:3, :3] = np.eye(3) if rotation is None else np.asarray(rotation)
-    made[:3, 3] = 0.0 if position is None else np.asarray(position)
-    made[3, 3] = 1.0
-    return array(made)
+    result = np.zeros((4, 4), dtype=object)
+    result[:3, :3] = np.eye(3) if rotation is None else np.asarray(rotation)
+    result[:3, 3] = 0.0 if position is None else np.asarray(position)
+    result[3, 3] = 1.0
+    return array(result)
 
 
 def translation(x: Any = 0.0, y: Any = 0.0, z: Any = 0.0) -> Array:

@@ -67,15 +67,15 @@ def scalar_products(a: FloatArray, b: FloatArray) -> FloatArray:
     >>> float(scalar_products(np.array([1e200, 1e200, 1.0]), np.array([1e200, -1e200, 2.0])))
     0.0
     """
-    made = _sums(a, b)
-    fine = np.isfinite(made)
+    result = _sums(a, b)
+    fine = np.isfinite(result)
     if fine is _TRUE or fine.all():
-        return np.asarray(made)
-    made, odd = np.asarray(made), np.asarray(~fine)
-    (u, p), (v, q) = (_near_one(np.broadcast_to(one, (*made.shape, one.shape[-1]))[odd]) for one in (a, b))
+        return np.asarray(result)
+    result, odd = np.asarray(result), np.asarray(~fine)
+    (u, p), (v, q) = (_near_one(np.broadcast_to(one, (*result.shape, one.shape[-1]))[odd]) for one in (a, b))
     with np.errstate(over="ignore"):
-        made[odd] = np.ldexp(_sums(u, v), p + q)
-    return made
+        result[odd] = np.ldexp(_sums(u, v), p + q)
+    return result
 
 
 def _sums(a: FloatArray, b: FloatArray) -> Any:

@@ -1,25 +1,23 @@
-"""The motion of a frame in time: what the Cartesian trajectory functions return."""
+"""`CartesianTrajectory`: the motion of a frame in time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.batch import place_in
-from linkwise.trajectory.cartesian_record import PosesHermite
-from linkwise.trajectory.checks import closed, instants, record, within
-from linkwise.trajectory.state import Evaluator, State, of_member
+from linkwise.trajectory.interpolation import pose_interpolant
+from linkwise.trajectory.motion import Evaluator, Motion, State
+from linkwise.trajectory.validation import closed, instants, record
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CartesianTrajectory:
+class CartesianTrajectory(Motion):
     """Poses, twists and accelerations of a frame at T instants, and between them.
 
     `cartesian` and `cartesian_through` make them, `load` reads one.
@@ -51,10 +49,13 @@ class CartesianTrajectory:
 
     Examples
     --------
+    >>> import numpy as np
     >>> still = CartesianTrajectory([0.0, 1.0], [np.eye(4)] * 2, np.zeros((2, 6)), np.zeros((2, 6)))
     >>> still.at(0.5)[0].tolist() == np.eye(4).tolist()
     True
     """
+
+    STATE: ClassVar = {"poses": 2, "twist": 1, "acceleration": 1}
 
     t: FloatArray
     poses: FloatArray
@@ -64,8 +65,8 @@ class CartesianTrajectory:
 
     def __post_init__(self) -> None:
         values = {"t": instants(self.t)}
-        values |= {field: record(field, getattr(self, field)) for field in ("poses", "twist", "acceleration")}
-        shapes = [values[field].shape for field in ("poses", "twist", "acceleration")]
+        values |= {field: record(field, getattr(self, field)) for field in self.STATE}
+        shapes = [values[field].shape for field in self.STATE]
         count = values["t"].size
         if shapes[0][-3:] != (count, 4, 4) or not shapes[1] == shapes[2] == (*shapes[0][:-2], 6):
             raise ArgumentError(
@@ -77,26 +78,12 @@ class CartesianTrajectory:
 
     @classmethod
     def made(cls, t: FloatArray, evaluate: Evaluator) -> CartesianTrajectory:
-        """Evaluate at instants (T,)."""
+        """The trajectory of an evaluator at instants (T,)."""
         poses, twist, acceleration = closed(*evaluate(t))
         return cls(t, poses, twist, acceleration, evaluate)
 
-    @property
-    def batch(self) -> tuple[int, ...]:
-        """The batch shape ``...``; () for one motion."""
-        return tuple(self.twist.shape[:-2])
-
-    @property
-    def duration(self) -> float:
-        """Time from the first instant to the last, s."""
-        return float(self.t[-1] - self.t[0])
-
-    def __len__(self) -> int:
-        return int(self.t.size)
-
     def __repr__(self) -> str:
-        span = f"{len(self)} instants from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) > 1 else f"at {self.t[0]:g} s"
-        return f"<CartesianTrajectory: {span}{f', batch {self.batch}' if self.batch else ''}>"
+        return f"<CartesianTrajectory: {self._span}{f', batch {self.batch}' if self.batch else ''}>"
 
     def at(self, time: npt.ArrayLike) -> State:
         """Return pose (..., 4, 4), twist and acceleration (..., 6) at any time of the motion.
@@ -114,31 +101,16 @@ class CartesianTrajectory:
         --------
         >>> from linkwise.trajectory import cartesian
         >>> from linkwise.spatial.transform import translation
+        >>> import numpy as np
         >>> pose, twist, _ = cartesian(np.eye(4), translation(x=2.0), 1.0).at(0.5)
         >>> pose[:3, 3].tolist(), twist.tolist()
         ([1.0, 0.0, 0.0], [3.75, 0.0, 0.0, 0.0, 0.0, 0.0])
         """
-        times = within(time, self.t)
-        poses, twist, acceleration = (self.evaluate or self._interpolant)(np.atleast_1d(times))
-        return (
-            (poses, twist, acceleration) if times.ndim else (poses[..., 0, :, :], twist[..., 0, :], acceleration[..., 0, :])
-        )
+        return self._at(time)
 
     @cached_property
     def _interpolant(self) -> Evaluator:
-        return PosesHermite(self.t, self.poses, self.twist, self.acceleration)
-
-    def member(self, index: int | tuple[int, ...]) -> CartesianTrajectory:
-        """Return one motion, or a smaller batch, of a batch.
-
-        Raises
-        ------
-        ArgumentError
-            Where there is no such motion.
-        """
-        place = place_in(self.batch, index)
-        values = {field: getattr(self, field)[place] for field in ("poses", "twist", "acceleration")}
-        return replace(self, **values, evaluate=of_member(self.evaluate, place))
+        return pose_interpolant(self.t, self.poses, self.twist, self.acceleration)
 
     def plot(self, title: str = "") -> Any:
         """Draw position and orientation, speeds and accelerations against time; nothing is shown or blocked.
@@ -154,7 +126,7 @@ class CartesianTrajectory:
         MissingExtraError
             Where matplotlib is not installed.
         """
-        from linkwise.trajectory.drawing import draw_cartesian
+        from linkwise.plot.trajectory import draw_cartesian
 
         return draw_cartesian(self, title)
 
@@ -166,9 +138,9 @@ class CartesianTrajectory:
         FileError
             Where the suffix is another or the file cannot be written.
         """
-        from linkwise.trajectory.saving import save_cartesian
+        from linkwise.trajectory.saving import save_frame
 
-        save_cartesian(self, path)
+        save_frame(self, path)
 
     @staticmethod
     def load(path: str | Path, *, max_bytes: int | None = None) -> CartesianTrajectory:
@@ -188,6 +160,6 @@ class CartesianTrajectory:
         FileError
             Where it cannot be read, or holds something else.
         """
-        from linkwise.trajectory.saving import load_cartesian
+        from linkwise.trajectory.saving import load
 
-        return load_cartesian(path, max_bytes)
+        return load(CartesianTrajectory, path, max_bytes)

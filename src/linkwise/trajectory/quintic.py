@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.trajectory.checks import ends, grid
-from linkwise.trajectory.hermite import Hermite
-from linkwise.trajectory.planned import planned
-from linkwise.trajectory.trajectory import Trajectory
+from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
+from linkwise.trajectory.trajectory import Trajectory, planned
+from linkwise.trajectory.validation import ends, grid
 
 
 def quintic(
@@ -28,8 +27,8 @@ def quintic(
 ) -> Trajectory:
     """Move from one configuration to another by polynomials of degree five, at rest at both ends unless said otherwise.
 
-    J. J. Craig, *Introduction to Robotics*, 3rd edition, 2005, eq. 7.16 to 7.18. From rest to rest the speed is
-    15/8 of the mean speed at most, the acceleration 10/sqrt(3) of the way over the square of the duration.
+    J. J. Craig, *Introduction to Robotics*, 3rd edition, 2005, eq. 7.16 to 7.18. From rest to rest the velocity is
+    15/8 of the mean velocity at most, the acceleration 10/sqrt(3) of the way over the square of the duration.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ def quintic(
     samples : int, optional
         Into how many instants a duration is cut; 101 unless given.
     qd0, qd1, qdd0, qdd1 : (..., n) array_like
-        Speeds and accelerations at the beginning and the end.
+        Velocities and accelerations at the beginning and the end.
     limits : (n, 2) array_like, optional
         Least and greatest coordinate of each joint, such as ``mech.limits``, that no instant may leave.
     names : sequence of str
@@ -65,6 +64,6 @@ def quintic(
     ([0.5, 0.5], [0.9375, -0.9375])
     """
     time = grid(t, samples)
-    made = ends(q0=q0, q1=q1, qd0=qd0, qd1=qd1, qdd0=qdd0, qdd1=qdd1)
-    nodes = [np.stack((made[a], made[b]), axis=-2) for a, b in (("q0", "q1"), ("qd0", "qd1"), ("qdd0", "qdd1"))]
-    return planned(time, Hermite(time[[0, -1]], *nodes), limits, names)
+    values = ends(q0=q0, q1=q1, qd0=qd0, qd1=qd1, qdd0=qdd0, qdd1=qdd1)
+    q, qd, qdd = (np.stack((values[f"{name}0"], values[f"{name}1"]), axis=-2) for name in ("q", "qd", "qdd"))
+    return planned(time, PiecewisePolynomial(time[[0, -1]], q, qd, qdd), limits, names)

@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices
 from linkwise.files import csv_motion, npz, save_motion
 from linkwise.files.atomic import write_bytes, write_text
+from linkwise.model.tree import BASE_EFFORTS
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.checks import closed
-from linkwise.trajectory.event import Event
+from linkwise.trajectory.motion import Event, Motion
+from linkwise.trajectory.validation import closed
 
-if TYPE_CHECKING:
-    from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
-    from linkwise.trajectory.trajectory import Trajectory
+M = TypeVar("M", bound=Motion)
 
 SUFFIXES = (".npz", ".csv", ".mot")
-ARRAYS = ("t", "q", "qd", "qdd", "tau", "kinetic", "potential", "energy_error", "poses")
-FIELDS = (*ARRAYS, "names", "slides")
-MOTION, FRAME = ("t", "q", "qd", "qdd"), ("t", "poses", "twist", "acceleration")
-BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz")
-"""How the columns of force (N) and moment (N m) on a floating base are called."""
 EVENTS = tuple(f"events_{field}" for field in Event._fields)
-KINDS = {
-    **dict.fromkeys((*ARRAYS, *EVENTS), npz.NUMBERS),
-    **{"names": npz.TEXT, "slides": npz.FLAGS, "events_name": npz.TEXT},
-}
-"""What an .npz holds of a trajectory, and of what kind each is."""
+KINDS = {"names": npz.TEXT, "slides": npz.FLAGS, "events_name": npz.TEXT}
+"""The kinds of the arrays of an .npz that are no numbers."""
 EVENT_SIZE = 512
 """Bytes that an event takes as a Python object, or somewhat less."""
 
 
-def save(trajectory: Trajectory, path: str | Path) -> None:
+def save(trajectory: Any, path: str | Path) -> None:
     """Write a trajectory; see `Trajectory.save`."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise npz.refused(path, f"cannot tell the format from the suffix {suffix!r}; expected {choices(SUFFIXES)}")
     if suffix == ".npz":
-        write_bytes(path, [_packed(trajectory)])
+        arrays = {**_arrays(trajectory), "names": np.asarray(trajectory.names), "slides": np.asarray(trajectory.slides)}
+        for field, name in zip(Event._fields, EVENTS, strict=True):
+            if trajectory.events:
+                arrays[name] = np.array([getattr(event, field) for event in trajectory.events])
+        write_bytes(path, [npz.packed(arrays)])
         return
     if trajectory.batch:
-        what = f"a {suffix} file holds one motion, not a batch of shape {trajectory.batch}"
-        raise npz.refused(path, f"{what}; save as .npz, or one member(...) of it")
+        limit = f"a {suffix} file holds one motion, not a batch of shape {trajectory.batch}"
+        raise npz.refused(path, f"{limit}; save as .npz, or one member(...) of it")
     if trajectory.floating and suffix == ".mot":
         raise npz.refused(path, f"a {suffix} file holds the motion of joints, not of a floating base; save as .csv or .npz")
     t, q, qd, qdd = trajectory.t, trajectory.q, trajectory.qd, trajectory.qdd
@@ -57,68 +52,46 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         write_text(path, _table(trajectory))
 
 
-def save_cartesian(trajectory: CartesianTrajectory, path: str | Path) -> None:
+def save_frame(trajectory: Motion, path: str | Path) -> None:
     """Write the motion of a frame; see `CartesianTrajectory.save`."""
     if Path(path).suffix.lower() != ".npz":
         raise npz.refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
-    arrays = {name: getattr(trajectory, name) for name in FRAME}
-    write_bytes(path, [npz.packed(arrays)])
+    write_bytes(path, [npz.packed(_arrays(trajectory))])
 
 
-def load(path: str | Path, max_bytes: int | None = None) -> Trajectory:
-    """Read an .npz; see `Trajectory.load`."""
-    from linkwise.trajectory.trajectory import Trajectory
-
-    held = _unpacked(path, MOTION, KINDS, max_bytes)
-    fields = {name: held[name] for name in KINDS if name in held and name not in EVENTS}
-    n = held["q"].shape[-1:]
-    for name in ("names", "slides"):
-        if name in fields:
-            if fields[name].ndim != 1 or fields[name].shape > n:
-                raise npz.refused(path, f"{name} has the shape {fields[name].shape}; q has the shape {held['q'].shape}")
-            fields[name] = tuple(fields[name].tolist())
+def load(kind: type[M], path: str | Path, max_bytes: int | None = None) -> M:
+    """Read an .npz as a motion of a class; see its `load`."""
+    joints = "names" in kind.__annotations__
+    fields = ("t", *kind.STATE, *kind.RECORDS, *(["names", "slides"] if joints else []))
+    kinds = {name: KINDS.get(name, npz.NUMBERS) for name in (*fields, *(EVENTS if joints else ()))}
+    arrays = npz.read(path, kinds, max_bytes)
+    npz.require(path, arrays, ("t", *kind.STATE))
+    closed(*arrays.values())  # a motion then keeps them instead of copies
+    values: dict[str, Any] = {name: arrays[name] for name in fields if name in arrays}
+    for name in [name for name in ("names", "slides") if name in values]:
+        if values[name].ndim != 1 or values[name].shape > arrays["q"].shape[-1:]:
+            raise npz.refused(path, f"{name} has the shape {values[name].shape}; q has the shape {arrays['q'].shape}")
+        values[name] = tuple(values[name].tolist())
+    if joints and all(name in arrays for name in EVENTS):
+        values["events"] = _events(path, arrays, max_bytes)
     try:
-        return Trajectory(**fields, events=_events(path, held, max_bytes))
+        return kind(**values)
     except ArgumentError as error:
         raise npz.refused(path, str(error)) from error
 
 
-def load_cartesian(path: str | Path, max_bytes: int | None = None) -> CartesianTrajectory:
-    """Read the motion of a frame from an .npz; see `CartesianTrajectory.load`."""
-    from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
-
-    held = _unpacked(path, FRAME, dict.fromkeys(FRAME, npz.NUMBERS), max_bytes)
-    try:
-        return CartesianTrajectory(**{name: held[name] for name in FRAME})
-    except ArgumentError as error:
-        raise npz.refused(path, str(error)) from error
+def _arrays(trajectory: Motion) -> dict[str, Any]:
+    """The arrays of a motion that there are, by name."""
+    names = ("t", *trajectory.STATE, *trajectory.RECORDS)
+    return {name: np.asarray(values) for name in names if (values := getattr(trajectory, name)) is not None}
 
 
-def _unpacked(path: str | Path, needed: Sequence[str], kinds: Mapping[str, str], max_bytes: int | None) -> dict[str, Any]:
-    """The arrays of an .npz, by name, closed to writing: a trajectory then keeps them instead of copies."""
-    held = npz.read(path, kinds, max_bytes)
-    npz.require(path, held, needed)
-    closed(*held.values())
-    return held
-
-
-def _packed(trajectory: Trajectory) -> bytes:
-    """Everything as the bytes of an .npz."""
-    arrays: dict[str, Any] = {name: np.asarray(value) for name in FIELDS if (value := getattr(trajectory, name)) is not None}
-    for field, name in zip(Event._fields, EVENTS, strict=True):
-        if trajectory.events:
-            arrays[name] = np.array([getattr(event, field) for event in trajectory.events])
-    return npz.packed(arrays)
-
-
-def _events(path: str | Path, held: Mapping[str, Any], max_bytes: int | None) -> tuple[Event, ...]:
-    if not all(name in held for name in EVENTS):
-        return ()
-    names, times, q, qd, members = (held[name] for name in EVENTS)
+def _events(path: str | Path, arrays: Mapping[str, Any], max_bytes: int | None) -> tuple[Event, ...]:
+    names, times, q, qd, members = (arrays[name] for name in EVENTS)
     shapes = tuple(array.shape for array in (names, times, q, qd, members))
     count = times.size
-    batch = max(held["q"].ndim - 2, 0)
-    states = tuple((count, *held[name].shape[-1:]) for name in ("q", "qd"))
+    batch = max(arrays["q"].ndim - 2, 0)
+    states = tuple((count, *arrays[name].shape[-1:]) for name in ("q", "qd"))
     if shapes != ((count,), (count,), *states, (count, batch)) or not np.isfinite(members).all():
         raise npz.refused(
             path, f"the arrays {', '.join(EVENTS)} have the shapes {', '.join(map(str, shapes))}: it is damaged"
@@ -130,7 +103,7 @@ def _events(path: str | Path, held: Mapping[str, Any], max_bytes: int | None) ->
     return tuple(Event(name, time, at, rate, tuple(member)) for name, time, at, rate, member in rows)
 
 
-def _table(trajectory: Trajectory) -> Iterator[str]:
+def _table(trajectory: Any) -> Iterator[str]:
     """The lines of a .csv: the motion as everywhere, then what else was recorded."""
     names, floating = _plain(trajectory.names), trajectory.floating
     columns: list[tuple[str, FloatArray]] = []

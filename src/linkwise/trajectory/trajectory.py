@@ -1,35 +1,27 @@
-"""The motion of joints in time: what the trajectory functions, and simulation, return."""
+"""`Trajectory`: the motion of joints in time."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.batch import place_in
-from linkwise.trajectory.checks import instants, record, until, within
-from linkwise.trajectory.event import Event
-from linkwise.trajectory.floating import FloatingHermite
-from linkwise.trajectory.hermite import Hermite
-from linkwise.trajectory.state import Evaluator, State, of_first, of_member
+from linkwise.trajectory.interpolation import interpolant
+from linkwise.trajectory.motion import Evaluator, Event, Motion, State
+from linkwise.trajectory.validation import closed, instants, limited, record
 
 if TYPE_CHECKING:
     from linkwise.model.tree import Tree
 
-RECORDS: dict[str, tuple[int | str, ...]] = {
-    "tau": ("nv",), "kinetic": (), "potential": (), "energy_error": (), "poses": (4, 4),
-}  # fmt: skip
-"""The optional records, and what stands behind batch and time in their shapes."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory:
+class Trajectory(Motion):
     """Positions, speeds and accelerations of joints at T instants, and between them.
 
     Leading axes ``...`` are a batch of motions over the same instants. For fixed mechanisms nq = nv = n. With a floating
@@ -81,6 +73,9 @@ class Trajectory:
     [[0.125], [0.5], [1.0]]
     """
 
+    STATE: ClassVar = {"q": 1, "qd": 1, "qdd": 1}
+    RECORDS: ClassVar = {"tau": 1, "kinetic": 0, "potential": 0, "energy_error": 0, "poses": 2}
+
     t: FloatArray
     q: FloatArray
     qd: FloatArray
@@ -97,12 +92,16 @@ class Trajectory:
 
     def __post_init__(self) -> None:
         self._put("t", instants(self.t))
-        for field in ("q", "qd", "qdd"):
+        for field in self.STATE:
             self._put(field, record(field, getattr(self, field)))
         self._check_motion()
-        for field, behind in RECORDS.items():
+        sizes = {"tau": (self.qd.shape[-1],), "poses": (4, 4)}
+        for field in self.RECORDS:
             if getattr(self, field) is not None:
-                self._put(field, self._record(field, behind))
+                values, expected = record(field, getattr(self, field)), (*self.q.shape[:-1], *sizes.get(field, ()))
+                if values.shape != expected:
+                    raise ArgumentError(f"{field} has the shape {values.shape}; expected {expected}")
+                self._put(field, values)
         self._put("names", tuple(self.names) or tuple(f"q{k + 1}" for k in range(self.n)))
         self._put("slides", tuple(map(bool, self.slides)) or (False,) * self.n)
         for field in ("names", "slides"):
@@ -124,13 +123,6 @@ class Trajectory:
                 f"or (..., {self.t.size}, n + 7) for q and n + 6 for the others with a floating base"
             )
 
-    def _record(self, field: str, behind: tuple[int | str, ...]) -> FloatArray:
-        made = record(field, getattr(self, field))
-        wanted = (*self.q.shape[:-1], *(self.qd.shape[-1] if size == "nv" else int(size) for size in behind))
-        if made.shape != wanted:
-            raise ArgumentError(f"{field} has the shape {made.shape}; expected {wanted}")
-        return made
-
     # ── what it is ────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -144,26 +136,12 @@ class Trajectory:
         return int(self.q.shape[-1]) - 7 * self.floating
 
     @property
-    def batch(self) -> tuple[int, ...]:
-        """The batch shape ``...``; () for one motion."""
-        return tuple(self.q.shape[:-2])
-
-    @property
-    def duration(self) -> float:
-        """Time from the first instant to the last, s."""
-        return float(self.t[-1] - self.t[0])
-
-    @property
     def energy(self) -> FloatArray | None:
         """Kinetic and potential energy (..., T), J; None unless both are recorded."""
         return None if self.kinetic is None or self.potential is None else self.kinetic + self.potential
 
-    def __len__(self) -> int:
-        return int(self.t.size)
-
     def __repr__(self) -> str:
-        span = f"{len(self)} instants from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) > 1 else f"at {self.t[0]:g} s"
-        words = [span, _counted(self.n, "joint")]
+        words = [self._span, _counted(self.n, "joint")]
         words += ["floating base"] if self.floating else []
         words += [f"batch {self.batch}"] if self.batch else []
         records = [field for field in ("tau", "kinetic", "potential", "poses") if getattr(self, field) is not None]
@@ -206,69 +184,11 @@ class Trajectory:
         >>> [value.tolist() for value in record.at([1.0, 1.5])]
         [[[1.0], [3.375]], [[3.0], [6.75]], [[6.0], [9.0]]]
         """
-        times = within(time, self.t)
-        q, qd, qdd = (self.evaluate or self._interpolant)(np.atleast_1d(times))
-        return (q, qd, qdd) if times.ndim else (q[..., 0, :], qd[..., 0, :], qdd[..., 0, :])
+        return self._at(time)
 
     @cached_property
     def _interpolant(self) -> Evaluator:
-        kind = FloatingHermite if self.floating else Hermite
-        return kind(self.t, self.q, self.qd, self.qdd)
-
-    def member(self, index: int | tuple[int, ...]) -> Trajectory:
-        """Return one motion, or a smaller batch, of a batch.
-
-        Parameters
-        ----------
-        index : int or tuple of int
-            Into the batch axes.
-
-        Raises
-        ------
-        ArgumentError
-            Where there is no such motion.
-
-        Examples
-        --------
-        >>> many = Trajectory([0.0, 1.0], np.zeros((3, 2, 1)), np.zeros((3, 2, 1)), np.zeros((3, 2, 1)))
-        >>> many.member(2)
-        <Trajectory: 2 instants from 0 to 1 s, 1 joint>
-        """
-        place = place_in(self.batch, index)
-        fields = ("q", "qd", "qdd", *RECORDS)
-        values: dict[str, Any] = {f: None if getattr(self, f) is None else getattr(self, f)[place] for f in fields}
-        chosen = [event for event in self.events if event.member[: len(place)] == place]
-        events = tuple(event._replace(member=event.member[len(place) :]) for event in chosen)
-        return replace(self, **values, events=events, evaluate=of_member(self.evaluate, place))
-
-    def until(self, time: float) -> Trajectory:
-        """Return the same motion, or batch of motions, with the instants and events up to a time.
-
-        So a rollout of `simulate` that a terminal event ended loses its NaN, and can be drawn and saved.
-
-        Parameters
-        ----------
-        time : float
-            s; not before the first instant. An instant at that time stays.
-
-        Raises
-        ------
-        ArgumentError
-            Where no instant would stay, or the time is not one number.
-
-        Examples
-        --------
-        >>> record = Trajectory([0.0, 1.0, 2.0], np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 1)))
-        >>> record.until(1.5)
-        <Trajectory: 2 instants from 0 to 1 s, 1 joint>
-        """
-        end = until(time, self.t)
-        kept = int(np.searchsorted(self.t, end, side="right"))
-        values: dict[str, Any] = {"t": self.t[:kept], "events": tuple(event for event in self.events if event.time <= end)}
-        for name, behind in {"q": 1, "qd": 1, "qdd": 1, **{name: len(shape) for name, shape in RECORDS.items()}}.items():
-            if (array := getattr(self, name)) is not None:
-                values[name] = array[(..., slice(kept), *[slice(None)] * behind)]
-        return replace(self, **values, evaluate=of_first(self.evaluate, kept))
+        return interpolant(self.t, self.q, self.qd, self.qdd, floating=self.floating)
 
     def of(self, mechanism: Tree) -> Trajectory:
         """Return the same motion with the joint names of a mechanism, and m instead of rad for those that slide.
@@ -280,6 +200,7 @@ class Trajectory:
 
         Examples
         --------
+        >>> import numpy as np
         >>> import linkwise as lw
         >>> still = Trajectory([0.0, 1.0], np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3)))
         >>> still.of(lw.robots.scara_icomatic()).slides
@@ -304,12 +225,13 @@ class Trajectory:
 
         Examples
         --------
+        >>> import numpy as np
         >>> still = Trajectory([0.0, 1.0], np.zeros((2, 1)), np.zeros((2, 1)), np.zeros((2, 1)))
         >>> still.with_records(tau=np.ones((2, 1)))
         <Trajectory: 2 instants from 0 to 1 s, 1 joint, with tau>
         """
-        given: dict[str, Any] = {"tau": tau, "kinetic": kinetic, "potential": potential, "poses": poses}
-        return replace(self, **{field: value for field, value in given.items() if value is not None})
+        records: dict[str, Any] = {"tau": tau, "kinetic": kinetic, "potential": potential, "poses": poses}
+        return replace(self, **{field: values for field, values in records.items() if values is not None})
 
     def plot(self, title: str = "") -> Any:
         """Draw position, speed, acceleration and, if recorded, effort and energy against time; nothing is shown or blocked.
@@ -337,7 +259,7 @@ class Trajectory:
         >>> len(record.plot("a joint").axes)  # doctest: +SKIP
         3
         """
-        from linkwise.trajectory.drawing import draw
+        from linkwise.plot.trajectory import draw
 
         return draw(self, title)
 
@@ -378,7 +300,17 @@ class Trajectory:
         """
         from linkwise.trajectory.saving import load
 
-        return load(path, max_bytes)
+        return load(Trajectory, path, max_bytes)
+
+
+def planned(t: FloatArray, evaluate: Evaluator, limits: Any, names: Sequence[str]) -> Trajectory:
+    """Return the trajectory of an evaluator at instants (T,), which must stay within limits (n, 2) if any are given."""
+    q, qd, qdd = closed(*evaluate(t))
+    if not isinstance(names, (list, tuple)):
+        raise ArgumentError(f"names is {shown(names)}; expected a sequence of words")
+    trajectory = Trajectory(t, q, qd, qdd, names=tuple(names), evaluate=evaluate)
+    limited(limits, trajectory.names, trajectory.t, trajectory.q)
+    return trajectory
 
 
 def _counted(count: int, word: str) -> str:

@@ -1,17 +1,81 @@
-"""The quickest move between two configurations under limits of speed and acceleration: trapezoidal speed."""
+"""Trapezoidal velocity: how long its parts take under limits, and the quickest move between two configurations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.trajectory.checks import ends, flag, positive
-from linkwise.trajectory.planned import planned, schedule
-from linkwise.trajectory.trajectory import Trajectory
-from linkwise.trajectory.trapezoid import fastest, parabolas, together
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
+from linkwise.trajectory.trajectory import Trajectory, planned
+from linkwise.trajectory.validation import ends, flag, positive, schedule
+
+
+class TrapezoidalProfile(NamedTuple):
+    """Trapezoidal velocity: how long each part takes (s), the velocity reached, the two accelerations; arrays (..., n)."""
+
+    starting: FloatArray
+    cruising: FloatArray
+    braking: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    deceleration: FloatArray
+
+    @property
+    def duration(self) -> FloatArray:
+        """What it takes in all, s."""
+        return self.starting + self.cruising + self.braking
+
+    def stretched(self, duration: FloatArray) -> TrapezoidalProfile:
+        """Return the same in another duration."""
+        still = self.duration == 0.0
+        k = np.where(still, 0.0, self.duration / np.where(duration > 0, duration, 1.0))
+        slower = 1.0 / np.where(still, 1.0, k)
+        times = (self.starting * slower, self.cruising * slower, self.braking * slower)
+        return TrapezoidalProfile(*times, self.velocity * k, self.acceleration * k * k, self.deceleration * k * k)
+
+
+def quickest(
+    distance: FloatArray, velocity: FloatArray, acceleration: FloatArray, deceleration: FloatArray
+) -> TrapezoidalProfile:
+    """Return the quickest profile over distances >= 0, from rest to rest.
+
+    The peak of the triangle is sqrt(2 D a b / (a + b)): the way to it and back, v^2/2a + v^2/2b, is the distance D.
+    """
+    a, b = acceleration, deceleration
+    peak = np.minimum(velocity, np.sqrt(2.0 * distance * (a / (a + b)) * b))
+    cruising = np.maximum(0.0, distance - 0.5 * peak * (peak / a + peak / b)) / velocity
+    return TrapezoidalProfile(peak / a, np.where(peak < velocity, 0.0, cruising), peak / b, peak, a, b)
+
+
+def synchronized(distance: FloatArray, *limits: FloatArray) -> TrapezoidalProfile:
+    """Return the quickest profile, the same for all joints but for their distances, under limits (..., n) of each."""
+    moves = distance > 0.0
+    size = np.where(moves, distance, 1.0)
+    tops = [np.min(np.where(moves, limit / size, np.inf), axis=-1, keepdims=True) for limit in limits]
+    profile = quickest(
+        np.any(moves, axis=-1, keepdims=True).astype(np.float64), *(np.where(np.isfinite(top), top, 1.0) for top in tops)
+    )
+    rates = (np.minimum(rate * distance, limit) for rate, limit in zip(profile[3:], limits, strict=True))
+    return TrapezoidalProfile(*(time + 0.0 * distance for time in profile[:3]), *rates)
+
+
+def motion_of(
+    profile: TrapezoidalProfile, q0: FloatArray, q1: FloatArray, start: npt.ArrayLike, duration: FloatArray
+) -> PiecewisePolynomial:
+    """Return the motion from q0 to q1 (..., n) by a profile, beginning at times (..., n), all over after the duration."""
+    sign = np.sign(q1 - q0)
+    parts = (0.0 * sign, profile.starting, profile.starting + profile.cruising, duration + 0.0 * sign)
+    t = np.atleast_1d(start)[..., None, :] + np.stack(np.broadcast_arrays(*parts), axis=-2)
+    halves = [0.5 * sign * profile.velocity * part for part in (profile.starting, profile.braking)]
+    q = np.stack((q0, q0 + halves[0], q1 - halves[1], q1), axis=-2)
+    zero, cruise = np.zeros_like(sign), sign * profile.velocity
+    qdd = np.stack((sign * profile.acceleration, zero, zero - sign * profile.deceleration), axis=-2)
+    return PiecewisePolynomial(t, q, np.stack((zero, cruise, cruise, zero), axis=-2), qdd, degree=2)
 
 
 def trapezoidal(
@@ -74,15 +138,16 @@ def trapezoidal(
     >>> move.at(1.25)[1].tolist()
     [1.0, -0.4]
     """
-    made = ends(q0=q0, q1=q1)
-    n = made["q0"].shape[-1]
+    configurations = ends(q0=q0, q1=q1)
+    n = configurations["q0"].shape[-1]
     bounds = [positive("speed", speed, n), positive("acceleration", acceleration, n)]
     bounds.append(bounds[1] if deceleration is None else positive("deceleration", deceleration, n))
     try:
-        a, b, *most = np.broadcast_arrays(made["q0"], made["q1"], *bounds)
+        a, b, *most = np.broadcast_arrays(configurations["q0"], configurations["q1"], *bounds)
     except ValueError as error:
         raise ArgumentError("the batch axes of speed and acceleration do not broadcast with those of q0 and q1") from error
-    law = together(np.abs(b - a), *most) if flag("straight", straight) else fastest(np.abs(b - a), *most)
-    longest = np.max(law.duration, axis=-1, keepdims=True)
+    shape = synchronized if flag("straight", straight) else quickest
+    profile = shape(np.abs(b - a), *most)
+    longest = np.max(profile.duration, axis=-1, keepdims=True)
     time = schedule(float(np.max(longest, initial=0.0)), t, rate)
-    return planned(time, parabolas(a, b, law.stretched(longest), time[0], longest), limits, names)
+    return planned(time, motion_of(profile.stretched(longest), a, b, time[0], longest), limits, names)

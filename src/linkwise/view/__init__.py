@@ -1,4 +1,4 @@
-"""What people look at: pictures of mechanisms, motions and workspaces, moving pictures, and the view in the browser.
+"""Pictures of mechanisms, motions and workspaces, animations, and the viewer in the browser.
 
 Pictures need matplotlib, the extra ``plot``; the browser needs the extra ``view``. Nothing here imports them before they
 are used, nothing waits for a window, and no display is needed: each function returns a figure, which a notebook shows and
@@ -9,30 +9,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from linkwise.plot.curves import trajectory as trajectory
+    from linkwise.view.animation.animation import Animation as Animation
+    from linkwise.view.animation.animation import animate as animate
     from linkwise.view.browser.browse import browse as browse
     from linkwise.view.browser.browse import export as export
-    from linkwise.view.curves import trajectory as trajectory
-    from linkwise.view.drawing.picture import draw as draw
+    from linkwise.view.drawing.render import draw as draw
     from linkwise.view.drawing.tool_path import tool_path as tool_path
-    from linkwise.view.films.animation import Animation as Animation
-    from linkwise.view.films.animation import animate as animate
-    from linkwise.view.maps.ellipsoids import ellipsoid as ellipsoid
-    from linkwise.view.maps.manipulability import manipulability_map as manipulability_map
-    from linkwise.view.maps.workspace import workspace as workspace
+    from linkwise.view.plots.ellipsoids import ellipsoid as ellipsoid
+    from linkwise.view.plots.manipulability import manipulability_map as manipulability_map
+    from linkwise.view.plots.workspace_plot import workspace as workspace
 
 _HOMES = {
-    "Animation": "linkwise.view.films.animation",
-    "animate": "linkwise.view.films.animation",
+    "Animation": "linkwise.view.animation.animation",
+    "animate": "linkwise.view.animation.animation",
     "browse": "linkwise.view.browser.browse",
-    "draw": "linkwise.view.drawing.picture",
-    "ellipsoid": "linkwise.view.maps.ellipsoids",
+    "draw": "linkwise.view.drawing.render",
+    "ellipsoid": "linkwise.view.plots.ellipsoids",
     "export": "linkwise.view.browser.browse",
-    "manipulability_map": "linkwise.view.maps.manipulability",
+    "manipulability_map": "linkwise.view.plots.manipulability",
     "tool_path": "linkwise.view.drawing.tool_path",
-    "trajectory": "linkwise.view.curves",
-    "workspace": "linkwise.view.maps.workspace",
+    "trajectory": "linkwise.plot.curves",
+    "workspace": "linkwise.view.plots.workspace_plot",
 }
 """Where each public name stands; imported when first asked for."""
+
 
 __all__ = [
     "Animation",

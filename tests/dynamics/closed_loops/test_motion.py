@@ -7,12 +7,12 @@ import re
 import numpy as np
 import pytest
 
-from closed_linkages import bennett, closed_state, near_zero, parallelogram, random_loop
 from linkwise import Link, Loop, Mechanism, robots, simulate
 from linkwise.errors import ArgumentError, SimulationError
+from linkwise.loops import assemble
 from linkwise.simulation import Feedback
-from linkwise.solve.linkage import assemble
 from linkwise.spatial.transform import translation
+from support.random_linkages import bennett, closed_state, near_zero, parallelogram, random_loop
 
 SIZE = 1e-12
 """How far loops may be open at a recorded instant, in m and rad, of mechanisms of about 1 m: the steps close them to 1e-11

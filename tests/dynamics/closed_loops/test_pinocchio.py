@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from closed_linkages import bennett, closed_state, cut, near_zero, random_loop
 from linkwise import Mechanism, robots
+from support.random_linkages import bennett, closed_state, cut, near_zero, random_loop
 
 pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 pytestmark = pytest.mark.usefixtures("uncompiled")
@@ -34,7 +34,7 @@ def beside_zero(mech: Mechanism) -> tuple[Mechanism, np.ndarray]:
 
 def constrained(mech: Mechanism, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     """Pinocchio's accelerations, and for each loop the force and moment on its second link, in F1's axes."""
-    from pinocchio_twin import Twin
+    from support.pinocchio_model import Twin
 
     twin, models, datas = Twin(cut(mech)), pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     index = {"base": -1} | {name: k for k, name in enumerate(mech.link_names)}

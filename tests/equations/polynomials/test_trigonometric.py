@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.equations.polynomials.signs import first_signs
+from linkwise.equations.polynomials.polynomial import first_signs
 from linkwise.equations.polynomials.trigonometric import Waves, identified, in_waves
 from linkwise.equations.polynomials.trigonometric_products import Pair, with_products
 

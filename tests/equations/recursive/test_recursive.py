@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from linkwise import robots
+from linkwise.equations.document import Call, Listing, Name, Sum
 from linkwise.equations.evaluation import evaluated, operations
-from linkwise.equations.listing import Call, Listing, Name, Sum
-from linkwise.equations.recursive.listing_of_tape import labels_of, recursive_listing
-from linkwise.equations.recursive.meanings import meanings_of
-from linkwise.equations.writing.names import element_name
+from linkwise.equations.recursive.document_from_tape import labels_of, recursive_listing
+from linkwise.equations.recursive.symbol_names import meanings_of
+from linkwise.equations.writers.names import element_name
 from linkwise.expr.operations import OPERATIONS
 from linkwise.kernel.tape import Tape, trace
-from mechanisms import FLOATING, variant
+from support.random_mechanisms import FLOATING, variant
 
 EXACT = 1e-13
 """The same operations but for the order of sums: a few units in the last place each."""

@@ -8,9 +8,9 @@ import pytest
 from linkwise import Link, Mechanism, Mimic, robots
 from linkwise.errors import ArgumentError
 from linkwise.solve import solve
+from linkwise.solve.compiled_problem import system_of
 from linkwise.solve.constraints import Aligned, Coordinate, Follows, Position
-from linkwise.solve.joint_ranges import TURN
-from linkwise.solve.system import system_of
+from linkwise.solve.joint_limits import TURN
 
 CHAIN = Mechanism(
     [

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from held import KINDS, PAIRED, between, held, lacking
 from linkwise import Link, Loop, Mechanism, robots
-from linkwise.solve.constraints import Aligned, Closed, Constraint, LookAt, Orientation, Pose, View
-from linkwise.solve.steps import Task
-from linkwise.solve.system import system_of
+from linkwise.solve.compiled_problem import system_of
+from linkwise.solve.constraints import Aligned, Closed, Configuration, Constraint, LookAt, Orientation, Pose
+from linkwise.solve.problem import Problem
 from linkwise.spatial.rotation import rotation_about
-from mechanisms import numpy_call, random_state, variant
+from support.constraint_residuals import KINDS, PAIRED, between, held, lacking
+from support.random_mechanisms import numpy_call, random_state, variant
 
 ANGLES = (0.0, 1e-9, 1e-4, 0.5, np.pi / 2, 3.0, np.pi - 1e-3, np.pi - 1e-6, np.pi)
 
@@ -20,12 +20,12 @@ Q = np.array([0.1, 0.8, -2.0, 0.3, 0.5, 0.2])
 
 
 def told(mech: Mechanism, constraint: Constraint, q: np.ndarray) -> tuple[float, float]:
-    distance, angle = constraint.errors(View(mech, np.asarray(q)), constraint.numbers)
+    distance, angle = constraint.errors(Configuration(mech, np.asarray(q)), constraint.numbers)
     return float(np.sqrt(float(distance))), float(np.sqrt(float(angle)))
 
 
 def residual(mech: Mechanism, constraint: Constraint, q: np.ndarray) -> np.ndarray:
-    return np.asarray(constraint.equations(View(mech, np.asarray(q)), constraint.numbers).residual, dtype=float)
+    return np.asarray(constraint.equations(Configuration(mech, np.asarray(q)), constraint.numbers).residual, dtype=float)
 
 
 @pytest.mark.parametrize("name", ["joints 2", "floating 0", "coupled 2"])
@@ -134,7 +134,7 @@ def test_the_size_of_a_direction_does_not_count() -> None:
 def test_they_add_up_over_constraints() -> None:
     T = numpy_call(ARM, "forward_kinematics", Q)
     both = [Aligned(-1, [0, 0, 1], T[:3, 0]), Aligned(-1, [1, 0, 0], -T[:3, 0])]
-    task = Task(ARM, both)
+    task = Problem(ARM, both)
     square = task.errors(Q, np.concatenate([c.numbers for c in both]))[1]
     assert abs(square - (np.pi**2 / 4 + np.pi**2)) < 1e-13
 

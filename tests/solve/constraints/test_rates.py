@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from held import KINDS, PAIRED, held
 from linkwise.expr.derivative import derivative
 from linkwise.kernel import Kernel, trace
-from linkwise.solve.constraints import Aligned, Closed, Constraint, LookAt, View
-from mechanisms import column_by_column, numpy_call, random_state, relative, variant
+from linkwise.solve.constraints import Aligned, Closed, Configuration, Constraint, LookAt
+from support.constraint_residuals import KINDS, PAIRED, held
+from support.random_mechanisms import column_by_column, numpy_call, random_state, relative, variant
 
 MECHANISMS = ("joints 2", "coupled floating 4")
 
@@ -26,10 +26,10 @@ def case(name: str, kind: str) -> tuple[Any, Constraint, np.ndarray, np.ndarray,
     constraint = held(mech, kind, q, np.random.default_rng([KINDS.index(kind), 23]))
 
     def equations(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, ...]:
-        made = constraint.equations(View(mech, q), p)
+        made = constraint.equations(Configuration(mech, q), p)
         return made.residual, made.rates, derivative(list(made.residual), list(q))
 
-    found = constraint.equations(View(mech, other), constraint.numbers)
+    found = constraint.equations(Configuration(mech, other), constraint.numbers)
     rows = len(found.angles)
     inputs = {"numbers": constraint.numbers.shape, "q": (mech.nq,)}
     outputs = {"residual": (rows,), "rates": (rows, mech.nv), "exact": (rows, mech.nq)}
@@ -77,7 +77,7 @@ def test_away_from_it_their_slope_is_that_of_a_measure_of_the_error(name: str, k
     if how == "exact":
         assert relative(rates, -exact) < 1e-11
         return
-    angles = np.array(constraint.equations(View(case(name, kind)[0], other), constraint.numbers).angles)
+    angles = np.array(constraint.equations(Configuration(case(name, kind)[0], other), constraint.numbers).angles)
     assert np.abs(rates[~angles] + exact[~angles]).max(initial=0.0) < 1e-11 * max(1.0, np.abs(exact).max())
     r = residual[angles]
     weight = 1.0 / np.sqrt(1.0 - r @ r / 4) if how == "turn" else 1.0

@@ -10,8 +10,15 @@ from scipy.spatial.transform import Rotation
 from linkwise.errors import ArgumentError, FileError
 from linkwise.spacelib.programs import bundled
 from linkwise.spacelib.programs.floating import run_test, run_test_new, written
-from linkwise.spacelib.programs.floating_base import mechanism, run_floating_base, with_check
-from linkwise.spacelib.programs.floating_comparison import centres, compare, compared, names
+from linkwise.spacelib.programs.floating_comparison import (
+    centres,
+    compare,
+    compared,
+    mechanism,
+    names,
+    run_floating_base,
+    with_check,
+)
 from linkwise.spacelib.programs.laws import motor_motion
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.programs.two_links import TwoLinks, read_two_links

@@ -10,11 +10,9 @@ import sympy
 from linkwise import Link, Mechanism
 from linkwise.errors import ArgumentError, FileError
 from linkwise.expr import evaluate, symbol
-from linkwise.files import load, save_motion
+from linkwise.files import load, save_motion, spacelib_out
 from linkwise.spacelib.programs import bundled, rob_mat
-from linkwise.view import spacelib_out
-
-from ...manual import rob_mat as by_hand
+from support.spacelib_manual import rob_mat as by_hand
 
 EPS = np.finfo(float).eps
 

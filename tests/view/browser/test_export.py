@@ -9,20 +9,19 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError, FileError
-from linkwise.files.shape import Shape
+from linkwise.model.shape import Shape
 
 pytest.importorskip("viser")
 
 import msgspec
 import zstandard
 
-from linkwise.view.browser import export_recording
+from linkwise.view.browser import export as export_module
+from linkwise.view.browser.curves import groups, svg_plot
 from linkwise.view.browser.export import export
-from linkwise.view.browser.export_plots import plot
-from linkwise.view.browser.groups import groups
-from linkwise.view.browser.scene import Scene
+from linkwise.view.browser.painter import BrowserPainter
 from linkwise.view.browser.server import make_server, stop
-from linkwise.view.motions.motion import Motion
+from linkwise.view.motion.motion import Motion
 
 EVIL = "<script>alert('x')</script>"
 LINKS = [lw.Link.dh(a=a, convention="standard", name=name) for a, name in ((0.5, EVIL), (0.3, "b"))]
@@ -101,11 +100,11 @@ def test_names_are_escaped(text: str) -> None:
 def test_the_recording_is_what_viser_would_have_recorded(text: str) -> None:
     server = make_server(port=0)
     try:
-        scene = Scene(server, ARM, q=Q[0], along=Q[::2])
+        painter = BrowserPainter(server, ARM, q=Q[0], along=Q[::2])
         recorder = server.get_scene_serializer()
         for q in Q[2::2]:
             recorder.insert_sleep(0.1)
-            scene.show(q)
+            painter.show(q)
         expected = recorded(recorder.as_html())
     finally:
         stop(server)
@@ -147,7 +146,7 @@ def test_at_rest_there_is_no_motion(tmp_path: Path) -> None:
 
 
 def test_long_motions_are_thinned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(export_recording, "MOST_MESSAGES", 40)
+    monkeypatch.setattr(export_module, "MOST_MESSAGES", 40)
     path = tmp_path / "long.html"
     made = export(ARM, (T * 1000, Q), path)
     assert made.frames == 10
@@ -193,7 +192,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 def test_curves_have_axes_and_gaps() -> None:
     t = np.linspace(0, 4, 9)
     values = np.stack((t, np.where(t == 2, np.nan, -t), np.zeros(9)), axis=1)
-    drawing = plot(t, values, ["up", "a & b", "$x$"], "Positions", "rad")
+    drawing = svg_plot(t, values, ["up", "a & b", "$x$"], "Positions", "rad")
     strokes = re.findall(r'class="curve" d="([^"]*)"', drawing)
     assert [stroke.count("M") for stroke in strokes] == [1, 2, 1]
     assert [stroke.count("L") for stroke in strokes] == [8, 6, 8]
@@ -205,7 +204,7 @@ def test_curves_have_axes_and_gaps() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 5.0, -1e-12, 1e9])
 def test_a_constant_curve_is_drawn_in_the_middle(value: float) -> None:
-    drawing = plot(np.array([0.0, 1.0]), np.full((2, 1), value), ["a"], "Positions", "m")
+    drawing = svg_plot(np.array([0.0, 1.0]), np.full((2, 1), value), ["a"], "Positions", "m")
     (stroke,) = re.findall(r'class="curve" d="M[\d.]+ ([\d.]+)L[\d.]+ ([\d.]+)"', drawing)
     assert stroke[0] == stroke[1]
     assert 60 < float(stroke[0]) < 110

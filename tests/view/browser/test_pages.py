@@ -15,7 +15,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.spatial.quaternion import quaternion_rotation
-from trees import person
+from support.walking_machine import person
 
 pytest.importorskip("viser")
 

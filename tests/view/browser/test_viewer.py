@@ -10,9 +10,9 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.solve.dragging.follower import Follower
+from linkwise.inverse_kinematics.interactive.follower import Follower
 from linkwise.spatial.transform import translation
-from linkwise.view.browser.history import APART, History
+from linkwise.view.browser.motion_buffer import APART, History
 
 viser = pytest.importorskip("viser")
 import msgspec  # noqa: E402

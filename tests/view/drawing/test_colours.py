@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from linkwise.view.figure import COLOURS
-from linkwise.view.figure import MAP_COLOURS as MAP
+from linkwise.plot.figure import COLOURS
+from linkwise.plot.figure import MAP_COLOURS as MAP
 
 SEEN_AS = {
     "normal": np.eye(3),

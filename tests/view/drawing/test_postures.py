@@ -9,12 +9,12 @@ from matplotlib.transforms import Bbox
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
+from linkwise.plot.rendering import rendered
 from linkwise.view import draw
 from linkwise.view.drawing import labels
-from linkwise.view.drawing.label_places import near, place
-from linkwise.view.drawing.skeleton import skeleton
-from linkwise.view.figure import rendered
-from trees import person
+from linkwise.view.drawing.labels import place
+from linkwise.view.scene import lay_out, near
+from support.walking_machine import person
 
 BENT = [0.4, -0.8, 0.4, 0.2, 0.5, 0.1]
 
@@ -42,7 +42,7 @@ def test_a_posture_stands_where_forward_kinematics_says(puma: lw.Mechanism) -> N
     made = draw(puma, BENT)
     marks = [line.get_data_3d() for line in made.axes[0].lines if line.get_marker() == "o"]
     assert np.allclose(np.ravel(marks[-1]), puma.forward_kinematics(BENT)[:3, 3], atol=1e-15)
-    corners, size = faces(made)[0].reshape(-1, 3), skeleton(puma, BENT).size
+    corners, size = faces(made)[0].reshape(-1, 3), lay_out(puma, BENT).size
     for frame in puma.link_poses(BENT):
         distance = np.linalg.norm(corners - frame[:3, 3], axis=1).min()
         assert distance < 0.035 * size  # on the surface of a rod, or of a joint: 0.014 and 0.030 of the size

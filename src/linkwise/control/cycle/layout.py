@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.control.argument_problems import Mistakes
 from linkwise.control.constraints import ChainConstraint, Loop
-from linkwise.control.mistakes import Mistakes
 from linkwise.control.port import Kind, Port
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, choices
@@ -85,55 +85,57 @@ class Layout:
 
     def take(self, values: Array, name: str) -> Any:
         """The value of an input out of all inputs (I,): a scalar, or an array of its shape."""
-        found, shape = values[self.ports.slice_of(name)], self.ports[name].shape
-        return found.reshape(shape) if shape else found[0]
+        numbers, shape = values[self.ports.slice_of(name)], self.ports[name].shape
+        return numbers.reshape(shape) if shape else numbers[0]
 
     def put(self, values: Array, name: str, value: Any) -> None:
         """Set the value of an output among all outputs (O,)."""
         place = self.ports.slice_of(name)
         values[place.start - self.inputs : place.stop - self.inputs] = np.asarray(value, dtype=object).reshape(-1)
 
-    def coordinates(self, values: Array, what: str) -> Array:
+    def coordinates(self, values: Array, suffix: str) -> Array:
         """One input of every joint (n,): ``""`` for theta and d themselves, ``"_speed"``, or as in ``".limits.min"``."""
-        names = [f"{link}.{letter}{what}" if what in {"", "_speed"} else f"{link}{what}" for link, letter in self.joints]
+        names = [
+            f"{link}.{letter}{suffix}" if suffix in {"", "_speed"} else f"{link}{suffix}" for link, letter in self.joints
+        ]
         return np.array([self.take(values, name) for name in names], dtype=object)
 
-    def greatest(self, values: Array, what: str) -> Array:
+    def greatest(self, values: Array, quantity: str) -> Array:
         """``max_speed``, ``max_acceleration`` or ``max_deceleration`` of all ends, and of all joints: (L + n,)."""
-        names = [f"{end}.max_{what}" for end in self.ends]
-        names += [f"{link}.max_{letter}_{what}" for link, letter in self.joints]
+        names = [f"{end}.max_{quantity}" for end in self.ends]
+        names += [f"{link}.max_{letter}_{quantity}" for link, letter in self.joints]
         return np.array([self.take(values, name) for name in names], dtype=object)
 
     def cleaned(self, values: Array, before: Array) -> tuple[Array, Any]:
         """All inputs (I,), those that are no numbers replaced by what they were before; and how many are."""
-        made, wrong = values.copy(), 0.0
+        cleaned, wrong = values.copy(), 0.0
         for name, port in self.ports.items():
             if port.direction == "in" and port.interval is None:
                 for k in range(*self.ports.slice_of(name).indices(self.inputs)):
                     size = _size(name, values[k])
                     good = MOST - size  # (not above zero for NaN)
-                    made[k] = select(good, values[k], before[k])
+                    cleaned[k] = select(good, values[k], before[k])
                     wrong = wrong + select(good, 0.0, 1.0)
-        return made, wrong
+        return cleaned, wrong
 
     def stand_ins(self, q0: FloatArray) -> FloatArray:
         """What stands in (I,) for inputs that are no numbers before any were: where the joints are, their limits, zeros."""
-        made = np.zeros(self.inputs)
+        values = np.zeros(self.inputs)
         for (link, letter), value, ends in zip(self.joints, q0, self.tree.limits, strict=True):
             for name, number in zip(
                 (f"{link}.{letter}", f"{link}.limits.min", f"{link}.limits.max"), (value, *ends), strict=True
             ):
-                made[self.ports.slice_of(name)] = number
-        return made
+                values[self.ports.slice_of(name)] = number
+        return values
 
     def _aliases(self, names: Sequence[str]) -> dict[str, str]:
         """Names of the ports of moving links by the joint's own name; none where the chain calls something else so."""
         taken = {*self.ends, *(constraint.name for constraint in self.constraints), *RESERVED}
-        made: dict[str, str] = {}
+        aliases: dict[str, str] = {}
         for joint, (link, _) in zip(self.tree.names, self.joints, strict=True):
             if joint not in taken:
-                made |= {joint + name[len(link) :]: name for name in names if name.startswith(f"{link}.")}
-        return made
+                aliases |= {joint + name[len(link) :]: name for name in names if name.startswith(f"{link}.")}
+        return aliases
 
     def _check(self) -> None:
         if self.tree.floating:
@@ -157,17 +159,17 @@ class Layout:
 
     def _misfits(self, constraint: ChainConstraint) -> list[str]:
         """What a constraint asks of links that are not there, or have no joint."""
-        moving, found = [link for link, _ in self.joints], []
+        moving, messages = [link for link, _ in self.joints], []
         if constraint.scalars and constraint.link not in moving:
             expected = f"one with a joint of its own: {choices(moving)}"
             return [f"constraint {constraint.name!r}: link is {constraint.link!r}; expected {expected}"]
         there = [*self.ends, "start"] if isinstance(constraint, Loop) else list(self.ends)
         for field in ("link", "to"):
-            given = getattr(constraint, field, None)
-            if given is not None and given not in (there if field == "to" else self.ends):
+            named = getattr(constraint, field, None)
+            if named is not None and named not in (there if field == "to" else self.ends):
                 expected = choices(there if field == "to" else self.ends)
-                found.append(f"constraint {constraint.name!r}: {field} is {given!r}; expected {expected}")
-        return found
+                messages.append(f"constraint {constraint.name!r}: {field} is {named!r}; expected {expected}")
+        return messages
 
     @classmethod
     def fitting(
@@ -190,8 +192,8 @@ class Layout:
         yield _port("chain.calculation_precision", "1", "greatest error of a constraint, m and rad", 1e-10, least=1e-14)
         words = "whether the solver starts all over the joint ranges where nothing near is a solution"
         yield _port("chain.global_search", "", words, False, kind="bool")
-        for what, (unit, words) in _WORDS.items():
-            yield _port(f"start.{what}", unit, f"{words} of the start, in the world", np.zeros(3))
+        for quantity, (unit, words) in _WORDS.items():
+            yield _port(f"start.{quantity}", unit, f"{words} of the start, in the world", np.zeros(3))
         for i, (link, letter) in enumerate(self.joints):  # (side by side, as their solved values: one copy routes them all)
             yield _port(f"{link}.{letter}", _unit(letter), "joint value that the cycle begins with", float(q0[i]))
         for i, (link, letter) in enumerate(self.joints):
@@ -202,28 +204,35 @@ class Layout:
             yield _port(f"{link}.limits.max", unit, "greatest joint value", float(high), infinite=True)
             speed = float(self.tree.speed_limits[i])
             yield _port(f"{link}.max_{letter}_speed", f"{unit}/s", "greatest speed", speed, positive=True, infinite=True)
-            for what in ("acceleration", "deceleration"):
+            for quantity in ("acceleration", "deceleration"):
                 yield _port(
-                    f"{link}.max_{letter}_{what}", f"{unit}/s2", f"greatest {what}", inf, positive=True, infinite=True
+                    f"{link}.max_{letter}_{quantity}",
+                    f"{unit}/s2",
+                    f"greatest {quantity}",
+                    inf,
+                    positive=True,
+                    infinite=True,
                 )
             yield _port(f"{link}.regulator.p", "1", "share of the speed itself", 1.0, least=-MOST, most=MOST)
             yield _port(f"{link}.regulator.i", "1/s", "share of its integral", 0.0, least=-MOST, most=MOST)
             yield _port(f"{link}.regulator.d", "s", "share of its rate", 0.0, least=-MOST, most=MOST)
             yield _port(f"{link}.regulator.r", "1", "share of a change that acts in one cycle", 1.0, positive=True, most=1.0)
         for end in self.ends:
-            for what, unit in (("speed", "m/s"), ("acceleration", "m/s2"), ("deceleration", "m/s2")):
-                yield _port(f"{end}.max_{what}", unit, f"greatest {what} of the end", inf, positive=True, infinite=True)
+            for quantity, unit in (("speed", "m/s"), ("acceleration", "m/s2"), ("deceleration", "m/s2")):
+                yield _port(
+                    f"{end}.max_{quantity}", unit, f"greatest {quantity} of the end", inf, positive=True, infinite=True
+                )
         for constraint in self.constraints:
             name = constraint.name
             yield _port(f"{name}.enabled", "", "whether the constraint holds", constraint.enabled, kind="bool")
             unit = _unit(self._driven(constraint)) if constraint.scalars else ""
-            for what, number in constraint.scalars.items():
+            for quantity, number in constraint.scalars.items():
                 first = q0[self._joint(constraint)] if number is None else number
-                words = f"{what} at which the joint of {constraint.link} is held, or moved"
-                yield _port(f"{name}.{what}", unit if what == "value" else f"{unit}/s", words, float(first))
-            for what, value in constraint.vectors.items():
-                unit, words = _WORDS[what]
-                yield _port(f"{name}.{what}", unit, f"{words} of the end of {constraint.link}, in the world", value)
+                words = f"{quantity} at which the joint of {constraint.link} is held, or moved"
+                yield _port(f"{name}.{quantity}", unit if quantity == "value" else f"{unit}/s", words, float(first))
+            for quantity, value in constraint.vectors.items():
+                unit, words = _WORDS[quantity]
+                yield _port(f"{name}.{quantity}", unit, f"{words} of the end of {constraint.link}, in the world", value)
 
     def _outputs(self) -> Iterator[Port]:
         yield _out("chain.unsolved", "", "whether something is lacking", kind="bool")

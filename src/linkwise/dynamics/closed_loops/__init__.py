@@ -1,8 +1,8 @@
 """Dynamics where loops are closed: the forces that close them, and what motion they leave."""
 
-from linkwise.dynamics.closed_loops.forward import closed_forward_dynamics as closed_forward_dynamics
-from linkwise.dynamics.closed_loops.forward import constraint_forces as constraint_forces
-from linkwise.dynamics.closed_loops.forward import constraint_forces_external as constraint_forces_external
-from linkwise.dynamics.closed_loops.inverse import closed_inverse_dynamics as closed_inverse_dynamics
+from linkwise.dynamics.closed_loops.forward_dynamics import closed_forward_dynamics as closed_forward_dynamics
+from linkwise.dynamics.closed_loops.forward_dynamics import constraint_forces as constraint_forces
+from linkwise.dynamics.closed_loops.forward_dynamics import constraint_forces_external as constraint_forces_external
+from linkwise.dynamics.closed_loops.inverse_dynamics import closed_inverse_dynamics as closed_inverse_dynamics
 from linkwise.dynamics.closed_loops.projection import project_to_loops as project_to_loops
-from linkwise.dynamics.closed_loops.reduced import reduced_mass_matrix as reduced_mass_matrix
+from linkwise.dynamics.closed_loops.reduced_mass_matrix import reduced_mass_matrix as reduced_mass_matrix

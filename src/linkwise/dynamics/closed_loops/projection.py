@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.algorithm import algorithm
-from linkwise.dynamics.closed_loops.system import closed_system
-from linkwise.dynamics.closed_loops.within import within
-from linkwise.kinematics.closure import closure, closure_jacobian
+from linkwise.algorithm.declaration import algorithm
+from linkwise.dynamics.closed_loops.kkt import closed_system, within
 from linkwise.kinematics.configuration import integrate
+from linkwise.kinematics.loop_constraints import closure, closure_jacobian
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, root
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from linkwise.equations.polynomials.fields import IntArray, Need
+from linkwise.equations.polynomials.key_packing import IntArray, Need
 from linkwise.errors import ArgumentError
 from linkwise.kernel.tape import Tape
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from linkwise.equations.polynomials.bounds import Linear, Survey
-from linkwise.equations.polynomials.fields import Fields
+from linkwise.equations.polynomials.key_packing import Fields
 from linkwise.equations.polynomials.polynomial import Polynomial, collected, number
 from linkwise.kernel.tape import Instruction
 

@@ -8,22 +8,26 @@ a Fourier transform would give the same harmonics: 0.1 s against 2 s for eight j
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
-from linkwise.algorithm import find
+from linkwise.algorithm.declaration import find
 from linkwise.equations.polynomials.bounds import survey
 from linkwise.equations.polynomials.evaluation import expanded
-from linkwise.equations.polynomials.fields import Fields, Need
-from linkwise.equations.polynomials.polynomial import Polynomial, total
+from linkwise.equations.polynomials.key_packing import Fields, Need
+from linkwise.equations.polynomials.polynomial import FloatArray, Polynomial, total
 from linkwise.expr.node import symbol
+from linkwise.expr.operations import OPERATIONS
 from linkwise.kernel.tape import Tape
 from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_SPEEDS, Tree
 from linkwise.spatial.scalar import Array
+
+_AT_ONCE = 1 << 18
+"""Terms times points that are worked out at a time."""
 
 Atoms = Mapping[int, tuple[str, tuple[Polynomial, ...]]]
 
@@ -86,15 +90,11 @@ class Expansion:
         c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2: R. M. Murray, Z. Li, S. S. Sastry, *A Mathematical Introduction
         to Robotic Manipulation* (1994), eq. 4.23.
         """
-        M, n = self.results["M"], self.tree.n
-        rate = {(i, j, k): self.derivative(M[i, j], k).scaled(0.5) for i in range(n) for j in range(i, n) for k in range(n)}
-        rate |= {(j, i, k): part for (i, j, k), part in rate.items()}
-        made = np.empty((n, n, n), dtype=object)
-        for i in range(n):
-            for j in range(n):
-                for k in range(j, n):
-                    made[i, j, k] = made[i, k, j] = total([rate[i, j, k], rate[i, k, j], -rate[j, k, i]])
-        return made
+        return christoffel(
+            self.results["M"],
+            lambda entry, k: self.derivative(entry, k).scaled(0.5),
+            lambda one, other, less: total([one, other, -less]),
+        )
 
     def derivative(self, value: Polynomial, variable: int) -> Polynomial:
         """The derivative of a polynomial by one variable."""
@@ -108,6 +108,28 @@ class Expansion:
             lowered = Polynomial(value.keys, value.values * p, value.sizes * np.abs(p)).part(p != 0)
             parts.append(lowered.moved(-self.fields.step(variable)))
         return total(parts) if parts else value.part(slice(0))
+
+
+def christoffel(mass: Any, derivative: Callable[[Any, int], Any], combined: Callable[[Any, Any, Any], Any]) -> Array:
+    """Christoffel symbols (n, n, n) of a symmetric matrix (n, n) of functions; c_ijk and c_ikj are one object.
+
+    Parameters
+    ----------
+    mass : sequence of sequence
+        The matrix; its upper half is read.
+    derivative : callable
+        Of an entry by the coordinate k.
+    combined : callable
+        (a + b - c) / 2 of three derivatives, where `derivative` has not halved them already.
+    """
+    n = len(mass)
+    rate = {(i, j, k): derivative(mass[i][j], k) for i in range(n) for j in range(i, n) for k in range(n)}
+    rate |= {(j, i, k): part for (i, j, k), part in rate.items()}
+    symbols = np.empty((n, n, n), dtype=object)
+    for i, j in np.ndindex(n, n):
+        for k in range(j, n):
+            symbols[i, j, k] = symbols[i, k, j] = combined(rate[i, j, k], rate[i, k, j], rate[j, k, i])
+    return symbols
 
 
 def expansion(tree: Tree, results: Mapping[str, tuple[str, Mapping[str, Any]]]) -> Expansion:
@@ -175,3 +197,47 @@ def coordinate_words(tree: Tree) -> dict[str, list[str]]:
     base = (BASE_COORDINATES, BASE_SPEEDS, BASE_ACCELERATIONS) if tree.floating else ((), (), ())
     numbers = range(1, tree.n + 1)
     return {key: [*own, *(f"{key}{k}" for k in numbers)] for key, own in zip(("q", "qd", "qdd"), base, strict=True)}
+
+
+def values(made: Expansion, entries: Sequence[Polynomial], points: FloatArray) -> FloatArray:
+    """The values (K, E) of E polynomials at K points.
+
+    Parameters
+    ----------
+    made : Expansion
+        What they belong to.
+    entries : sequence of Polynomial
+        The polynomials.
+    points : ndarray (K, V)
+        The inputs of the expansion: coordinates, speeds, accelerations, symbols.
+    """
+    return _values(made, entries, known_values(made, points))
+
+
+def known_values(made: Expansion, points: FloatArray) -> FloatArray:
+    """The values (K, V) of all variables, those of the functions of symbols among them, at points (K, inputs)."""
+    known = np.zeros((len(points), len(made.needs)))
+    known[:, : points.shape[1]] = points
+    for k, (name, args) in made.atoms.items():  # each after those that it depends on
+        found = _values(made, args, known)
+        if name == "div":
+            known[:, k] = 1.0 / found[:, 0]
+        else:
+            known[:, k] = [OPERATIONS[name].value(*row) for row in found.tolist()]
+    return known
+
+
+def _values(made: Expansion, entries: Sequence[Polynomial], known: FloatArray) -> FloatArray:
+    total = np.zeros((len(known), len(entries)))
+    for column, entry in enumerate(entries):
+        harmonics = made.fields.exponents(entry.keys, True)
+        powers = made.fields.exponents(entry.keys, False)
+        step = max(1, _AT_ONCE // max(1, len(known)))
+        for start in range(0, entry.terms, step):
+            some = slice(start, start + step)
+            angle = known @ harmonics[some].T
+            term = np.cos(angle) * entry.values[some].real - np.sin(angle) * entry.values[some].imag
+            for k in np.flatnonzero(powers[some].any(axis=0)):
+                term *= known[:, k : k + 1] ** powers[some, k]
+            total[:, column] += term.sum(axis=1)
+    return total

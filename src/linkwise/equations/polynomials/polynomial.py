@@ -1,8 +1,8 @@
 """Sparse polynomials in many variables and in sines and cosines of angles, as arrays: the arithmetic.
 
 A term is a complex coefficient times exp(i h a) times x^p, with whole h for the angles a and whole p for the variables x. h
-and p of a term are fields of its key, one or more 64-bit words (see `linkwise.equations.polynomials.fields`), so that the
-key of a product is the sum of the keys: products and sums of polynomials are a few operations on whole arrays.
+and p of a term are fields of its key, one or more 64-bit words (see `linkwise.equations.polynomials.key_packing`), so that
+the key of a product is the sum of the keys: products and sums of polynomials are a few operations on whole arrays.
 
 With each coefficient goes its size, the sum of the absolute values of all that was added up to make it. A coefficient that
 is small beside its size is what rounding left of a zero; it is dropped at once.
@@ -131,3 +131,17 @@ def groups(keys: Keys) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     new = np.ones(len(order), dtype=bool)
     new[1:] = (ordered[0, 1:] != ordered[0, :-1]) if len(keys) == 1 else (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
     return order, np.flatnonzero(new)
+
+
+def first_signs(rows: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
+    """The sign of the first number other than 0 in each row; 0 for a row of zeros.
+
+    Examples
+    --------
+    >>> first_signs(np.array([[0, -2, 1], [3, -1, 0], [0, 0, 0]])).tolist()
+    [-1, 1, 0]
+    """
+    sign = np.zeros(len(rows), dtype=np.int32)
+    for column in rows.T[::-1]:
+        np.copyto(sign, np.sign(column), where=column != 0, casting="unsafe")
+    return sign

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.equations.polynomials.fields import Exponents, IntArray
-from linkwise.equations.polynomials.polynomial import ROUNDING, ComplexArray, FloatArray
-from linkwise.equations.polynomials.signs import first_signs
+from linkwise.equations.polynomials.key_packing import Exponents, IntArray
+from linkwise.equations.polynomials.polynomial import ROUNDING, ComplexArray, FloatArray, first_signs
 
 Vector = tuple[int, ...]
 """Whole multiples of the angles of a group."""

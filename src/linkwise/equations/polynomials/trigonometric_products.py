@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from linkwise.equations.polynomials.fields import IntArray
+from linkwise.equations.polynomials.key_packing import IntArray
 from linkwise.equations.polynomials.polynomial import ROUNDING
 from linkwise.equations.polynomials.trigonometric import Vector, Wave, Waves, identified, joined
 

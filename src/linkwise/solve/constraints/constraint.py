@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.kinematics.forward import forward_kinematics
+from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 
 
-class View:
-    """A mechanism at one configuration, as constraints look at it: what several of them need is computed once.
+class Configuration:
+    """A mechanism at one configuration: poses and Jacobians that several constraints need are computed once.
 
     Parameters
     ----------
@@ -65,6 +65,11 @@ class Equations:
     angles: tuple[bool, ...]
     exact: Array | None = None
 
+    def times(self, gain: Any) -> Equations:
+        """The same equations times a scalar."""
+        exact = None if self.exact is None else self.exact * gain
+        return Equations(self.residual * gain, self.rates * gain, self.angles, exact)
+
 
 class Constraint(ABC):
     """What must hold of a mechanism.
@@ -84,11 +89,11 @@ class Constraint(ABC):
         """Equal for constraints that differ in their numbers only; hashable."""
 
     @abstractmethod
-    def equations(self, view: View, p: Array) -> Equations:
+    def equations(self, view: Configuration, p: Array) -> Equations:
         """The equations at a configuration, for the numbers p (p,)."""
 
     @abstractmethod
-    def errors(self, view: View, p: Array) -> tuple[Any, Any]:
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """How far from holding: the squares of a distance (m2) and of an angle (rad2)."""
 
     @abstractmethod

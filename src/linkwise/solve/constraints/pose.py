@@ -14,13 +14,13 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.jacobian import FRAMES
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Constraint, Equations, View, squared
-from linkwise.solve.constraints.given import FARTHEST, one, points, settle, words
-from linkwise.spatial.numbers import numbers
+from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations, squared
+from linkwise.solve.validation import FARTHEST, one, points, settle, words
 from linkwise.spatial.poses import RIGID, rigid_poses
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
+from linkwise.spatial.validation import numbers
 
 WHOLE = (True,) * 6
 
@@ -94,22 +94,22 @@ class Pose(Constraint):
 
     def kind(self) -> Pose:
         """The same for one pose."""
-        made = copy(self)
-        object.__setattr__(made, "T", np.eye(4))
-        return made
+        constraint = copy(self)
+        object.__setattr__(constraint, "T", np.eye(4))
+        return constraint
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there."""
         tree.link_index(self.link)
 
-    def equations(self, view: View, p: Array) -> Equations:
+    def equations(self, view: Configuration, p: Array) -> Equations:
         """Way and turn that are left, in the axes of the mask; the turn as 2 sin(t/2) times its axis, for an angle t.
 
         With the whole turn asked for its slope is that of 4 (1 - cos(t/2)), so the Jacobian stands for the derivative. With
         a part of it the derivative is taken: the turn's unit quaternion (w, v) changes by -(w o + v x o)/2 in v, for an
         angular velocity o in the world's axes, and by -(w o - v x o)/2 for one in the body's.
         """
-        way, turn, w = self._left(view, p)
+        shift, turn, w = self._left(view, p)
         jac = view.jacobian(self.link)
         if self.at is not None:
             arm = view.pose(self.link)[:3, :3] @ self.at[:3, 3]
@@ -117,19 +117,19 @@ class Pose(Constraint):
         if self.frame == "body":
             r = self._reached(view)[:3, :3]
             jac = np.concatenate([r.T @ jac[:3], r.T @ jac[3:]])
-            jac = np.concatenate([jac[:3] - _crossed(way, jac[3:]), jac[3:]])
+            jac = np.concatenate([jac[:3] - _crossed(shift, jac[3:]), jac[3:]])
         sign = 0.5 if self.frame == "base" else -0.5
         exact = np.concatenate([jac[:3], w * jac[3:] + sign * _crossed(turn, jac[3:])])
         rows = np.array(self.mask)
         angles = tuple(k >= 3 for k in range(6) if self.mask[k])
         rates = jac if all(self.mask[3:]) else exact
-        return Equations(np.concatenate([way, turn])[rows], rates[rows], angles, exact[rows])
+        return Equations(np.concatenate([shift, turn])[rows], rates[rows], angles, exact[rows])
 
-    def errors(self, view: View, p: Array) -> tuple[Any, Any]:
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """Squares of the distance and of the angle, over the axes that count."""
-        way, turn, w = self._left(view, p)
+        shift, turn, w = self._left(view, p)
         counts = np.array(self.mask)
-        distance = squared(way[counts[:3]])
+        distance = squared(shift[counts[:3]])
         if not counts[3:].any():
             return distance, 0.0
         if counts[3:].all():
@@ -140,23 +140,23 @@ class Pose(Constraint):
         ratio = select(sine, atan2(sine, w) / greatest(sine, 1e-300), 1.0)
         return distance, select(4.0 * w * w - HALF_TURN, squared(turn[counts[3:]] * ratio), np.pi**2)
 
-    def _reached(self, view: View) -> Array:
+    def _reached(self, view: Configuration) -> Array:
         """The pose (4, 4) of the frame that is to come to T."""
         pose = view.pose(self.link)
         return pose if self.at is None else np.asarray(pose @ self.at)
 
-    def _left(self, view: View, p: Array) -> tuple[Array, Array, Any]:
+    def _left(self, view: Configuration, p: Array) -> tuple[Array, Array, Any]:
         """The way (3,), the turn (3,) as 2 sin(t/2) times its axis, and cos(t/2)."""
         reached, wanted = self._reached(view), _target(p)
         r, s = reached[:3, :3], wanted[:3, :3]
-        way = wanted[:3, 3] - reached[:3, 3]
+        shift = wanted[:3, 3] - reached[:3, 3]
         left = s @ r.T if self.frame == "base" else r.T @ s
         if self.frame == "body":
-            way = r.T @ way
+            shift = r.T @ shift
         square = 1.0 + left[0, 0] + left[1, 1] + left[2, 2]
         w = 0.5 * root(greatest(square, 1e-8))
         sines = np.array([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]]) * (0.5 / w)
-        return way, np.array([select(square - HALF_TURN, sine, ANY_AXIS) for sine in sines]), w
+        return shift, np.array([select(square - HALF_TURN, sine, ANY_AXIS) for sine in sines]), w
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(link={self.link!r}, {np.shape(self.numbers)[:-1]} tasks, mask={self.mask})"
@@ -191,13 +191,13 @@ class Position(Pose):
         point: npt.ArrayLike | None = None,
     ) -> None:
         wanted = points("p", p)
-        made = np.tile(np.eye(4), (*wanted.shape[:-1], 1, 1))
-        made[..., :3, 3] = wanted
+        poses = np.tile(np.eye(4), (*wanted.shape[:-1], 1, 1))
+        poses[..., :3, 3] = wanted
         at = None
         if point is not None:
             at = np.eye(4)
             at[:3, 3] = one("point", points("point", point))
-        super().__init__(link, made, mask=[*_part("mask", mask, "x, y, z"), 0, 0, 0], at=at)
+        super().__init__(link, poses, mask=[*_part("mask", mask, "x, y, z"), 0, 0, 0], at=at)
 
 
 class Orientation(Pose):
@@ -232,33 +232,33 @@ class Orientation(Pose):
         if wrong.any():
             first = turn.reshape(-1, 3, 3)[int(np.argmax(wrong))]
             raise ArgumentError(f"R is {shown(first.tolist())}; expected rotations: orthonormal, right-handed")
-        made = np.tile(np.eye(4), (*turn.shape[:-2], 1, 1))
-        made[..., :3, :3] = turn
-        super().__init__(link, made, mask=[0, 0, 0, *_part("mask", mask, "about x, y, z")], frame=frame)
+        poses = np.tile(np.eye(4), (*turn.shape[:-2], 1, 1))
+        poses[..., :3, :3] = turn
+        super().__init__(link, poses, mask=[0, 0, 0, *_part("mask", mask, "about x, y, z")], frame=frame)
 
 
 def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:
     """Which of six axes count."""
     if mask is None:
         return WHOLE
-    made = numbers("mask", mask, "six of 0 or 1: x, y, z, about x, about y, about z")
-    if made.shape != (6,) or not np.isin(made, (0.0, 1.0)).all() or not made.any():
+    values = numbers("mask", mask, "six of 0 or 1: x, y, z, about x, about y, about z")
+    if values.shape != (6,) or not np.isin(values, (0.0, 1.0)).all() or not values.any():
         raise ArgumentError(f"mask is {shown(mask)}; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z")
-    return tuple(bool(value) for value in made)
+    return tuple(bool(value) for value in values)
 
 
-def exact_poses(given: npt.ArrayLike) -> FloatArray:
+def exact_poses(T: npt.ArrayLike) -> FloatArray:
     """Poses (..., 4, 4): those that are exact to rounding as they are, the others with the nearest exact rotation."""
-    made = rigid_poses("T", given)
-    if np.abs(made[..., :3, 3]).max(initial=0.0) > FARTHEST:
+    poses = rigid_poses("T", T)
+    if np.abs(poses[..., :3, 3]).max(initial=0.0) > FARTHEST:
         raise ArgumentError(
-            f"T has the position {np.abs(made[..., :3, 3]).max():g} m; expected positions up to {FARTHEST:g} m"
+            f"T has the position {np.abs(poses[..., :3, 3]).max():g} m; expected positions up to {FARTHEST:g} m"
         )
-    repair = np.asarray(defects(made.reshape(*made.shape[:-2], 16)) > EXACT)
+    repair = np.asarray(defects(poses.reshape(*poses.shape[:-2], 16)) > EXACT)
     if repair.any():
-        exact = quaternion_rotation(np.moveaxis(rotation_quaternion(made[repair, :3, :3]), -1, 0))
-        made[repair, :3, :3] = np.moveaxis(exact, (0, 1), (-2, -1))
-    return made
+        exact = quaternion_rotation(np.moveaxis(rotation_quaternion(poses[repair, :3, :3]), -1, 0))
+        poses[repair, :3, :3] = np.moveaxis(exact, (0, 1), (-2, -1))
+    return poses
 
 
 def defects(numbers: FloatArray) -> Any:
@@ -282,10 +282,10 @@ def _defect() -> Any:
 def _part(field: str, mask: npt.ArrayLike | None, axes: str) -> list[float]:
     if mask is None:
         return [1.0, 1.0, 1.0]
-    made = numbers(field, mask, f"three of 0 or 1: {axes}")
-    if made.shape != (3,) or not np.isin(made, (0.0, 1.0)).all() or not made.any():
+    values = numbers(field, mask, f"three of 0 or 1: {axes}")
+    if values.shape != (3,) or not np.isin(values, (0.0, 1.0)).all() or not values.any():
         raise ArgumentError(f"{field} is {shown(mask)}; expected three of 0 or 1, not all 0: {axes}")
-    return [float(value) for value in made]
+    return [float(value) for value in values]
 
 
 def _target(p: Array) -> Array:
@@ -299,7 +299,7 @@ def _crossed(vector: Array, columns: Array) -> Array:
 
 def _frame(at: npt.ArrayLike) -> FloatArray:
     """The frame on a link: one for all tasks."""
-    made = rigid_poses("at", at)
-    if made.shape != (4, 4):
-        raise ArgumentError(f"at has the shape {made.shape}; expected (4, 4)")
-    return exact_poses(made)
+    frame = rigid_poses("at", at)
+    if frame.shape != (4, 4):
+        raise ArgumentError(f"at has the shape {frame.shape}; expected (4, 4)")
+    return exact_poses(frame)

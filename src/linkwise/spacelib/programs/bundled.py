@@ -79,14 +79,14 @@ def found(name: str | Path) -> tuple[Path, bool]:
     FileError
         Where there is neither.
     """
-    given = Path(name)
-    if os.path.exists(given):
-        return given, False
-    known = str(given).upper()
+    here = Path(name)
+    if os.path.exists(here):
+        return here, False
+    known = str(here).upper()
     if known in MEANINGS:
         return path(known), True
-    what = f"there is no such file; bundled are {members(MEANINGS)}{_hint(known)}"
-    raise FileError(given, [FileProblem(0, what)])
+    message = f"there is no such file; bundled are {members(MEANINGS)}{_hint(known)}"
+    raise FileError(here, [FileProblem(0, message)])
 
 
 def _hint(known: str) -> str:

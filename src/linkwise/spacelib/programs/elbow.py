@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.cardan_rates import htocarda
+from linkwise.spacelib.cardan import htocarda
 from linkwise.spacelib.constants import NULL4, ORIGIN, PIG_2, UNIT4, Rev, U, X, Y, Z
 from linkwise.spacelib.position import dhtom, rotat24
 from linkwise.spacelib.printing import fprintm
@@ -180,12 +180,12 @@ def carried(start: Relative, links: Iterable[Relative]) -> Relative:
     return M, W, H
 
 
-def written(made: Direct) -> Iterator[str]:
+def written(result: Direct) -> Iterator[str]:
     """What the programs print on the screen: time, then three matrices, for each instant."""
-    for k, t in enumerate(made.gripper.t):
+    for k, t in enumerate(result.gripper.t):
         page = io.StringIO()
         page.write(f"\nTime={t:f}\n")
-        for name, matrix in (("position", made.M), ("velocity", made.W), ("acceleration", made.H)):
+        for name, matrix in (("position", result.M), ("velocity", result.W), ("acceleration", result.H)):
             fprintm(page, f"The {name} matrix of the gripper is:", matrix[k], fixed=True)
         yield page.getvalue()
 

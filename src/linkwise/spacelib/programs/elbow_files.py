@@ -17,8 +17,8 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files.atomic import write_text
 from linkwise.spacelib.constants import X, Y, Z
 from linkwise.spacelib.programs.formats import NumberFile, save_numbers
-from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import unmasked
 
 JOINTS = 6
 
@@ -211,12 +211,12 @@ def check_six(name: str, values: npt.ArrayLike, expected: str) -> FloatArray:
         For another shape, or what is no finite number.
     """
     try:
-        made = np.asarray(unmasked(name, values), dtype=float)
+        array = np.asarray(unmasked(name, values), dtype=float)
     except (TypeError, ValueError):
-        made = np.empty(0)
-    if made.shape != (JOINTS,) or not np.isfinite(made).all():
+        array = np.empty(0)
+    if array.shape != (JOINTS,) or not np.isfinite(array).all():
         raise ArgumentError(f"{name} is {shown(values)}; expected the {expected}, finite numbers")
-    return made
+    return array
 
 
 def check_lengths(lengths: npt.ArrayLike) -> FloatArray:
@@ -224,11 +224,11 @@ def check_lengths(lengths: npt.ArrayLike) -> FloatArray:
     return check_six("lengths", lengths, f"lengths of {JOINTS} links")
 
 
-def _six(path: str | Path, what: str) -> FloatArray:
+def _six(path: str | Path, name: str) -> FloatArray:
     file = NumberFile(path)
-    found = np.array([file.number(f"{what} {k}") for k in range(1, JOINTS + 1)])
+    numbers = np.array([file.number(f"{name} {k}") for k in range(1, JOINTS + 1)])
     file.finish()
-    return found
+    return numbers
 
 
 def not_six(motion_joints: int, program: str) -> None:

@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.arrays import whole
-from linkwise.spacelib.cardan import cardatom
-from linkwise.spacelib.cardan_rates import cardatoh, cardatow
+from linkwise.spacelib.cardan import cardatoh, cardatom, cardatow
 from linkwise.spacelib.constants import NULL4, ORIGIN, PIG2, UNIT4, Rev, U, X, Y, Z
 from linkwise.spacelib.linear_systems import solve_l
 from linkwise.spacelib.position import dhtom
@@ -81,6 +80,15 @@ class Inverse:
     rank: npt.NDArray[np.int64]
     condition: FloatArray
     closure: FloatArray
+
+    def singular(self) -> list[tuple[int, int]]:
+        """First and last instant of each stretch with one rank below that of a regular position."""
+        stretches: list[tuple[int, int]] = []
+        for k, rank in enumerate(self.rank.tolist()):
+            if rank < self.motion.q.shape[1]:
+                goes_on = stretches and stretches[-1][1] == k - 1 and self.rank[k - 1] == rank
+                stretches[-1:] = [(stretches[-1][0], k)] if goes_on else [*stretches[-1:], (k, k)]
+        return stretches
 
 
 def elb_i_dh(
@@ -174,9 +182,9 @@ def target(gripper: GripperMotion) -> tuple[FloatArray, FloatArray, FloatArray]:
     return np.asarray(M), np.asarray(mami(W, auxiliary)), np.asarray(mami(H, auxiliary))
 
 
-def written(made: Inverse) -> Iterator[str]:
+def written(result: Inverse) -> Iterator[str]:
     """What the program prints on the screen: time, joint angles, speeds and accelerations, for each instant."""
-    motion = made.motion
+    motion = result.motion
     for k, t in enumerate(motion.t):
         page = io.StringIO()
         page.write(f"\n Time={t:f}\n")
@@ -194,10 +202,10 @@ class _Arm:
 
     def frames(self, q: FloatArray) -> FloatArray:
         """Position matrices (7, 4, 4) of frames (0) to (6), base frame."""
-        found = [self.first]
+        poses = [self.first]
         for relative in dhtom(Rev, 0.0, 0.0, 0.0, self.offsets, np.array(ALPHA), q):
-            found.append(found[-1] @ relative)
-        return np.array(found)
+            poses.append(poses[-1] @ relative)
+        return np.array(poses)
 
 
 def _size(matrix: FloatArray) -> float:
@@ -241,8 +249,8 @@ def _rates(arm: _Arm, q: FloatArray, W: FloatArray, H: FloatArray) -> tuple[Floa
     qp = solved(six(W))
     joints = (mami(part, frames[:-1]) for part in veactowh(Rev, qp, np.zeros(JOINTS)))
     speed, acceleration = NULL4, NULL4
-    for own, bound in zip(*joints, strict=True):
-        speed, acceleration = speed + own, coriolis(acceleration, bound, speed, own)
+    for velocity, bound in zip(*joints, strict=True):
+        speed, acceleration = speed + velocity, coriolis(acceleration, bound, speed, velocity)
     with np.errstate(divide="ignore"):
         condition = float(np.divide(values[0], values[-1]))
     return qp, solved(six(H - acceleration)), rank, condition
@@ -264,9 +272,9 @@ def six(m: FloatArray) -> FloatArray:
     return np.stack([m[..., X, U], m[..., Y, U], m[..., Z, U], m[..., Z, Y], m[..., X, Z], m[..., Y, X]], axis=-1)
 
 
-def _apart(found: FloatArray, wanted: FloatArray, relative: bool) -> FloatArray:
+def _apart(actual: FloatArray, wanted: FloatArray, relative: bool) -> FloatArray:
     size = np.maximum(np.abs(wanted).max(axis=(1, 2)), 1.0) if relative else 1.0
-    return np.asarray(np.abs(found - wanted).max(axis=(1, 2)) / size)
+    return np.asarray(np.abs(actual - wanted).max(axis=(1, 2)) / size)
 
 
 def _missed(gripper: GripperMotion, k: int, count: int, left: float) -> str:

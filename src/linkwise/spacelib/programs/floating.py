@@ -141,13 +141,14 @@ def run_test_new(links: TwoLinks, motion: Motion, *, as_listed: bool = False) ->
     return _run("TEST_NEW as listed" if as_listed else "TEST_NEW", links, motion, True, as_listed)
 
 
-def written(made: History) -> Iterator[str]:
+def written(history: History) -> Iterator[str]:
     """The output of the programs: time and motion of the motor, then six matrices, for each instant."""
-    for k in range(len(made.t)):
+    for k in range(len(history.t)):
         page = io.StringIO()
-        page.write(f"\n\n--- time:{made.t[k]:4.3f} q: {made.q[k]:9.6E} qp: {made.qp[k]:6.5E} qpp: {made.qpp[k]:6.4f}\n\n")
+        q, qp, qpp = history.q[k], history.qp[k], history.qpp[k]
+        page.write(f"\n\n--- time:{history.t[k]:4.3f} q: {q:9.6E} qp: {qp:6.5E} qpp: {qpp:6.4f}\n\n")
         for name, label in LABELS:
-            fprintm(page, f" {label}", getattr(made, name)[k], fixed=True)
+            fprintm(page, f" {label}", getattr(history, name)[k], fixed=True)
         yield page.getvalue()
 
 
@@ -200,7 +201,7 @@ def _relative(
 
 def _solved(Jtot: FloatArray, F: FloatArray) -> FloatArray:
     """The unknown Wp or dW of F = skew(Wp Jtot)."""
-    found, _, code = dyn_eq(Jtot, NULL4, F, _ALL_UNKNOWN)
+    solution, _, code = dyn_eq(Jtot, NULL4, F, _ALL_UNKNOWN)
     if code != OK:
         raise ArgumentError("the inertia of both links together is not positive definite: no acceleration is defined")
-    return np.asarray(found)
+    return np.asarray(solution)

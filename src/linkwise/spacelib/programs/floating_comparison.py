@@ -1,4 +1,9 @@
-"""TEST, TEST_NEW and Linkwise's own dynamics on the same two links: how far they are apart, and what becomes of momentum."""
+"""TEST, TEST_NEW and Linkwise's dynamics of a floating base on the same two links: their distance, and their momentum.
+
+The reference is the two links as a `Mechanism` with a floating base. Momentum stays as it was at the start; given the speed
+of the motor, its six numbers fix the six speeds of the base. So only the pose of the base is integrated, and momentum is
+kept to rounding whatever the step.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,207 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwise.errors import ArgumentError
+from linkwise.mechanism import Mechanism
+from linkwise.model.link import Link
 from linkwise.spacelib.arrays import whole
 from linkwise.spacelib.programs.floating import History, run_test, run_test_new
-from linkwise.spacelib.programs.floating_base import with_check
 from linkwise.spacelib.programs.motions import Motion, refined
-from linkwise.spacelib.programs.two_links import TwoLinks
+from linkwise.spacelib.programs.two_links import TwoLinks, check_motor, momentum
+from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
+
+FEWEST, MOST = 8, 1024
+"""Steps of the Runge-Kutta method for each sample of the motor's motion: doubled until they are enough."""
+
+TOLERANCE = 1e-11
+"""Half the step may change no element of the pose by more than this, or this times the greatest of all."""
+
+_NOT_FIXED = "momentum does not fix the speeds of the base: the two links have no extent, or numbers become too large"
+
+_STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
+"""Where each stage of the classical Runge-Kutta method stands (W. Kutta, 1901), and its weight."""
+
+
+def mechanism(links: TwoLinks) -> Mechanism:
+    """The two links as a mechanism: link 1 is the floating base, link 2 turns about its z axis; no gravity.
+
+    Parameters
+    ----------
+    links : TwoLinks
+        Their inertias.
+
+    Examples
+    --------
+    >>> from linkwise.spacelib.programs import bundled, two_links
+    >>> mechanism(two_links.read_two_links(bundled.path("TEST.DAT"))).speed_names
+    ('base_vx', 'base_vy', 'base_vz', 'base_wx', 'base_wy', 'base_wz', 'link2')
+    """
+    parts = [
+        _link(links.J1, joint="fixed", name="link1"),
+        _link(links.J2, joint="revolute", name="link2"),
+    ]
+    return Mechanism(parts, floating=True, gravity=(0.0, 0.0, 0.0), name="two links")
+
+
+def run_floating_base(links: TwoLinks, motion: Motion, *, tolerance: float = TOLERANCE) -> History:
+    """The motion of the two links by Linkwise's dynamics of a floating base.
+
+    Between samples the motor follows the polynomials of degree five through position, speed and acceleration. The pose of
+    the base is integrated by the classical Runge-Kutta method, its speeds come from momentum, and its acceleration from the
+    six rows of inverse dynamics that belong to it, which are zero where nothing holds the base.
+
+    Parameters
+    ----------
+    links : TwoLinks
+        The bodies and their start.
+    motion : Motion
+        Of the motor, one joint.
+    tolerance : float
+        By how much half the step may change the pose at most (m; elements of the quaternion).
+
+    Returns
+    -------
+    History
+
+    Raises
+    ------
+    ArgumentError
+        Where the motion is of more joints than one or of no instants, a thousand steps for each sample do not meet the
+        tolerance, or numbers become too large.
+
+    Examples
+    --------
+    >>> from linkwise.spacelib.programs import bundled, laws, two_links
+    >>> links = two_links.read_two_links(bundled.path("TEST.DAT"))
+    >>> made = run_floating_base(links, laws.motor_motion())
+    >>> bool(abs(made.momentum - made.momentum[0]).max() < 1e-13)
+    True
+    """
+    return with_check(links, motion, tolerance=tolerance)[0]
+
+
+def with_check(links: TwoLinks, motion: Motion, *, tolerance: float = TOLERANCE) -> tuple[History, History]:
+    """The same, and once more with half the step, against which the result was checked.
+
+    Parameters
+    ----------
+    links, motion, tolerance
+        As for `run_floating_base`.
+
+    Raises
+    ------
+    ArgumentError
+        As there.
+    """
+    check_motor("Linkwise", motion)
+    body = mechanism(links)
+    try:
+        with np.errstate(all="ignore"):
+            return _checked(_System(body, _start_momentum(body, links, motion)), links, motion, tolerance)
+    except np.linalg.LinAlgError as error:
+        raise ArgumentError(_NOT_FIXED) from error
+
+
+def _checked(system: _System, links: TwoLinks, motion: Motion, tolerance: float) -> tuple[History, History]:
+    """The motion with steps that are short enough, and with half of them."""
+    substeps, coarse = FEWEST, _poses(system, links, motion, FEWEST)
+    while (substeps := 2 * substeps) <= MOST:
+        fine = _poses(system, links, motion, substeps)
+        if np.abs(fine - coarse).max() <= tolerance * max(1.0, float(np.abs(fine).max())):
+            return _history(system, links, motion, coarse), _history(system, links, motion, fine)
+        coarse = fine
+    raise ArgumentError(f"{MOST} steps for each sample of the motion do not meet the tolerance {tolerance!r}")
+
+
+def _poses(system: _System, links: TwoLinks, motion: Motion, substeps: int) -> FloatArray:
+    """Position and quaternion (k, 7) of the base at the samples."""
+    times, weights = _stage_times(motion.t, substeps)
+    between = PiecewisePolynomial(motion.t, motion.q, motion.qp, motion.qpp)
+    angles, rates, _ = (values[:, 0].reshape(times.shape) for values in between(times.ravel()))
+    pose = np.concatenate([links.m1[:3, 3], rotation_quaternion(links.m1[:3, :3])])
+    poses = [pose]
+    for k in range(len(times)):
+        pose = system.step(pose, angles[k], rates[k], motion.dt / substeps, weights)
+        if not np.isfinite(pose).all():
+            raise ArgumentError(_NOT_FIXED)
+        if (k + 1) % substeps == 0:
+            poses.append(pose)
+    return np.array(poses)
+
+
+@dataclass(frozen=True)
+class _System:
+    """The mechanism, and the momentum (6,) that it keeps."""
+
+    body: Mechanism
+    momentum: FloatArray
+
+    def speeds(self, q: FloatArray, rate: FloatArray) -> FloatArray:
+        """Speeds (..., 7) with the momentum that is kept, the joint's given."""
+        columns = np.asarray(self.body.momentum(q[..., None, :], np.eye(7)))  # each row the momentum of one unit speed
+        left = self.momentum - columns[..., 6, :] * rate[..., None]
+        base = np.linalg.solve(np.swapaxes(columns[..., :6, :], -1, -2), left[..., None])[..., 0]
+        return np.concatenate([base, rate[..., None]], axis=-1)
+
+    def step(self, pose: FloatArray, angles: FloatArray, rates: FloatArray, step: float, weights: FloatArray) -> FloatArray:
+        """One step of the pose; the motor's angle and speed stand at the stages."""
+        rate_of = self.body.kernel("configuration_rate")
+        slope, total = np.zeros(7), np.zeros(7)
+        for (place, _), weight, angle, rate in zip(_STAGES, weights, angles, rates, strict=True):
+            q = np.append(pose + place * step * slope, angle)
+            slope = np.asarray(rate_of(q, self.speeds(q, np.asarray(rate))))[:7]
+            total += weight * slope
+        there = pose + step * total
+        there[3:] /= np.linalg.norm(there[3:])
+        return there
+
+
+def _stage_times(t: FloatArray, substeps: int) -> tuple[FloatArray, FloatArray]:
+    """Times (steps, 4) of all stages, and their weights."""
+    start = (t[:-1, None] + np.diff(t)[:, None] * (np.arange(substeps) / substeps)).ravel()
+    step = np.repeat(np.diff(t) / substeps, substeps)
+    places, weights = (np.array(part) for part in zip(*_STAGES, strict=True))
+    return np.clip(start[:, None] + step[:, None] * places, t[0], t[-1]), weights
+
+
+def _start_momentum(body: Mechanism, links: TwoLinks, motion: Motion) -> FloatArray:
+    """Momentum (6,) at the first instant: of the base's velocity matrix, and the motor's speed."""
+    R, p = links.m1[:3, :3], links.m1[:3, 3]
+    w = np.array([links.W1[2, 1], links.W1[0, 2], links.W1[1, 0]])
+    v = links.W1[:3, :3] @ p + links.W1[:3, 3]
+    q = np.concatenate([p, rotation_quaternion(R), motion.q[0]])
+    return np.asarray(body.momentum(q, np.concatenate([R.T @ v, R.T @ w, motion.qp[0]])))
+
+
+def _history(system: _System, links: TwoLinks, motion: Motion, poses: FloatArray) -> History:
+    """All matrices of the links from the poses of the base."""
+    motor = (motion.q[:, 0], motion.qp[:, 0], motion.qpp[:, 0])
+    q = np.concatenate([poses, motion.q], axis=1)
+    qd = system.speeds(q, motor[1])
+    T, W, H = system.body.motion(q, qd, _accelerations(system.body, q, qd, motor[2]))
+    parts = (T[:, 0], T[:, 1], W[:, 0], W[:, 1])
+    if not np.isfinite(H).all():
+        raise ArgumentError(_NOT_FIXED)
+    return History("Linkwise", motion.dt, motion.t, *motor, *parts, H[:, 0], H[:, 1], momentum(links, *parts))
+
+
+def _accelerations(body: Mechanism, q: FloatArray, qd: FloatArray, joint: FloatArray) -> FloatArray:
+    """Accelerations (k, 7), with that of the joint given: the base rows of M qdd + bias are zero."""
+    M, bias = np.asarray(body.mass_matrix(q)), np.asarray(body.bias_torque(q, qd))
+    right = -(bias[:, :6] + M[:, :6, 6] * joint[:, None])
+    base = np.linalg.solve(M[:, :6, :6], right[..., None])[..., 0]
+    return np.concatenate([base, joint[:, None]], axis=1)
+
+
+def _link(J: FloatArray, joint: str, name: str) -> Link:
+    """A link, its joint about z, with mass, centre of mass, and tensor about it, of an inertia matrix about the origin."""
+    mass = float(J[3, 3])
+    com = J[:3, 3] / mass
+    second = J[:3, :3] - mass * np.outer(com, com)
+    tensor = np.trace(second) * np.eye(3) - second
+    return Link(joint=joint, name=name, axis=(0.0, 0.0, 1.0), mass=mass, com=com, inertia=tensor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +273,17 @@ def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bo
     Linkwise True True
     """
     whole("halvings", halvings, least=0)
-    own, reference = with_check(links, motion)
-    found = []
+    ours, reference = with_check(links, motion)
+    comparisons = []
     for program in (run_test, run_test_new):
         for listed in (False, True) if as_listed else (False,):
             for k in range(halvings + 1):
-                made = program(links, refined(motion, 2**k), as_listed=listed)
-                found.append(compared(links, made, reference))
-    return [*found, compared(links, own, reference)]
+                history = program(links, refined(motion, 2**k), as_listed=listed)
+                comparisons.append(compared(links, history, reference))
+    return [*comparisons, compared(links, ours, reference)]
 
 
-def compared(links: TwoLinks, made: History, reference: History) -> Compared:
+def compared(links: TwoLinks, history: History, reference: History) -> Compared:
     """One history against the reference, at the reference's instants.
 
     Parameters
@@ -93,28 +293,28 @@ def compared(links: TwoLinks, made: History, reference: History) -> Compared:
     made, reference : History
         Of the same motion; the instants of the first contain those of the second, evenly.
     """
-    every = slice(None, None, (len(made.t) - 1) // max(1, len(reference.t) - 1) or 1)
-    places, wanted = centres(links, made)[:2, every], centres(links, reference)[:2]
+    every = slice(None, None, (len(history.t) - 1) // max(1, len(reference.t) - 1) or 1)
+    places, wanted = centres(links, history)[:2, every], centres(links, reference)[:2]
     distance = np.linalg.norm(places - wanted, axis=-1).max(axis=0)
-    turn = made.m1[every, :3, :3] - reference.m1[:, :3, :3]
+    turn = history.m1[every, :3, :3] - reference.m1[:, :3, :3]
     angle = 2.0 * np.arcsin(np.minimum(np.linalg.norm(turn, axis=(1, 2)) / np.sqrt(8.0), 1.0))
-    change = made.momentum[every] - made.momentum[0]
+    change = history.momentum[every] - history.momentum[0]
     linear = np.linalg.norm(change[:, :3, 3], axis=-1)
     angular = np.linalg.norm(change[:, [2, 0, 1], [1, 2, 0]], axis=-1)
-    return Compared(made, distance, angle, linear, angular)
+    return Compared(history, distance, angle, linear, angular)
 
 
-def centres(links: TwoLinks, made: History) -> FloatArray:
+def centres(links: TwoLinks, history: History) -> FloatArray:
     """Centres of mass (3, k, 3) of link 1, link 2 and both together, m."""
     masses = np.array([links.J1[3, 3], links.J2[3, 3]])
-    each = np.stack([(m @ J[:, 3] / J[3, 3])[:, :3] for m, J in ((made.m1, links.J1), (made.m2, links.J2))])
-    return np.concatenate([each, np.tensordot(masses / masses.sum(), each, 1)[None]])
+    bodies = np.stack([(m @ J[:, 3] / J[3, 3])[:, :3] for m, J in ((history.m1, links.J1), (history.m2, links.J2))])
+    return np.concatenate([bodies, np.tensordot(masses / masses.sum(), bodies, 1)[None]])
 
 
-def names(found: Sequence[Compared]) -> list[str]:
+def names(comparisons: Sequence[Compared]) -> list[str]:
     """What each is called, with its step where a program was run with several."""
-    programs = [one.history.program for one in found]
+    programs = [item.history.program for item in comparisons]
     return [
-        f"{name}, dt = {1e3 * one.history.dt:.3g} ms" if programs.count(name) > 1 else name
-        for name, one in zip(programs, found, strict=True)
+        f"{name}, dt = {1e3 * item.history.dt:.3g} ms" if programs.count(name) > 1 else name
+        for name, item in zip(programs, comparisons, strict=True)
     ]

@@ -1,14 +1,16 @@
-"""Data files that are a stream of numbers, each with a meaning: read one after the other, every mistake with its line.
+"""Data files that are a stream of numbers, each with a meaning, and printed pages of results.
 
-Blanks and line breaks mean the same; there are no comments. The robot's .DAT and the .MOT have readers of their own, see
-`linkwise.files`.
+Numbers are read one after the other, every mistake with its line. Blanks and line breaks mean the same; there are no
+comments. The robot's .DAT and the .MOT have readers of their own, see `linkwise.files`.
 """
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from linkwise.errors import FileError, FileProblem, shown
 from linkwise.files.atomic import write_text
 from linkwise.files.numbers import Token, begins_as_number, each_token, number, whole, why_not
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.spacelib.printing import fprintm
 from linkwise.spatial.scalar import FloatArray
 
 MANY = 20
@@ -118,7 +121,7 @@ class NumberFile:
             raise self._error()
         return value
 
-    def wrong(self, what: str) -> None:
+    def wrong(self, message: str) -> None:
         """Note a mistake in the line of the last word.
 
         Raises
@@ -126,16 +129,16 @@ class NumberFile:
         FileError
             Where there are many by now.
         """
-        self.problems.append(FileProblem(self.line, what))
+        self.problems.append(FileProblem(self.line, message))
         if len(self.problems) == MANY:
             raise FileError(self.path, self.problems, f"Only the first {MANY} mistakes are told.")
 
     def array(self, name: str, *shape: int) -> FloatArray:
         """Take an array, row after row; messages count its entries from 1, as ``A(2,3)``."""
-        found = np.empty(shape)
+        values = np.empty(shape)
         for place in np.ndindex(*shape):
-            found[place] = self.number(f"{name}({','.join(str(k + 1) for k in place)})")
-        return found
+            values[place] = self.number(f"{name}({','.join(str(k + 1) for k in place)})")
+        return values
 
     def finish(self) -> None:
         """End the reading; a text after the last number is not read, as SpaceLib does not read it.
@@ -155,11 +158,70 @@ class NumberFile:
     def _next(self, name: str) -> Token:
         word = self._coming
         if word is None:
-            what = f"the file ends where {name} should follow" if self._taken else f"the file is empty; expected {name}"
-            self.problems.append(FileProblem(self.line, what))
+            message = f"the file ends where {name} should follow" if self._taken else f"the file is empty; expected {name}"
+            self.problems.append(FileProblem(self.line, message))
             raise self._error()
         self.line, self._taken, self._coming = word.line, self._taken + 1, next(self._words, None)
         return word
 
     def _error(self) -> FileError:
         return FileError(self.path, self.problems)
+
+
+SMALL = 1e-3
+"""Numbers that are all smaller are written with an exponent: six decimals would not say much of them."""
+
+
+class Sheet:
+    """Text that grows; ``str`` of it is the page."""
+
+    def __init__(self) -> None:
+        self._text = io.StringIO()
+
+    def line(self, text: str = "") -> None:
+        """Add a line."""
+        self._text.write(f"{text}\n")
+
+    def matrix(self, title: str, values: Any) -> None:
+        """Add a matrix under its title, as `fprintm` writes it."""
+        fprintm(self._text, title, np.asarray(values))
+
+    def vector(self, title: str, values: Any) -> None:
+        """Add a vector in one line."""
+        entries = np.asarray(values).tolist()
+        size = max(map(abs, entries), default=0.0)
+        self.line(f"{title} = [{' '.join(rounded(value, size) for value in entries)}]")
+
+    def angle(self, title: str, radians: float) -> None:
+        """Add an angle, rad, in radians and in degrees."""
+        self.line(f"{title} = {rounded(radians)} rad = {rounded(math.degrees(radians))} deg")
+
+    def value(self, title: str, value: float, unit: str = "") -> None:
+        """Add a number with its unit."""
+        self.line(f"{title} = {rounded(value)} {unit}".rstrip())
+
+    def __str__(self) -> str:
+        return self._text.getvalue()
+
+
+def rounded(value: float, size: float = 1.0) -> str:
+    """Write a number to six decimals, without the zeros at its end; what is below shows as zero.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    size : float
+        Of the greatest number beside it: where that is small, the digits are counted from it.
+
+    Examples
+    --------
+    >>> rounded(1.5707963), rounded(-1.0), rounded(-1e-17)
+    ('1.570796', '-1', '0')
+    >>> rounded(2.5e-7, 2.5e-7), rounded(-1e-20, 2.5e-7)
+    ('2.5e-07', '0')
+    """
+    if 0.0 < size < SMALL:
+        return f"{value:.7g}" if abs(value) > 1e-6 * size else "0"
+    text = f"{round(value, 6) + 0.0:.6f}".rstrip("0").rstrip(".")
+    return text if abs(value) < 1e9 else repr(value)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.spacelib.programs.motions import Motion
-from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import unmasked
 
 JOINT_LAWS = (
     (1.5708, 0.5),

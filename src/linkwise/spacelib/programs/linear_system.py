@@ -16,10 +16,9 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.arrays import read_arrays
 from linkwise.spacelib.linear_systems import linears
-from linkwise.spacelib.programs.formats import NumberFile, save_numbers
-from linkwise.spacelib.programs.layout import Sheet, rounded
-from linkwise.spatial.numbers import numbers
+from linkwise.spacelib.programs.formats import NumberFile, Sheet, rounded, save_numbers
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
 
 NOT_ONE = {"none": "The system has no solution.", "many": "The system has infinitely many solutions."}
 
@@ -235,13 +234,13 @@ def _rounding(columns: FloatArray, added: FloatArray, missed: FloatArray) -> Flo
 
 def _pivot_rows(columns: FloatArray) -> list[int]:
     """The equations from which an elimination takes its pivots, column after column, largest element first."""
-    left, found = columns.copy(), []
+    left, rows = columns.copy(), []
     for k in range(columns.shape[1]):
         i = int(np.abs(left[:, k]).argmax())
         left -= np.outer(left[:, k] / left[i, k], left[i])
         left[i] = 0.0
-        found.append(i)
-    return found
+        rows.append(i)
+    return rows
 
 
 def text(result: LinearSystem) -> str:

@@ -16,7 +16,7 @@ from linkwise.files import open_motion, spacelib_mot
 from linkwise.files.atomic import write_text
 from linkwise.spacelib.arrays import whole
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.hermite import Hermite
+from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def refined(motion: Motion, parts: int) -> Motion:
         return motion
     count = parts * (len(motion.t) - 1) + 1
     t = np.interp(np.arange(count) / parts, np.arange(len(motion.t)), motion.t)
-    q, qp, qpp = Hermite(motion.t, motion.q, motion.qp, motion.qpp)(t)
+    q, qp, qpp = PiecewisePolynomial(motion.t, motion.q, motion.qp, motion.qpp)(t)
     return Motion(motion.dt / parts, t, q, qp, qpp)
 
 

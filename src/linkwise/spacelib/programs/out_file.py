@@ -9,10 +9,10 @@ import numpy as np
 
 from linkwise.errors import FileError, FileProblem, choices, shown
 from linkwise.files.numbers import number
+from linkwise.files.spacelib_out import LABELS
 from linkwise.files.text import read_text
 from linkwise.spacelib.programs.rob_mat import PRINTED
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.spacelib_out import LABELS
 
 LARGEST = 1 << 30
 """Bytes of the largest OUT file that is read."""
@@ -56,18 +56,18 @@ def read_out(path: str | Path) -> OutFile:
     """
     lines = [(k, line.strip()) for k, line in enumerate(read_text(path, LARGEST).splitlines(), 1) if line.strip()]
     width = 1 + 5 * len(LABELS)
-    found, link, links, instants = [], 0, 0, 0
+    collected, link, links, instants = [], 0, 0, 0
     for start in range(0, len(lines), width):
         block = lines[start : start + width]
         link = _link(path, block[0], _next(link, links, instants))
         instants += link == 1
         links = max(links, link)
-        found.append(_matrices(path, block))
-    if not found:
+        collected.append(_matrices(path, block))
+    if not collected:
         raise FileError(path, [FileProblem(0, "the file is empty; expected the matrices of at least one link")])
-    if len(found) != instants * links:
+    if len(collected) != instants * links:
         raise FileError(path, [FileProblem(lines[-1][0], f"the file ends before link {links} of instant {instants}")])
-    values = np.array(found).reshape(instants, links, len(LABELS), 4, 4)
+    values = np.array(collected).reshape(instants, links, len(LABELS), 4, 4)
     return OutFile({name: values[:, :, k] for k, name in enumerate(PRINTED)})
 
 

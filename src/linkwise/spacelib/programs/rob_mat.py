@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, FileError, shown
-from linkwise.files import open_motion, spacelib_dat
+from linkwise.files import open_motion, spacelib_out
 from linkwise.files.atomic import write_text
+from linkwise.files.formats import spacelib_dat
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.model.link import Link
 from linkwise.spacelib.constants import NULL4, ORIGIN, UNIT4, Pri, Rev, Z
 from linkwise.spacelib.inertia import PseDot, actom, jtoj
-from linkwise.spacelib.kinds import JOINT
+from linkwise.spacelib.kinds import JOINT, read
 from linkwise.spacelib.position import dhtom
 from linkwise.spacelib.transformations import mami, mamt, skew
 from linkwise.spacelib.velocity import coriolis, gtom, makel2, veactowh
 from linkwise.spatial.matrix_method import pseudo_inertia
-from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array
-from linkwise.view import spacelib_out
+from linkwise.spatial.validation import unmasked
 
 PRINTED = ("A", "T", "W", "WO", "WA", "H", "HO", "HA", "J", "JO", "FI", "ACTO")
 """The matrices of each link in the order in which they are printed."""
@@ -188,7 +188,7 @@ def robot(rows: Any, gravity: Any, external: Any = (0.0,) * 6, *, physical: bool
             inertias.append(jtoj(mass, jxx, jyy, jzz, jxy, jyz, jxz, *com))
         else:
             inertias.append(pseudo_inertia(mass, com, [[jxx, jxy, jxz], [jxy, jyy, jyz], [jxz, jyz, jzz]]))
-    kinds = tuple(JOINT.read("robot: joint type", int(k) if k in (Rev, Pri) else k) for k in table[:, 0].tolist())
+    kinds = tuple(read(JOINT, "robot: joint type", int(k) if k in (Rev, Pri) else k) for k in table[:, 0].tolist())
     theta, d, b, a, alpha = table[:, 1:6].T
     return Robot(kinds, theta, d, b, a, alpha, np.array(inertias), gtom(*gravity), actom(*external))
 
@@ -262,20 +262,20 @@ def _moved(robot: Robot, at: Array, rate: Array, second: Array, t: Any) -> RobMa
 def _array(name: str, values: Any) -> Array:
     """Numbers as float64; symbols as they are."""
     try:
-        found = np.asarray(unmasked(name, values))
-        return found if found.dtype == object else found.astype(float)
+        array = np.asarray(unmasked(name, values))
+        return array if array.dtype == object else array.astype(float)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} is {shown(values)}; expected an array of numbers") from error
 
 
-def _motions(n: int, *given: Any) -> list[Array]:
+def _motions(n: int, *parts: Any) -> list[Array]:
     """Coordinates, speeds and accelerations as arrays of one shape."""
-    made = [_array(f"rob_mat: {name}", values) for name, values in zip(("q", "qp", "qpp"), given, strict=True)]
-    shapes = [values.shape for values in made]
-    if len(set(shapes)) > 1 or made[0].ndim not in (1, 2) or shapes[0][-1] != n:
-        told = ", ".join(map(str, shapes))
-        raise ArgumentError(f"rob_mat: q, qp and qpp have the shapes {told}; expected ({n},) or (k, {n}) for all three")
-    return made
+    arrays = [_array(f"rob_mat: {name}", values) for name, values in zip(("q", "qp", "qpp"), parts, strict=True)]
+    shapes = [values.shape for values in arrays]
+    if len(set(shapes)) > 1 or arrays[0].ndim not in (1, 2) or shapes[0][-1] != n:
+        listed = ", ".join(map(str, shapes))
+        raise ArgumentError(f"rob_mat: q, qp and qpp have the shapes {listed}; expected ({n},) or (k, {n}) for all three")
+    return arrays
 
 
 def _times(t: Any, shape: tuple[int, ...]) -> Array:
@@ -340,7 +340,7 @@ def run(data: str | Path, motion: str | Path, *, physical: bool = True, read_fir
 def text(result: RobMat) -> Iterator[str]:
     """Lay out the matrices of every link and instant as the manual's program prints them, in parts.
 
-    The labels are those of `linkwise.view.spacelib_out`, with the slips of the listing put right.
+    The labels are those of `linkwise.files.spacelib_out`, with the slips of the listing put right.
     """
     k = result.t.size
     parts = [np.asarray(getattr(result, name)) for name in PRINTED]

@@ -14,11 +14,11 @@ import numpy as np
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.spacelib.constants import ORIGIN, Pri, Rev, U, Z
 from linkwise.spacelib.position import rotat34
-from linkwise.spacelib.programs.layout import Sheet
+from linkwise.spacelib.programs.formats import Sheet
 from linkwise.spacelib.transformations import mami, miam
 from linkwise.spacelib.velocity import makel2
-from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import Array
+from linkwise.spatial.validation import unmasked
 
 Q = (pi / 4, pi / 6, 0.5)
 QP = (5 * pi / 4, 5 * pi / 4, -0.5)
@@ -113,10 +113,10 @@ def robscara(q: Any = Q, qp: Any = QP, sense: str = "down") -> RobScara:
 
 
 def _three(name: str, values: Any) -> list[Any]:
-    found = list(np.asarray(unmasked(name, values)).ravel())
-    if len(found) != 3:
-        raise ArgumentError(f"robscara: {name} has {len(found)} entries; expected alpha, beta and h*")
-    return found
+    entries = list(np.asarray(unmasked(name, values)).ravel())
+    if len(entries) != 3:
+        raise ArgumentError(f"robscara: {name} has {len(entries)} entries; expected alpha, beta and h*")
+    return entries
 
 
 def text(result: RobScara) -> str:

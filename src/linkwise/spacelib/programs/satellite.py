@@ -15,10 +15,10 @@ from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import X, Y, Z
 from linkwise.spacelib.points import distp
 from linkwise.spacelib.position import mtoscrew, screwtom
-from linkwise.spacelib.programs.layout import Sheet
+from linkwise.spacelib.programs.formats import Sheet
 from linkwise.spacelib.transformations import invers, rad
-from linkwise.spatial.numbers import unmasked
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import unmasked
 
 P1 = (0.875, 2.1, 1.5, 1.0)
 P2 = (1.75, 2.1, 3.2, 1.0)
@@ -110,18 +110,18 @@ def satellite(P1: Any = P1, P2: Any = P2, turn: float = TURN) -> Satellite:
 def _point(name: str, value: Any) -> FloatArray:
     """The three coordinates of a point."""
     try:
-        found = np.asarray(unmasked(name, value), dtype=float).ravel()
+        point = np.asarray(unmasked(name, value), dtype=float).ravel()
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.size not in (3, 4) or not np.isfinite(found).all() or (found.size == 4 and found[3] != 1.0):
+        point = np.empty(0)
+    if point.size not in (3, 4) or not np.isfinite(point).all() or (point.size == 4 and point[3] != 1.0):
         raise ArgumentError(f"satellite: {name} is {value!r}; expected a point (3,), or (4,) that ends in 1")
-    return found[:3]
+    return point[:3]
 
 
 def _position(axes: Any, origin: FloatArray) -> FloatArray:
-    made = np.eye(4)
-    made[:3, :3], made[:3, 3] = axes, origin
-    return made
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = axes, origin
+    return pose
 
 
 def text(result: Satellite) -> str:

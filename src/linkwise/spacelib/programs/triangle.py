@@ -12,7 +12,7 @@ from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import Y, Z
 from linkwise.spacelib.frames import frame4p
 from linkwise.spacelib.position import mtoscrew
-from linkwise.spacelib.programs.layout import Sheet
+from linkwise.spacelib.programs.formats import Sheet
 from linkwise.spacelib.transformations import invers
 from linkwise.spatial.scalar import Array
 
@@ -88,10 +88,10 @@ def triangle(before: Any = BEFORE, after: Any = AFTER) -> Triangle:
 
 
 def _three(name: str, points: Any) -> list[Any]:
-    found = list(points)
-    if len(found) != 3:
-        raise ArgumentError(f"triangle: {name} has {len(found)} points; expected three")
-    return found
+    corners = list(points)
+    if len(corners) != 3:
+        raise ArgumentError(f"triangle: {name} has {len(corners)} points; expected three")
+    return corners
 
 
 def text(result: Triangle) -> str:

@@ -77,8 +77,8 @@ def read_two_links(path: str | Path) -> TwoLinks:
     file.finish()
     J1, J2 = (_inertia(path, link, row, line) for link, row, line in zip((1, 2), rows, ends, strict=True))
     if not (np.array_equal(W1[:3, :3], -W1[:3, :3].T) and not W1[3].any()):
-        what = "the velocity matrix of link 1 must be skew-symmetric but for its last column, and end in a row of zeros"
-        raise FileError(path, [FileProblem(speed_line, what)])
+        message = "the velocity matrix of link 1 must be skew-symmetric but for its last column, and end in a row of zeros"
+        raise FileError(path, [FileProblem(speed_line, message)])
     return TwoLinks(J1, J2, W1, _position(path, m1, file.line))
 
 
@@ -155,6 +155,6 @@ def _position(path: str | Path, m: FloatArray, line: int) -> FloatArray:
     with np.errstate(all="ignore"):
         off = float(np.abs(R @ R.T - np.eye(3)).max())
     if not off <= _ROUNDED or np.linalg.det(R) < 0.0 or m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-        what = "the position matrix of link 1 must hold a rotation, right-handed, and end in the row 0 0 0 1"
-        raise FileError(path, [FileProblem(line, what)])
+        message = "the position matrix of link 1 must hold a rotation, right-handed, and end in the row 0 0 0 1"
+        raise FileError(path, [FileProblem(line, message)])
     return np.asarray(normal(m)) if off > 1e-12 else m

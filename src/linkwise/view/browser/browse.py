@@ -1,4 +1,4 @@
-"""What the browser shows, from Python: the viewer, which does not block, and the page that plays by itself."""
+"""Entry points of the browser view: `browse` starts the viewer, `export` writes a page that plays without a server."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from linkwise.view.browser.server import LOOPBACK
 if TYPE_CHECKING:
     from linkwise.files.options import Options
     from linkwise.files.packages import Folders
-    from linkwise.files.shape import Shape
-    from linkwise.mechanism import Mechanism
+    from linkwise.model.shape import Shape
+    from linkwise.model.tree import Tree
     from linkwise.view.browser.viewer import Viewer
 
 
 def browse(
-    mechanism: Mechanism | str | os.PathLike[str],
+    mechanism: Tree | str | os.PathLike[str],
     motion: Any = None,
     *,
     q: Any = None,
@@ -34,7 +34,7 @@ def browse(
     mechanism : Mechanism or path
         A mechanism, or a description file, whose meshes and shapes are shown too.
     motion : Trajectory, path or (t, q), optional
-        What can be played; see `linkwise.view.motions.motion.Motion.of`.
+        What can be played; see `linkwise.view.motion.motion.Motion.of`.
     q : (nq,) array_like, optional
         Coordinates to begin with, rad or m; by default those of the motion, else zero or the limit next to it, loops closed.
     physical : bool
@@ -69,21 +69,12 @@ def browse(
     """
     from linkwise.view.browser.viewer import Viewer
 
-    given = _given(mechanism, motion, physical, options)
-    return Viewer(
-        given.mechanism,
-        given.motion,
-        q=q,
-        shapes=given.shapes,
-        folder=given.folder,
-        package_dirs=given.package_dirs,
-        host=host,
-        port=port,
-    )
+    described = _given(mechanism, motion, physical, options)
+    return Viewer(**described._asdict(), q=q, host=host, port=port)
 
 
 def export(
-    mechanism: Mechanism | str | os.PathLike[str],
+    mechanism: Tree | str | os.PathLike[str],
     motion: Any,
     path: str | os.PathLike[str],
     *,
@@ -136,31 +127,22 @@ def export(
     """
     from linkwise.view.browser import export as written
 
-    given = _given(mechanism, motion, physical, options)
-    written.export(
-        given.mechanism,
-        given.motion,
-        Path(path),
-        q=q,
-        shapes=given.shapes,
-        folder=given.folder,
-        package_dirs=given.package_dirs,
-        rate=rate,
-    )
+    described = _given(mechanism, motion, physical, options)
+    written.export(**described._asdict(), path=Path(path), q=q, rate=rate)
     return Path(path)
 
 
 class _Given(NamedTuple):
     """What is shown, and what its description says of its looks."""
 
-    mechanism: Mechanism
+    mechanism: Tree
     motion: Any
     shapes: tuple[Shape, ...] = ()
     folder: Path | None = None
     package_dirs: Folders = ()
 
 
-def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any, physical: bool, options: Options) -> _Given:
+def _given(mechanism: Tree | str | os.PathLike[str], motion: Any, physical: bool, options: Options) -> _Given:
     """Read a description, and the motion for it; a mechanism is taken as it is."""
     from linkwise.model.tree import Tree
 
@@ -171,9 +153,11 @@ def _given(mechanism: Mechanism | str | os.PathLike[str], motion: Any, physical:
     if not isinstance(mechanism, str | os.PathLike):
         raise ArgumentError(f"mechanism is {mechanism!r}; expected a Mechanism or the path of a description")
     from linkwise.files import read
-    from linkwise.view.motions.motion import Motion
+    from linkwise.view.motion.motion import Motion
 
     path = Path(mechanism)
-    found = read(path, physical=physical, **options)
-    played = None if motion is None else Motion.of(found.mechanism, motion, external=found.external)
-    return _Given(found.mechanism, played, tuple(found.shapes), path.resolve().parent, options.get("package_dirs", ()))
+    description = read(path, physical=physical, **options)
+    played = None if motion is None else Motion.of(description.mechanism, motion, external=description.external)
+    return _Given(
+        description.mechanism, played, tuple(description.shapes), path.resolve().parent, options.get("package_dirs", ())
+    )

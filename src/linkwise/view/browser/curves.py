@@ -1,27 +1,94 @@
-"""The curves beside the picture: of a motion as far as it has been played, or of what the hand has done last."""
+"""The curves of a motion: plots beside the picture, and drawings in HTML (SVG) in the page that plays by itself."""
 
 from __future__ import annotations
 
 import html
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.model.table import plain
+from linkwise.model.formatting.table import number, plain
+from linkwise.plot.figure import colour, shortened, style
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.browser.groups import DASHES, TITLES, Group, groups
-from linkwise.view.browser.history import SECONDS
-from linkwise.view.figure import colour, shortened, style
+from linkwise.view.browser.motion_buffer import SECONDS
+from linkwise.view.motion.motion import Motion
 
 if TYPE_CHECKING:
     from viser import GuiApi
 
-    from linkwise.view.motions import Motion
+TITLES = {"position": "Positions", "speed": "Speeds", "effort": "Efforts"}
+"""The kinds of curves that are drawn, and what is written over them."""
+
+MOST_CURVES = 12
+"""In one plot."""
+
+DASHES = {"-": (), "--": (6, 4), ":": (2, 3), "-.": (6, 3, 2, 3)}
+"""Lengths of dashes and gaps, pixels, of each style of line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The curves of one plot.
+
+    Attributes
+    ----------
+    kind, unit : str
+        What they are and in what.
+    t : ndarray (m,)
+        s from the first instant.
+    columns : ndarray (m, k)
+        A curve a column.
+    names : tuple of str
+        Of the curves.
+    left_out : int
+        How many more there would be.
+    """
+
+    kind: str
+    unit: str
+    t: FloatArray
+    columns: FloatArray
+    names: tuple[str, ...]
+    left_out: int
+
+
+def groups(motion: Motion, points: int) -> Iterator[Group]:
+    """Yield the plots of a motion, each with at most so many points; no efforts where they are not known.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> moved = Motion.of(robots.scara_icomatic(), ([0.0, 1.0], [[0.0, 0.0, 0.0], [1.0, 0.5, 0.1]]))
+    >>> [(group.kind, group.unit, group.names) for group in groups(moved, 300)][:2]
+    [('position', 'rad', ('link1', 'link2')), ('position', 'm', ('link3',))]
+    """
+    for kind in TITLES:
+        if kind == "effort" and motion.efforts is None:
+            continue
+        t, columns, names, units = motion.series(kind, points)
+        for unit in dict.fromkeys(units):
+            all_of_it = [k for k, other in enumerate(units) if other == unit]
+            few = all_of_it[:MOST_CURVES]
+            yield Group(kind, unit, t, np.asarray(columns)[:, few], tuple(names[k] for k in few), len(all_of_it) - len(few))
+
+
+# ── plots in the viewer ───────────────────────────────────────────────────────────────────────────
+
 
 HELD = {**TITLES, "effort": "Efforts that hold it still"}
 
 MOST_POINTS, HEIGHT = 300, 190
 """Points of a curve, and the height of a plot in pixels."""
+
+
+WIDTH = 420
+LEFT, RIGHT, TOP, BOTTOM = 58, 8, 10, 34
+"""Pixels around the axes, in which their numbers and words stand."""
+
+TICKS = 5
 
 
 class PlayedCurves:
@@ -37,13 +104,13 @@ class PlayedCurves:
 
     def __init__(self, gui: GuiApi, motion: Motion) -> None:
         self._groups = list(groups(motion, MOST_POINTS))
-        self._plots = [_plot(gui, TITLES[one.kind], one, one.t, _range(one.columns)) for one in self._groups]
+        self._plots = [_plot(gui, TITLES[group.kind], group, group.t, _range(group.columns)) for group in self._groups]
         _say_why(gui, motion)
 
     def show(self, time: float) -> None:
         """Draw every curve up to a time, s."""
-        for plot, one in zip(self._plots, self._groups, strict=True):
-            plot.data = (one.t, *np.ascontiguousarray(np.where((one.t <= time)[:, None], one.columns, np.nan).T))
+        for plot, group in zip(self._plots, self._groups, strict=True):
+            plot.data = (group.t, *np.ascontiguousarray(np.where((group.t <= time)[:, None], group.columns, np.nan).T))
 
 
 class LiveCurves:
@@ -58,15 +125,17 @@ class LiveCurves:
     """
 
     def __init__(self, gui: GuiApi, past: Motion) -> None:
-        self._plots = {
-            (one.kind, one.unit): _plot(gui, HELD[one.kind], one, one.t - SECONDS, None) for one in groups(past, MOST_POINTS)
-        }
+        shown = groups(past, MOST_POINTS)
+        self._plots = {(g.kind, g.unit): _plot(gui, HELD[g.kind], g, g.t - SECONDS, None) for g in shown}
         _say_why(gui, past)
 
     def show(self, past: Motion, ended: float) -> None:
         """Draw the past, which ended some seconds ago."""
-        for one in groups(past, MOST_POINTS):
-            self._plots[one.kind, one.unit].data = (one.t - past.duration - ended, *np.ascontiguousarray(one.columns.T))
+        for group in groups(past, MOST_POINTS):
+            self._plots[group.kind, group.unit].data = (
+                group.t - past.duration - ended,
+                *np.ascontiguousarray(group.columns.T),
+            )
 
 
 def _plot(gui: GuiApi, title: str, group: Group, t: FloatArray, y: Any) -> Any:
@@ -99,3 +168,87 @@ def _range(columns: FloatArray) -> tuple[float, float]:
     low, high = float(np.nanmin(columns)), float(np.nanmax(columns))
     room = 0.06 * (high - low) or max(abs(high), 1.0) * 0.1
     return low - room, high + room
+
+
+# ── drawings in a page ────────────────────────────────────────────────────────────────────────────
+
+
+def svg_plot(t: FloatArray, columns: FloatArray, names: Sequence[str], title: str, unit: str) -> str:
+    """Write curves as a figure in HTML: an SVG drawing, and the names of the curves below it.
+
+    Parameters
+    ----------
+    t : (m,) ndarray
+        s.
+    columns : (m, k) ndarray
+        A curve a column; where it is not finite it has a gap.
+    names : sequence of str
+        Of the curves; written as they are, marks of HTML escaped.
+    title, unit : str
+        What they are, and in what.
+
+    Examples
+    --------
+    >>> drawing = svg_plot(np.array([0.0, 1.0]), np.array([[0.0], [2.0]]), ["<a>"], "Positions", "rad")
+    >>> "&lt;a&gt;" in drawing, "<a>" in drawing
+    (True, False)
+    """
+    across = _Axis(t, LEFT, WIDTH - RIGHT)
+    up = _Axis(columns, HEIGHT - BOTTOM, TOP)
+    lines = "".join(_curve(k, across.at(t), up.at(column)) for k, column in enumerate(columns.T))
+    heading = f"{title} [{unit}]"
+    drawing = (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(heading)}">'
+        f"{''.join(_grid(across, up))}{lines}"
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">t [s]</text></svg>'
+    )
+    keys = "".join(_key(k, name) for k, name in enumerate(names))
+    return f'<figure><figcaption>{html.escape(heading)}</figcaption>{drawing}<div class="keys">{keys}</div></figure>'
+
+
+class _Axis:
+    """One axis: round numbers along it, and the pixel of a value."""
+
+    def __init__(self, values: FloatArray, first: float, last: float) -> None:
+        finite = values[np.isfinite(values)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        least = 1e-6 * max(abs(low), abs(high))
+        if high - low <= least:  # what does not change is drawn in the middle
+            half = 0.5 * abs(low) or 1.0
+            low, high = low - half, high + half
+        room = 0.05 * (high - low) if first > last else 0.0
+        self.low, self.high, self.first, self.last = low - room, high + room, first, last
+
+    def at(self, values: FloatArray) -> FloatArray:
+        return np.asarray(self.first + (values - self.low) / (self.high - self.low) * (self.last - self.first))
+
+    def ticks(self) -> FloatArray:
+        power = 10.0 ** math.floor(math.log10((self.high - self.low) / TICKS))
+        step = next(k * power for k in (1, 2, 5, 10) if k * power * TICKS >= self.high - self.low)
+        return np.asarray(np.arange(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1) * step)
+
+
+def _grid(across: _Axis, up: _Axis) -> Iterator[str]:
+    for value, x in zip(across.ticks(), across.at(across.ticks()), strict=True):
+        yield f'<path class="grid" d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}"/>'
+        yield f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 14}" text-anchor="middle">{number(value)}</text>'
+    for value, y in zip(up.ticks(), up.at(up.ticks()), strict=True):
+        yield f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
+        yield f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{number(value)}</text>'
+
+
+def _curve(k: int, x: FloatArray, y: FloatArray) -> str:
+    """Write one curve; a point that is not finite is left out and begins a new stroke."""
+    finite = np.isfinite(x) & np.isfinite(y)
+    marks = np.where(np.concatenate(([False], finite[:-1])), "L", "M")
+    points = "".join(f"{m}{a:.1f} {b:.1f}" for m, a, b in zip(marks[finite], x[finite], y[finite], strict=True))
+    return f'<path class="curve" d="{points}" {_pen(k)}/>'
+
+
+def _pen(k: int) -> str:
+    return f'stroke="{colour(k)}" stroke-dasharray="{" ".join(map(str, DASHES[style(k)]))}"'
+
+
+def _key(k: int, name: str) -> str:
+    line = f'<path d="M0 4H22" {_pen(k)} stroke-width="2"/>'
+    return f'<span><svg viewBox="0 0 22 8" class="key">{line}</svg>{html.escape(shortened(plain(name)))}</span>'

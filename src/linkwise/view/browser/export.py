@@ -1,9 +1,11 @@
-"""One file with a mechanism in 3-D, its motion, its table and its curves, which plays in any browser without a network."""
+"""Export of one HTML file with the mechanism in 3-D, its motion, table and curves, which plays without a network."""
 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +15,28 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown
 from linkwise.files.atomic import write_text
 from linkwise.files.packages import Folders
-from linkwise.files.shape import Shape
-from linkwise.mechanism import Mechanism
-from linkwise.model.table import html as table_html
-from linkwise.model.table import number, plain
-from linkwise.view.browser.export_plots import plot
-from linkwise.view.browser.export_recording import Recording, record
-from linkwise.view.browser.groups import TITLES, groups
-from linkwise.view.drawing.skeleton import coordinates
-from linkwise.view.motions.motion import Motion, motion_of
+from linkwise.model.formatting.mechanism_tables import html as table_html
+from linkwise.model.formatting.table import number, plain
+from linkwise.model.shape import Shape
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+from linkwise.view.browser.curves import TITLES, groups, svg_plot
+from linkwise.view.browser.painter import BrowserPainter, Track
+from linkwise.view.browser.server import make_server, stop
+from linkwise.view.motion.motion import Motion, motion_of
+from linkwise.view.scene import coordinates
 
 MOST_POINTS = 400
 """Of one curve."""
 
 FASTEST = 120.0
 """Most pictures a second."""
+
+MOST_MESSAGES = 600_000
+"""Placements in one recording, about 14 MB in the page: a longer motion is recorded with fewer pictures a second."""
+
+MARK = 1.2345e300
+"""Begins a row of numbers that nothing else in a message is."""
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; "
@@ -36,8 +45,30 @@ POLICY = (
 """What the page may do: the browser itself refuses to fetch anything from elsewhere."""
 
 
+@dataclass(frozen=True)
+class Recording:
+    """A page of viser's with a motion in it.
+
+    Attributes
+    ----------
+    page : str
+        HTML that fetches nothing.
+    frames : int
+        Pictures in it.
+    rate : float
+        Pictures a second; 0 for a mechanism at rest.
+    remarks : tuple of str
+        What of the mechanism's shapes could not be shown, and why.
+    """
+
+    page: str = field(repr=False)
+    frames: int
+    rate: float
+    remarks: tuple[str, ...]
+
+
 def export(
-    mechanism: Mechanism,
+    mechanism: Tree,
     motion: Any,
     path: str | Path,
     *,
@@ -54,7 +85,7 @@ def export(
     mechanism : Mechanism
         What is shown.
     motion : Motion, Trajectory, path, (t, q) or None
-        What is played, see `linkwise.view.motions.motion.Motion.of`; None for a mechanism at rest.
+        What is played, see `linkwise.view.motion.motion.Motion.of`; None for a mechanism at rest.
     path : str or Path
         The file, written whole or not at all.
     q : (nq,) array_like, optional
@@ -129,7 +160,7 @@ font:13px/1.4 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
 """
 
 
-def _page(mechanism: Mechanism, motion: Motion | None, recording: Recording) -> Iterator[str]:
+def _page(mechanism: Tree, motion: Motion | None, recording: Recording) -> Iterator[str]:
     """Yield viser's page with a policy, a title and a panel of our own put in."""
     title = html.escape(plain(mechanism.name))
     page = recording.page
@@ -163,9 +194,115 @@ def _said(motion: Motion | None, recording: Recording) -> Iterator[str]:
 
 
 def _plots(motion: Motion) -> Iterator[str]:
-    for one in groups(motion, MOST_POINTS):
-        yield plot(one.t, one.columns, one.names, TITLES[one.kind], one.unit)
-        if one.left_out:
-            yield f"<p>and {one.left_out} more</p>"
+    for group in groups(motion, MOST_POINTS):
+        yield svg_plot(group.t, group.columns, group.names, TITLES[group.kind], group.unit)
+        if group.left_out:
+            yield f"<p>and {group.left_out} more</p>"
     if motion.efforts is None:
         yield f"<p>No efforts: {html.escape(plain(motion.why_no_efforts))}</p>"
+
+
+# ── the recording ─────────────────────────────────────────────────────────────────────────────────
+
+
+def record(
+    mechanism: Tree,
+    motion: Motion | None,
+    q: FloatArray | None,
+    shapes: Sequence[Shape],
+    folder: str | Path | None,
+    package_dirs: Folders,
+    rate: float,
+) -> Recording:
+    """Record a motion, or one position, on a server of its own that nobody else sees.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What moves.
+    motion : Motion or None
+        How; None for rest.
+    q : (nq,) ndarray or None
+        The position at rest.
+    shapes, folder, package_dirs
+        As for `BrowserPainter`.
+    rate : float
+        Pictures a second, fewer where they would be more than `MOST_MESSAGES` placements.
+    """
+    times = instants(motion.duration, rate, len(mechanism.links)) if motion is not None else np.zeros(1)
+    path = None if motion is None else positions(motion, times)
+    server = make_server(port=0)
+    try:
+        painter = BrowserPainter(
+            server, mechanism, shapes, folder, package_dirs, q=q if path is None else path[0], along=path
+        )
+        recorder: Any = server.get_scene_serializer()
+        if path is not None:
+            # What `insert_sleep` and `BrowserPainter.show` would record one by one, in a twentieth of the time.
+            recorder._messages.extend(messages(painter.tracks(path), times))
+            recorder._time = float(times[-1])
+        page = str(recorder.as_html())
+    finally:
+        stop(server)
+    shown = (len(times) - 1) / float(times[-1]) if len(times) > 1 else 0.0
+    return Recording(page, len(times), shown, painter.remarks)
+
+
+def instants(duration: float, rate: float, links: int) -> FloatArray:
+    """Return the times (m,) s at which pictures are taken, from 0 to the end, evenly.
+
+    Examples
+    --------
+    >>> instants(1.0, 4.0, 6).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    >>> instants(3600.0, 30.0, 30).size
+    10000
+    """
+    if duration <= 0.0:
+        return np.zeros(1)
+    most = max(2, MOST_MESSAGES // (2 * max(links, 1)))
+    return np.linspace(0.0, duration, min(most, 1 + max(1, math.ceil(duration * rate))))
+
+
+def positions(motion: Motion, times: FloatArray) -> FloatArray:
+    """Return the coordinates (m, nq) of a motion at times (m,)."""
+    return np.array([motion.at(float(time)) for time in times])
+
+
+def messages(tracks: Sequence[Track], times: FloatArray) -> Iterator[tuple[float, Any]]:
+    """Yield what a page is told at each of the times but the first, each message as the bytes that it becomes."""
+    import msgspec
+
+    moving = [track for track in tracks if float(np.ptp(track.values, axis=0).max()) > 0.0]
+    written = [_written(track) for track in moving]
+    for k in range(1, len(times)):
+        for head, values, tail in written:
+            yield float(times[k]), msgspec.Raw(head + values[k].tobytes() + tail)
+
+
+def _written(track: Track) -> tuple[bytes, npt.NDArray[np.uint8], bytes]:
+    """Return what stands in each message of a track before its numbers, the numbers (m, b) in bytes, and what follows."""
+    import msgspec
+
+    count = track.values.shape[1]
+    marks = tuple(MARK + k for k in range(count))
+    before, numbers, after = msgspec.msgpack.encode(_message(track, marks)).partition(msgspec.msgpack.encode(marks))
+    assert numbers, "the numbers are in the message"
+    values = np.empty((len(track.values), 1 + 5 * count), dtype=np.uint8)
+    values[:, 0] = 0x90 + count  # MessagePack: an array of so many, each 0xca and four bytes, the highest first
+    elements = values[:, 1:].reshape(-1, count, 5)
+    elements[..., 0] = 0xCA
+    elements[..., 1:] = track.values.astype(">f4").view(np.uint8).reshape(-1, count, 4)
+    return before, values, after
+
+
+def _message(track: Track, values: tuple[float, ...]) -> dict[str, Any]:
+    """Return the message by which viser sets a property of a node."""
+    from viser import _messages as made
+
+    name = track.node.name
+    if track.what == "scale":
+        return made.SceneNodeUpdateMessage(name, {"scale": values}).as_serializable_dict()
+    kind: Any = made.SetPositionMessage if track.what == "position" else made.SetOrientationMessage
+    message: dict[str, Any] = kind(name, values).as_serializable_dict()
+    return message

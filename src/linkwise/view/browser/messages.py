@@ -1,4 +1,4 @@
-"""What pages may say to the viewer: the few messages that its own page sends, with values that can be; junk is dropped."""
+"""Filter of incoming messages: only those that the viewer's own page sends, with valid values, are admitted."""
 
 from __future__ import annotations
 

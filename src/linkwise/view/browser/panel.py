@@ -1,4 +1,4 @@
-"""The panels of the viewer: sliders, the target, the motion with its curves, the table; each says what it asks for."""
+"""The control panels of the viewer: sliders, target, playback, curves and table."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import html
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwise.model.table import plain
+from linkwise.model.formatting.mechanism_tables import html as table_html
+from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.curves import LiveCurves, PlayedCurves
 from linkwise.view.browser.sliders import Scale
+from linkwise.view.motion.motion import Motion
 
 if TYPE_CHECKING:
     import viser
-
-    from linkwise.view.motions.motion import Motion
 
 Ask = Callable[[Any, Any], None]
 """Takes what is asked for and its value; see `Inbox.put`."""
@@ -111,9 +111,9 @@ class Panel:
         """Say where the tool is, or why something does not go."""
         colour = "#2b8a3e" if well else "#c92a2a"
         style = f"padding:2px 14px;font-size:0.85em;color:{colour};white-space:pre-line"
-        made = f'<div style="{style}">{html.escape(text)}</div>'
-        if self._status.content != made:
-            self._status.content = made
+        content = f'<div style="{style}">{html.escape(text)}</div>'
+        if self._status.content != content:
+            self._status.content = content
 
     def show_time(self, time: float, playing: bool) -> None:
         """Set the slider of time, s, and the name of the button."""
@@ -147,7 +147,7 @@ class Panel:
                 self._ask(key, value(event.target.value))
 
     def _make_sliders(self) -> list[Any]:
-        made = []
+        sliders = []
         with self._gui.add_folder("Joints"):
             for k, scale in enumerate(self._scales):
                 at = scale.shown(0.0)
@@ -155,10 +155,10 @@ class Panel:
                     scale.label, scale.least, scale.most, scale.step, initial_value=at, hint=scale.hint
                 )
                 self._on_update(slider, ("joint", k))
-                made.append(slider)
+                sliders.append(slider)
             button = self._gui.add_button("Back to the start", hint="the coordinates that the viewer was opened with")
             button.on_click(lambda _: self._ask("reset", True))
-        return made
+        return sliders
 
     def _make_target(self, held: Mapping[str, int]) -> None:
         self._held = {NO_TARGET: None, **held}
@@ -189,7 +189,7 @@ def table(tree: Tree) -> str:
     """Return the table of a mechanism as HTML that is scrolled where it is too wide."""
     style = "font-size:0.8em;overflow-x:auto;padding:4px 14px"
     cells = ".mechanism td,.mechanism th{white-space:nowrap;padding:1px 6px}"
-    return f'<style>{cells}</style><div class="mechanism" style="{style}">{tree._repr_html_()}</div>'
+    return f'<style>{cells}</style><div class="mechanism" style="{style}">{table_html(tree)}</div>'
 
 
 def _remarks(remarks: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The server of the viewer: on this machine alone unless told otherwise, deaf to pages of other origins, silent."""
+"""The viewer's server: binds to the loopback address by default, rejects other origins and hosts, prints nothing."""
 
 from __future__ import annotations
 
@@ -188,11 +188,11 @@ def refusal(names: frozenset[str], hosts: Sequence[str], origins: Sequence[str])
 
 def _host_name(url: str) -> str | None:
     try:
-        found = urlsplit(url)
-        _ = found.port
+        parts = urlsplit(url)
+        _ = parts.port
     except ValueError:
         return None
-    return None if found.username is not None or found.path else found.hostname
+    return None if parts.username is not None or parts.path else parts.hostname
 
 
 def _is_address(name: str) -> bool:

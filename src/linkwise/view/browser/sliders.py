@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.model.table import plain
+from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
@@ -74,7 +74,7 @@ def scales(tree: Tree, size: float, moved: FloatArray | None = None) -> tuple[Sc
         Values that joints take in a motion: the sliders reach them all.
     """
     limits, values = tree.limits, None if moved is None else moved.reshape(-1, tree.n)
-    found = []
+    sliders = []
     for k, (name, slides) in enumerate(zip(tree.names, tree.slides, strict=True)):
         factor = 1.0 if slides else math.pi / 180.0
         usual = _round_up(size) if slides else TURN / 2
@@ -85,11 +85,11 @@ def scales(tree: Tree, size: float, moved: FloatArray | None = None) -> tuple[Sc
         if values is not None and values.size:
             least, most = min(least, float(values[:, k].min()) / factor), max(most, float(values[:, k].max()) / factor)
         unit, endless = ("m", False) if slides else ("deg", free)
-        told = "no limits" if free else f"from {least:.6g} to {most:.6g} {unit}"
-        label, hint = f"{plain(name)} [{unit}]", f"{unit}; {told}"
+        ends = "no limits" if free else f"from {least:.6g} to {most:.6g} {unit}"
+        label, hint = f"{plain(name)} [{unit}]", f"{unit}; {ends}"
         step = _step(most - least)
-        found.append(Scale(label, *_within(least, most, step), step, factor, endless, hint))
-    return tuple(found)
+        sliders.append(Scale(label, *_within(least, most, step), step, factor, endless, hint))
+    return tuple(sliders)
 
 
 def _within(least: float, most: float, step: float) -> tuple[float, float]:

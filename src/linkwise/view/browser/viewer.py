@@ -1,4 +1,4 @@
-"""The viewer itself: one thread that reads what was asked for, moves the mechanism, and shows it."""
+"""The viewer: one thread that handles user events, moves the mechanism and updates the page."""
 
 from __future__ import annotations
 
@@ -9,33 +9,29 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.files.packages import Folders
-from linkwise.model.limits import resting
-from linkwise.model.table import plain
-from linkwise.solve.dragging.follower import Dragged, Follower
-from linkwise.spatial.quaternion import rotation_quaternion
+from linkwise.inverse_kinematics.interactive.follower import Dragged, Follower
+from linkwise.kinematics.configuration import resting
+from linkwise.model.formatting.table import plain
+from linkwise.model.shape import Shape
+from linkwise.model.tree import Tree
+from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.browser.fitted import keep_fitted
-from linkwise.view.browser.history import SECONDS, History
-from linkwise.view.browser.inbox import Inbox
+from linkwise.view.browser.event_queue import Inbox
+from linkwise.view.browser.motion_buffer import SECONDS, History
+from linkwise.view.browser.painter import BrowserPainter, keep_fitted, start
 from linkwise.view.browser.panel import Panel
-from linkwise.view.browser.scene import Scene, start
+from linkwise.view.browser.playback import Playback
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
 from linkwise.view.browser.sliders import scales
-from linkwise.view.browser.target_pose import pose_of
-from linkwise.view.drawing.skeleton import coordinates, skeleton
-from linkwise.view.motions.motion import motion_of
-from linkwise.view.motions.playback import Playback
-
-if TYPE_CHECKING:
-    from linkwise.files.shape import Shape
-    from linkwise.mechanism import Mechanism
+from linkwise.view.motion.motion import motion_of
+from linkwise.view.scene import coordinates, evaluate, lay_out
 
 FRAME, SHORTEST, IDLE = 1.0 / 60.0, 1.0 / 120.0, 0.5
 """Seconds between two pictures of a motion; at least between two that are asked for; and that nothing may happen before the
@@ -62,7 +58,7 @@ class Viewer:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: Tree,
         motion: Any = None,
         *,
         q: Any = None,
@@ -142,7 +138,7 @@ class Viewer:
             raise self._failed
 
     def close(self) -> None:
-        """Stop the server; the page stays as it is, and deaf."""
+        """Stop the server; an open page keeps its last picture and does not respond."""
         if not self._closed.is_set():
             self._closed.set()
             self._inbox.put("close", True)
@@ -162,8 +158,8 @@ class Viewer:
 
     def _repr_html_(self) -> str:
         """Return a link to the page, for notebooks."""
-        said = "closed" if self._closed.is_set() else f'<a href="{html.escape(self.url)}" target="_blank">{self.url}</a>'
-        return f"Viewer of {html.escape(plain(self._mechanism.name))}: {said}"
+        state = "closed" if self._closed.is_set() else f'<a href="{html.escape(self.url)}" target="_blank">{self.url}</a>'
+        return f"Viewer of {html.escape(plain(self._mechanism.name))}: {state}"
 
     # ── the page ──────────────────────────────────────────────────────────────────────────────────
 
@@ -183,9 +179,9 @@ class Viewer:
 
     def _make_page(self, shapes: Sequence[Shape], folder: str | Path | None, package_dirs: Folders) -> None:
         tree, motion = self._mechanism, self._motion
-        self._size = skeleton(tree, self._first).extent
+        self._size = lay_out(tree, self._first).extent
         self._scales = scales(tree, self._size, None if motion is None else motion.q[:, tree.nq - tree.n :])
-        self._scene = Scene(
+        self._scene = BrowserPainter(
             self._server, tree, shapes, folder, package_dirs, q=self._first, along=None if motion is None else motion.q
         )
         keep_fitted(self._server)
@@ -199,7 +195,7 @@ class Viewer:
             self._inbox.put,
             past=self._history.motion(),
             motion=motion,
-            meshes=self._scene.has_meshes,
+            meshes=bool(self._scene.shapes),
             names=self._scene.names,
             remarks=self.remarks,
         )
@@ -315,9 +311,9 @@ class Viewer:
         if follower is not self._follower or self._target is None:
             return
         self._halt()
-        found = follower.follow(pose, self._q)
-        self._take(found)
-        if not found.settled:
+        dragged = follower.follow(pose, self._q)
+        self._take(dragged)
+        if not dragged.settled:
             self._inbox.offer("drag", asked)
         elif phase == "end":
             self._move_target()
@@ -325,19 +321,23 @@ class Viewer:
     def _move_target(self) -> None:
         """Put the target where the link is."""
         if self._target is not None:
-            pose = self._mechanism.forward_kinematics(self._q, self._followed)
+            pose = self._pose()
             with self._server.atomic():
                 self._target.position = pose[:3, 3]
                 self._target.wxyz = rotation_quaternion(pose[:3, :3])
 
-    def _take(self, found: Dragged) -> None:
-        self._q = np.array(found.q, dtype=float)
+    def _pose(self) -> FloatArray:
+        """Return the frame (4, 4) that the target is for, where it is shown."""
+        return np.asarray(evaluate(self._mechanism, "forward_kinematics", self._q, link=self._followed))
+
+    def _take(self, dragged: Dragged) -> None:
+        self._q = np.array(dragged.q, dtype=float)
         self._show(sliders=True)
-        self._say_where("" if found.reached else found.reason)
+        self._say_where("" if dragged.reached else dragged.reason)
 
     def _say_where(self, why: str = "") -> None:
         """Say where the frame is that the target is for, and why it is not elsewhere."""
-        pose = self._mechanism.forward_kinematics(self._q, self._followed)
+        pose = self._pose()
         frame = "tool" if self._followed == TOOL else plain(self._mechanism.link_names[self._followed])
         x, y, z = pose[:3, 3]
         roll, pitch, yaw = np.degrees(rotation_to_rpy(pose[:3, :3]))
@@ -416,3 +416,18 @@ class Viewer:
 
     def _on_meshes(self, shown: bool) -> None:
         self._scene.meshes = shown
+
+
+def pose_of(target: Any) -> FloatArray | None:
+    """Return the pose (4, 4) of a target, None where what it was set to is none."""
+    try:
+        position, wxyz = np.array(target.position, dtype=float), np.array(target.wxyz, dtype=float)
+    except ValueError:
+        return None
+    if position.shape != (3,) or wxyz.shape != (4,) or not wxyz.any():
+        return None
+    if not (np.abs([*position, *wxyz]) < np.finfo(np.float32).max).all():  # (the numbers of a page have 32 bits)
+        return None
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = quaternion_rotation(wxyz), position
+    return pose

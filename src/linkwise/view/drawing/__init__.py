@@ -1,1 +1,1 @@
-"""The picture of a mechanism: its skeleton, the solids and strokes that stand for it, labels that avoid each other."""
+"""Pictures of mechanisms with matplotlib: the painter, the point of view, labels that avoid each other."""

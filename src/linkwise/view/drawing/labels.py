@@ -1,58 +1,57 @@
-"""The words of a picture: names beside joints, rotors, tool and base, clear of each other and of the edges."""
+"""The words of a picture: names beside joints, rotors, tool and base, clear of each other, of rods and of the edges."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from linkwise.model.drive import Drive
-from linkwise.model.table import plain
-from linkwise.model.tree import Tree
+from linkwise.plot.figure import literal, shortened
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.drawing.label_places import near, place
-from linkwise.view.drawing.skeleton import Skeleton
-from linkwise.view.figure import literal, shortened
-
-MANY = 12
-"""Beyond this many links they are numbered, as in the list of links, not named."""
+from linkwise.view.scene import Scene, near
 
 FONT, GLYPH = 8.5, 0.58
 """Size of the letters, points, and the width of one as a share of it."""
-
-JOINT = 0.036
-"""Room that a joint takes, as a share of the mechanism's size."""
 
 TOGETHER, LEADER, STEP = 7.0, 12.0, 8.0
 """Points nearer than this share a label; a label farther than this from its joint has a line to it; rods are kept clear of
 at points so far apart; all in points of 1/72 inch."""
 
+LABELLED = 0.036
+"""Room that a joint takes, as a share of the mechanism's size."""
 
-def rotor(mechanism: Tree, laid: Skeleton, drive: Drive) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Origin of the frame that carries a rotor, its centre and axis (3,); None where it is no body of its own."""
-    if drive.carrier is None or drive.motor.axis is None or not drive.motor.mass:
-        return None
-    frame = laid.base if drive.carrier < 0 else laid.places[drive.carrier].frame
-    return frame[:3, 3], frame[:3, :3] @ drive.motor.com + frame[:3, 3], frame[:3, :3] @ drive.motor.axis
+DISTANCES = (2.0, 8.0, 15.0, 24.0, 34.0, 46.0, 60.0)
+"""How far labels are tried from what they name, in points of 1/72 inch."""
+
+DIRECTIONS = np.radians([45, 20, 70, 0, 135, 160, 90, 110, -30, -60, -90, -120, -150, 180])
+"""In which directions, the most liked first."""
+
+SLANT = 0.3
+"""A label has its corner towards what it names, or the middle of a side where the direction is nearly level or upright."""
+
+ON_LABEL, ON_ROD, OUTSIDE, FAR = 60.0, 1.2, 1000.0, 0.09
+"""What it costs to cover all of another label, a place on a rod; to run out of the picture; a point of distance."""
 
 
-def write(axes: Any, mechanism: Tree, laid: Skeleton) -> None:
+def write(axes: Any, scene: Scene) -> None:
     """Write the labels where they hide least; those whose points are seen as one share one. The view must be set."""
     from matplotlib.patheffects import withStroke
 
     pixel = axes.figure.dpi / 72.0
-    at, names = zip(*_all(mechanism, laid), strict=True)
-    seen = shown(axes, np.array(at))
+    layout = scene.layout
+    at = np.array([layout.world(label.link, label.point[None])[0] for label in scene.labels])
+    names = [label.text for label in scene.labels]
+    seen = shown(axes, at)
     groups = near(seen, TOGETHER * pixel)
     words = [", ".join(_few([names[k] for k in group])) for group in groups]
     points = np.array([seen[group[0]] for group in groups])
     sizes = np.array([[GLYPH * FONT * len(word), FONT] for word in words]) * pixel
     right, up, scale = _screen(axes)
-    radius = JOINT * laid.size * scale
-    corners = place(points, sizes, _obstacles(axes, laid, STEP * pixel), outline(axes), pixel, radius)
+    radius = LABELLED * layout.size * scale
+    corners = place(points, sizes, _obstacles(axes, scene, STEP * pixel), outline(axes), pixel, radius)
     halo = [withStroke(linewidth=2.5, foreground="white")]
     for group, word, point, size, corner in zip(groups, words, points, sizes, corners, strict=True):
 
@@ -102,33 +101,91 @@ def _screen(axes: Any) -> tuple[FloatArray, FloatArray, float]:
     return right, up, float(ends[1, 0] - ends[0, 0])
 
 
-def _obstacles(axes: Any, laid: Skeleton, step: float) -> FloatArray:
-    """Places (m, 2) in pixels along rods and bars: labels beside them are better read."""
-    lines = [line for one in laid.places for line in (one.arm, one.body)]
-    lines += [bar for closure in laid.closures for bar in closure.bars]
-    made = [shown(axes, laid.tool[None, :3, 3])]
-    for line in lines:
-        seen = shown(axes, np.array(line))
+def _obstacles(axes: Any, scene: Scene, step: float) -> FloatArray:
+    """Places (m, 2) in pixels along rods: labels beside them are better read."""
+    layout = scene.layout
+    places = [shown(axes, layout.tool()[None, :3, 3])]
+    for rod in layout.rods:
+        seen = shown(axes, layout.world(rod.link, rod.points))
         for start, end in pairwise(seen):
-            made.append(np.linspace(start, end, 2 + int(np.linalg.norm(end - start) / step)))
-    return np.concatenate(made)
-
-
-def _all(mechanism: Tree, laid: Skeleton) -> Iterator[tuple[FloatArray, str]]:
-    """What is named: the base that floats, joints (of fixed links their frames), rotors, the tool."""
-    many = len(laid.places) > MANY
-    if mechanism.floating:
-        yield laid.base[:3, 3], "floating base"
-    names = [str(k + 1) if many else plain(place.link.name) for k, place in enumerate(laid.places)]
-    for one, name in zip(laid.places, names, strict=True):
-        yield (one.joint if one.link.moves else one.frame)[:3, 3], name
-    driven = {one.link.coordinate_name: name for one, name in zip(laid.places, names, strict=True) if one.link.moves}
-    for drive in mechanism.drives:
-        if found := rotor(mechanism, laid, drive):
-            yield found[1], f"rotor of {driven[drive.joint]}"
-    yield laid.tool[:3, 3], "tool"
+            places.append(np.linspace(start, end, 2 + int(np.linalg.norm(end - start) / step)))
+    return np.concatenate(places)
 
 
 def _few(names: list[str]) -> Iterable[str]:
     short = [name if name.startswith("rotor of ") and len(name) <= 24 else shortened(name, 16) for name in names]
     return short if len(short) <= 4 else [*short[:3], f"{len(short) - 3} more"]
+
+
+# ── where they stand ──────────────────────────────────────────────────────────────────────────────
+
+
+def place(
+    points: FloatArray,
+    sizes: FloatArray,
+    rods: FloatArray,
+    outline: tuple[FloatArray, FloatArray, FloatArray],
+    pixel: float,
+    radius: float = 0.0,
+) -> FloatArray:
+    """Find the lower left corners (m, 2) of labels, pixels.
+
+    Parameters
+    ----------
+    points : (m, 2) ndarray
+        What they belong to, pixels.
+    sizes : (m, 2) ndarray
+        Their widths and heights, pixels.
+    rods : (k, 2) ndarray
+        What is better not covered, pixels.
+    outline : tuple of ndarray
+        Centre (2,), normals (j, 2) and reaches (j,) of the stripes within which all must stand.
+    pixel : float
+        Pixels in a point of 1/72 inch.
+    radius : float
+        How much room each point takes, pixels.
+    """
+    taken = np.empty((0, 4))
+    corners = np.empty_like(points)
+    for k, (point, size) in enumerate(zip(points, sizes, strict=True)):
+        low, distance = _candidates(point, size, pixel, radius)
+        boxes = np.hstack([low, low + size])
+        cost = FAR * distance + 0.02 * np.tile(np.arange(len(DIRECTIONS)), len(DISTANCES))
+        cost += ON_LABEL * _covered(boxes, taken).sum(axis=1) / float(size.prod())
+        cost += ON_ROD * _within(boxes, rods, 2.0 * pixel).sum(axis=1)
+        cost += ON_ROD * _within(boxes, np.delete(points, k, axis=0), radius).sum(axis=1)
+        cost += OUTSIDE * _outside(boxes, outline)
+        best = int(np.argmin(cost))
+        corners[k] = low[best]
+        taken = np.vstack([taken, boxes[best] + np.array([-2.0, -2.0, 2.0, 2.0]) * pixel])
+    return corners
+
+
+def _candidates(point: FloatArray, size: FloatArray, pixel: float, radius: float) -> tuple[FloatArray, FloatArray]:
+    """Lower left corners (c, 2) to be tried, and how far from the point they are, points."""
+    distance, angle = (grid.ravel() for grid in np.meshgrid(DISTANCES, DIRECTIONS, indexing="ij"))
+    ways = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return point + (distance[:, None] * pixel + radius) * ways + (
+        np.sign(ways) * (np.abs(ways) > SLANT) - 1.0
+    ) * 0.5 * size, distance
+
+
+def _covered(boxes: FloatArray, taken: FloatArray) -> FloatArray:
+    """Areas (c, t) in which boxes (c, 4) and others (t, 4) overlap; a box is its least and greatest x, y."""
+    low = np.maximum(boxes[:, None, :2], taken[None, :, :2])
+    high = np.minimum(boxes[:, None, 2:], taken[None, :, 2:])
+    return np.asarray(np.maximum(high - low, 0.0).prod(axis=2))
+
+
+def _within(boxes: FloatArray, points: FloatArray, room: float) -> FloatArray:
+    """Whether points (p, 2) lie in boxes (c, 4) or within some room about them (c, p)."""
+    inside = (points > boxes[:, None, :2] - room) & (points < boxes[:, None, 2:] + room)
+    return np.asarray(inside.all(axis=2), dtype=float)
+
+
+def _outside(boxes: FloatArray, outline: tuple[FloatArray, FloatArray, FloatArray]) -> FloatArray:
+    """How far boxes (c, 4) run out of the outline, one and more where they do, 0 where not."""
+    centre, normals, reach = outline
+    ends = boxes[:, [[0, 1], [2, 1], [0, 3], [2, 3]]] - centre
+    beyond = (np.abs(ends @ normals.T) - reach).max(axis=(1, 2))
+    return np.asarray(np.where(beyond > 0, 1.0 + beyond / reach.max(), 0.0))

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.model.table import plain
+from linkwise.model.formatting.table import plain
+from linkwise.model.tree import Tree
+from linkwise.plot.figure import MAP_COLOURS, literal
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.drawing.picture import MOST, draw
-from linkwise.view.drawing.traces import FINEST, positions
-from linkwise.view.figure import MAP_COLOURS, literal
-from linkwise.view.motions.motion import trajectory_of
-
-if TYPE_CHECKING:
-    from linkwise.mechanism import Mechanism
-    from linkwise.trajectory.trajectory import Trajectory
-    from linkwise.view.motions import Motion
+from linkwise.view.drawing.render import FINEST, MOST, draw, positions
+from linkwise.view.motion.motion import MotionLike, trajectory_of
+from linkwise.view.scene import evaluate
 
 ROOM = 1.1
 """Width that a colour bar adds to a picture, inches."""
 
 
-def tool_path(mechanism: Mechanism, motion: Motion | Trajectory | str | Path | tuple[Any, ...], *, postures: int = 4) -> Any:
+def tool_path(mechanism: Tree, motion: MotionLike, *, postures: int = 4) -> Any:
     """Draw the path of the tool in space, coloured by its speed, and the mechanism at some instants, the last in full.
 
     Parameters
@@ -52,8 +47,8 @@ def tool_path(mechanism: Mechanism, motion: Motion | Trajectory | str | Path | t
     Examples
     --------
     >>> import linkwise as lw
-    >>> made = tool_path(lw.robots.planar_2r(), lw.trajectory.quintic([0.0, 0.0], [1.0, 0.5], 2.0))
-    >>> made.axes[1].get_ylabel()
+    >>> picture = tool_path(lw.robots.planar_2r(), lw.trajectory.quintic([0.0, 0.0], [1.0, 0.5], 2.0))
+    >>> picture.axes[1].get_ylabel()
     'speed of the tool [m/s]'
     """
     moves = trajectory_of(mechanism, motion)
@@ -62,27 +57,27 @@ def tool_path(mechanism: Mechanism, motion: Motion | Trajectory | str | Path | t
     start, end = moves.t[0], moves.t[-1]
     q, qd, _ = moves.at(np.linspace(start, end, min(max(len(moves.t), 200), FINEST)))
     at = moves.at(np.linspace(end, start, int(postures))[::-1])[0]
-    made = draw(mechanism, at, trace=q, frames=False)
-    speeds = np.linalg.norm((np.asarray(mechanism.jacobian(q))[:, :3] @ qd[..., None])[..., 0], axis=1)
-    _coloured(made, positions(mechanism, q), speeds)
-    literal(made.suptitle(" ", fontsize=11), f"{plain(mechanism.name)}: path of the tool in {moves.duration:g} s")
-    return made
+    picture = draw(mechanism, at, trace=q, frames=False)
+    speeds = np.linalg.norm((evaluate(mechanism, "jacobian", q)[:, :3] @ qd[..., None])[..., 0], axis=1)
+    _coloured(picture, positions(mechanism, q), speeds)
+    literal(picture.suptitle(" ", fontsize=11), f"{plain(mechanism.name)}: path of the tool in {moves.duration:g} s")
+    return picture
 
 
-def _coloured(made: Any, path: FloatArray, values: FloatArray) -> None:
+def _coloured(picture: Any, path: FloatArray, values: FloatArray) -> None:
     """Draw a path (m, 3) in the colours of values (m,), with a bar beside the picture."""
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-    axes = made.axes[0]
+    axes = picture.axes[0]
     pieces = np.stack([path[:-1], path[1:]], axis=1)
     line: Any = Line3DCollection(pieces, cmap=MAP_COLOURS, linewidths=3.2, zorder=3.65, capstyle="round")
     line.set_array(0.5 * (values[1:] + values[:-1]))
     line.set_clim(0.0, float(values.max()) or 1.0)
     axes.add_collection3d(line, autolim=False)
-    width, height = made.get_size_inches()
+    width, height = picture.get_size_inches()
     left, low, across, up = axes.get_position().bounds
     share = width / (width + ROOM)
-    made.set_size_inches(width + ROOM, height)
+    picture.set_size_inches(width + ROOM, height)
     axes.set_position((left * share, low, across * share, up))
-    place = made.add_axes((share, 0.2, 0.16 / (width + ROOM), 0.6))
-    made.colorbar(line, cax=place).set_label("speed of the tool [m/s]", fontsize=9)
+    place = picture.add_axes((share, 0.2, 0.16 / (width + ROOM), 0.6))
+    picture.colorbar(line, cax=place).set_label("speed of the tool [m/s]", fontsize=9)

@@ -1,0 +1,1 @@
+"""How an algorithm is declared, compiled and bound to `Mechanism`."""

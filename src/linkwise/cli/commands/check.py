@@ -1,0 +1,246 @@
+"""Everything wrong with a description file, at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from linkwise import comparison, files, robots
+from linkwise.cli.command import Options, argument, command, option
+from linkwise.cli.options import POSITIVE
+from linkwise.cli.output import Output, emit, painted
+from linkwise.cli.reading import ReadingOptions, in_option_words, is_table
+from linkwise.comparison import Comparison
+from linkwise.control import chain_file
+from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseError
+from linkwise.files.formats.linkwise_toml import CHAIN
+from linkwise.files.model_warnings import impossible, remarks_on
+from linkwise.files.motion_warnings import MotionRemarks
+from linkwise.files.suggestions import tool_among_tips
+from linkwise.mechanism import Mechanism
+from linkwise.model.formatting.mechanism_tables import joint_letters, total_mass
+from linkwise.model.formatting.table import counted, number, plain
+
+HEAD_LINES = 50
+"""The format of a file is named among its first lines."""
+
+Facts = dict[str, Any]
+
+
+@command(
+    argument("file", type=click.Path()),
+    argument("motion", type=click.Path(), required=False),
+    option(
+        "--against",
+        metavar="OTHER",
+        help="Compare the kinematics with those of another description: a file, or a bundled robot.",
+    ),
+    option("--link", metavar="NAME", help="Where the chain of FILE ends, for --against; the tool unless stated."),
+    option("--link-against", metavar="NAME", help="Where the chain of OTHER ends; its tool unless stated."),
+    option("--tol", type=POSITIVE, default=1e-6, help="What --against calls the same, m and rad."),
+    option(
+        "--dynamics",
+        is_flag=True,
+        help="Let --against compare masses, gravity and friction too; it compares kinematics alone without.",
+    ),
+    reading=True,
+)
+def check(options: Options) -> Output:
+    """Say everything that is wrong with a description FILE, each with its line; of a MOTION, the first thing.
+
+    The exit status is 0 if the file can be used and 1 if not. What is odd but allowed is printed as a remark. With --against
+    it is also 1 if OTHER describes another robot: what lies between the two is printed, base, tool, signs and zeros, or
+    what differs and where. That is of kinematics alone; --dynamics compares masses, gravity and friction too.
+
+    \b
+    Examples:
+      linkwise check my_robot.toml
+      linkwise check SCARA.DAT SCARA.MOT
+      linkwise check my_robot.urdf --against table.csv
+                     --dialect matlab --convention standard
+    """  # noqa: D301  (\b keeps click from filling the lines)
+    file, motion = options.file, options.motion
+    if file in robots.names() and not os.path.exists(Path(file)):
+        raise click.ClickException(f"check takes a file, and {file} is a bundled robot; try: linkwise show {file}")
+    if options.against is None and (options.link or options.link_against or options.dynamics):
+        raise click.UsageError("--link, --link-against and --dynamics are for --against, which is not given")
+    if _is_chain(file):
+        if motion is not None or options.against is not None:
+            raise click.UsageError(f"{file} describes a chain; neither a motion nor --against goes with one")
+        return _check_chain(file)
+    problems = _problems(file, options.reading)
+    if problems:
+        hint = ""
+        if motion is None and Path(file).suffix.lower() == ".mot" and os.path.exists(Path(file)):
+            hint = f"is it a motion? give it second: linkwise check ROBOT {plain(file)}"
+        return _wrong(file, problems, {"remarks": []}, _possible(file, options.reading), {"hint": hint})
+    model = options.reading.description(file).mechanism
+    remarks = _as_dicts(_remarks(file, options.reading))
+    lines = _summary(file, model, remarks)
+    try:
+        difference = None if options.against is None else _compared(model, options)
+    except ArgumentError as error:
+        if not options.as_json:
+            emit(Output(parts=lines), as_json=False)
+        raise click.ClickException(f"{error} (--link and --link-against name where the chains end)") from error
+    data: Facts = {"file": file, "ok": True, "problems": [], "remarks": remarks, **_facts(model)}
+    if motion is not None:
+        try:
+            moves = _motion(motion, model)
+        except FileError as error:
+            wrong = _wrong(motion, error.problems, {}, [], {})
+            return Output(wrong.data, [*lines, *wrong.parts], status=1)
+        data |= moves
+        lines += [f"{plain(motion)}: {painted('ok', 'green')}", f"  motion: {moves['motion']}"]
+        lines += [f"  remark: {plain(remark)}" for remark in moves["motion_remarks"]]
+    if difference is not None:
+        data["against"] = _comparison(difference)
+        lines.append("\n" + str(difference).replace("dynamics=True does", "--dynamics does"))
+    return Output(data, lines, status=int(difference is not None and not difference.same))
+
+
+def _problems(file: str, reading: ReadingOptions) -> Sequence[FileProblem]:
+    if not is_table(file):
+        return files.check(file, **reading.keywords)
+    try:
+        return reading.table(file).problems
+    except FileError as error:
+        return error.problems
+
+
+def _remarks(file: str, reading: ReadingOptions) -> Sequence[FileProblem]:
+    if not is_table(file):
+        return files.remarks(file, **reading.keywords)
+    table = reading.table(file)
+    assert table.description is not None
+    return remarks_on(table.description.mechanism, table)
+
+
+def _possible(file: str, reading: ReadingOptions) -> list[str]:
+    """By how much inertias are impossible, where that is all that is wrong."""
+    try:
+        if is_table(file):
+            read = reading.table(file, physical=False).description
+            return impossible(read.mechanism) if read else []
+        return impossible(files.read(file, **{**reading.keywords, "physical": False}).mechanism)
+    except LinkwiseError:
+        return []
+
+
+def _compared(model: Mechanism, options: Options) -> Comparison:
+    other = options.reading.of_another().description(options.against).mechanism
+    first, second = (-1 if end is None else end for end in (options.link, options.link_against))
+    return comparison.compare(model, other, link_a=first, link_b=second, tol=options.tol, dynamics=options.dynamics)
+
+
+def _motion(path: str, model: Mechanism) -> Facts:
+    """Read a motion to its end; how much it is, and what is odd about it.
+
+    Raises
+    ------
+    FileError
+        Where it is wrong.
+    """
+    count, start, end = 0, None, 0.0
+    opened = files.open_motion(path, model.n, model.names, floating=model.floating)
+    odd = MotionRemarks(model, opened)
+    for t, *values in opened:
+        odd.add(t, *values)
+        count, start, end = count + len(t), float(t[0]) if start is None else start, float(t[-1])
+    text = f"{counted(count, 'instant')}, {number(start)} to {number(end)} s, {counted(model.n, 'joint')}"
+    return {"motion": text, "motion_remarks": [remark.message for remark in odd.told()]}
+
+
+# ── results ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _wrong(file: str, problems: Sequence[FileProblem], before: Facts, possible: list[str], after: Facts) -> Output:
+    """What is wrong with a file; ``before`` and ``after`` are facts around those about it."""
+    entries = _as_dicts(problems)
+    data = {"file": file, "ok": False, "problems": entries, **before, "possible": possible, **after}
+    lines = [f"{plain(file)}: {painted(counted(len(entries), 'problem'), 'red')}"]
+    lines += [f"  {_text(problem)}" for problem in entries]
+    lines += ["what bodies allow:"] * bool(possible) + [f"  {plain(line)}" for line in possible]
+    return Output(data, [*lines, *filter(None, after.values())], status=1)
+
+
+def _as_dicts(problems: Sequence[FileProblem]) -> list[Facts]:
+    return [{"line": problem.line, "message": in_option_words(problem.message)} for problem in problems]
+
+
+def _text(problem: Facts) -> str:
+    return plain(f"line {problem['line']}: {problem['message']}" if problem["line"] else problem["message"])
+
+
+def _summary(file: str, model: Mechanism, remarks: Sequence[Facts]) -> list[str]:
+    joints, links = f"{counted(model.n, 'joint')} {joint_letters(model)}".strip(), counted(len(model.links), "link")
+    base = ", floating" if model.floating else ""
+    mass = f"{number(total_mass(model))} kg"
+    lines = [f"{plain(file)}: {painted('ok', 'green')}, {plain(model.name)} with {joints}, {links}, {mass}{base}"]
+    if tips := tool_among_tips(model):
+        lines.append(f"  {plain(tips)}")
+    return lines + [f"  remark: {_text(remark)}" for remark in remarks]
+
+
+def _facts(model: Mechanism) -> Facts:
+    return {
+        "mechanism": model.name,
+        "tool": model.link_names[model.tool_index],
+        "joints": model.names,
+        "links": model.link_names,
+        "mass": total_mass(model),
+        "floating": model.floating,
+    }
+
+
+def _comparison(found: Comparison) -> Facts:
+    """What a comparison found; what is not there is null."""
+    arrays = ("base", "tool", "signs", "offsets")
+    errors = ("position_error", "rotation_error", "mass_error", "gravity_error", "friction_error")
+    return {name: getattr(found, name) for name in ("same", "tol", *arrays, *errors, "differences", "limits")}
+
+
+# ── chains ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _is_chain(file: str) -> bool:
+    """Whether a file says that it describes a chain."""
+    if Path(file).suffix.lower() != ".toml" or not os.path.isfile(Path(file)):
+        return False
+    with Path(file).open(encoding="utf-8", errors="replace") as text:
+        lines = [line.split("=", 1) for line, _ in zip(text, range(HEAD_LINES), strict=False)]
+    formats = [parts[1].strip().strip("\"'") for parts in lines if len(parts) == 2 and parts[0].strip() == "format"]
+    return any(name.startswith(CHAIN) for name in formats)
+
+
+def _check_chain(file: str) -> Output:
+    """What is wrong with the file of a chain, or what is in it."""
+    problems = chain_file.check(file)
+    if problems:
+        return _wrong(file, problems, {}, [], {})
+    chain = chain_file.read(file)
+    joints = chain.mechanism.n
+    data = {
+        "file": file,
+        "ok": True,
+        "problems": [],
+        "possible": [],
+        "chain": chain.name,
+        "mechanism": chain.mechanism.name,
+        "joints": joints,
+        "loops": len(chain.mechanism.loops),
+        "constraints": [{"name": row.name, "kind": row.kind, "link": row.link} for row in chain.constraints],
+        "period": chain.period,
+    }
+    lines = [f"{plain(file)}: {painted('ok', 'green')}"]
+    lines.append(f"  chain {plain(chain.name)}: {joints} joints, mechanism {plain(chain.mechanism.name)}")
+    lines += [f"  {plain(row.name)}: {row.kind}, on {plain(row.link)}" for row in chain.constraints]
+    if not chain.constraints:
+        lines.append("  no constraints")
+    if chain.period:
+        lines.append(f"  a cycle each {1e3 * chain.period:g} ms")
+    return Output(data, lines)

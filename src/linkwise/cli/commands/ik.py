@@ -1,0 +1,338 @@
+"""Joint values for a pose, or for a file of poses."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+
+from linkwise.cli.command import Options, argument, command, mechanism, option
+from linkwise.cli.ik_targets import LETTERS, WORDS, Targets, targets
+from linkwise.cli.options import POSITIVE, Coordinates, OfJoint, OutputFile, Vector
+from linkwise.cli.output import File, Output
+from linkwise.errors import ArgumentError
+from linkwise.files import Description
+from linkwise.files.csv_results import csv_line, quoted
+from linkwise.inverse_kinematics.closed_form import Solutions, closed_form
+from linkwise.inverse_kinematics.pose_error import pose_error
+from linkwise.mechanism import Mechanism
+from linkwise.model.formatting.table import Column, Table, fixed, plain
+from linkwise.model.quantities import labelled, names, units
+from linkwise.spatial.rotation import rotation_to_rpy
+from linkwise.spatial.scalar import FloatArray
+
+METHODS = ("auto", "closed_form", "numeric", "newton_raphson", "steepest_descent")
+
+NOT_REACHED = 1
+"""Exit status where a target is not reached."""
+
+ROWS, EXPLAINED = 40, 10
+"""Rows printed of a long file of poses, and how many that are not reached are explained."""
+
+ASKS = {letters: word for word, letters in WORDS.items()}
+"""What a closed form may be asked for, by the letters that count."""
+
+AT_LIMIT = 1e-9
+"""A coordinate this near to a limit (rad or m) is at it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One answer to one target.
+
+    Attributes
+    ----------
+    target : int
+        Which target, from 0.
+    q : ndarray (nq,)
+        Coordinates, rad or m.
+    success : bool
+        Whether the target is reached.
+    reason, explanation : str
+        A word, and a sentence.
+    position_error, rotation_error : float
+        How far it is from the target, m and rad, over what counts.
+    """
+
+    target: int
+    q: FloatArray
+    success: bool
+    reason: str
+    explanation: str
+    position_error: float
+    rotation_error: float
+
+
+@command(
+    mechanism(),
+    argument("targets", type=click.Path(), required=False),
+    option(
+        "--position", type=Vector("X,Y,Z", "length", 3, "m"), help="Where the tool shall be, m. Alone: in any orientation."
+    ),
+    option(
+        "--rpy",
+        type=Vector("R,P,Y", "angle", 3, "rad, or with deg"),
+        help="Its orientation: Rz(yaw) Ry(pitch) Rx(roll); rad, or 90deg.",
+    ),
+    option("--quaternion", type=Vector("W,X,Y,Z", "", 4), help="Its orientation as a quaternion of any length."),
+    option("--matrix", metavar="FILE", type=click.Path(), help="Poses as 4x4 matrices: 4 numbers a line, 4 lines a pose."),
+    option("--only", metavar="WHAT", help="What counts: position, orientation, or letters of xyzabc, such as xyc."),
+    option(
+        "--q0",
+        type=Coordinates(),
+        help="Where to start, and where joints stay that do not matter; of several solutions the nearest to it is given. "
+        "Unless stated, beside the middle of the limits, and 0 for joints that do not matter.",
+    ),
+    option("--link", metavar="NAME", help="Which link's frame goes there; the tool unless stated."),
+    option("--all", "every", is_flag=True, help="Give every solution that a closed form has."),
+    option(
+        "--given", type=OfJoint("JOINT=VALUE"), help="With --all: a joint that is not solved for, as of seven one must be."
+    ),
+    option("--method", type=click.Choice(METHODS), default="auto", help="How to solve."),
+    option("--follow", is_flag=True, help="Start each pose of a file from the solution of the one before it."),
+    option("--limits/--no-limits", default=True, help="Whether joint limits hold."),
+    option("--seed", type=click.IntRange(0), default=0, help="Of further starts; the same gives the same."),
+    option("--tol", type=POSITIVE, default=1e-9, help="What counts as reached, m and rad."),
+    option(
+        "-o",
+        "--output",
+        metavar="FILE.csv",
+        type=OutputFile("a file of joint values", ["csv"]),
+        help="Write all joint values there.",
+    ),
+)
+def ik(description: Description, options: Options) -> Output:
+    """Find joint values that bring the tool of a MECHANISM to a pose in the world frame, or to each of a file of poses.
+
+    TARGETS is a .csv whose header names x, y, z and roll, pitch, yaw or qw, qx, qy, qz, or one of these alone; m and rad
+    unless a header says [mm] or [deg]. A file such as links.csv of linkwise run will do, with --link. Solutions stay
+    within the joint limits, and each is checked by a forward pass. The exit status is 1 where a pose is not reached; the
+    nearest found is given then, and what stands in the way. Where the mechanism has loops they are kept closed.
+
+    What counts, --only: x, y, z are along the axes of the world, a, b, c about them. xyc suits an arm in a plane.
+
+    \b
+    Examples:
+      linkwise ik puma560 --position 0.4,0.2,0.3 --rpy 0,180deg,0
+      linkwise ik ur5 --position 0.4,0.2,0.3 --quaternion 0,1,0,0 --all
+      linkwise ik planar_3r --position 1,1,0 --rpy 0,0,90deg --only xyc
+      linkwise ik panda poses.csv --follow -o joints.csv
+    """  # noqa: D301  (\b keeps click from filling the lines)
+    model = description.mechanism
+    poses = ("targets", "position", "rpy", "quaternion", "matrix", "only", "link")
+    asked = targets(*(getattr(options, name) for name in poses))
+    if options.every:
+        _check_every(asked, options)
+        answers, family = _every(model, asked, options)
+        parts = _all_parts(model, asked, answers, family)
+    elif options.given:
+        raise click.UsageError("--given is for --all, which is not asked for")
+    else:
+        answers = _solve(model, asked, options)
+        alone = len(asked.poses) == 1
+        reached = model.forward_kinematics(answers[0].q, link=_link(options)) if alone else None
+        parts = _parts(model, asked, answers) if reached is None else _single_parts(model, asked, answers[0], reached)
+    reached_targets = {answer.target for answer in answers if answer.success}
+    files = []
+    if options.output is not None:
+        text = "".join(_csv(model, answers, asked))
+        files = [File(options.output, lambda: text.encode("utf-8", "backslashreplace"))]
+    keys = ("target", "success", "reason", "explanation", "position_error", "rotation_error", "q")
+    entries = [vars(answer) | {"explanation": plain(answer.explanation)} for answer in answers]
+    data = {
+        "mechanism": model.name,
+        "coordinates": names(model, "q"),
+        "units": units(model, "q"),
+        "counts": asked.letters,
+        "targets": asked.poses,
+        "answers": [{key: entry[key] for key in keys} for entry in entries],
+    }
+    status = NOT_REACHED if len(reached_targets) < len(asked.poses) else 0
+    return Output(data, parts, files, status, keep=True)
+
+
+def _check_every(asked: Targets, options: Options) -> None:
+    if options.follow or options.method not in ("auto", "closed_form"):
+        other = "--follow" if options.follow else f"--method {options.method}"
+        raise click.UsageError(f"--all gives the solutions of the closed form; {other} finds one of them")
+    if asked.letters not in ASKS:
+        raise click.UsageError(f"--all is for a pose, a position or an orientation, not for {options.only!r} alone")
+
+
+def _link(options: Options) -> int | str:
+    return -1 if options.link is None else str(options.link)
+
+
+# ── solving ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _solve(model: Mechanism, asked: Targets, options: Options) -> list[Answer]:
+    """One answer for each target; ``--follow`` starts each where the one before it ended."""
+    settings: dict[str, Any] = {name: getattr(options, name) for name in ("method", "limits", "seed", "tol")}
+    settings |= {"link": _link(options), "mask": asked.mask}
+    if not options.follow:
+        solution = model.inverse_kinematics(asked.poses, q0=options.q0, **settings)
+        return [_answer(k, solution, k) for k in range(len(asked.poses))]
+    answers, start = [], options.q0
+    for k, pose in enumerate(asked.poses):
+        solution = model.inverse_kinematics(pose, q0=start, **settings)
+        answers.append(_answer(k, solution, None))
+        start = solution.q if solution.success else start
+    return answers
+
+
+def _answer(target: int, solution: Any, index: int | None) -> Answer:
+    at = ... if index is None else index
+    distance, angle = (float(np.asarray(part)[at]) for part in (solution.position_error, solution.rotation_error))
+    success, reason = bool(np.asarray(solution.success)[at]), str(np.asarray(solution.reason)[at])
+    return Answer(target, np.asarray(solution.q)[at], success, reason, solution.explain(index), distance, angle)
+
+
+def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Answer], str]:
+    """All answers of a closed form, target by target, the nearest to q0 first; and what makes it possible.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no closed form: why.
+    """
+    fixed_joints = {name: values[0] for name, values in (options.given or {}).items()}
+    form = closed_form(model, _link(options), asks=ASKS[asked.letters], given=fixed_joints or None)
+    if not form.exists:
+        why = form.why.replace("given={joint: value}", "--given JOINT=VALUE")
+        raise ArgumentError(
+            f"{model.name!r} has no closed form for this: {why}; without --all one solution is found numerically"
+        )
+    solutions = form.all(asked.poses, options.q0, options.limits)
+    assert isinstance(solutions, Solutions)
+    answers = []
+    for k, branches in enumerate(solutions):
+        poses = model.forward_kinematics(branches, link=_link(options))
+        explanation = f"by {form.family}" + ("" if solutions.complete[k] else ", and by random starts: there may be others")
+        for q, error in zip(branches, pose_error(poses, asked.poses[k]) * asked.counted, strict=True):
+            off = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
+            exact = max(off) <= options.tol
+            answers.append(Answer(k, q, exact, "converged" if exact else "missed", explanation, *off))
+    return answers, form.family
+
+
+def _csv(model: Mechanism, answers: Sequence[Answer], asked: Targets) -> Iterator[str]:
+    """A header with units, and a row an answer; numbers in the fewest digits that read back as the same."""
+    joints = [f"q_{label}" for label in labelled(model, "q")]
+    yield csv_line(["target", "success", "reason", "position_error [m]", "rotation_error [rad]", *joints])
+    for answer in answers:
+        values = (answer.position_error, answer.rotation_error, *answer.q.tolist())
+        name = quoted(asked.names[answer.target])
+        yield ",".join([name, str(int(answer.success)), answer.reason, *map(repr, values)]) + "\n"
+
+
+# ── tables ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _single_parts(model: Mechanism, asked: Targets, answer: Answer, reached: FloatArray) -> Iterator[str | Table]:
+    """The joint values, then the pose wanted beside the one reached."""
+    rows = []
+    first = model.nq - model.n
+    for k, (name, unit, value) in enumerate(zip(names(model, "q"), units(model, "q"), answer.q.tolist(), strict=True)):
+        angle = f"{_degrees(value)}°" if unit == "rad" else ""
+        ends = model.limits[k - first].tolist() if k >= first else [-math.inf, math.inf]
+        bounds = [fixed(end) if math.isfinite(end) else "" for end in ends]
+        low, high = (abs(value - end) <= AT_LIMIT for end in ends)
+        flag = "at its least" if low else "at its greatest" if high else ""
+        rows.append((plain(name), _decimals(value), unit, angle, *bounds, flag))
+    head = "joint values" if answer.success else "not reached; the joint values of the nearest pose found"
+    right = [Column(title, right=True) for title in ("value", "", "least", "greatest")]
+    columns = [Column(""), right[0], Column(""), *right[1:], Column(" ")]
+    yield Table([f"{plain(model.name)}: {head}"], columns, rows)
+    rows = []
+    wanted, found = ([*pose[:3, 3].tolist(), *rotation_to_rpy(pose[:3, :3])] for pose in (asked.poses[0], reached))
+    for name, target, value, letter in zip((*"xyz", "roll", "pitch", "yaw"), wanted, found, LETTERS, strict=True):
+        if letter in "xyz":
+            texts = [_decimals(target), _decimals(value), "m"]
+        else:
+            nearest = value + math.tau * round((target - value) / math.tau)  # (of half turns)
+            texts = [f"{_degrees(target)}°", f"{_degrees(nearest)}°", ""]
+        rows.append((name, texts[0] if letter in asked.letters else "free", *texts[1:]))
+    columns = [Column(title, right=bool(title)) for title in ("", "wanted", "reached", "")]
+    yield Table([_counted(asked)], columns, rows)
+    yield plain(answer.explanation)
+
+
+def _all_parts(model: Mechanism, asked: Targets, answers: Sequence[Answer], family: str) -> Iterator[str | Table]:
+    """A row a solution."""
+    rows = []
+    counts: Counter[int] = Counter()
+    for answer in answers:
+        counts[answer.target] += 1
+        rows.append((plain(asked.names[answer.target]), str(counts[answer.target]), *_values(model, answer)))
+    if answers:
+        title = f"{plain(model.name)}: every solution, angles in degrees"
+        yield Table([title], ["target", "solution", *_columns(model)], rows[:ROWS], keys=2)
+    solutions = "1 solution" if len(answers) == 1 else f"{len(answers):,} solutions"
+    yield f"{solutions} in closed form, the nearest to the start first: {plain(family)}"
+    if len(answers) > ROWS:
+        yield f"the first {ROWS} are shown; -o FILE.csv writes all"
+    wrong = sum(not answer.success for answer in answers)
+    if wrong:
+        yield f"{wrong:,} of them miss the pose by more than the tolerance"
+    missed = [asked.names[k] for k in range(len(asked.poses)) if not counts[k]]
+    lines = [f"target {plain(name)}: no solution within the joint limits" for name in missed]
+    yield from _first(lines, "without a solution")
+
+
+def _parts(model: Mechanism, asked: Targets, answers: Sequence[Answer]) -> Iterator[str | Table]:
+    """A row a pose, the first of many; those not reached are explained."""
+    rows = []
+    for answer in answers[:ROWS]:
+        flag = "" if answer.success else f"not reached: {answer.reason}"
+        rows.append((plain(asked.names[answer.target]), *_values(model, answer), flag))
+    yield Table([f"{plain(model.name)}: joint values, angles in degrees"], ["target", *_columns(model), " "], rows)
+    if len(answers) > ROWS:
+        yield f"the first {ROWS} of {len(answers):,}; -o FILE.csv writes all"
+    missed = [answer for answer in answers if not answer.success]
+    yield f"{len(answers) - len(missed):,} of {len(answers):,} poses reached"
+    lines = [f"target {plain(asked.names[answer.target])}: {plain(answer.explanation)}" for answer in missed]
+    yield from _first(lines, "not reached")
+
+
+def _first(lines: Sequence[str], rest: str) -> Iterator[str]:
+    """The first of some lines, and how many more there are."""
+    yield from lines[:EXPLAINED]
+    if len(lines) > EXPLAINED:
+        yield f"and {len(lines) - EXPLAINED:,} more {rest}"
+
+
+def _columns(model: Mechanism) -> list[Column]:
+    """Columns of the coordinates and of the errors."""
+    symbols = {"rad": " [°]", "m": " [m]"}
+    pairs = zip(names(model, "q"), units(model, "q"), strict=True)
+    titles = [f"{plain(name)}{symbols.get(unit, '')}" for name, unit in pairs]
+    return [Column(title, right=True) for title in (*titles, "off by [m]", "[rad]")]
+
+
+def _values(model: Mechanism, answer: Answer) -> list[str]:
+    pairs = zip(answer.q.tolist(), units(model, "q"), strict=True)
+    values = [_degrees(value) if unit == "rad" else _decimals(value) for value, unit in pairs]
+    return values + [f"{error:.1e}" if error else "0" for error in (answer.position_error, answer.rotation_error)]
+
+
+def _counted(asked: Targets) -> str:
+    if asked.letters == LETTERS:
+        return "the pose"
+    parts = [f"about {'xyz'['abc'.index(letter)]}" if letter in "abc" else letter for letter in asked.letters]
+    return f"the pose, of which only this counts: {ASKS.get(asked.letters) or ', '.join(parts)}"
+
+
+def _decimals(value: float) -> str:
+    """Six decimals, without the sign of a zero."""
+    return f"{round(value, 6) + 0.0:.6f}"
+
+
+def _degrees(value: float) -> str:
+    """An angle in degrees, four decimals, without the sign of a zero."""
+    return f"{round(math.degrees(value), 4) + 0.0:.4f}"

@@ -1,0 +1,276 @@
+"""Run a chain at a fixed rate, its ports in reach over OPC UA."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from linkwise.cli.command import Options, argument, command, option
+from linkwise.cli.options import Finite, refuse
+from linkwise.cli.output import Output, emit, say
+from linkwise.control import Chain, load
+from linkwise.control.ring_buffer import Recorder
+from linkwise.errors import FileError, FileProblem
+from linkwise.model.formatting.table import duration, plain
+from linkwise.server import Server, run
+from linkwise.server.authentication import add_user, new_user
+from linkwise.server.log import LOG
+from linkwise.server.status import Status
+from linkwise.server.timing import Counts, Timing
+
+RATE = 100.0
+"""Cycles a second where neither the file nor the user states a rate."""
+
+LONGEST = 1e9
+"""The longest run, s: thirty years. At the highest rate its cycles are still counted exactly."""
+
+KEPT = 64 << 20
+"""The most that --record keeps, bytes."""
+
+ALLOWED = 1.0
+"""How much longer than --time a run may last because of missed deadlines, s; then it ends with fewer cycles."""
+
+TOO_FAST = 0.01
+"""Where a larger part of all deadlines was missed, the rate is called too high."""
+
+LARGEST_CELL = {".csv": 26, ".npz": 9}
+"""The most that a number may take in a file, bytes: with sign, 17 digits, point, exponent and comma, or as it is."""
+
+
+@command(
+    argument("chain", metavar="CHAIN.toml", type=click.Path(dir_okay=False), required=False),
+    option("--rate", metavar="HZ", type=Finite(1e-3, 1e5), help="Cycles a second. Default: the file's period, or 100."),
+    option("--time", "duration", metavar="S", type=Finite(0, LONGEST), help="How long, s; without it, until Ctrl-C."),
+    option("--host", default="127.0.0.1", help="Address to listen at."),
+    option("--port", type=click.IntRange(0, 65535), default=4840, help="0 lets the system choose."),
+    option("--users", metavar="FILE", type=click.Path(dir_okay=False), help="Who may write; without it nobody."),
+    option("--add-user", metavar="NAME", help="Ask for a password, put the user into the file of --users, and end."),
+    option("--role", type=click.Choice(["operator", "viewer"]), default="operator", help="Of --add-user."),
+    option("--certificates", metavar="FOLDER", type=click.Path(file_okay=False), help="Of the certificate; see above."),
+    option("--publish", metavar="HZ", type=Finite(0.1, 1000), default=100.0, help="How often clients see values."),
+    option("--hold-after", metavar="S", type=Finite(1e-3, 3600), help="Zero speeds that no client wrote for so long, s."),
+    option("--priority", type=click.IntRange(1, 99), help="Real-time priority of the cycle; takes the right to."),
+    option(
+        "--record", metavar="FILE", type=click.Path(dir_okay=False), help="Write all ports of the last cycles, .csv, .npz."
+    ),
+    option("--no-opcua", is_flag=True, help="Only run it."),
+    option("--expand-xacro", is_flag=True, help="The file may name a .xacro, whose expressions are then run."),
+    option("--list", "listed", is_flag=True, help="Print all ports first; with --time 0, only these."),
+)
+def serve(options: Options) -> Output | None:
+    """Run a chain at a fixed rate, and serve its ports over OPC UA.
+
+    Everybody on this machine may read, without a name; outputs, and inputs that other ports feed, are read-only for all.
+    To write inputs a client needs the name and password of an operator:
+
+    \b
+      linkwise serve --users users.txt --add-user anna
+      linkwise serve crane.toml --users users.txt
+
+    With --certificates clients have to sign and encrypt (Basic256Sha256); an address that other machines reach,
+    --host 0.0.0.0, needs it. The folder's certificate.der and key.pem are used; where there are none they are made,
+    self-signed. The server is a process of its own, which the cycle never waits for. Connections, logins and faults are
+    logged to standard error.
+
+    \b
+    Examples:
+      linkwise serve crane.toml --rate 1000
+      linkwise serve crane.toml --time 0 --list
+      linkwise serve crane.toml --host 0.0.0.0
+                     --certificates keys --users users.txt
+    """  # noqa: D301  (\b keeps click from filling the lines)
+    if options.add_user is not None:
+        return _add_user(options.add_user, options.users, options.role)
+    if options.chain is None:
+        raise click.UsageError("Missing argument 'CHAIN.toml'.")
+    if not os.path.exists(Path(options.chain)):
+        raise FileError(options.chain, [FileProblem(0, "there is no such file")])
+    chain = load(options.chain, xacro={} if options.expand_xacro else None)
+    rate, cycles = options.rate, None
+    period = 1 / rate if rate is not None else chain.period or 1 / RATE
+    if options.duration is not None:
+        cycles = round(options.duration / period)
+    ports = _ports(chain) if options.listed else {}
+    if ports:
+        listing = Output(ports, [chain.ports.table()])
+        if cycles == 0:
+            return listing
+        if not options.as_json:
+            emit(listing, as_json=False)
+    _warm(chain, period)
+    _run(chain, period, cycles, options, ports)
+    return None
+
+
+def _add_user(name: str, path: str | None, role: str) -> Output:
+    if path is None:
+        raise click.UsageError("--add-user needs --users FILE")
+    if sys.stdin.isatty():
+        password = click.prompt(f"Password of {name}", hide_input=True, confirmation_prompt=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    add_user(path, new_user(name, password, role))
+    return Output({"user": name, "role": role, "file": path}, [f"{plain(name)} ({role}) is in {plain(path)}"])
+
+
+def _run(chain: Chain, period: float, cycles: int | None, options: Options, ports: dict[str, Any]) -> None:
+    """Run, and print how it went; what is recorded is written last, also after an error."""
+    recorder = _recorder(chain, options.record, cycles)
+    unsolved = chain.ports.view("chain.unsolved")
+    with _written(recorder, options), _logged(), _server(chain, period, options) as server:
+        for line in () if server is None else _where(server, options):
+            say(line, err=options.as_json)
+        counts = Counts()
+        with Status(counts, server, sys.stderr, lambda: chain.reason) as status:
+
+            def after() -> None:
+                status.unsolved += bool(unsolved)
+                if server is not None:
+                    server.publish()
+
+            def over() -> bool:
+                """Whether it lasts longer than allowed: no cycle makes up for a missed deadline."""
+                return cycles is not None and counts.cycles + counts.overruns >= cycles + ALLOWED / period
+
+            timing = run(
+                chain,
+                period,
+                cycles=cycles,
+                before=None if server is None else server.take,
+                after=after,
+                stop=over,
+                priority=options.priority,
+                counts=counts,
+            )
+        data: dict[str, Any] = {**ports, **timing.as_dict(), "unsolved": status.unsolved}
+        if server is not None:
+            data["server"] = {"address": server.address, "state": server.state, **server.counts}
+        emit(Output(data, _summary(timing, status, server)), as_json=options.as_json)
+
+
+def _ports(chain: Chain) -> dict[str, Any]:
+    """The ports there are, with their values now."""
+    sources, rows = chain.ports.routes, []
+    for name in chain.ports:
+        port = chain.ports[name]
+        unit = "" if port.unit == "1" else port.unit
+        facts = {"name": name, "way": port.direction, "kind": port.kind, "unit": unit, "value": chain.ports.read(name)}
+        rows.append(facts | {"from": sources.get(name)})
+    return {"ports": rows}
+
+
+def _warm(chain: Chain, period: float) -> None:
+    """Step once and take it back, so that nothing is done for the first time in the first cycle."""
+    saved = chain.save()
+    chain.step(period)
+    chain.restore(saved)
+
+
+@contextlib.contextmanager
+def _logged() -> Iterator[None]:
+    """Write the log to standard error; on a terminal in place of the line that shows how the run is doing."""
+    handler, level = logging.StreamHandler(sys.stderr), LOG.level
+    wipe = "\r\x1b[K" if sys.stderr.isatty() else ""
+    handler.setFormatter(logging.Formatter(f"{wipe}%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+        LOG.setLevel(level)
+
+
+# ── recording ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextlib.contextmanager
+def _written(recorder: Recorder | None, options: Options) -> Iterator[None]:
+    """Write what was recorded in any case: also after an error, or where nobody reads the output any more."""
+    try:
+        yield
+    finally:
+        if recorder is not None and len(recorder):
+            recorder.write(options.record)
+            lost = f", the last ones; {recorder.lost:,} before them are not kept" if recorder.lost else ""
+            say(f"wrote {plain(options.record)}: {len(recorder):,} cycles{lost}", err=options.as_json)
+
+
+def _recorder(chain: Chain, record: str | None, cycles: int | None) -> Recorder | None:
+    if record is None:
+        return None
+    path = Path(record)
+    if path.suffix not in LARGEST_CELL:
+        refuse(f"{record} is neither .csv nor .npz", "'--record'")
+    if not os.path.isdir(path.absolute().parent):
+        refuse(f"there is no folder {path.parent}", "'--record'")
+    state = chain.save()
+    most = KEPT // (8 * (len(state.values) + len(state.carry) + 2))
+    rows = max(1, most if cycles is None else min(cycles, most))
+    _check_room(path, rows * (len(chain.ports.values) + 3) * LARGEST_CELL[path.suffix])
+    return chain.record(rows)
+
+
+def _check_room(path: Path, size: int) -> None:
+    """Check at once, not after the run, that a file of a size can be written."""
+    folder = path.absolute().parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            free = shutil.disk_usage(folder).free
+    except OSError as error:
+        refuse(f"nothing can be written in {folder}: {error.strerror or error}", "'--record'")
+    if free < size:
+        refuse(f"{path} may need {size / 1e6:.1f} MB, and {free / 1e6:.1f} MB are free", "'--record'")
+
+
+# ── the server ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _server(chain: Chain, period: float, options: Options) -> contextlib.AbstractContextManager[Server | None]:
+    if options.no_opcua:
+        return contextlib.nullcontext()
+    same = ("host", "port", "users", "certificates", "publish", "hold_after")
+    settings = {name: getattr(options, name) for name in same}
+    return Server(chain.ports, name=chain.name, stale=min(max(1.0, 3 * period), 3600.0), **settings)
+
+
+def _where(server: Server, options: Options) -> Iterator[str]:
+    """Say where clients find it, and what they may do."""
+    yield f"serving at {server.address}"
+    if options.users is None:
+        yield "nobody may write: no --users given"
+    if server.encrypted_only:
+        yield "clients must sign and encrypt (Basic256Sha256); no other channel is open"
+    if server.fingerprint:
+        yield f"certificate in {options.certificates}, SHA-256 {server.fingerprint}"
+
+
+def _summary(timing: Timing, status: Status, server: Server | None) -> Iterator[str]:
+    yield (
+        f"{timing.cycles:,} cycles, one each {duration(timing.period)}; {timing.late:,} late, {timing.overruns:,} deadlines"
+        f" missed, {status.unsolved:,} unsolved"
+    )
+    deadlines = timing.cycles + timing.overruns
+    if timing.overruns > TOO_FAST * deadlines:
+        rates = f"{timing.cycles / deadlines / timing.period:,.6g} Hz of {1 / timing.period:,.6g} Hz"
+        yield f"remark: the rate is too high for this machine: {rates} were reached"
+    for name, spread in (("began after the deadline", timing.lateness), ("step", timing.step)):
+        median, nearly_all, worst = map(duration, (spread.median, spread.p999, spread.worst))
+        yield f"{name}: median {median}, 99.9 % {nearly_all}, worst {worst}"
+    if server is not None:
+        counts = server.counts
+        late = counts["expired"] + counts["broken"]
+        line = f"writes of clients: {counts['accepted']:,} accepted, {counts['refused'] + counts['denied']:,} refused"
+        line += f", {late:,} too late" if late else ""
+        yield line + (f"; {counts['turned_away']:,} connections turned away" if counts["turned_away"] else "")
+        if server.last_refusal:
+            yield f"the last one refused by a port: {server.last_refusal}"

@@ -1,0 +1,169 @@
+"""What it reaches and how well it moves there, as a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from linkwise.cli.command import Options, command, mechanism, option
+from linkwise.cli.options import PICTURES, Angle, OfJoint, ParamType, check_suffix, file_name, numbers, picture_type, refuse
+from linkwise.cli.output import File, Output
+from linkwise.errors import ArgumentError
+from linkwise.files import Description
+from linkwise.kinematics.workspace import Workspace
+from linkwise.kinematics.workspace import workspace as sample
+from linkwise.kinematics.workspace_sampling import ENDLESS
+from linkwise.mechanism import Mechanism
+from linkwise.model.formatting.table import Column, Table, fixed, plain
+from linkwise.plot.rendering import rendered
+from linkwise.view.plots.workspace_plot import draw
+
+PLANES, MEASURES = ("auto", "xz", "yz", "xy", "3d"), ("manipulability", "reach")
+
+NOTHING = 1e-6
+"""Below this share of the best, manipulability is printed as zero."""
+
+DIRECTIONS = {"up": [0.0, 0.0, 1.0], "down": [0.0, 0.0, -1.0]}
+"""Directions with a name."""
+
+
+class Direction(ParamType):
+    """A direction: X,Y,Z, up or down."""
+
+    name = "direction"
+    metavar = "X,Y,Z|up|down"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[float]:
+        """Read the direction."""
+        direction = DIRECTIONS.get(value) or numbers(value, "--pointing", [""] * 3)
+        if len(direction) != 3 or not any(direction):
+            refuse(f"{value!r} is no direction; expected X,Y,Z, up or down", "--pointing")
+        return direction
+
+
+@command(
+    mechanism(),
+    option("-o", "--output", metavar="FILE", help="The picture: .png, .svg or .pdf. Default: NAME_workspace.png here."),
+    option("--picture/--no-picture", default=True, help="Whether to draw at all."),
+    option("--plane", type=click.Choice(PLANES), default="auto", help="What is drawn; auto suits the mechanism."),
+    option("--measure", type=click.Choice(MEASURES), default=MEASURES[0], help="What the colours show."),
+    option(
+        "--axes",
+        type=click.Choice(["translation", "rotation", "all"]),
+        default="translation",
+        help="Which motion the manipulability is of.",
+    ),
+    option("--link", metavar="NAME", help="Whose frame moves about; the tool unless stated."),
+    option("--pointing", type=Direction(), help="Only postures count whose z axis points there."),
+    option("--within", type=Angle(), default="10deg", help="How far beside it the axis may point."),
+    option(
+        "--range",
+        "ranges",
+        type=OfJoint("JOINT=A,B", "JOINT=LEAST,GREATEST", 2),
+        multiple=True,
+        help="A range for a joint instead of its limits.",
+    ),
+    option("--limits/--no-limits", default=True, help="Whether turning joints keep their limits."),
+    option("--samples", type=click.IntRange(1000), default=500_000, help="Random postures to try."),
+    option("--cells", type=click.IntRange(16, 400), default=160, help="Cells along the longer side."),
+    option("--seed", type=click.IntRange(0), default=0, help="The same seed gives the same."),
+)
+def workspace(description: Description, options: Options) -> Output:
+    """Find what a MECHANISM reaches: how far, how much room, where it moves well and where badly.
+
+    Manipulability is the product of the singular values of the Jacobian: zero where the mechanism is singular. In the
+    picture each cell has the colour of the best posture found in it. By itself it shows what is reached in a plane through
+    the axis of the first joint, and the view along that axis.
+
+    \b
+    Examples:
+      linkwise workspace puma560
+      linkwise workspace ur5 --pointing down --within 5deg -o down.svg
+      linkwise workspace scara_icomatic --range link3=-0.2,0.1
+      linkwise workspace panda --plane 3d --measure reach
+    """  # noqa: D301  (\b keeps click from filling the lines)
+    model = description.mechanism
+    path = Path(options.output or f"{file_name(model.name)}_workspace.png")
+    check_suffix(path, "a picture", PICTURES, "--output")
+    for name, (low, high) in dict(options.ranges).items():
+        if not low < high:
+            refuse(f"'{name}={low:g},{high:g}' is not JOINT=LEAST,GREATEST", "--range")
+    same = ("samples", "seed", "limits", "axes", "cells", "pointing", "within")
+    settings = {name: getattr(options, name) for name in same}
+    link = -1 if options.link is None else options.link
+    try:
+        region = sample(model, link=link, ranges=dict(options.ranges), **settings)
+    except ArgumentError as error:
+        hint = " (--range JOINT=LEAST,GREATEST)" if ENDLESS in str(error) else ""
+        raise click.ClickException(f"{error}{hint}") from error
+
+    def picture() -> bytes:
+        return rendered(draw(model, region, plane=options.plane, measure=options.measure), picture_type(path))
+
+    drawn = options.picture and (options.output or not options.as_json)
+    files = [File(path, picture, "\npicture: ", optional=not options.output)] if drawn else []
+    return Output(_facts(model, region), _parts(model, region), files)
+
+
+def _parts(model: Mechanism, region: Workspace) -> Iterator[str | Table]:
+    extents = {"from the base": region.distance}
+    if math.isfinite(region.radius[0]):
+        extents["from the first axis"] = region.radius
+    extents |= dict(zip("xyz", region.bounds.T.tolist(), strict=True))
+    tried = f"{region.samples:,} random postures, and better ones sought from them"
+    title = f"{plain(model.name)}: what {plain(region.frame)} reaches ({tried})"
+    lengths = [Column(name, write=_metres) for name in ("least", "greatest")]
+    yield Table([title], ["", *lengths, ""], [(name, low, high, "m") for name, (low, high) in extents.items()])
+    yield _room(region)
+    worst = region.worst if region.worst > NOTHING * region.best else 0.0
+    rows = [("manipulability", f"{region.best:.4g}", f"{worst:.4g}", "")]
+    ends = zip("xyz", region.best_position.tolist(), region.worst_position.tolist(), strict=True)
+    rows += [(name, _metres(best), _metres(least), "m") for name, best, least in ends]
+    ends = zip(map(plain, model.names), region.best_q.tolist(), region.worst_q.tolist(), strict=True)
+    units = ["m" if slides else "rad" for slides in model.slides]
+    rows += [(name, fixed(best), fixed(least), unit) for (name, best, least), unit in zip(ends, units, strict=True)]
+    yield Table([f"manipulability of {_motion(region)}"], ["", "best", "worst", ""], rows)
+    if math.isfinite(region.near_singular):
+        share = f"{100 * region.near_singular:.2g} %" if region.near_singular else "none"
+        yield f"{share} of all postures have less than a hundredth of the best, near singular ones"
+
+
+def _metres(value: float) -> str:
+    return f"{0.0 if abs(value) < 5e-6 else value:.4f}"
+
+
+def _motion(region: Workspace) -> str:
+    motion = {"translation": "position", "rotation": "orientation", "all": "position and orientation"}[region.axes]
+    return f"the {motion} ({region.freedoms} {'direction' if region.freedoms == 1 else 'directions at once'})"
+
+
+def _room(region: Workspace) -> str:
+    """Say how much room there is, and how that was found."""
+    widths = [float(edge[1] - edge[0]) for edge in region.grid.edges[: 2 if region.grid.has_axis else 3] if len(edge) > 2]
+    if region.dimension >= 2 and math.isfinite(region.size):
+        measure, unit = ("volume", "m3") if region.dimension == 3 else ("area", "m2")
+        counted = f"counted in cells of {1000 * max(widths):.3g} mm, and in cells twice as large for what their edges add"
+        error = max(region.size_error, 1e-3 * region.size)
+        return f"{measure} {region.size:.4g} {unit}, give or take {error:.1g} ({counted})"
+    return {
+        0: "it stays in one point",
+        1: "it stays on a curve: there is no area and no volume",
+        2: "it stays on a curved surface: there is no volume",
+    }.get(region.dimension, "its volume is too thin to be counted")
+
+
+def _facts(model: Mechanism, region: Workspace) -> dict[str, Any]:
+    same = ("frame", "dimension", "size", "size_error", "bounds", "distance", "radius", "axes", "freedoms")
+    return {
+        "mechanism": model.name,
+        **{name: getattr(region, name) for name in same},
+        "best": {"value": region.best, "q": region.best_q, "position": region.best_position},
+        "worst": {"value": region.worst, "q": region.worst_q, "position": region.worst_position},
+        "near_singular": region.near_singular,
+        "cells": len(region.q),
+        "samples": region.samples,
+    }

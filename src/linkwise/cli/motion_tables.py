@@ -1,0 +1,214 @@
+"""The tables of a motion: every joint and link at each of a few instants, or peaks and means of a long one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.cli.motion_summary import Extremes, Summary, effort_rounding, inertia_rounding, motion_rounding
+from linkwise.dynamics.link_states import LinkStates
+from linkwise.model.formatting.table import Column, Table, fixed, plain, short
+from linkwise.model.quantities import UNITS, joint_columns
+from linkwise.model.tree import Tree
+from linkwise.spatial.quaternion import quaternion_rotation
+from linkwise.spatial.rotation import rotation_to_rpy
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.mechanism import Mechanism
+    from linkwise.trajectory import Trajectory
+
+STATE = (("position", "m"), ("rpy", "°"), ("velocity", "m/s"), ("angular_velocity", "rad/s"))
+ACCELERATIONS = (("acceleration", "m/s²"), ("angular_acceleration", "rad/s²"))
+ACTIONS = (("force", "N"), ("moment", "N m"))
+"""Keys and units of the vectors of a link or a base in the JSON document, which the tables show too."""
+
+LINK_WORDS = {
+    "position": "position of its frame",
+    "rpy": "roll, pitch, yaw",
+    "force": "force from its parent",
+    "moment": "moment, about the joint",
+}
+BASE_WORDS = {"rpy": "roll, pitch, yaw", "force": "force that it takes", "moment": "moment that it takes"}
+"""What the tables call a key; others by their words."""
+
+BASE_DIRECTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")
+
+Vectors = Mapping[str, Any]
+
+
+# ── a few instants ────────────────────────────────────────────────────────────────────────────────
+
+
+def instants(tree: Tree, states: LinkStates) -> list[dict[str, Any]]:
+    """For each instant the time, the joints by name, the links by name, and the base where it floats; SI and rad.
+
+    Vectors of links are in the axes of the world, moments about the joint, ``rpy`` is roll, pitch, yaw. Those of the base
+    are in its own axes, its position in the base frame.
+    """
+    rows = []
+    vectors = {
+        "position": states.positions,
+        "rpy": np.array([[rotation_to_rpy(R) for R in poses] for poses in states.T[..., :3, :3]]),
+        "velocity": states.velocities,
+        "angular_velocity": states.angular_velocities,
+        "acceleration": states.accelerations,
+        "angular_acceleration": states.angular_accelerations,
+        "force": states.forces,
+        "moment": states.joint_moments,
+    }
+    for row, time in enumerate(states.t):
+        q, qd, qdd, tau = states.q[row], states.qd[row], states.qdd[row], states.tau[row]
+        joints = {
+            name: {"position": q[k], "speed": qd[v], "acceleration": qdd[v], "effort": tau[v]}
+            for name, _, k, v in joint_columns(tree)
+        }
+        links = {name: {key: values[row, k] for key, values in vectors.items()} for k, name in enumerate(tree.link_names)}
+        base = {"base": base_state(q, qd) | base_rates(qdd, tau)} if tree.floating else {}
+        rows.append({"t": time, **base, "joints": joints, "links": links})
+    return rows
+
+
+def base_state(q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
+    """Pose and velocities of a floating base at coordinates q (nq,) and velocities qd (nv,)."""
+    return {"position": q[:3], "quaternion": q[3:7], "velocity": qd[:3], "angular_velocity": qd[3:6]}
+
+
+def base_rates(qdd: FloatArray, tau: FloatArray) -> dict[str, FloatArray]:
+    """Accelerations of a floating base, and the force and moment that it takes."""
+    return {"acceleration": qdd[:3], "angular_acceleration": qdd[3:6], "force": tau[:3], "moment": tau[3:6]}
+
+
+def instant_tables(mechanism: Mechanism, states: LinkStates) -> Iterator[Table]:
+    """Two tables for each instant, the joints and the links, and one of the base where it floats."""
+    if mechanism.floating:
+        small = effort_rounding(mechanism, np.abs(states.qd).max(axis=0), np.abs(states.qdd).max(axis=0))
+        states = replace(states, tau=np.where(np.abs(states.tau) <= small, 0.0, states.tau))
+    for row in instants(mechanism, states):
+        time = f"t = {short(row['t'])} s"
+        if mechanism.floating:
+            yield base_table(f"{time}: floating base", row["base"], (*STATE, *ACCELERATIONS, *ACTIONS))
+        if mechanism.n:
+            yield _joint_table(f"{time}: joints", row["joints"], mechanism)
+        lines: list[Sequence[Any]] = []
+        for name, link in row["links"].items():
+            rows = _vector_rows(link, (*STATE, *ACCELERATIONS, *ACTIONS), LINK_WORDS)
+            lines += [()] if lines else []
+            lines += [("" if k else plain(name), *line) for k, line in enumerate(rows)]
+        columns = [Column(axis, write=fixed, right=True) for axis in "xyz"]
+        yield Table([f"{time}: links, in the axes of the world frame"], ["link", "", *columns, "unit"], lines, keys=2)
+
+
+def base_table(title: str, base: Vectors, quantities: Sequence[tuple[str, str]], write: Any = fixed) -> Table:
+    """The vectors of a floating base."""
+    columns = [Column(axis, write=write, right=True) for axis in "xyz"]
+    title = f"{title}, its pose in the base frame, all else in its own axes"
+    return Table([title], ["", *columns, "unit"], _vector_rows(base, quantities, BASE_WORDS))
+
+
+def _vector_rows(
+    vectors: Vectors, quantities: Sequence[tuple[str, str]], words: Mapping[str, str]
+) -> Iterator[tuple[Any, ...]]:
+    """Words, three numbers and the unit of each quantity."""
+    for key, unit in quantities:
+        vector = vectors.get(key)
+        if key == "rpy":
+            rpy = vector if vector is not None else rotation_to_rpy(quaternion_rotation(vectors["quaternion"]))
+            vector = np.degrees(rpy)
+        assert vector is not None
+        yield words.get(key, key.replace("_", " ")), *vector, unit
+
+
+def _joint_table(title: str, joints: Mapping[str, Mapping[str, float]], tree: Tree) -> Table:
+    quantities = {"position": "q", "speed": "qd", "acceleration": "qdd", "effort": "tau"}
+    rows = []
+    for (name, joint), slides in zip(joints.items(), tree.slides, strict=True):
+        units = [UNITS[quantity][slides].replace("s2", "s²") for quantity in quantities.values()]
+        rows.append([name, *(f"{fixed(joint[key])} {unit}" for key, unit in zip(quantities, units, strict=True))])
+    return Table([title], ["joint", *(Column(key, right=True) for key in quantities)], rows)
+
+
+# ── a long motion ─────────────────────────────────────────────────────────────────────────────────
+
+
+def motion_tables(mechanism: Mechanism, summary: Summary) -> Iterator[Table]:
+    """A base that floats, the joints' motion, their efforts, and the links."""
+    extremes = (summary.tau, summary.force, summary.moment)
+    small = motion_rounding(mechanism, summary)
+    tau, force, moment = (column.without_rounding(size) for column, size in zip(extremes, small, strict=True))
+    span = f"{summary.count:,} instants, t = {short(summary.start)} to {short(summary.end)} s"
+    title = f"{span}; each peak with the time at which it came"
+    if mechanism.floating:
+        yield _base_motion_table(title, summary)
+        title = "force and moment on the base that the motion takes"
+        units = ["N"] * 3 + ["N m"] * 3
+        directions = zip(range(6), BASE_DIRECTIONS, units, strict=True)
+        rows = [(direction, short(tau.rms[k]), peak(tau, k), unit) for k, direction, unit in directions]
+        yield _numbers(title, "floating base", ["rms effort", "peak effort", ""], rows)
+        title = "joints"
+    if mechanism.n:
+        yield _joint_motion_table(title, mechanism, summary)
+        rows = [
+            (name, short(tau.rms[v]), peak(tau, v), UNITS["tau"][slides]) for name, slides, _, v in joint_columns(mechanism)
+        ]
+        yield _numbers("motor efforts", "joint", ["rms effort", "peak effort", ""], rows)
+    links = [(plain(name), peak(force, k), peak(moment, k)) for k, name in enumerate(mechanism.link_names)]
+    title = "what each link receives from its parent, moment about the joint"
+    yield _numbers(title, "link", ["peak force [N]", "peak moment [N m]"], links)
+
+
+def _base_motion_table(title: str, summary: Summary) -> Table:
+    rows = []
+    for k, direction in enumerate(BASE_DIRECTIONS):
+        span = f"{short(summary.q.low[k])} .. {short(summary.q.high[k])}" if k < 3 else ""
+        rows.append((direction, span, peak(summary.qd, k), peak(summary.qdd, k), "m" if k < 3 else "rad"))
+    return _numbers(title, "floating base", ["position", "peak speed", "peak acceleration", ""], rows)
+
+
+def _joint_motion_table(title: str, tree: Tree, summary: Summary) -> Table:
+    """Units stand in the head where all joints have the same ones, which saves room, else behind the numbers."""
+    heads = {"position": "q", "peak speed": "qd", "peak acceleration": "qdd"}
+    units = [[UNITS[quantity][slides].replace("s2", "s²") for quantity in heads.values()] for slides in tree.slides]
+    alike = len(set(tree.slides)) == 1
+    rows = []
+    for (name, _, k, v), behind in zip(joint_columns(tree), units, strict=True):
+        cells = (f"{short(summary.q.low[k])} .. {short(summary.q.high[k])}", peak(summary.qd, v), peak(summary.qdd, v))
+        rows.append([name, *(cells if alike else (part for pair in zip(cells, behind, strict=True) for part in pair))])
+    titles = [f"{head} [{unit}]" for head, unit in zip(heads, units[0], strict=True)]
+    return _numbers(title, "joint", titles if alike else [part for head in heads for part in (head, "")], rows)
+
+
+def _numbers(title: str, key: str, titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """A table with a name, then numbers flush right, units flush left."""
+    return Table([title], [key, *(Column(name, right=bool(name)) for name in titles)], rows)
+
+
+def peak(extremes: Extremes, k: int) -> str:
+    """Write the largest value of a column and when it came; zero came at no time."""
+    if not extremes.peak[k]:
+        return "0"
+    return f"{short(extremes.peak[k])} @ {short(extremes.peak_time[k])}"
+
+
+def momentum_table(mechanism: Mechanism, motion: Trajectory) -> Table:
+    """The momentum at both ends of a motion, world axes, the angular about the centre of mass."""
+    momentum = mechanism.momentum(motion.q[[0, -1]], motion.qd[[0, -1]], about="com")
+    small = inertia_rounding(mechanism, np.abs(motion.qd).max(axis=0))[[0, 0, 0, 3, 3, 3]]
+    momentum = np.where(np.abs(momentum) <= small, 0.0, momentum)
+    rows = []
+    for part, name, unit in ((slice(0, 3), "linear", "kg m/s"), (slice(3, 6), "angular", "kg m²/s")):
+        for end, values in zip(("start", "end"), momentum, strict=True):
+            rows.append((f"{name}, at the {end}", *values[part], unit))
+    columns = [Column(axis, write=lambda value: f"{value + 0.0:.6g}", right=True) for axis in "xyz"]
+    title = "momentum in the axes of the world frame, the angular about the centre of mass"
+    return Table([title], ["momentum", *columns, "unit"], rows)
+
+
+def limit_remarks(tree: Tree, beyond: Sequence[int], count: int) -> Iterator[str]:
+    """Say which joints leave their limits, and at how many of all instants."""
+    for name, outside in zip(tree.names, beyond, strict=True):
+        if outside:
+            yield f"remark: joint {plain(name)!r} is outside its limits at {outside:,} of {count:,} instants"

@@ -1,0 +1,328 @@
+"""Types of options: finite numbers; vectors, angles and lengths with units; joint values; files of certain kinds.
+
+A type with a method ``resolve`` needs the mechanism: `linkwise.cli.command` calls it after the description has been read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from linkwise.errors import choices, members
+from linkwise.model.formatting.table import counted
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from linkwise.model.tree import Tree
+
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # (no generic class before click 8.2)
+
+LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
+ANGLES = {"rad": 1.0, "deg": math.pi / 180.0, "°": math.pi / 180.0}
+
+UNITS = {"length": LENGTHS, "angle": ANGLES, "": {}}
+"""The units that may stand behind a number of each kind, and what one of them is in SI; without one it is in m or rad."""
+
+PICTURES = ("png", "svg", "pdf")
+
+SUFFIXES = {".toml", ".dat", ".urdf", ".xacro", ".xml", ".csv"}
+"""Suffixes of descriptions that completion offers."""
+
+_UNIT = re.compile(r"(?<=[0-9.])(mm|cm|m|deg|°|rad)$")
+
+
+def option_name(param: click.Parameter | None) -> str:
+    """The long name of an option, for messages."""
+    return max(param.opts, key=len) if param else ""
+
+
+def refuse(message: str, option: str) -> NoReturn:
+    """Raise the error of an option's value."""
+    raise click.BadParameter(message, param_hint=option)
+
+
+def did_you_mean(word: str, names: Sequence[str], count: int = 1) -> str:
+    """A question with the names that a word is near to, empty where it is near to none.
+
+    Examples
+    --------
+    >>> did_you_mean("shwo", ["show", "run"])
+    "Did you mean 'show'?"
+    """
+    import difflib
+
+    near = difflib.get_close_matches(word.lower(), names, count)
+    return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+# ── numbers ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def numbers(text: str, option: str, kinds: Sequence[str] = (), before: Sequence[str] = ()) -> list[float]:
+    """Read numbers with commas between them, in m and rad; angles also as in 90deg, lengths as in 400mm or 40cm.
+
+    Parameters
+    ----------
+    text : str
+        The value of the option.
+    option : str
+        Its name, for messages.
+    kinds : sequence of {"length", "angle", ""}
+        What each number is, so that no length is taken for an angle; "" takes no unit. Any unit is taken where they do not
+        match the count.
+    before : sequence of {"length", "angle", ""}
+        What stands before these where there are as many numbers more.
+
+    Examples
+    --------
+    >>> numbers("0.5, 400mm, 90deg", "--q")
+    [0.5, 0.4, 1.5707963267948966]
+    """
+    words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
+    known: Sequence[str | None] = [None] * len(words)
+    for expected in (kinds, [*before, *kinds]):
+        if kinds and len(words) == len(expected):
+            known = expected
+            break
+    return [_number(word, option, kind) for word, kind in zip(words, known, strict=True)]
+
+
+def _number(word: str, option: str, kind: str | None) -> float:
+    match = _UNIT.search(word)
+    unit, bare = (match[0], word[: match.start()]) if match else ("", word)
+    try:
+        value = float(bare)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        refuse(f"{word!r} is not a number (1.57, 90deg, 400mm)", option)
+    if unit and kind is not None and unit not in UNITS[kind]:
+        expected = "a number without a unit stands here"
+        if kind:
+            article, usual = ("an angle", "rad") if kind == "angle" else ("a length", "m")
+            expected = f"{article} stands here; expected a number in {usual}, or with {choices(UNITS[kind])}"
+        refuse(f"{word!r}: {expected}", option)
+    return value * {"": 1.0, **LENGTHS, **ANGLES}[unit]
+
+
+class Finite(click.FloatRange):
+    """A finite number, in a range if one is stated; a range of click's own lets NaN through.
+
+    Examples
+    --------
+    >>> Finite(0).convert("0.5", None, None)
+    0.5
+    >>> Finite(0).convert("nan", None, None)
+    Traceback (most recent call last):
+    click.exceptions.BadParameter: 'nan' is no finite number.
+    """
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the number."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = 0.0
+        if not math.isfinite(number):
+            self.fail(f"{value[:40]!r} is no finite number." if isinstance(value, str) else f"{value} is no finite number.")
+        return super().convert(value, param, ctx)
+
+
+POSITIVE = Finite(0, min_open=True)
+"""A finite number above 0."""
+
+
+class Vector(ParamType):
+    """Numbers with commas between them, of one kind; a count of None takes any, ``unit`` is for messages."""
+
+    name = "vector"
+
+    def __init__(self, metavar: str, kind: str = "", count: int | None = None, unit: str = "") -> None:
+        self.metavar, self.kind, self.count = metavar, kind, count
+        self.expected = f"{metavar} in {unit}" if unit else metavar
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[float]:
+        """Read the numbers."""
+        option = option_name(param)
+        if self.count is None:
+            return numbers(value, option)
+        vector = numbers(value, option, [self.kind] * self.count)
+        if len(vector) != self.count:
+            refuse(f"{value!r} is {len(vector)} numbers; expected {self.expected}", option)
+        return vector
+
+
+class Angle(ParamType):
+    """An angle above 0 and up to pi, rad."""
+
+    name = "angle"
+    metavar = "ANGLE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read the angle."""
+        option = option_name(param)
+        angle = numbers(value, option, ["angle"])
+        if len(angle) != 1 or not 0 < angle[0] <= math.pi:
+            refuse(f"{value!r} is no angle above 0 and up to 180deg", option)
+        return angle[0]
+
+
+# ── joint values, read with the mechanism ─────────────────────────────────────────────────────────
+
+
+def joint_kinds(mechanism: Tree) -> list[str]:
+    """Whether the value of each joint is a length or an angle."""
+    return ["length" if slides else "angle" for slides in mechanism.slides]
+
+
+class Coordinates(ParamType):
+    """The coordinates (nq,) of a mechanism, rad or m.
+
+    Those of the joints alone leave a floating base in its origin. Its quaternion may have any length.
+    """
+
+    name = "coordinates"
+    metavar = "Q1,Q2,..."
+
+    def resolve(self, text: str, mechanism: Tree, option: str) -> list[float]:
+        """Read the numbers."""
+        base = mechanism.neutral[: mechanism.nq - mechanism.n].tolist()
+        q = _joint_vector(text, mechanism, option, ["length"] * 3 + [""] * 4, base)
+        length = math.hypot(*q[3:7]) if mechanism.floating else 1.0
+        if length == 0:
+            refuse("the quaternion qw, qx, qy, qz is zero; expected an orientation", option)
+        return [*q[:3], *(value / length for value in q[3:7]), *q[7:]]
+
+
+class Velocities(ParamType):
+    """The velocities (nv,) of a mechanism, rad/s or m/s; those of the joints alone leave a floating base at rest."""
+
+    name = "velocities"
+    metavar = "V1,V2,..."
+
+    def resolve(self, text: str, mechanism: Tree, option: str) -> list[float]:
+        """Read the numbers."""
+        base = [0.0] * (mechanism.nv - mechanism.n)
+        return _joint_vector(text, mechanism, option, ["length"] * 3 + ["angle"] * 3, base)
+
+
+def _joint_vector(text: str, mechanism: Tree, option: str, kinds: list[str], base: list[float]) -> list[float]:
+    """Numbers of all joints, and before them those of a floating base; ``base`` where these are left out."""
+    values = numbers(text, option, joint_kinds(mechanism), kinds)
+    if len(values) == mechanism.n:
+        return [*base, *values]
+    if len(values) != mechanism.n + len(base):
+        joints = counted(mechanism.n, "joint")
+        also = f" ({mechanism.n + len(base)} with those of the floating base before them)" if base else ""
+        refuse(f"{counted(len(values), 'number')} for {joints}{also}", option)
+    return values
+
+
+class OfJoint(ParamType):
+    """A joint and its values, as in JOINT=0.5 or JOINT=-90deg,90deg; a repeated option gives a dict of all."""
+
+    name = "joint"
+
+    def __init__(self, metavar: str, expected: str = "", count: int = 1) -> None:
+        self.metavar, self.expected, self.count = metavar, expected or metavar, count
+
+    def resolve(self, text: str | Sequence[str], mechanism: Tree, option: str) -> dict[str, tuple[float, ...]]:
+        """Read names and numbers."""
+        kinds = dict(zip(mechanism.names, joint_kinds(mechanism), strict=True))
+        joints = {}
+        for part in [text] if isinstance(text, str) else text:
+            name, _, values = part.rpartition("=")
+            if name not in kinds:
+                refuse(f"{part!r} is not {self.expected} with a joint of {members(mechanism.names)}", option)
+            joints[name] = tuple(numbers(values, option, [kinds[name]] * self.count))
+            if len(joints[name]) != self.count:
+                refuse(f"{part!r} is not {self.expected}", option)
+        return joints
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+class OutputFile(click.Path):
+    """A file to be written, of certain suffixes; ``subject`` names it in messages, as in 'a picture ends in ...'."""
+
+    def __init__(self, subject: str, suffixes: Sequence[str]) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+        self.subject, self.suffixes = subject, suffixes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Check the suffix."""
+        check_suffix(Path(str(value)), self.subject, self.suffixes, option_name(param))
+        return Path(str(super().convert(value, param, ctx)))
+
+
+def check_suffix(path: Path, subject: str, suffixes: Sequence[str], option: str) -> None:
+    """Refuse a file with another suffix."""
+    if path.suffix.lower().removeprefix(".") not in suffixes:
+        *most, last = [f".{suffix}" for suffix in suffixes]
+        endings = f"{', '.join(most)} or {last}" if most else last
+        refuse(f"{subject} ends in {endings}, not {path.suffix!r}", option)
+
+
+def picture_type(path: Path) -> str:
+    """The format of a picture, by the suffix of its file.
+
+    Examples
+    --------
+    >>> picture_type(Path("arm.PNG"))
+    'png'
+    """
+    return path.suffix.lower().removeprefix(".")
+
+
+def file_name(name: str) -> str:
+    """Make a file's name of a mechanism's: no separators, no dots in front, nothing that steers a terminal.
+
+    Examples
+    --------
+    >>> file_name("../my arm"), file_name("")
+    ('my_arm', 'mechanism')
+    """
+    return re.sub(r"[^\w.-]+", "_", name).strip("._-")[:80] or "mechanism"
+
+
+# ── completion ────────────────────────────────────────────────────────────────────────────────────
+
+
+def names_and_files(names: Sequence[str], incomplete: str, *, suffixes: set[str] | None = None) -> list[CompletionItem]:
+    """Offer names that begin so and files here that do; any file where no name does."""
+    from click.shell_completion import CompletionItem
+
+    items = [CompletionItem(name) for name in names]
+    if not items:
+        return [CompletionItem(incomplete, type="file")]
+    here = (path for path in sorted(Path().iterdir()) if path.name.startswith(incomplete) and path.is_file())
+    fitting = (path.name for path in here if suffixes is None or path.suffix.lower() in suffixes)
+    return [*items, *(CompletionItem(name) for name in fitting if name not in set(names))]
+
+
+def complete_mechanism(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the robots whose names begin so, and the descriptions here."""
+    from linkwise import robots
+
+    return names_and_files([name for name in robots.names() if name.startswith(incomplete)], incomplete, suffixes=SUFFIXES)
+
+
+def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the algorithms whose names begin so."""
+    from click.shell_completion import CompletionItem
+
+    import linkwise.mechanism  # noqa: F401  (the algorithms declare themselves)
+    from linkwise.algorithm.declaration import ALGORITHMS
+
+    return [CompletionItem(name) for name in sorted(ALGORITHMS) if name.startswith(incomplete)]

@@ -1,0 +1,272 @@
+"""The end of a cycle: all outputs from what was solved, and what the next cycle needs to know of this one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.control.angles import turn_of
+from linkwise.control.constraints import Velocity, link_of
+from linkwise.control.cycle.constraint_equations import ChainProblem
+from linkwise.control.cycle.layout import METHODS, REASONS, Layout
+from linkwise.control.cycle.setpoints import OWN, Setpoints, TargetMotion
+from linkwise.control.regulator import REMEMBERED, Regulator
+from linkwise.kinematics.link_motion import motion
+from linkwise.solve.constraints.constraint import Configuration, Equations
+from linkwise.solve.levenberg_marquardt import LIMIT, UNREACHABLE
+from linkwise.spatial.rotation import axial
+from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, least, root, select
+
+CLOCK = ("period", "cycle", "time")
+"""What is remembered of time: the length of the last cycle, how many there were, and their sum."""
+
+ROUNDING = 1e-9
+"""By this share of the precision the forward pass may differ from the solver's."""
+
+UNLIMITED = 1e300
+"""A greatest speed beyond this is none."""
+
+
+class CycleOutputs:
+    """Outputs and memory of a cycle, over scalars.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where inputs and outputs are.
+    problem : ChainProblem
+        The rows.
+    targets : Setpoints
+        Where the ends shall be.
+    """
+
+    def __init__(self, layout: Layout, problem: ChainProblem, targets: Setpoints) -> None:
+        self.layout, self.problem, self.targets = layout, problem, targets
+        self.links = [link_of(layout.tree, end) for end in layout.ends]
+        self.size = len(CLOCK) + 12 * len(self.links) + len(REMEMBERED) * layout.tree.n
+
+    def __call__(
+        self,
+        x: Array,
+        wrong: Any,
+        goal: Array,
+        after: Array,
+        found: Array,
+        solved: Array,
+        predicted: Array,
+        held: Array,
+        speeds: Array,
+        carried: Array,
+        numbers: tuple[Array, Array],
+        at: Array,
+        memory: Array,
+        dt: Any,
+    ) -> tuple[Array, Array, Array]:
+        """All outputs (O,), the memory (size,) for the next cycle, and what `Parts` needs to limit the calculated speeds.
+
+        Parameters
+        ----------
+        x : ndarray (I,)
+            The inputs.
+        wrong : scalar
+            How many of them were no numbers.
+        goal, after : ndarray (n,)
+            What the solver found for now and for the end of the cycle.
+        found : ndarray (4,)
+            Steps and status of both.
+        solved, predicted : ndarray (n,)
+            The same as far as the limits of speeds let them.
+        held : ndarray (2,)
+            Whether these held them back, and whether all could be kept.
+        speeds : ndarray (n,)
+            Joint speeds by the Jacobian.
+        carried : ndarray (n,)
+            What `after` would be without joint speeds and velocity constraints.
+        numbers : tuple of ndarray (p,)
+            Of the problem, now and at the end.
+        at : ndarray (2, n)
+            What the last cycle gave out: solved, and predicted values.
+        memory : ndarray (size,)
+            Of the last cycle.
+        dt : scalar
+            Length of the cycle, s.
+        """
+        tree, layout = self.layout.tree, self.layout
+        made = np.zeros(layout.outputs, dtype=object)
+        now = Configuration(tree, layout.coordinates(x, ""))
+        views = {"now": now, "solved": Configuration(tree, solved), "predicted": Configuration(tree, predicted)}
+        clock, ends, regulators = self._split(memory)
+        first = select(clock[1] - 0.5, 0.0, 1.0)
+        start = self.targets.start(x)
+        moved = motion(tree, solved, speeds, np.zeros(tree.n))[1]
+        for k, (name, link) in enumerate(zip(layout.ends, self.links, strict=True)):
+            carrier = tree.tool_index if link == -1 else tree.link_index(link)
+            self._end(made, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
+        expected = _expected(solved, predicted, after, carried)
+        kept, taken = self._joints(made, x, (solved, predicted), at, regulators, first, dt)
+        self._chain(made, held, clock, dt)
+        self._solved(
+            made, x, wrong, (Configuration(tree, goal), Configuration(tree, after), views["solved"]), found, numbers
+        )
+        ends = np.array([[*now.pose(link)[:3, 3], *now.pose(link)[:3, :3].flat] for link in self.links], dtype=object)
+        times = np.array([dt, clock[1] + 1.0, clock[2] + dt], dtype=object)
+        return made, np.concatenate([times, ends.ravel(), kept.ravel(), expected]), taken
+
+    def _split(self, memory: Array) -> tuple[Array, Array, Array]:
+        """Clock (3,), ends of the links (L, 12) and what is kept of the joints (4, n)."""
+        first, second = len(CLOCK), len(CLOCK) + 12 * len(self.links)
+        return memory[:first], memory[first:second].reshape(-1, 12), memory[second:].reshape(len(REMEMBERED), -1)
+
+    def kept_of(self, memory: FloatArray) -> dict[str, FloatArray]:
+        """Views (n,) of what is kept of the joints, by name."""
+        return dict(zip(REMEMBERED, self._split(memory)[2], strict=True))
+
+    def _end(
+        self,
+        outputs: Array,
+        name: str,
+        link: int | str,
+        views: dict[str, Configuration],
+        start: TargetMotion,
+        last_cycle: tuple[Any, ...],
+    ) -> None:
+        before, last, first, dt, screw = last_cycle
+        now, solved, predicted = (views[key].pose(link) for key in ("now", "solved", "predicted"))
+        put = self.layout.put
+        put(outputs, f"{name}.position", now[:3, 3])
+        put(outputs, f"{name}.rotation_matrix", now[:3, :3])
+        put(outputs, f"{name}.solved_position", solved[:3, 3])
+        put(outputs, f"{name}.solved_rotation", solved[:3, :3])
+        put(outputs, f"{name}.predicted_position", predicted[:3, 3])
+        put(outputs, f"{name}.world_position", start.position + start.rotation @ solved[:3, 3])
+        moved, turned = now[:3, 3] - before[:3], turn_of(now[:3, :3] @ before[3:].reshape(3, 3).T)
+        linear = {
+            "measured": [select(first, 0.0, part / last) for part in moved],
+            "predicted": (predicted[:3, 3] - solved[:3, 3]) / dt,
+            "jacobian": screw[:3, :3] @ solved[:3, 3] + screw[:3, 3],
+        }
+        angular = {
+            "measured": [select(first, 0.0, part / last) for part in turned],
+            "predicted": turn_of(predicted[:3, :3] @ solved[:3, :3].T) / dt,
+            "jacobian": axial(screw[:3, :3]),
+        }
+        for method in METHODS:
+            put(outputs, f"{name}.calculated_velocity.{method}", linear[method])
+            put(outputs, f"{name}.calculated_angular_velocity.{method}", angular[method])
+
+    def _joints(
+        self, outputs: Array, x: Array, ends: tuple[Array, Array], at: Array, kept: Array, first: Any, dt: Any
+    ) -> tuple[Array, Array]:
+        """Put the outputs of all joints; what is remembered of them (3, n), and where they are taken to be (n + 1,).
+
+        The speed of a joint leads to its predicted value from its input value. An input that is the solved value of the last
+        cycle is no measurement: the joint then is where the last cycle expected it. The last number is above zero where the
+        speeds may be other ones than the limited predicted values have: limits must be looked at once more.
+        """
+        solved, predicted = ends
+        memories, taken = [], []
+        other: Any = 0.0
+        for k, (link, letter) in enumerate(self.layout.joints):
+            p, i, d, r = (self.layout.take(x, f"{link}.regulator.{share}") for share in "pidr")
+            value = self.layout.take(x, f"{link}.{letter}")
+            integral, before, last, expected = kept[:, k]
+            unmeasured = OWN - abs(value - at[0, k])
+            taken.append(select(unmeasured, expected, value))
+            other = other + abs(taken[k] - at[1, k]) + abs(p - 1.0) + abs(i) + abs(d) + abs(r - 1.0)
+            speed = (predicted[k] - taken[k]) / dt
+            out, total = Regulator(p, i, d, r).act(speed, dt, integral=integral, before=before, given=last, first=first)
+            low, high = (self.layout.take(x, f"{link}.limits.{end}") for end in ("min", "max"))
+            reached = select(solved[k] - low - OWN, select(high - solved[k] - OWN, 0.0, 1.0), 1.0)
+            self.layout.put(outputs, f"{link}.limits.reached", reached)
+            self.layout.put(outputs, f"{link}.{letter}_solved", solved[k])
+            self.layout.put(outputs, f"{link}.predicted_{letter}", predicted[k])
+            self.layout.put(outputs, f"{link}.calculated_{letter}_speed", out)
+            self.layout.put(outputs, f"{link}.following_error", select(unmeasured, 0.0, at[1, k] - value))
+            memories.append([total, speed, out])
+        limited = sum(select(UNLIMITED - limit, 1.0, 0.0) for limit in self.layout.greatest(x, "speed"))
+        return np.array(memories, dtype=object).T, np.array([*taken, other * limited], dtype=object)
+
+    def _chain(self, outputs: Array, held: Array, clock: Array, dt: Any) -> None:
+        put = self.layout.put
+        put(outputs, "chain.limited", held[0])
+        put(outputs, "chain.kept", held[1])
+        put(outputs, "chain.cycle", clock[1] + 1.0)
+        put(outputs, "chain.time", clock[2] + dt)
+        put(outputs, "chain.period", dt)
+
+    def _solved(
+        self,
+        outputs: Array,
+        x: Array,
+        wrong: Any,
+        views: tuple[Configuration, Configuration, Configuration],
+        endings: Array,
+        numbers: tuple[Array, Array],
+    ) -> None:
+        """Put what is told of the solution: by a forward pass of its own over what was found, now and at the end."""
+        precision = self.layout.take(x, "chain.calculation_precision")
+        most = precision * (1.0 + ROUNDING) + ROUNDING**2
+        lacking: list[Any] = []
+        for view, task in zip(views[:2], numbers, strict=True):
+            rows = self.problem.parts(view, task)
+            far, turned = (root(square) for square in self.problem.squares(rows))
+            lacking.append((far, rows, 1.0 - select(most - far, 1.0, 0.0) * select(most - turned, 1.0, 0.0)))
+        now, later = lacking
+        code = select(now[2], _code(endings[1]), select(later[2], _code(endings[3]), 0.0))
+        put = self.layout.put
+        put(outputs, "chain.unsolved", select(wrong + now[2] + later[2], 1.0, 0.0))
+        put(outputs, "chain.reason", select(wrong, float(REASONS.index("input")), code))
+        put(outputs, "chain.distance", select(now[2], now[0], later[0]))
+        put(outputs, "chain.angle", self._angle(now[2], now[1], later[1]))
+        put(outputs, "chain.iterations", endings[0] + endings[2])
+        parts = self.problem.parts(views[2], numbers[0]), lacking[1][1]
+        for k, group in enumerate(self.problem.groups):
+            if group.kind == "closed":
+                continue
+            constraint = self.layout.constraints[group.owner]
+            part = parts[int(isinstance(constraint, Velocity))][k]
+            far, turned = self.problem.squares([part])
+            if not all(part.angles):
+                put(outputs, f"{constraint.name}.distance", root(far))
+            if any(part.angles):
+                put(outputs, f"{constraint.name}.angle", root(turned) if group.kind == "drive" else _turn(root(turned)))
+
+    def _angle(self, lacks: Any, now: Sequence[Equations], later: Sequence[Equations]) -> Any:
+        """What is lacking of angles, rad, now where anything lacks now, else at the end: the root of the sum of squares."""
+        total: Any = 0.0
+        for group, *parts in zip(self.problem.groups, now, later, strict=True):
+            square = select(lacks, *(self.problem.squares([part])[1] for part in parts))
+            angle = _turn(root(square)) if group.kind in {"turn", "meet"} else 0.0
+            total = total + (angle * angle if group.kind in {"turn", "meet"} else square)
+        return root(total)
+
+
+def _expected(solved: Array, predicted: Array, after: Array, carried: Array) -> Array:
+    """Where the joints (n,) will be when the next cycle begins, if that takes the solved values for where they are.
+
+    What moves positions moves the solved values of the next cycle too, so it counts. Joint speeds and velocity constraints
+    do not: they lead from the same solved values to the same predicted ones in every cycle. Where limits hold the predicted
+    values back, this is held back as far, but not beyond all of the three that it lies between.
+    """
+    values = []
+    for now, then, goal, other in zip(solved, predicted, after, carried, strict=True):
+        low, high = least(now, least(then, other)), greatest(now, greatest(then, other))
+        values.append(least(greatest(then - (goal - other), low), high))
+    return np.array(values, dtype=object)
+
+
+def _turn(size: Any) -> Any:
+    """The angle, rad, of a rotation whose rows have the size 2 sin(t/2)."""
+    half = 0.5 * size
+    return 2.0 * atan2(half, root(greatest(1.0 - half * half, 0.0)))
+
+
+def _code(status: Any) -> Any:
+    """The reason that a status of the solver means."""
+    words = ((UNREACHABLE, "unreachable"), (LIMIT, "limit"))
+    code: Any = float(REASONS.index("iterations"))
+    for value, word in words:
+        code = select(0.5 - abs(status - value), float(REASONS.index(word)), code)
+    return code

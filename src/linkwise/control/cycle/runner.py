@@ -1,0 +1,257 @@
+"""One chain's cycle: the compiled parts in their order, over arrays that are made once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from linkwise.control.cycle.kernels import CycleKernels
+from linkwise.control.cycle.setpoints import STARTS
+from linkwise.kernel.sequence import Call, Copy, If, Sequence, Step
+from linkwise.spatial.scalar import FloatArray
+
+CLOSING = np.array([1e-24, 1e-24, 20.0])
+"""For bringing a configuration onto the loops of a mechanism: squares of the precision, and the most steps."""
+
+
+SLOWED = 6
+"""How often calculated speeds are slowed at most: each leaves a small share of the excess of the one before."""
+
+
+class Cycle:
+    """One chain's arrays, and the calls that fill them.
+
+    Parameters
+    ----------
+    parts : CycleKernels
+        What is compiled.
+    inputs, outputs : ndarray
+        Where the inputs (I,) are read, and the outputs (O,) go: views of the values of the chain's ports.
+    q0 : ndarray (n,)
+        Where the chain begins, at rest; within the limits, its loops closed.
+    """
+
+    def __init__(self, parts: CycleKernels, inputs: FloatArray, outputs: FloatArray, q0: FloatArray) -> None:
+        self.parts = parts
+        n, pace, layout = parts.n, parts.pace, parts.layout
+        # What is kept for the next cycle, side by side, so that a state is a copy of it: the good inputs, what the report
+        # remembers, both goals, what the pace carries for both, both outputs, the length of the cycle, how far starts were
+        # tried, and where there are loops the direction of motion.
+        carried = pace.given["carry"].stop - pace.given["carry"].start
+        sizes = [layout.inputs, parts.report.size, 2 * n, 2 * carried, 2 * n, 1, n, 2 * n if parts.branch.exists else 0]
+        self.memory = np.zeros(sum(sizes))
+        views = [self.memory[a:b] for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
+        self.before, self.told, last, carry, at, self.dt_before, self.searched, motion = views
+        self.last, self.carry, self.at = last.reshape(2, n), carry.reshape(2, -1), at.reshape(2, n)
+        self.anchor, self.secant = motion.reshape(2, -1)
+        # What comes in, cleaned; what the solver is given, now and for the end of the cycle, and where it begins.
+        self.inputs, self.outputs = inputs, outputs
+        self.clean, self.clock = np.empty(layout.inputs), np.ones(1)
+        self.flags = np.empty(parts.preparing.tape.outputs["flags"])
+        self.parameters, self.later_parameters = np.empty(parts.parameters), np.empty(parts.parameters)
+        self.closing, self.settings, self.retry = np.empty(parts.parameters), np.empty(3), np.empty(3)
+        self.q0, self.begin, self.starts, self.none = np.empty(n), np.empty(n), np.empty((2, n)), np.empty((0, n))
+        # What it finds: as found, from a further start, brought onto the loops; and the goals that come of it.
+        self.now, self.later, self.spare, self.closed, self.without = np.empty((5, parts.row))
+        self.goal, self.next_goal, self.carried = np.empty((3, parts.row))
+        self.speeds, self.leading = np.zeros((2, n))
+        # What the pace makes of both, and what the report will remember.
+        self.given, self.made = np.zeros((2, pace.row)), np.empty((2, pace.made_row))
+        self.told_next, self.taken, self.slowed, self.over = (
+            np.empty(parts.report.size),
+            np.empty(n + 1),
+            np.empty(n),
+            np.empty(1),
+        )
+        self._steps, self._stand = self._sequences()
+        self.reset(q0)
+
+    def reset(self, q0: FloatArray) -> None:
+        """Begin again at rest, with the outputs of the chain where it stands.
+
+        An input that is no number is replaced as `Layout.stand_ins` says.
+        """
+        parts = self.parts
+        self.memory[:] = 0.0
+        self.before[:] = parts.layout.cleaned(self.inputs, parts.layout.stand_ins(q0))[0]
+        self.last[:] = self.at[:] = q0
+        if parts.branch.exists:
+            self.anchor[:] = q0
+        self.carry[:] = parts.pace.rest(q0)
+        self.carried[: parts.n] = parts.report.kept_of(self.told)["expected"][:] = q0
+        for row, row_out in zip((self.goal, self.next_goal), self.made, strict=True):
+            row[:], row_out[:] = 0.0, 0.0
+            row[: parts.n] = row_out[parts.pace.made["q"]] = q0
+            row_out[parts.pace.made["kept"]] = 1.0
+        self.speeds[:] = self.leading[:] = 0.0
+        self.clock[0] = 1.0
+        self._stand()
+        for name in ("chain.cycle", "chain.time", "chain.period"):
+            parts.layout.put(self.outputs, name, 0.0)
+
+    def run(self, dt: float) -> None:
+        """One cycle of length dt, s."""
+        self.clock[0] = dt
+        self._steps()
+
+    def _sequences(self) -> tuple[Sequence, Sequence]:
+        """All steps of a cycle, tied to the arrays of this chain; and what tells how it stands."""
+        parts, n = self.parts, self.parts.n
+        bounds = np.empty(parts.preparing.tape.outputs["bounds"])
+        prepared = (
+            self.clean, self.parameters, self.q0, self.starts, self.settings, self.retry, self.closing, bounds, self.flags,
+        )  # fmt: skip
+        look = (self.later_parameters, self.begin, self.speeds, self.leading)
+        reported = (
+            self.clean, self.flags, self.goal, self.next_goal, self.made[0], self.made[1], self.speeds, self.carried[:n],
+            self.parameters, self.later_parameters, self.at, self.told, self.clock,
+        )  # fmt: skip
+        prepare = Call(parts.preparing, (self.inputs, self.before, self.last, self.at), prepared)
+        report = Call(parts.reporting, reported, (self.outputs, self.told_next, self.taken))
+        standing = Sequence([prepare, Copy(self.later_parameters, self.parameters), report])
+        cycle = Sequence(
+            [
+                prepare,
+                *self._solve(self.parameters, self.q0, self.now, self.goal, (self.q0, self.last[0]), again=True),
+                *self._remember(),
+                If(
+                    self.flags[1:],
+                    (
+                        Call(parts.looking, (self.clean, self.goal, self.last, self.clock, self.dt_before), look),
+                        *self._solve(self.later_parameters, self.begin, self.later, self.next_goal, (self.goal[:n],) * 2),
+                        Copy(self.carried, self.next_goal),
+                        If(self.flags[2:3], self._without_free()),
+                    ),
+                    (
+                        Copy(self.later, self.now),
+                        Copy(self.next_goal, self.goal),
+                        Copy(self.carried, self.goal),
+                        Copy(self.later_parameters, self.parameters),
+                        Copy(self.speeds, np.zeros(n)),
+                        Copy(self.leading, np.zeros(n)),
+                    ),
+                ),
+                *self._ahead(bounds),
+                *parts.pace.steps(self.given, self.made),
+                report,
+                *self._slow(bounds),
+                *self._behind(),
+            ]
+        )
+        return cycle, standing
+
+    def _solve(
+        self,
+        parameters: FloatArray,
+        begin: FloatArray,
+        row: FloatArray,
+        goal: FloatArray,
+        motion: tuple[FloatArray, FloatArray],
+        *,
+        again: bool = False,
+    ) -> list[Step]:
+        """Solve from where it begins, and what was found is the goal.
+
+        Where nothing is found two more starts are tried, with fewer iterations, and if a global search is asked for some
+        anywhere in the joint ranges. Where they lead nowhere either the goal is the best on the way from the first. That is
+        brought onto the loops of the mechanism, which give way otherwise; the solver goes on from where they do, so that it
+        stays there. With loops the branch of motion is kept: `motion` are the
+        joint values that came in, and the last answer.
+        """
+        parts, n = self.parts, self.parts.n
+        best: list[Step] = [Copy(goal, row)]
+        if parts.layout.tree.loops:
+            close = Call(parts.tracking, (self.closing, row[:n], self.none, CLOSING), (self.closed,))
+            best += [close, Copy(goal[:n], self.closed[:n])]
+        if again:
+            more = Call(parts.tracking, (parameters, self.starts[0], self.starts[1:], self.retry), (self.spare,))
+            take = (Copy(row, self.spare), Copy(goal, self.spare))
+            starts, state = np.empty((STARTS, n)), np.empty(n)
+            search = (
+                Call(parts.searching, (parameters, self.last[0], self.searched), (starts, state)),
+                Copy(self.searched, state),
+                Call(parts.tracking, (parameters, starts[0], starts[1:], self.retry), (self.spare,)),
+                If(self.spare[-1:], take, tuple(best)),
+            )
+            best = [more, If(self.spare[-1:], take, (If(self.flags[3:4], search, tuple(best)),))]
+        first = Call(parts.tracking, (parameters, begin, self.none, self.settings), (row,))
+        return [first, *self._keep_branch(parameters, row, *motion), If(row[-1:], (Copy(goal, row),), tuple(best))]
+
+    def _keep_branch(self, parameters: FloatArray, row: FloatArray, begin: FloatArray, last: FloatArray) -> tuple[Step, ...]:
+        """Where an answer turns off the motion, the one that continues it, if there is such a one."""
+        parts, secant = self.parts, self.secant
+        if not parts.branch.exists:
+            return ()
+        there, other = np.empty(parts.n), np.empty(parts.row)
+        off, good, better = np.empty((3, 1))
+        further = (
+            Call(parts.tracking, (parameters, there, self.none, self.settings), (other,)),
+            Call(parts.nearer, (there, row, other), (better,)),
+            If(better, (Copy(row, other),)),
+        )
+        doubted = (Call(parts.continued, (parameters, begin, last, secant), (there, good)), If(good, further))
+        return Call(parts.turned, (last, secant, row), (off,)), If(off, doubted)
+
+    def _remember(self) -> tuple[Step, ...]:
+        """The direction of the motion up to the goal for now."""
+        parts, n = self.parts, self.parts.n
+        if not parts.branch.exists:
+            return ()
+        anchor, secant = np.empty((2, n))
+        call = Call(parts.remembering, (self.goal[:n], self.anchor, self.secant), (anchor, secant))
+        return call, Copy(self.anchor, anchor), Copy(self.secant, secant)
+
+    def _without_free(self) -> tuple[Step, ...]:
+        """Where the cycle would end without joint speeds and velocity constraints, solved as its end is."""
+        parts, n, layout = self.parts, self.parts.n, self.parts.layout
+        inputs, numbers = np.empty(layout.inputs), np.empty(parts.parameters)
+        begin, unused = np.empty(n), (np.empty(n), np.empty(n))
+        places = [layout.ports.slice_of(f"{link}.{letter}_speed") for link, letter in layout.joints]
+        steps: list[Step] = [Copy(inputs, self.clean), *(Copy(inputs[place], np.zeros(1)) for place in places)]
+        for k, constraint in enumerate(parts.targets.velocities):
+            steps.append(Copy(inputs[layout.ports.slice_of(f"{constraint.name}.enabled")], self.flags[4 + k : 5 + k]))
+        look = Call(parts.looking, (inputs, self.goal, self.last, self.clock, self.dt_before), (numbers, begin, *unused))
+        solve = Call(parts.tracking, (numbers, begin, self.none, self.settings), (self.without,))
+        return (*steps, look, solve, If(self.without[-1:], (Copy(self.carried, self.without),)))
+
+    def _slow(self, bounds: FloatArray) -> list[Step]:
+        """The calculated speeds within the greatest ones; integrals of regulators stand while these hold them back."""
+        parts, n, layout = self.parts, self.parts.n, self.parts.layout
+        (link, letter), first = layout.joints[0], 2 * n
+        begin = layout.ports.slice_of(f"{link}.calculated_{letter}_speed").start - layout.inputs
+        speeds, kept, before = (
+            self.outputs[begin : begin + n],
+            parts.report.kept_of(self.told_next),
+            parts.report.kept_of(self.told),
+        )
+        slow = Call(
+            parts.slowing, (self.taken, speeds, bounds[first : first + parts.points], self.clock), (self.slowed, self.over)
+        )
+        copies = (Copy(speeds, self.slowed), Copy(kept["given"], self.slowed), Copy(kept["integral"], before["integral"]))
+        steps: tuple[Step, ...] = ()
+        for _ in range(SLOWED):
+            steps = (slow, If(self.over, (*copies, *steps)))
+        return [If(self.taken[n:], steps)]
+
+    def _ahead(self, bounds: FloatArray) -> list[Copy]:
+        """What is limited: both answers, from where the chain is."""
+        n, points, places = self.parts.n, self.parts.points, self.parts.pace.given
+        names = ("low", "high", "max_speed", "max_acceleration", "max_deceleration", "closures")
+        both = dict(zip(names, np.split(bounds, np.cumsum([n, n, points, points, points])), strict=True))
+        both |= {"goal_speed": self.leading, "dt_before": self.dt_before, "dt": self.clock}
+        rows = [{"goal": self.goal[:n], "q": self.at[0], "carry": self.carry[0]}]
+        rows += [{"goal": self.next_goal[:n], "q": self.at[1], "carry": self.carry[1]}]
+        return [Copy(self.given[k, places[name]], part) for k in range(2) for name, part in {**both, **rows[k]}.items()]
+
+    def _behind(self) -> list[Copy]:
+        """What is kept for the next cycle."""
+        n, places = self.parts.n, self.parts.pace.made
+        copies = [(self.before, self.clean), (self.told, self.told_next), (self.dt_before, self.clock)]
+        for k, row in enumerate((self.now, self.later)):
+            copies += [
+                (self.last[k], row[:n]),
+                (self.at[k], self.made[k, places["q"]]),
+                (self.carry[k], self.made[k, places["carry"]]),
+            ]
+        return [Copy(*pair) for pair in copies]

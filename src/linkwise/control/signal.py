@@ -1,0 +1,154 @@
+"""What says which numbers are a port's wherever its values are kept: in a recording, in a saved state, in their files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.control.port import DIRECTIONS, KINDS, LARGEST_WHOLE, Port, element_names
+from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.scalar import FloatArray
+
+
+class Channel(NamedTuple):
+    """What of a port must be the same for its values to be the same.
+
+    Attributes
+    ----------
+    name, kind, shape, unit, choices
+        As of the `Port`.
+    direction : {"in", "out", ""}
+        As of the port; empty where it is not known, as in a .csv file.
+    """
+
+    name: str
+    kind: str = "float"
+    shape: tuple[int, ...] = ()
+    unit: str = "1"
+    choices: tuple[str, ...] = ()
+    direction: str = ""
+
+    @classmethod
+    def of(cls, port: Port) -> Channel:
+        """The channel of a port."""
+        return cls(port.name, port.kind, port.shape, port.unit, port.choices, port.direction)
+
+    @property
+    def size(self) -> int:
+        """How many numbers a value takes."""
+        return math.prod(self.shape)
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The name of each number."""
+        return element_names(self.name, self.shape)
+
+    def admits(self, numbers: FloatArray) -> bool:
+        """Whether numbers of any shape may be of this kind; bounds are not looked at."""
+        if self.kind == "float":
+            return True
+        most = {"int": LARGEST_WHOLE, "bool": 1.0, "choice": len(self.choices) - 1.0}[self.kind]
+        least = -most if self.kind == "int" else 0.0
+        return bool(((numbers >= least) & (numbers <= most) & (np.floor(numbers) == numbers)).all())
+
+    def codes(self, numbers: FloatArray) -> npt.NDArray[np.int64]:
+        """The numbers of an int, a bool or a choice as whole ones.
+
+        Raises
+        ------
+        ArgumentError
+            Where one is no value of this kind.
+        """
+        if not self.admits(numbers):
+            raise ArgumentError(f"{self.name!r} holds what is no value of kind {self.kind!r}")
+        return numbers.astype(np.int64)
+
+    def decode(self, numbers: FloatArray) -> npt.NDArray[Any]:
+        """A history (T, size) as an array (T, ...) of floats, ints, bools or words."""
+        made = numbers.reshape(len(numbers), *self.shape)
+        if self.kind == "float":
+            return made.copy()
+        if self.kind == "choice":
+            return np.array(self.choices)[self.codes(made)]
+        return self.codes(made) if self.kind == "int" else self.codes(made) != 0
+
+
+def differences(ours: Sequence[Channel], theirs: Sequence[Channel], directions: bool = True) -> str:
+    """How two sequences of channels differ, in words; empty where they do not.
+
+    Examples
+    --------
+    >>> differences([Channel("arm.theta", unit="rad"), Channel("arm.d", unit="m")], [Channel("arm.theta", unit="m")])
+    "it lacks 'arm.d'; 'arm.theta' has the unit 'm' there and 'rad' here"
+    """
+    left, right = ({channel.name: channel for channel in side} for side in (ours, theirs))
+    told = []
+    if missing := [name for name in left if name not in right]:
+        told.append(f"it lacks {_some(missing)}")
+    if further := [name for name in right if name not in left]:
+        told.append(f"there is no {_some(further)} here")
+    for name in left:
+        for field in Channel._fields if directions else Channel._fields[:-1]:
+            if name in right and (here := getattr(left[name], field)) != (there := getattr(right[name], field)):
+                told.append(f"{name!r} has the {field} {shown(there)} there and {shown(here)} here")
+    if not told and list(left) != list(right):
+        told.append("the ports stand in another order")
+    return "; ".join(told[:6])
+
+
+def to_json(channels: Iterable[Channel]) -> str:
+    """Channels as text, for a file."""
+    return json.dumps(list(channels), ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(text: str) -> tuple[Channel, ...]:
+    """The channels that a text says.
+
+    Raises
+    ------
+    ValueError
+        Where it says something else.
+    """
+    try:
+        rows = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("lists nested too deeply") from error
+    return tuple(_channel(row) for row in _listed(rows))
+
+
+def digest(channels: Iterable[Channel]) -> str:
+    """A number in hexadecimal digits (SHA-256) that differs where channels do."""
+    return hashlib.sha256(to_json(channels).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _channel(row: Any) -> Channel:
+    fields = _listed(row)
+    if len(fields) != len(Channel._fields):
+        raise ValueError(f"a channel of {len(fields)} fields")
+    name, kind, shape, unit, words, direction = fields
+    texts = [name, kind, unit, direction, *_listed(words)]
+    if not all(isinstance(text, str) for text in texts) or not all(type(size) is int for size in _listed(shape)):
+        raise ValueError("a field of another type")
+    made = Channel(name, kind, tuple(shape), unit, tuple(words), direction)
+    # what a port refuses is no channel either
+    port = Port(name, "in", made.kind, made.shape, unit, initial=None, finite=False, choices=made.choices)  # type: ignore[arg-type]
+    if direction not in (*DIRECTIONS, "") or kind not in KINDS:
+        raise ValueError(f"direction {direction!r}")
+    return made._replace(unit=port.unit)
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError("no list")
+    return value
+
+
+def _some(names: Sequence[str], most: int = 6) -> str:
+    told = ", ".join(map(repr, names[:most]))
+    return told if len(names) <= most else f"{told} and {len(names) - most} more"

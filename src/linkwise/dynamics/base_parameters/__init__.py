@@ -1,0 +1,1 @@
+"""The base parameters of a mechanism: which combinations of inertial parameters determine all efforts."""

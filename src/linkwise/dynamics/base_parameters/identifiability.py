@@ -1,0 +1,280 @@
+"""What of a body's inertia is felt at the joints: linear conditions, from the motions that the joints before it allow.
+
+The energies of a mechanism are linear in the inertial parameters. Parameters have no effect on the efforts exactly if the
+kinetic energy that they bring vanishes, and their potential energy is constant, in all configurations and at all speeds. For
+the last body of a branch, with the speed v = X(q) v_p + S qd, that splits by powers of qd. Parameters of the body act as if
+they were fixed to its parent exactly if they bring
+
+- in S S, no energy: none from the speed of the joint alone;
+- in S v, no momentum along the joint, whatever motions v_p the parent can have, and at all q;
+- in v v, an energy in the motions of the parent that does not depend on q, so that they move with it at any q;
+- in g, a potential energy that does not depend on q either.
+
+X(q) is the exponential of a constant matrix, so "at all q" means: closed under that matrix. Taken from the base to the tips,
+the spans of v, of v v and of gravity are finite and exact, and no joint is a special case: not one that is parallel to the
+first axis, nor one that slides, nor one that screws. Where the parent can move in every way the conditions are those of
+M. Gautier, W. Khalil, "Direct calculation of minimum set of inertial parameters of serial robots", IEEE Trans. Robotics and
+Automation 6(3), 1990.
+
+The rotors that links carry join in with v u, products of a speed u with the motion of the carrier, and with u u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from linkwise.dynamics.base_parameters.row_reduction import INDEPENDENT, Point, at, independent
+from linkwise.model.body import Bodies, Body
+from linkwise.model.parameters import LINK, numbers_of, pseudo_of, to_body
+from linkwise.spatial.matrix_method import velocity_matrix
+from linkwise.spatial.rotation import cross, skew
+from linkwise.spatial.scalar import Array, FloatArray, array, blank
+
+TEN = len(LINK)
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """The quadratic quantities whose coefficients are counted: ten of v v, six of v u for each u, and one for each u u.
+
+    Attributes
+    ----------
+    rotors : tuple of int
+        The speeds u (indices into qd) that drive a rotor on a link; six-vectors v are followed by them.
+    """
+
+    rotors: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return TEN + 6 * len(self.rotors) + len(self.pairs)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The pairs of rotor speeds, each by its place in `rotors`."""
+        return list(combinations_with_replacement(range(len(self.rotors)), 2))
+
+    def of_rotor(self, place: int) -> slice:
+        """Where the six of v u stand."""
+        return slice(TEN + 6 * place, TEN + 6 * place + 6)
+
+    def of_pair(self, a: int, b: int) -> int:
+        """Where u_a u_b stands."""
+        return TEN + 6 * len(self.rotors) + self.pairs.index((min(a, b), max(a, b)))
+
+    def product(self, x: Array, y: Array) -> Array:
+        """The bilinear form of two motions (6 + m,): on x and x it gives the quantities of that motion."""
+        result = blank(self.count)
+        v, w, s, t = x[:6], y[:6], x[6:], y[6:]
+        result[:TEN] = energies(v, w)
+        for place in range(len(self.rotors)):
+            result[self.of_rotor(place)] = s[place] * w + t[place] * v
+        for a, b in self.pairs:
+            result[self.of_pair(a, b)] = s[a] * t[a] if a == b else s[a] * t[b] + s[b] * t[a]
+        return array(result)
+
+    def moved(self, ten: Array, six: Array) -> Array:
+        """The matrix on all quantities that is ``ten`` on v v and ``six`` on each v u, and leaves u u as it is."""
+        result = self.kept().astype(object)
+        result[:TEN, :TEN] = ten
+        for place in range(len(self.rotors)):
+            result[self.of_rotor(place), self.of_rotor(place)] = six
+        return array(result)
+
+    def kept(self) -> FloatArray:
+        """The matrix that leaves u u as it is."""
+        result = np.zeros((self.count, self.count))
+        places = [self.of_pair(a, b) for a, b in self.pairs]
+        result[places, places] = 1.0
+        return result
+
+    def joined(self, screw: Array, place: int) -> Array:
+        """The matrix on all quantities for v + S u in the place of v."""
+        result = np.eye(self.count).astype(object)
+        own, squared = self.of_rotor(place), self.of_pair(place, place)
+        result[:TEN, own] = np.stack([energies(screw, unit) for unit in np.eye(6)], axis=1)
+        result[:TEN, squared] = energies(screw, screw)
+        for other in range(len(self.rotors)):
+            result[self.of_rotor(other), self.of_pair(other, place)] = screw * (2.0 if other == place else 1.0)
+        return array(result)
+
+
+@dataclass(frozen=True)
+class Felt:
+    """What is felt of one body.
+
+    Attributes
+    ----------
+    rows : ndarray (r, N + 1)
+        Conditions on the coefficients of its quantities; the last is for the square of the joint's own speed.
+    constant : ndarray (N,) or None
+        What of gravity is a constant load of the joint, where friction could be as well; None where that is not asked.
+    """
+
+    rows: Array
+    constant: Array | None
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """What a body can do: motions (k, 6 + m), quantities (k, N), gravity (N,) at one place, and its changes (k, N)."""
+
+    motions: Array
+    quantities: Array
+    weight: Array
+    changes: Array
+
+
+def felt(bodies: Bodies, gravity: Array, rotors: Sequence[int], loaded: Sequence[int], point: Point) -> list[Felt]:
+    """What is felt of each body.
+
+    Parameters
+    ----------
+    bodies : Bodies
+        The moving bodies; only their geometry counts.
+    gravity : ndarray (3,)
+        Of any length, or zero.
+    rotors : sequence of int
+        The speeds that drive a rotor on a link.
+    loaded : sequence of int
+        The speeds at which a constant load is not to be counted as felt, because friction is felt alike.
+    point : mapping
+        A random number for each symbol of the geometry.
+    """
+    known = Quantities(tuple(rotors))
+    ground = _ground(known, gravity)
+    reaches: list[_Reach] = []
+    results: list[Felt] = []
+    for body in bodies.bodies:
+        parent = reaches[body.parent] if body.parent >= 0 else ground
+        one, reach = (_unconstrained if len(body.freedoms) == 6 else _jointed)(
+            known, body, parent, body.speed in loaded, point
+        )
+        reaches.append(reach)
+        results.append(one)
+    return results
+
+
+def _ground(known: Quantities, gravity: Array) -> _Reach:
+    m = len(known.rotors)
+    weight = blank(known.count)
+    weight[1:4] = -np.asarray(gravity)
+    motions = np.concatenate([np.zeros((m, 6)), np.eye(m)], axis=1)
+    squares = known.kept()
+    return _Reach(motions, squares[squares.any(axis=1)], array(weight), np.zeros((0, known.count)))
+
+
+def _unconstrained(known: Quantities, body: Body, parent: _Reach, loaded: bool, point: Point) -> tuple[Felt, _Reach]:
+    """A body that moves in every way: all of it is felt."""
+    n, m = known.count, len(known.rotors)
+    rows = np.eye(n, n + 1)[: TEN + 6 * m]
+    changes = np.eye(TEN, n)[:4] if _any(parent.weight, point) else np.zeros((0, n))
+    reach = _Reach(np.eye(6 + m), np.eye(n), np.zeros(n), changes)
+    return Felt(rows, None), reach
+
+
+def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point: Point) -> tuple[Felt, _Reach]:
+    """A body on a joint: see the module's text."""
+    (freedom,) = body.freedoms
+    m, place = len(known.rotors), known.rotors.index(body.speed) if body.speed in known.rotors else None
+    down, six = passed_on(known, body).T, _seen(body.placement)
+    turning, turned = _rates(freedom.screw)
+    rate = known.moved(turning.T, turned) - known.kept()
+    motions, own = np.array(parent.motions), np.concatenate([freedom.screw, np.zeros(m)])
+    motions = np.concatenate([motions[:, :6] @ six.T, motions[:, 6:]], axis=1)
+    if place is not None:
+        motions = np.concatenate([motions[:, :6] + np.outer(motions[:, 6 + place], own[:6]), motions[:, 6:]], axis=1)
+    step = np.pad(turned, ((0, m), (0, m)))
+    motions = _closed(motions, step, point)
+    held = _closed(parent.quantities @ down.T, rate, point)
+    weight, changes = down @ parent.weight, _closed(parent.changes @ down.T, rate, point)
+    pull = rate @ weight
+    constant = pull if loaded and _any(pull, point) else None
+    pulls = _closed((pull if constant is None else rate @ pull)[None], rate, point)
+    rows = [held @ rate.T, changes @ rate.T, pulls]
+    alone: list[Array] = []
+    if place is None:
+        alone = [known.product(own, own)[None]]
+        rows.append(_products(known, own, motions))
+    conditions = np.pad(np.concatenate(rows), ((0, 0), (0, 1)))
+    if place is None:
+        conditions = np.concatenate([conditions, np.append(alone[0][0], 1.0)[None]])
+        motions = np.concatenate([motions, own[None]])
+    reach = _Reach(
+        independent(motions, point),
+        independent(np.concatenate([held, *rows[3:], *alone]), point),
+        weight,
+        independent(np.concatenate([changes, pulls, pull[None]]), point),
+    )
+    return Felt(independent(conditions, point), constant), reach
+
+
+def passed_on(known: Quantities, body: Body) -> Array:
+    """The matrix (N, N) that takes coefficients of a body to those on its parent of what moves with it."""
+    if len(body.freedoms) == 6:
+        return known.kept()
+    down = known.moved(to_body(body.placement).T, _seen(body.placement))
+    if body.speed in known.rotors:
+        down = known.joined(body.freedoms[0].screw, known.rotors.index(body.speed)) @ down
+    return np.asarray(down.T)
+
+
+def _products(known: Quantities, own: Array, motions: Array) -> Array:
+    """The quantities (k, N) of the joint's own motion with each of the others."""
+    results = [known.product(own, motion) for motion in motions]
+    return np.stack(results) if results else np.zeros((0, known.count))
+
+
+def _closed(rows: Array, rate: Array, point: Point) -> Array:
+    """What spans the rows and all that they become as the joint moves: the rows, their rates, the rates of those."""
+    span = newest = independent(rows, point)
+    while len(newest) and len(span) < span.shape[1]:
+        further = newest @ rate.T
+        if all(part.dtype != object for part in (span, further)):
+            newest = independent(further - (further @ span.T) @ span, point)
+            span = independent(np.concatenate([span, newest]), point)
+        else:
+            wider = independent(np.concatenate([span, further]), point)
+            newest = wider if len(wider) > len(span) else wider[:0]
+            span = wider
+    return span
+
+
+def energies(v: Array, w: Array) -> Array:
+    """The ten quantities of two motions (6,), linear part first, by which the inertial parameters are multiplied.
+
+    On v and v: twice the kinetic energy is M v v + 2 MX (v x w)_x + ... + XX w_x w_x + ... + 2 XY w_x w_y + ...
+    """
+    first = cross(v[:3], w[3:]) + cross(w[:3], v[3:])
+    a, b = v[3:], w[3:]
+    tensor = [a[0] * b[0], a[1] * b[1], a[2] * b[2], *(a[i] * b[j] + a[j] * b[i] for i, j in ((0, 1), (1, 2), (0, 2)))]
+    return array([v[:3] @ w[:3], *first, *tensor])
+
+
+def _seen(placement: Array) -> Array:
+    """X (6, 6): a motion of the parent as that of a body that is fixed to it there."""
+    back = placement[:3, :3].T
+    result = blank(6, 6)
+    result[:3, :3] = result[3:, 3:] = back
+    result[:3, 3:] = -back @ skew(placement[:3, 3])
+    return array(result)
+
+
+def _rates(screw: Array) -> tuple[Array, Array]:
+    """The rates, per unit of its coordinate, with which a joint changes ten parameters (10, 10) and a motion (6, 6)."""
+    moving = velocity_matrix(screw[3:], screw[:3])
+    blocks = [pseudo_of(unit) for unit in np.eye(TEN)]
+    ten = np.stack([numbers_of(moving @ block + block @ moving.T) for block in blocks], axis=1)
+    six = blank(6, 6)
+    six[:3, :3] = six[3:, 3:] = -skew(screw[3:])
+    six[:3, 3:] = -skew(screw[:3])
+    return array(ten), array(six)
+
+
+def _any(values: Array, point: Point) -> bool:
+    return bool(np.abs(at(values, point)).max(initial=0.0) > INDEPENDENT)

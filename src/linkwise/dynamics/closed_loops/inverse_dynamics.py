@@ -1,0 +1,134 @@
+"""Inverse dynamics with loops closed: what the driven coordinates must do for a motion, and what the loops then carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.dynamics.closed_loops.nullspace import SINGULAR, Freedom, driven_speeds, first, freedom_at
+from linkwise.errors import ArgumentError
+from linkwise.loops.loop_solver import NEARLY, REST
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import vectors
+
+LEFT = 1e-6
+"""What may be left of the efforts that a motion takes, as a part of all of them, where the driven coordinates support it."""
+
+NAME = "closed_inverse_dynamics"
+
+
+def closed_inverse_dynamics(
+    mechanism: Tree,
+    q: npt.ArrayLike,
+    qd: npt.ArrayLike,
+    qdd: npt.ArrayLike,
+    driven: Sequence[int | str] | int | str | None = None,
+    external: npt.ArrayLike | None = None,
+    *,
+    name: str = NAME,
+) -> tuple[FloatArray, FloatArray]:
+    """Efforts of the driven coordinates that a motion takes with loops closed, and the forces that close them.
+
+    Of all efforts n that the tree, cut open, would take, the loops' forces f supply J' f, and the driven coordinates the
+    rest: S' u = n - J' f (R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 8.12). Along the motions N that
+    the loops allow, J N = 0, the forces do no work, and N' S' u = N' n remains. Where more coordinates are driven than
+    there are degrees of freedom, u has the least norm, a force of 1 N counted as a moment of 1 N at the longest offset.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With loops.
+    q : (..., nq) array_like
+        Coordinates with loops closed, rad or m.
+    qd, qdd : (..., nv) array_like
+        Speeds and accelerations that keep them closed.
+    driven : sequence of int or str, optional
+        The coordinates that have an effort, by name or by the index of their speed; by default those with motors. The
+        others have none beside their own friction.
+    external : (..., 6) array_like, optional
+        Force (N) and moment (N m) that act on the tool at its origin, in tool axes.
+    name : str
+        What messages call the function.
+
+    Returns
+    -------
+    tau : ndarray (..., nv)
+        Efforts, N m or N; zero where nothing is driven.
+    forces : ndarray (..., K)
+        As `constraint_forces` gives them for these efforts.
+
+    Raises
+    ------
+    ArgumentError
+        Where q, qd or qdd do not fit the loops, where the loops are singular, or where the motion takes efforts that the
+        driven coordinates cannot supply, with what is left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import robots
+    >>> mech, rest = robots.four_bar(), np.zeros(3)
+    >>> tau, forces = closed_inverse_dynamics(mech, mech.neutral, rest, rest, driven="crank")
+    >>> (tau[1:] == 0).all(), bool(np.abs(mech.forward_dynamics(mech.neutral, rest, tau)).max() < 1e-9)
+    (np.True_, True)
+    """
+    at = driven_speeds(mechanism, driven, name)
+    free = freedom_at(mechanism, q, name)
+    speeds, rises = (vectors(f"{name}: {what}", value, mechanism.nv) for what, value in (("qd", qd), ("qdd", qdd)))
+    _check_motion(mechanism, free, q, speeds, rises, name)
+    cut_open = mechanism.memo("closed_inverse_dynamics", "cut open", lambda: mechanism.replace(loops=()))
+    wrench = () if external is None else (external,)
+    algorithm = "inverse_dynamics_external" if wrench else "inverse_dynamics"
+    needed = kernel_of(cut_open, algorithm)(q, speeds, rises, *wrench) * free.units
+    drives = np.swapaxes(free.basis[..., at, :], -1, -2)
+    work = np.einsum("...ji,...j->...i", free.basis, needed)
+    efforts = np.einsum("...ji,...i->...j", np.linalg.pinv(drives, rcond=SINGULAR), work)
+    left = work - np.einsum("...ij,...j->...i", drives, efforts)
+    _check_supported(mechanism, at, needed, _inertia(mechanism, free, q), left, name)
+    tau = np.zeros_like(needed)
+    tau[..., at] = efforts
+    forces = np.zeros((*needed.shape[:-1], len(free.closing.sizes)))
+    chosen = list(free.closing.rows)
+    inverse = np.linalg.pinv(np.swapaxes(free.rows, -1, -2), rcond=SINGULAR)
+    forces[..., chosen] = np.einsum("...kj,...j->...k", inverse, needed - tau) / free.closing.sizes[chosen]
+    return tau / free.units, forces
+
+
+def _check_motion(mechanism: Tree, free: Freedom, q: npt.ArrayLike, qd: FloatArray, qdd: FloatArray, name: str) -> None:
+    """Raise `ArgumentError` unless speeds and accelerations keep the loops closed."""
+    bias = kernel_of(mechanism, "closure_bias")(q, qd) / free.closing.sizes
+    for what, given, rest in (("qd", qd, np.zeros_like(bias)), ("qdd", qdd, bias)):
+        terms = free.jacobian * (given / free.units)[..., None, :]
+        gap = np.abs(terms.sum(axis=-1) + rest)
+        size = np.sqrt(np.square(terms).sum(axis=(-1, -2)) + np.square(rest).sum(axis=-1))
+        wrong = ~(gap.max(axis=-1) <= NEARLY * size + REST)
+        if wrong.any():
+            raise ArgumentError(
+                f"{name}: {what}{first(wrong)} opens loops of {mechanism.name!r} by {gap[wrong][0].max():.3g}, in longest"
+                f" offsets or rad per s{'2' * (what == 'qdd')}; its terms amount to {size[wrong][0]:.3g}"
+            )
+
+
+def _inertia(mechanism: Tree, free: Freedom, q: npt.ArrayLike) -> FloatArray:
+    """How much inertia there is (...,), kg m2."""
+    own = np.diagonal(kernel_of(mechanism, "mass_matrix")(q), axis1=-2, axis2=-1)
+    return np.asarray((own * free.units**2).sum(axis=-1))
+
+
+def _check_supported(
+    mechanism: Tree, at: list[int], needed: FloatArray, inertia: FloatArray, left: FloatArray, name: str
+) -> None:
+    """Raise `ArgumentError` where efforts are left that the driven coordinates do not supply."""
+    gap, size = (np.asarray(np.linalg.norm(part, axis=-1)) for part in (left, needed))
+    wrong = ~(gap <= LEFT * size + REST * inertia)
+    if wrong.any():
+        names = ", ".join(repr(mechanism.speed_names[k]) for k in at)
+        raise ArgumentError(
+            f"{name}: the driven coordinates ({names}) of {mechanism.name!r} cannot make this motion{first(wrong)}: of"
+            f" efforts of {size[wrong][0]:.3g} N m (forces at the longest offset), {gap[wrong][0]:.3g} are left that they"
+            f" do not supply; there are {left.shape[-1]} degrees of freedom"
+        )

@@ -1,0 +1,89 @@
+"""Whether a mechanism has the inertia that forward dynamics divides by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.dynamics.mass_matrix import mass_matrix
+from linkwise.dynamics.motor_terms import reflected_inertias
+from linkwise.dynamics.recursions import composite_inertias
+from linkwise.errors import ModelError, Problem
+from linkwise.kinematics.body_transform import joint_transforms
+from linkwise.model.body_tree import moving_bodies
+from linkwise.model.coupling import coupling
+from linkwise.model.inertia import Inertia
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+TRIALS = 3
+"""Random configurations; at all of them the inertia of a joint that moves something is positive."""
+
+LEAST = 1e-13
+"""Below this part of what was added up in it, a pivot of M is rounding."""
+
+DRAWS = 32
+"""How often numbers for symbols are drawn before it is left open whether there is inertia."""
+
+
+def check_inertia(tree: Tree) -> None:
+    """Raise `ModelError` naming the first coordinate, counted from the tips, that can move without moving any inertia."""
+    tree.memo("inertia_check", "passed", lambda: _find_inertia(tree))
+
+
+def _find_inertia(tree: Tree) -> None:
+    """Raise `ModelError` where a coordinate moves no inertia at random configurations."""
+    rng = np.random.default_rng(1)
+    for _ in range(TRIALS):
+        q = rng.uniform(-1.0, 1.0, tree.nq)
+        numbers = _with_numbers(tree, rng) if tree.symbols else tree
+        if numbers is None:
+            break
+        matrix, sums = np.asarray(mass_matrix(numbers, q), dtype=float), _summed(numbers, q)
+        for k in reversed(range(len(matrix))):
+            pivot, least = abs(matrix[k, k]) if tree.symbols else matrix[k, k], LEAST * sums[k]
+            if not pivot > least:
+                raise ModelError([_lacking(tree, k, 0.0 if abs(pivot) <= least else float(pivot))])
+            matrix[:k, :k] -= np.outer(matrix[:k, k], matrix[k, :k]) / pivot
+
+
+def _with_numbers(tree: Tree, rng: np.random.Generator) -> Tree | None:
+    """The mechanism with random numbers for its symbols: an inertia that is there for these is there for nearly all.
+
+    What is made of symbols may have to be positive, as the inertia of a motor; None where no numbers are found for it.
+    """
+    links = [link.replace(physical=False) for link in tree.links]
+    payload = Inertia(tree.payload.mass, tree.payload.com, tree.payload.tensor, physical=False)
+    result = tree.replace(links=links, payload=payload).nofriction()
+    for draw in range(DRAWS):
+        signs = rng.choice([-1.0, 1.0], len(result.symbols)) if draw else 1.0
+        numbers = signs * rng.uniform(0.5, 1.5, len(result.symbols))
+        try:
+            return result.substitute(dict(zip(result.symbols, numbers.tolist(), strict=True)))
+        except ModelError:
+            continue
+    return None
+
+
+def _summed(tree: Tree, q: FloatArray) -> FloatArray:
+    """The sizes (nv,) of what adds up to each pivot: mass and moments, about the joint's origin, of all that it carries."""
+    if tree.coupled:
+        how = coupling(tree)
+        return np.asarray(np.square(how.spread).T @ _summed(how.uncoupled, np.asarray(how.coordinates(q), dtype=float)))
+    bodies = moving_bodies(tree)
+    sums = np.array(reflected_inertias(tree))
+    joints = joint_transforms(bodies, q)
+    for joint, inertia in zip(joints, composite_inertias(bodies, joints), strict=True):
+        size = np.abs(np.asarray(inertia, dtype=float))
+        for freedom in joint.freedoms:
+            turning, sliding = np.linalg.norm(freedom.angular), np.linalg.norm(freedom.linear)
+            sums[freedom.speed] += turning**2 * np.trace(size[:3, :3]) + sliding**2 * size[3, 3]
+    return sums
+
+
+def _lacking(tree: Tree, speed: int, pivot: float) -> Problem:
+    joint = speed - (tree.nv - tree.n)
+    if joint < 0:
+        expected = "a mass and moments of inertia about all axes, on a link that is fixed to the base or beyond its joints"
+        return Problem("floating base", "mass", pivot, expected)
+    expected = "a mass, an inertia or a motor's inertia that this joint moves, for else its acceleration is not defined"
+    return Problem(f"joint {tree.names[joint]!r}", "inertia", pivot, expected)

@@ -1,0 +1,88 @@
+"""Joint actions: the force and moment that each link receives from its parent, constraint forces included."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.algorithm.declaration import algorithm
+from linkwise.kinematics.forward_kinematics import body_poses
+from linkwise.kinematics.link_motion import body_motion
+from linkwise.model.body_tree import moving_bodies
+from linkwise.model.inertia import Inertia
+from linkwise.model.tree import Tree
+from linkwise.spatial.matrix_method import gravity_matrix, skew_part, tensor_to_frame
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array
+
+MOTION = {"q": "nq", "qd": "nv", "qdd": "nv"}
+
+
+@algorithm(inputs=MOTION, outputs={"actions": "L 6"}, open_only=True)
+def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+    """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
+
+    Sum over the links that a joint carries of (H - Hg) J - its transpose, J in the world frame (G. Legnani et al., "A
+    homogeneous matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 2). A carried rotor
+    loads its carrier; what a motor without a carrier does, and friction, act between link and parent and do not show.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.joint_actions([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(3) + 0.0
+    array([[ 0.   , 19.62 ,  0.   ,  0.   ,  0.   , 19.62 ],
+           [ 0.   ,  9.81 ,  0.   ,  0.   ,  0.   , 14.715]])
+    """
+    return actions(tree, q, qd, qdd, np.zeros(6))
+
+
+@algorithm(inputs={**MOTION, "external": "6"}, outputs={"actions": "L 6"}, open_only=True)
+def joint_actions_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
+    """Return the same (L, 6) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
+    return actions(tree, q, qd, qdd, external)
+
+
+def actions(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
+    """Joint actions (L, 6), summed from the tips to the base."""
+    bodies = moving_bodies(tree)
+    poses = body_poses(bodies, q)
+    w, h = body_motion(bodies, poses, q, qd, qdd)
+    gravity = gravity_matrix(tree.gravity)
+    wrench = [
+        _needed(link.body, poses[body] @ t, h[body] - gravity)
+        for (body, t), link in zip(bodies.frames, tree.links, strict=True)
+    ]
+    for drive in tree.drives:
+        if drive.carrier is not None and drive.carrier >= 0:
+            body, t = bodies.frames[drive.carrier]
+            wrench[drive.carrier] = wrench[drive.carrier] + _needed(drive.motor.locked, poses[body] @ t, h[body] - gravity)
+    for rotor in (*bodies.rotors, *bodies.ground_rotors):
+        carrier = tree.drives[rotor.drive].carrier
+        if carrier is not None and carrier >= 0:
+            spin = poses[rotor.body][:3, :3] @ rotor.spin
+            couple = spin * qdd[rotor.speed] + w[rotor.body][:3, :3] @ spin * qd[rotor.speed]
+            wrench[carrier] = wrench[carrier] + np.concatenate([np.zeros(3), couple])
+    body, t = bodies.tool
+    tool = poses[body] @ t
+    held = tree.tool_index
+    wrench[held] = wrench[held] + _needed(tree.payload, tool, h[body] - gravity) - _applied(external, tool)
+    for k in reversed(tree.order):
+        parent = tree.parents[k]
+        if parent >= 0:
+            wrench[parent] = wrench[parent] + wrench[k]
+    return np.array(wrench)
+
+
+def _needed(inertia: Inertia, pose: Array, h: Array) -> Array:
+    """Force and moment (6,) about the world origin that give a body with this pose the acceleration H (4, 4)."""
+    if inertia.is_zero:
+        return np.zeros(6)
+    local = inertia.pseudo
+    phi = skew_part(h, tensor_to_frame(local, pose))
+    return np.array([phi[0, 3], phi[1, 3], phi[2, 3], phi[2, 1], phi[0, 2], phi[1, 0]])
+
+
+def _applied(external: Array, tool: Array) -> Array:
+    """A wrench (6,) on the tool, tool axes, as force and moment about the world origin."""
+    force = tool[:3, :3] @ external[:3]
+    return np.concatenate([force, tool[:3, :3] @ external[3:] + cross(tool[:3, 3], force)])

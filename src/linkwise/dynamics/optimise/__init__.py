@@ -1,0 +1,1 @@
+"""Passes that save operations without changing results."""

@@ -1,0 +1,100 @@
+"""What several algorithms of dynamics sweep over a mechanism: motions outward, inertias and momenta inward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwise.kinematics.body_transform import JointTransform
+from linkwise.model.body import Bodies, Freedom
+from linkwise.spatial.rotation import skew
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.spatial_vectors import momentum_matrix, motion_cross
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """Velocity and acceleration of one body, six-vectors in its own axes about its own origin.
+
+    Attributes
+    ----------
+    velocity, acceleration : ndarray (6,)
+        The body's own. Accelerations are spatial ones, less gravity.
+    carried_velocity, carried_acceleration : ndarray (6,)
+        Those that it would have if it were fixed to its parent.
+    """
+
+    velocity: Array
+    acceleration: Array
+    carried_velocity: Array
+    carried_acceleration: Array
+
+
+def velocities(bodies: Bodies, joints: Sequence[JointTransform], qd: Array) -> list[Array]:
+    """Velocity (6,) of every body in its own axes."""
+    still = np.zeros(6)
+    results: list[Array] = []
+    for body, joint in zip(bodies.bodies, joints, strict=True):
+        carrier = results[body.parent] if body.parent >= 0 else still
+        results.append(joint.motion_from_parent(carrier) + joint.rate(qd))
+    return results
+
+
+def motions(bodies: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Array, gravity: Array) -> list[BodyMotion]:
+    """The motion of every body; the ground accelerates upward by what gravity would pull."""
+    still, falling = np.zeros(6), np.concatenate([-np.asarray(gravity), np.zeros(3)])
+    results: list[BodyMotion] = []
+    for body, joint in zip(bodies.bodies, joints, strict=True):
+        carrier = results[body.parent] if body.parent >= 0 else BodyMotion(still, falling, still, falling)
+        carried_v = joint.motion_from_parent(carrier.velocity)
+        carried_a = joint.motion_from_parent(carrier.acceleration)
+        rate = joint.rate(qd)
+        acceleration = carried_a + joint.rate(qdd) + motion_cross(carried_v, rate) + joint.bias(qd)
+        results.append(BodyMotion(carried_v + rate, acceleration, carried_v, carried_a))
+    return results
+
+
+def summed_inward(
+    bodies: Bodies,
+    joints: Sequence[JointTransform],
+    values: Sequence[Array],
+    to_parent: Callable[[JointTransform, Array], Array],
+) -> list[Array]:
+    """Of each body its own value and those of all bodies that it carries, each brought to the parent on the way."""
+    total = list(values)
+    for k in reversed(range(len(total))):
+        parent = bodies.bodies[k].parent
+        if parent >= 0:
+            total[parent] = total[parent] + to_parent(joints[k], total[k])
+    return total
+
+
+def composite_inertias(bodies: Bodies, joints: Sequence[JointTransform]) -> list[Array]:
+    """Pseudo-inertia (4, 4) of each body with all that it carries, as if the joints beyond were locked."""
+    return summed_inward(bodies, joints, [body.inertia for body in bodies.bodies], JointTransform.inertia_to_parent)
+
+
+def momenta(bodies: Bodies, velocity: Sequence[Array], qd: Array) -> list[Array]:
+    """The momentum matrix (3, 4) of each body, with half the spin of the rotors that it carries (see `coriolis_times`)."""
+    own = [momentum_matrix(body.inertia, v) for body, v in zip(bodies.bodies, velocity, strict=True)]
+    for rotor in bodies.rotors:
+        own[rotor.body] = own[rotor.body] + np.pad(skew(0.5 * rotor.spin * qd[rotor.speed]), ((0, 0), (0, 1)))
+    return own
+
+
+def pairs(
+    bodies: Bodies, joints: Sequence[JointTransform], body: int, forces: Sequence[Array]
+) -> Iterator[tuple[int, Freedom, tuple[Array, ...]]]:
+    """Pass forces (6,) or couples (3,) on a body from parent to parent.
+
+    Yields for each body on the way, and each freedom of its joint: the body, the freedom, and the forces in its axes.
+    """
+    there = tuple(forces)
+    while body >= 0:
+        joint = joints[body]
+        for freedom in joint.freedoms:
+            yield body, freedom, there
+        there = tuple(joint.force_to_parent(f) if len(f) == 6 else joint.vector_to_parent(f) for f in there)
+        body = bodies.bodies[body].parent

@@ -1,0 +1,413 @@
+"""Closed forms of kinematics and dynamics: every entry of a matrix written out, in symbols, numbers, and angles.
+
+Two of them. The explicit form has products of cosines and sines of angles, where those of joints with parallel axes are
+added up (c23), collected by the symbols in which it is linear. The harmonic form has one cosine or sine of a whole
+combination of angles in each term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm.declaration import find
+from linkwise.equations.closed_form.base_symbols import BaseSymbols, with_base_symbols
+from linkwise.equations.closed_form.listing import TermWriter, document
+from linkwise.equations.closed_form.pruning import small_terms
+from linkwise.equations.closed_form.terms import Part, Terms, terms_of
+from linkwise.equations.document import Listing, Sum
+from linkwise.equations.polynomials.expansion import Expansion, expansion, known_values
+from linkwise.equations.polynomials.parallel_axes import parallel_groups
+from linkwise.equations.polynomials.polynomial import Polynomial
+from linkwise.equations.polynomials.trigonometric_products import with_products
+from linkwise.errors import ArgumentError, KernelError, members, shown
+from linkwise.expr.evaluate import evaluate
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+EXACT = 1e-11
+"""A closed form that differs from the kernel by more, relative to the largest entry, is not handed out."""
+
+RESULTS = {
+    "forward_kinematics": {"T": "forward_kinematics"},
+    "jacobian": {"J": "jacobian"},
+    "mass_matrix": {"M": "mass_matrix"},
+    "coriolis_matrix": {"C": "coriolis_matrix"},
+    "gravity_torque": {"tau": "gravity_torque"},
+    "inverse_dynamics": {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque", "f": "friction_torque"},
+    "regressor": {"Y": "regressor"},
+}
+"""What there are closed forms of: by name of the algorithm the results that are written, and the algorithm of each."""
+
+SYMMETRIC = frozenset({"M"})
+"""Results of which only the upper half has terms."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosedForm:
+    """An algorithm's result for one mechanism, in closed form.
+
+    Made by `explicit` and `harmonic`, and compared with the kernels as it is made.
+
+    Attributes
+    ----------
+    tree : Tree
+        The mechanism.
+    what : str
+        The algorithm. ``"inverse_dynamics"`` is M qdd + C qd + g + f, each in closed form.
+    form : {"explicit", "harmonic"}
+        Which of the two it is.
+    data : Terms
+        The terms, as arrays.
+    residual : float
+        The largest difference from the kernels at random points, relative to the largest entry of a result; of what was
+        dropped it does not speak.
+    dropped : Terms or None
+        The terms that were left out.
+    weights : ndarray or None
+        By owner of these, how large its speeds and sliding coordinates can be.
+    based : BaseSymbols or None
+        The base parameters in which it is written.
+    speed : ndarray (nv,) or None
+        The greatest speeds for which terms were left out; None for 1.
+    """
+
+    tree: Tree
+    what: str
+    form: str
+    data: Terms
+    options: Mapping[str, Any] = field(default_factory=dict)
+    residual: float = 0.0
+    dropped: Terms | None = None
+    weights: FloatArray | None = None
+    based: BaseSymbols | None = None
+    speed: FloatArray | None = None
+
+    @property
+    def terms(self) -> dict[str, int]:
+        """How many terms each result has; of a symmetric matrix the upper half.
+
+        In the harmonic form cosine and sine of one combination of angles count as one: they are one wave.
+        """
+        return {name: int(count.sum()) for name, count in self.data.counts(pairs=self.form == "harmonic").items()}
+
+    @property
+    def entries(self) -> dict[str, Any]:
+        """Each result as an array of `linkwise.equations.document.Sum`; of a symmetric matrix the upper half."""
+        sums = TermWriter(self.data.made).sums(self.data)
+        made, start = {}, 0
+        for name, shape in self.data.shapes.items():
+            made[name] = np.empty(shape, dtype=object)
+            for place, index in enumerate(np.ndindex(*shape), start):
+                made[name][index] = sums.get(place, Sum())
+            start += made[name].size
+        return made
+
+    @property
+    def speeds(self) -> FloatArray:
+        """The greatest speeds (nv,) for which `bounds` hold."""
+        return np.ones(self.tree.nv) if self.speed is None else self.speed
+
+    @property
+    def assumed(self) -> str:
+        """For which motions `bound` holds."""
+        said = "" if self.what not in {"inverse_dynamics", "coriolis_matrix"} else f"speeds up to {_words(self.speeds)}"
+        said += " and accelerations up to 1" if self.what == "inverse_dynamics" else ""
+        slides = "sliding coordinates within their limits, or 1 m" if any(self.tree.slides) else ""
+        return " with ".join(word for word in (slides, said) if word)
+
+    @property
+    def bounds(self) -> dict[str, FloatArray]:
+        """For each result how far an entry can be from the whole one: the sum of the amplitudes that were left out.
+
+        That of C at the speeds that were given when terms were left out, 1 by default.
+        """
+        if self.dropped is None or self.weights is None:
+            return {name: np.zeros(shape) for name, shape in self.data.shapes.items()}
+        return self.dropped.totals(np.abs(self.dropped.waves.values) * self.weights[self.dropped.waves.owner])
+
+    @property
+    def bound(self) -> float:
+        """The largest of `bounds`; of the inverse dynamics that of the efforts, with accelerations of 1 too."""
+        found = self.bounds
+        if self.what == "inverse_dynamics":
+            return float(self.effort_bounds(self.speeds, np.ones(self.tree.nv)).max(initial=0.0))
+        return max((float(each.max(initial=0.0)) for each in found.values()), default=0.0)
+
+    def effort_bounds(self, qd: Any, qdd: Any) -> FloatArray:
+        """How far each effort of the inverse dynamics can be from the whole one (nv,).
+
+        Parameters
+        ----------
+        qd, qdd : (nv,) array_like
+            The greatest speeds, at most those for which terms were left out, and accelerations.
+        """
+        found = self.bounds
+        mass = np.triu(found["M"]) + np.triu(found["M"], 1).T
+        if np.any(np.abs(qd) > self.speeds):
+            raise ArgumentError(
+                f"speeds are {shown(np.asarray(qd).tolist())}; bounds are known up to {self.speeds.tolist()}"
+            )
+        return np.asarray(mass @ np.abs(qdd) + found["C"] @ np.abs(qd) + found["g"] + found["f"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on what was left out."""
+        if self.dropped is None or not self.dropped.count:
+            return ()
+        left = f"{self.dropped.count} small terms are left out; no element is off by more than {self.bound:.3g}"
+        return (f"{left}{', with ' if self.assumed else ''}{self.assumed}.",)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} in {name}" for name, count in self.terms.items())
+        return f"<ClosedForm of {self.what}, {self.tree.name}, {self.form}: terms {counts}>"
+
+    def listing(self) -> Listing:
+        """What is printed."""
+        return document(self.tree, self.data, self.based, harmonic=self.form == "harmonic", notes=self.notes)
+
+    def __call__(self, *given: Any) -> FloatArray:
+        """The value at numbers: what the kernel of the same name takes, with the values of the symbols last."""
+        declared = find(self.what)
+        names = [*declared.inputs, *(("parameters",) if self.tree.symbols else ())]
+        if len(given) != len(names):
+            raise ArgumentError(f"{self.what} takes {members(names)}; {len(given)} were given")
+        arrays = dict(zip(names, (np.asarray(each, dtype=float) for each in given), strict=True))
+        batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
+        found = self.results(
+            {name: np.broadcast_to(a, (*batch, a.shape[-1])).reshape(-1, a.shape[-1]) for name, a in arrays.items()}
+        )
+        if self.what != "inverse_dynamics":
+            made = next(iter(found.values()))
+        else:
+            qd, qdd = (
+                np.broadcast_to(arrays[name], (*batch, self.tree.nv)).reshape(-1, self.tree.nv) for name in ("qd", "qdd")
+            )
+            made = (found["M"] * qdd[:, None]).sum(-1) + (found["C"] * qd[:, None]).sum(-1) + found["g"] + found["f"]
+        return np.asarray(made.reshape(*batch, *made.shape[1:]))
+
+    def results(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Each result (K, ...) for inputs (K, ...) by name; those that are not given are 0."""
+        found = self.data.values(self.known(arrays))
+        for name in SYMMETRIC & found.keys():
+            found[name] = np.triu(found[name]) + np.swapaxes(np.triu(found[name], 1), -1, -2)
+        return found
+
+    def known(self, arrays: Mapping[str, FloatArray]) -> FloatArray:
+        """Values (K, V) of all variables, from inputs (K, ...) by name."""
+        count = len(next(iter(arrays.values())))
+        points = {name: arrays.get(name, np.zeros((count, size))) for name, size in input_sizes(self.tree).items()}
+        if self.based is not None:
+            points["parameters"] = self.based.parameters(self.tree, points["parameters"])
+        return known_values(self.data.made, np.hstack(list(points.values())))
+
+
+def _words(values: FloatArray) -> str:
+    """Numbers in a row; one where they are all the same."""
+    return f"{values[0]:g}" if np.ptp(values) == 0 else ", ".join(f"{value:g}" for value in values)
+
+
+def input_sizes(tree: Tree) -> dict[str, int]:
+    """How many elements the inputs of an expansion have."""
+    return {"q": tree.nq, "qd": tree.nv, "qdd": tree.nv, "parameters": len(tree.symbols)}
+
+
+def explicit(tree: Tree, what: str, **options: Any) -> ClosedForm:
+    """Write an algorithm's result explicitly: every entry a sum of products of symbols, cosines and sines.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism, of numbers and symbols.
+    what : str
+        One of `RESULTS`.
+    significance, values, speeds, of_row
+        Which small terms are left out: see `linkwise.equations.closed_form.pruning.small_terms`.
+    base : bool
+        Whether to write it in base parameters (see `linkwise.equations.closed_form.base_symbols`).
+    **options
+        Of the algorithm.
+
+    Returns
+    -------
+    ClosedForm
+        Compared with the kernels.
+
+    Raises
+    ------
+    ArgumentError
+        For something else; where there is no such form, or it is too long.
+    KernelError
+        Where it differs from the kernel.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.equations.writers.text import to_text
+    >>> arm = robots.planar_2r().symbolic("inertial", "lengths", "gravity")
+    >>> print(to_text(explicit(arm, "gravity_torque").listing()))
+    Abbreviations
+      c1 = cos(q1)          c12 = cos(q1 + q2)
+    <BLANKLINE>
+    Gravity
+      tau1 = M1·a1·g·c1 + MX1·g·c1 + M2·g·(a1·c1 + a2·c12) + MX2·g·c12
+      tau2 = M2·a2·g·c12 + MX2·g·c12
+    """
+    return closed_form(tree, what, "explicit", **options)
+
+
+def harmonic(tree: Tree, what: str, **options: Any) -> ClosedForm:
+    """Write an algorithm's result in harmonic form.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism, of numbers and symbols.
+    what : str
+        One of `RESULTS`.
+    significance, values, speeds, of_row
+        Which small terms are left out: see `linkwise.equations.closed_form.pruning.small_terms`.
+    base : bool
+        Whether to write it in base parameters.
+    **options
+        Of the algorithm.
+
+    Returns
+    -------
+    ClosedForm
+        Compared with the kernels before anything was left out; its `bound` says how far it may be off.
+
+    Raises
+    ------
+    ArgumentError
+        As for `explicit`; where small terms shall be left out and no numbers are
+        known.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> whole = harmonic(robots.puma560(), "mass_matrix")
+    >>> short = harmonic(robots.puma560(), "mass_matrix", significance=0.01)
+    >>> whole.terms, short.terms, short.bound < 0.05
+    ({'M': 187}, {'M': 80}, True)
+    """
+    return closed_form(tree, what, "harmonic", **options)
+
+
+def closed_form(
+    tree: Tree,
+    what: str,
+    form: str = "explicit",
+    *,
+    significance: float = 0.0,
+    values: Mapping[str, float] | None = None,
+    speeds: Any = 1.0,
+    of_row: float = 0.0,
+    base: bool = False,
+    **options: Any,
+) -> ClosedForm:
+    """Write an algorithm's result in one of the two forms; the rest as for `explicit` and `harmonic`."""
+    based = with_base_symbols(tree) if base else None
+    made, shapes, parts = parts_of(tree, what, based, options)
+    if form == "harmonic":
+        angles = [tuple(k for k, need in enumerate(made.needs) if need.harmonic)]
+        terms = terms_of(made, shapes, parts, angles)
+    else:
+        groups, sums = _groups(made)
+        terms = terms_of(made, shapes, parts, groups)
+        terms = replace(terms, waves=with_products(terms.waves, sums))
+    whole = checked(ClosedForm(tree, what, form, terms, options, based=based))
+    return small_terms(whole, significance, values, speeds, of_row)
+
+
+def parts_of(
+    tree: Tree, what: str, based: BaseSymbols | None, options: Mapping[str, Any]
+) -> tuple[Expansion, dict[str, tuple[int, ...]], list[Part]]:
+    """The polynomials of which an algorithm's results are made, and the shapes of the results."""
+    if what not in RESULTS:
+        raise ArgumentError(f"there is no closed form of {shown(what)}; there is one of {members(RESULTS)}")
+    wanted = RESULTS[what]
+    tapes = {name: (algorithm, options) for name, algorithm in wanted.items()}
+    derived = "C" in wanted and not tree.floating  # there the speeds are no derivatives of coordinates
+    if derived:
+        del tapes["C"]
+        tapes["M"] = ("mass_matrix", {})
+    made = expansion(tree if based is None else based.tree, tapes)
+    if based is not None:
+        made = made.without(based.zeros)
+    shapes = {name: (tree.nv, tree.nv) if name == "C" else made.results[name].shape for name in wanted}
+    parts: list[Part] = []
+    for name, shape in shapes.items():
+        if name == "C" and derived:
+            n, first = tree.n, tree.nq
+            table = {index: cast(Polynomial, made.christoffel[index]) for index in np.ndindex(n, n, n)}
+            parts += [Part(name, index[:2], value, (first + index[2],)) for index, value in table.items()]
+            continue
+        for index in np.ndindex(*shape):
+            if name not in SYMMETRIC or index[0] <= index[1]:
+                entry = cast(Polynomial, made.results[name][index])
+                parts.append(Part(name, index, entry))
+    return made, shapes, parts
+
+
+def checked(form: ClosedForm) -> ClosedForm:
+    """The form with its residual, after a comparison with the kernels."""
+    tree, rng = form.tree, np.random.default_rng(0)
+    worst = 0.0
+    arrays = {name: rng.uniform(-1.0, 1.0, (4, size)) for name, size in input_sizes(tree).items()}
+    arrays["q"] *= np.pi
+    arrays["parameters"] = 0.5 + 0.5 * np.abs(arrays["parameters"])
+    if tree.floating:
+        arrays["q"][:, 3:7] /= np.linalg.norm(arrays["q"][:, 3:7], axis=1, keepdims=True)
+    known, amounts = form.known(arrays), form.data.sizes(form.known(arrays))
+    found = form.data.values(known)
+    for name, algorithm in RESULTS[form.what].items():
+        wanted = kernel_values(tree, algorithm, arrays, form.options if algorithm == form.what else {})
+        own = np.triu(wanted) if name in SYMMETRIC else wanted
+        size = max(float(amounts[name].max(initial=0.0)), float(np.abs(wanted).max(initial=0.0)))
+        difference = float(np.abs(found[name] - own).max(initial=0.0))
+        if difference > EXACT * size:
+            size = max(size, _cancelled(tree, algorithm, arrays))
+        worst = max(worst, difference / size if size else difference)
+    if not worst <= EXACT:
+        raise KernelError(f"{tree.name}: the {form.form} form of {form.what} differs from the kernel by {worst:.1e}")
+    return replace(form, residual=worst)
+
+
+def kernel_values(
+    tree: Tree, algorithm: str, arrays: Mapping[str, FloatArray], options: Mapping[str, Any] | None = None
+) -> FloatArray:
+    """What the kernel of an algorithm gives for inputs by name."""
+    kernel = kernel_of(tree, algorithm, "numpy", dict(options or {}))
+    return np.asarray(kernel(*(arrays[key] for key in kernel.tape.inputs)))
+
+
+def _cancelled(tree: Tree, algorithm: str, arrays: Mapping[str, FloatArray]) -> float:
+    """How large what cancels in a result may be, of which the kernel keeps rounding where the result vanishes.
+
+    For C that is M, at speeds up to 1; for the efforts of gravity |g| (m M_ii)^(1/2), by Cauchy and Schwarz.
+    """
+    if algorithm not in {"coriolis_matrix", "gravity_torque"}:
+        return 0.0
+    size = float(np.abs(kernel_values(tree, "mass_matrix", arrays)).max(initial=0.0))
+    if algorithm == "coriolis_matrix":
+        return size
+    bodies = [link.body.mass for link in tree.links] + [tree.payload.mass] + [drive.motor.mass for drive in tree.drives]
+    point = dict(zip(tree.parameters_used, arrays["parameters"][0].tolist(), strict=True))
+    mass, pull = (np.abs(evaluate(each, point)) for each in (bodies, list(tree.gravity)))
+    return float(np.linalg.norm(pull) * (mass.sum() * size) ** 0.5)
+
+
+def _groups(made: Expansion) -> tuple[list[tuple[int, ...]], list[list[tuple[int, ...]]]]:
+    """Groups of angles, and the sums in each; symbols that are angles stand alone."""
+    found = parallel_groups(made.tree)
+    angles = {k for k, need in enumerate(made.needs) if need.harmonic}
+    grouped = {k for group in found for k in group.coordinates}
+    alone = [(k,) for k in sorted(angles - grouped)]
+    sums = [[tuple(one.get(k, 0) for k in group.coordinates) for one in group.sums] for group in found]
+    unit: list[tuple[int, ...]] = [(1,)]
+    return [*(group.coordinates for group in found), *alone], [*sums, *(unit for _ in alone)]

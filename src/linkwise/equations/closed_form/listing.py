@@ -1,0 +1,338 @@
+"""Closed forms as listings: terms collected by speeds and by the symbols in which they are linear."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from linkwise.equations.closed_form.base_symbols import BaseSymbols
+from linkwise.equations.closed_form.terms import Terms
+from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Section, Sum, Term, leaf
+from linkwise.equations.polynomials.expansion import Expansion, expansion_of
+from linkwise.equations.polynomials.polynomial import Polynomial, first_signs
+from linkwise.equations.polynomials.trigonometric import Vector, in_waves
+from linkwise.equations.writers.names import Names, element_name
+from linkwise.expr.node import Expr, origins_of
+from linkwise.model.symbolic import parameters_in
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array
+
+TITLES = {
+    "T": "Pose of the frame in the world",
+    "J": "Jacobian",
+    "M": "Mass matrix",
+    "C": "Coriolis matrix",
+    "g": "Gravity",
+    "f": "Friction",
+    "tau": "Gravity",
+    "Y": "Regressor",
+}
+
+Base = Name | Call | Sum
+Product = tuple[float, dict[int, int]]
+"""A number, and exponents by number of the base."""
+
+
+class TermWriter:
+    """Writes terms of one expansion.
+
+    Parameters
+    ----------
+    made : Expansion
+        What the variables are.
+    """
+
+    def __init__(self, made: Expansion) -> None:
+        self.made = made
+        self.linear = linear_symbols(made)
+        self._first_wave = len(made.needs)
+        self._bases: dict[int, Base] = {}
+        self._waves: dict[tuple[str, tuple[tuple[int, int], ...]], int] = {}
+
+    def sums(self, terms: Terms) -> dict[int, Sum]:
+        """The sum of each element that is not 0, by its number."""
+        waves = terms.waves
+        factors = [
+            [self.wave(group, wave) for wave in table] for group, table in zip(terms.angles, waves.tables, strict=True)
+        ]
+        owners = [self._of_owner(row) for row in terms.powers.tolist()]
+        ranks = _ranks([(*owner[:2], tuple(owner[2].items())) for owner in owners])
+        element = terms.element[waves.owner]
+        order = np.lexsort([*waves.codes.T[::-1], ranks[waves.owner], element]).tolist()
+        owner_of, codes, values, places = waves.owner.tolist(), waves.codes.tolist(), waves.values.tolist(), element.tolist()
+
+        def product(row: int) -> Product:
+            exponents = dict(owners[owner_of[row]][2])
+            for group, code in enumerate(codes[row]):
+                if code:
+                    exponents.update(factors[group][code])
+            return values[row], exponents
+
+        made: dict[int, Sum] = {}
+        for place, rows in groupby(order, key=places.__getitem__):
+            written: list[Term] = []
+            for symbol, some in groupby(rows, key=lambda row: owners[owner_of[row]][0]):
+                parts = [
+                    (key, [product(row) for row in each])
+                    for key, each in groupby(some, lambda row: owners[owner_of[row]][1])
+                ]
+                written += self._collected({symbol: 1} if symbol >= 0 else {}, parts)
+            made[place] = Sum(tuple(written))
+        return made
+
+    def _collected(
+        self, symbol: dict[int, int], parts: list[tuple[tuple[tuple[int, int], ...], list[Product]]]
+    ) -> list[Term]:
+        """Products by the motion that they stand with: once, if all motions have the same one, else one after the other."""
+        if len(parts) > 1 and symbol and all(len(products) == 1 for _, products in parts):
+            first = parts[0][1][0][1]
+            if all(products[0][1] == first for _, products in parts):
+                flat: list[Product] = [(products[0][0], {**first, **dict(motion)}) for motion, products in parts]
+                return self._together(symbol, flat)
+        return [term for motion, products in parts for term in self._together({**symbol, **dict(motion)}, products)]
+
+    def plain(self, value: Polynomial) -> Sum:
+        """A polynomial in symbols as a sum; angles in it, which are symbols too, stay combined."""
+        angles = [k for k, need in enumerate(self.made.needs) if need.harmonic]
+        harmonics = self.made.fields.exponents(value.keys, True, angles)
+        half = first_signs(harmonics) >= 0
+        part = value.part(half)
+        own = np.arange(part.terms)
+        waves = in_waves(own, harmonics[half], part.values, part.sizes, [len(angles)])
+        powers = self.made.fields.exponents(part.keys, False).tolist()
+        table = [self.wave(angles, wave) for wave in waves.tables[0]]
+        products = []
+        for owner, (code,), number in zip(waves.owner, waves.codes, waves.values.tolist(), strict=True):
+            products.append((number, {k: p for k, p in enumerate(powers[owner]) if p} | table[code]))
+        return self.combination(products)
+
+    def combination(self, products: Sequence[Product]) -> Sum:
+        """Products of symbols, collected by those in which they are linear."""
+        written: list[Term] = []
+        found = [(next((k for k in powers if k in self.linear), -1), number, powers) for number, powers in products]
+        for symbol, rows in groupby(sorted(found, key=lambda row: row[0]), key=lambda row: row[0]):
+            outer = {symbol: 1} if symbol >= 0 else {}
+            inner = [(number, {k: p for k, p in powers.items() if k != symbol}) for _, number, powers in rows]
+            written += self._together(outer, inner)
+        return Sum(tuple(written))
+
+    def _of_owner(self, powers: Sequence[int]) -> tuple[int, tuple[tuple[int, int], ...], dict[int, int]]:
+        """The symbol that is collected (-1: none), speeds and accelerations, and all other powers."""
+        found = {k: p for k, p in enumerate(powers) if p}
+        symbol = next((k for k in found if k in self.linear), -1)
+        motion = tuple((k, p) for k, p in found.items() if k >= self.made.tree.nq and k not in self.made.symbols)
+        seen = {symbol, *dict(motion)}
+        return symbol, motion, {k: p for k, p in found.items() if k not in seen}
+
+    def wave(self, angles: Sequence[int], wave: Iterable[tuple[str, Vector, int]]) -> dict[int, int]:
+        """Exponents of cosines and sines, by number of the base."""
+        made = {}
+        for name, vector, power in wave:
+            key = (name, tuple((k, h) for k, h in zip(angles, vector, strict=True) if h))
+            if key not in self._waves:
+                self._waves[key] = self._first_wave + len(self._waves)
+                angle = Sum(tuple(Term(float(h), (Power(self._base(k)),)) for k, h in key[1]))
+                self._bases[self._waves[key]] = Call(name, (angle,))
+            made[self._waves[key]] = power
+        return made
+
+    def _base(self, k: int) -> Base:
+        """What a variable looks like."""
+        if k not in self._bases:
+            if k < len(self.made.names):
+                self._bases[k] = Name(self.made.names[k])
+            else:
+                name, args = self.made.atoms[k]
+                written = tuple(self.plain(arg) for arg in args)
+                self._bases[k] = written[0] if name == "div" else Call(name, written)
+        return self._bases[k]
+
+    def _power(self, k: int, exponent: int) -> Power:
+        below = k in self.made.atoms and self.made.atoms[k][0] == "div"
+        return Power(self._base(k), -exponent if below else exponent)
+
+    def term(self, number: float, exponents: Mapping[int, int]) -> Term:
+        """A number times powers, by number of the base: symbols first, then what moves, then cosines and sines."""
+        return Term(number, tuple(self._power(k, exponents[k]) for k in sorted(exponents, key=self._place)))
+
+    def _place(self, k: int) -> tuple[bool, bool]:
+        return k >= self._first_wave, k not in self.made.symbols
+
+    def _together(self, outer: dict[int, int], products: list[Product]) -> list[Term]:
+        """Products with a common factor, in brackets where there are several."""
+        if len(products) == 1:
+            return [self.term(products[0][0], {**outer, **products[0][1]})]
+        if not outer:
+            return [self.term(*product) for product in products]
+        common = dict(products[0][1])
+        for _, exponents in products[1:]:
+            common = {k: min(p, exponents[k]) for k, p in common.items() if k in exponents and p > 0 and exponents[k] > 0}
+        sizes = {abs(number) for number, _ in products}
+        factor = sizes.pop() if len(sizes) == 1 else 1.0
+        if products[0][0] < 0:
+            factor = -factor
+        inner = []
+        for number, exponents in products:
+            left = {k: p - common.get(k, 0) for k, p in exponents.items()}
+            inner.append(self.term(number / factor, {k: p for k, p in left.items() if p}))
+        written = self.term(factor, {**outer, **common})
+        return [Term(factor, (*written.factors, Power(Sum(tuple(inner)))))]
+
+
+def linear_symbols(made: Expansion) -> frozenset[int]:
+    """Symbols of which no term has two, and each at most once: as many as there are, those of inertia first."""
+    free = [
+        k for k in sorted(made.symbols) if (made.needs[k].low, made.needs[k].high) == (0, 1) and k not in made.needs[k].apart
+    ]
+    bodies = [*(link.body for link in made.tree.links), made.tree.payload]
+    scales = parameters_in(value for body in bodies for value in (body.values if body.by_moments else body.values[::2]))
+    inertial = {str(node.value) for node in scales}  # not the centres of mass, which multiply the masses
+    others = {k: len(made.needs[k].apart.intersection(free)) for k in free}
+    names = dict(enumerate(made.names))
+    chosen: set[int] = set()
+    for k in sorted(free, key=lambda k: (names.get(k) not in inertial, others[k], k)):
+        if made.needs[k].apart.isdisjoint(chosen):
+            chosen.add(k)
+    return frozenset(chosen)
+
+
+def _ranks(keys: Sequence[tuple[object, ...]]) -> np.ndarray:
+    """The place of each key when they are sorted."""
+    ranks = np.empty(len(keys), dtype=np.int64)
+    ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    return ranks
+
+
+def document(
+    tree: Tree, data: Terms, based: BaseSymbols | None, *, harmonic: bool = False, notes: tuple[str, ...] = ()
+) -> Listing:
+    """What is printed of a closed form: a section for each result, its elements in rows.
+
+    In the harmonic form a coefficient of several terms in symbols gets a name, K1, K2, ..., once.
+    """
+    writer, shapes = TermWriter(data.made), data.shapes
+    constants = _Constants(writer)
+    sums = _harmonic_sums(data, writer, constants) if harmonic else writer.sums(data)
+    parts = len(shapes) > 1
+    sections, start = [*_base_section(tree, data, based)], 0
+    sections += [Section("Constants", tuple(constants.lines))] if constants.lines else []
+    for name, shape in shapes.items():
+        places = range(start, start + int(np.prod(shape, dtype=int)))
+        start = places.stop
+        lines = list(_lines(name, shape, [sums.get(place, Sum()) for place in places], parts))
+        if lines:
+            sections.append(Section(TITLES[name], tuple(lines)))
+    outputs = dict(shapes)
+    if parts:
+        sections.append(Section("Efforts", tuple(_efforts(tree, data, sums))))
+        outputs = {"tau": (tree.nv,)}
+    return Listing("", tuple(sections), outputs, notes=notes, origins=origins_of(tree.parameters_used))
+
+
+def _lines(name: str, shape: tuple[int, ...], values: list[Sum], parts: bool) -> Iterator[Assignment]:
+    """The elements that are not 0; of a symmetric matrix the lower half refers to the upper one."""
+    for place, index in enumerate(np.ndindex(*shape)):
+        value = values[place]
+        if name == "M" and index[0] > index[1]:
+            other = values[index[1] * shape[0] + index[0]]
+            value = leaf(element_name(name, index[::-1])) if other.terms and not parts else Sum()
+        if value.terms:
+            yield Assignment(element_name(name, index), (), value) if parts else Assignment(name, index, value)
+
+
+def _efforts(tree: Tree, data: Terms, sums: dict[int, Sum]) -> Iterator[Assignment]:
+    """Tau = M qdd + C qd + g + f."""
+    n, words = tree.nv, data.made.names
+    speeds, rises = words[tree.nq :], words[tree.nq + n :]
+    for i in range(n):
+        terms = []
+        for j in range(n):
+            if sums.get(min(i, j) * n + max(i, j)):
+                terms.append(Term(1.0, (Power(Name(element_name("M", (min(i, j), max(i, j))))), Power(Name(rises[j])))))
+        for j in range(n):
+            if sums.get(n * n + i * n + j):
+                terms.append(Term(1.0, (Power(Name(element_name("C", (i, j)))), Power(Name(speeds[j])))))
+        for name, start in (("g", 2 * n * n), ("f", 2 * n * n + n)):
+            if sums.get(start + i):
+                terms.append(Term(1.0, (Power(Name(element_name(name, (i,)))),)))
+        yield Assignment("tau", (i,), Sum(tuple(terms)))
+
+
+def _base_section(tree: Tree, data: Terms, based: BaseSymbols | None) -> list[Section]:
+    """What the base parameters are."""
+    if based is None:
+        return []
+    names = data.made.names
+    used = {names[k] for k in np.flatnonzero(data.powers.any(axis=0)) if k < len(names)}
+    return base_section(tree, based.symbols, based.values, based.texts, used)
+
+
+def base_section(
+    tree: Tree, symbols: Sequence[str], values: Array, texts: Sequence[str], used: Collection[str]
+) -> list[Section]:
+    """What those base parameters are that are used: expressions in the symbols of a mechanism, or numbers and their texts.
+
+    A parameter of the mechanism itself needs no line.
+    """
+    made = expansion_of(tree, {"B": np.asarray(values, dtype=object)})
+    writer, lines = TermWriter(made), []
+    for place, (name, text) in enumerate(zip(symbols, texts, strict=True)):
+        own = isinstance(values[place], Expr) and name in tree.symbols
+        if name in used and not own:
+            told = not isinstance(values[place], Expr) and text != name
+            lines.append(Assignment(name, (), writer.plain(made.results["B"][place]), text if told else ""))
+    return [Section("Base parameters", tuple(lines))] if lines else []
+
+
+class _Constants:
+    """Coefficients by what they are, but for a factor."""
+
+    def __init__(self, writer: TermWriter) -> None:
+        self.writer = writer
+        self.names = Names(writer.made.names)
+        self.known: dict[tuple[tuple[float, tuple[tuple[int, int], ...]], ...], str] = {}
+        self.lines: list[Assignment] = []
+
+    def factor(self, products: list[Product]) -> tuple[float, str]:
+        """A number and the name of what it multiplies."""
+        rows = sorted((tuple(sorted(powers.items())), number) for number, powers in products)
+        sizes = Counter(abs(number) for powers, number in rows if powers)
+        scale = math.copysign(
+            max(sizes, key=lambda size: (sizes[size], size)), next(number for powers, number in rows if powers)
+        )
+        key = tuple((float(f"{number / scale:.14g}"), powers) for powers, number in rows)
+        if key not in self.known:
+            self.known[key] = self.names.next("K")
+            value = self.writer.combination([(number / scale, dict(powers)) for powers, number in rows])
+            self.lines.append(Assignment(self.known[key], (), value))
+        return scale, self.known[key]
+
+
+def _harmonic_sums(terms: Terms, writer: TermWriter, constants: _Constants) -> dict[int, Sum]:
+    """The sum of each element that is not 0, by its number."""
+    fixed = terms.made.symbols
+    table = [writer.wave(terms.angles[0], wave) for wave in terms.waves.tables[0]]
+    motions = [tuple((k, p) for k, p in enumerate(row) if p and k not in fixed) for row in terms.powers.tolist()]
+    symbols = [{k: p for k, p in enumerate(row) if p and k in fixed} for row in terms.powers.tolist()]
+    different = sorted(set(motions))
+    rank = np.array([different.index(motion) for motion in motions], dtype=np.int64)
+    owner, code = terms.waves.owner, terms.waves.codes[:, 0]
+    element = terms.element[owner]
+    order = np.lexsort([owner, code, rank[owner], element]).tolist()
+    keys = list(zip(element.tolist(), rank[owner].tolist(), code.tolist(), strict=True))
+    owners, values = owner.tolist(), terms.waves.values.tolist()
+    made: dict[int, list[Term]] = {}
+    for (place, motion, wave), rows in groupby(order, key=keys.__getitem__):
+        products: list[Product] = [(values[row], symbols[owners[row]]) for row in rows]
+        rest = {**dict(different[motion]), **table[wave]}
+        if len(products) == 1:
+            made.setdefault(place, []).append(writer.term(products[0][0], {**products[0][1], **rest}))
+        else:
+            number, name = constants.factor(products)
+            others = writer.term(number, rest)
+            made.setdefault(place, []).append(Term(number, (Power(Name(name)), *others.factors)))
+    return {place: Sum(tuple(some)) for place, some in made.items()}

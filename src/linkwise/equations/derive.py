@@ -1,0 +1,331 @@
+"""Kinematics and dynamics of a mechanism, derived: in one of three forms, and written in any of the ways there are."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.dynamics.base_parameters.model import base_bodies, base_tape
+from linkwise.dynamics.base_parameters.symbolic import combination_text
+from linkwise.equations.algorithm_names import algorithm_name
+from linkwise.equations.closed_form.closed_form import closed_form
+from linkwise.equations.closed_form.forward_dynamics import forward_listing
+from linkwise.equations.closed_form.listing import base_section
+from linkwise.equations.document import Listing
+from linkwise.equations.evaluation import evaluated, operations, written_terms
+from linkwise.equations.legend import given_meanings, names_in
+from linkwise.equations.recursive.document_from_tape import CONSTANTS, labels_of, recursive_listing
+from linkwise.equations.recursive.symbol_names import meanings_of, slot_values
+from linkwise.equations.writers.latex import to_latex
+from linkwise.equations.writers.markdown import to_markdown
+from linkwise.equations.writers.source import to_source
+from linkwise.equations.writers.sympy import to_sympy
+from linkwise.equations.writers.text import to_text
+from linkwise.equations.writers.writer import lines_of
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.expr.node import origins_of
+from linkwise.kernel.tape import Tape
+from linkwise.model.parameters import LINK, MOTOR
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+FORMS = ("recursive", "explicit", "harmonic")
+
+DROPPING = frozenset({"values", "speeds", "of_row"})
+"""Options that say which terms are small: see `linkwise.equations.closed_form.pruning.small_terms`."""
+
+MOST_TERMS = 300_000
+"""Terms that are written as text; some 10 MB."""
+
+SHOWN_LINES = 120
+"""Lines that a notebook shows by itself."""
+
+TITLES = {
+    "forward_kinematics": "Forward kinematics",
+    "jacobian": "Jacobian",
+    "mass_matrix": "Mass matrix",
+    "coriolis_matrix": "Coriolis matrix",
+    "gravity_torque": "Gravity",
+    "inverse_dynamics": "Inverse dynamics",
+    "forward_dynamics": "Forward dynamics",
+    "regressor": "Regressor",
+}
+
+
+WRITTEN_OUT = tuple(TITLES)
+"""What there is in explicit and harmonic form."""
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A result in symbols, ready to be written.
+
+    Attributes
+    ----------
+    what, form : str
+        What it is, in which form.
+    listing : Listing
+        All of it, in a form that belongs to no language.
+    tape : Tape
+        The kernel's own computation, in the same names.
+    bound : float
+        How far an element may be off at most because terms were dropped; 0 where none were.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = derive(robots.planar_2r(), "gravity_torque", form="explicit")
+    >>> found.what, found.form, found.bound
+    ('gravity_torque', 'explicit', 0.0)
+    """
+
+    what: str
+    form: str
+    listing: Listing
+    tape: Tape = field(repr=False)
+    bound: float = 0.0
+    seconds: float = 0.0
+
+    @cached_property
+    def operations(self) -> dict[str, int]:
+        """How many operations it takes as it is written, by kind (`linkwise.equations.evaluation.operations`)."""
+        return operations(self.listing)
+
+    @cached_property
+    def terms(self) -> int:
+        """How many terms are written, with those in brackets; equal elements of a symmetric matrix count once."""
+        lines = (line for section in self.listing.sections for line in lines_of(section.assignments, self.listing))
+        return sum(written_terms(value) for _, value, _ in lines)
+
+    @cached_property
+    def residual(self) -> float:
+        """Largest difference of what is written from the kernel at random points, relative to the largest element.
+
+        NaN where the kernel has no value at random points, as the dynamics of open loops.
+        """
+        points = np.random.default_rng(0).uniform(0.2, 1.3, (self.tape.input_count, 3))
+        with np.errstate(all="ignore"):
+            found = evaluated(self.listing, dict(zip(labels_of(self.tape), points, strict=True)))
+        wanted = _outputs(self.tape, points)
+        pairs = [(found[name], wanted[name]) for name in wanted]
+        return max((_relative(*pair) for pair in pairs), default=0.0)
+
+    def to_text(self, *, digits: int = 6, width: int = 100, plain: bool = False, abbreviate: bool = True) -> str:
+        """Plain text; see `linkwise.equations.writers.text.to_text`."""
+        self._check_size("text")
+        return to_text(self.listing, digits=digits, width=width, plain=plain, abbreviate=abbreviate)
+
+    def to_markdown(self, *, digits: int = 6, math: bool = True, abbreviate: bool = True) -> str:
+        """Markdown for GitHub and notebooks; see `linkwise.equations.writers.markdown.to_markdown`."""
+        self._check_size("Markdown")
+        return to_markdown(self.listing, digits=digits, math=math, abbreviate=abbreviate)
+
+    def to_latex(self, *, digits: int = 4, document: bool = False, abbreviate: bool = True) -> str:
+        """LaTeX with amsmath; see `linkwise.equations.writers.latex.to_latex`."""
+        self._check_size("LaTeX")
+        return to_latex(self.listing, digits=digits, document=document, abbreviate=abbreviate)
+
+    def to_sympy(self) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
+        """Assignments and results; see `linkwise.equations.writers.sympy.to_sympy`."""
+        self._check_size("SymPy expressions")
+        return to_sympy(self.listing)
+
+    def to_source(self) -> str:
+        """Python source that builds the matrices with SymPy; see `linkwise.equations.writers.source.to_source`."""
+        self._check_size("Python source")
+        return to_source(self.listing)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        count = " ".join(f"{number} {kind}" for kind, number in self.operations.items())
+        return f"<Derivation of {self.what}, {self.form}: {self.terms} terms, {count}>"
+
+    def _repr_markdown_(self) -> str:
+        return _cut(self.to_markdown(digits=4))
+
+    def _repr_latex_(self) -> str | None:
+        source = self.to_latex()
+        if source.count("\n") > SHOWN_LINES or "\\paragraph" in source or not source:
+            return None
+        return f"$\\displaystyle {source.replace('align*', 'aligned')}$"
+
+    def _check_size(self, way: str) -> None:
+        if self.terms > MOST_TERMS:
+            problem = f"{self.what} in {self.form} form has {self.terms:,} terms, more than {MOST_TERMS:,} for {way}"
+            advice = "the recursive form is short; significance= drops small terms of the harmonic one"
+            raise ArgumentError(f"{problem}; {advice}; .listing has all of them")
+
+
+def derive(
+    tree: Tree, what: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any
+) -> Derivation:
+    """Derive a result of kinematics or dynamics in symbols.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism; numbers of it may be symbols.
+    what : str
+        The name of an algorithm, such as ``"inverse_dynamics"``, or a short one: M, C, g, fk, J, id, fd, Y (mass matrix,
+        Coriolis matrix, gravity, forward kinematics, Jacobian, inverse and forward dynamics, regressor). In the explicit and
+        harmonic forms one of `WRITTEN_OUT`.
+    form : {"recursive", "explicit", "harmonic"}
+        Recursive: as the kernel computes it, with named intermediate values. Explicit: every element written out. Harmonic:
+        every element a sum of sines and cosines of whole combinations of joint angles.
+    base : bool
+        Whether it is written in base parameters; the recursive form for the algorithms in
+        `linkwise.dynamics.base_parameters.model.WHAT`.
+    significance : float
+        In the explicit and harmonic forms terms are dropped that are smaller than this part of the largest one of their
+        element.
+    **options
+        Those of the algorithm, such as ``link`` and ``frame``; for terms to be dropped also ``values``, ``speeds`` and
+        ``of_row``, see `linkwise.equations.closed_form.pruning.small_terms`.
+
+    Returns
+    -------
+    Derivation
+        Writes itself as text, Markdown, LaTeX and SymPy.
+
+    Raises
+    ------
+    ArgumentError
+        For what there is not, naming what there is.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> print(derive(robots.planar_2r(), "gravity_torque"))
+    Gravity of planar_2r, recursive: ... products, 2 sums, ... sines and cosines
+    ...
+    Results
+      tau1 = ...
+      tau2 = ...
+    """
+    if not isinstance(form, str) or form not in FORMS:
+        raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}")
+    if form == "recursive" and significance:
+        raise ArgumentError(f"significance is {significance}; the recursive form has no small terms to drop")
+    what = algorithm_name(what)
+    begin = time.perf_counter()
+    of_form = frozenset[str]() if form == "recursive" else DROPPING
+    tape = kernel_of(tree, what, "numpy", {name: value for name, value in options.items() if name not in of_form}).tape
+    labels_of(tape)  # refuses names that would stand for two things
+    if form == "recursive" and base:
+        listing, bound = _in_base_parameters(tree, what), 0.0
+    elif form == "recursive":
+        listing, bound = recursive_listing(tape, meanings=meanings_of(tree, tape)), 0.0
+    else:
+        listing, bound = _written_out(tree, what, form, base, significance, options)
+    listing = _headed(listing, tree, what, form, tape)
+    return Derivation(what, form, listing, tape, bound, time.perf_counter() - begin)
+
+
+def _written_out(
+    tree: Tree, what: str, form: str, base: bool, significance: float, options: dict[str, Any]
+) -> tuple[Listing, float]:
+    """The listing of an explicit or harmonic form, and the bound of what was dropped."""
+    if what not in WRITTEN_OUT:
+        raise ArgumentError(f"there is no {form} form of {shown(what)}; there is one of {choices(WRITTEN_OUT)}")
+    if what == "forward_dynamics" and significance:
+        raise ArgumentError("significance is for results that are sums; that of forward_dynamics is known for M, C and g")
+
+    if what == "forward_dynamics":
+        return forward_listing(tree, closed_form(tree, "inverse_dynamics", form, base=base, **options).listing()), 0.0
+    result = closed_form(tree, what, form, significance=significance, base=base, **options)
+    return result.listing(), float(result.bound)
+
+
+def _in_base_parameters(tree: Tree, what: str) -> Listing:
+    """The recursion on bodies in base parameters, and what these are."""
+    made = base_bodies(tree)
+    tape = base_tape(made, what)
+    labels_of(tape)
+    listing = recursive_listing(tape, meanings=meanings_of(tree, tape, bodies=made.bodies))
+    texts = [combination_text(parts) for parts in made.definitions.values()]
+    sections = base_section(tree, made.names, made.values, texts, names_in(listing))
+    return replace(listing, sections=(*sections, *listing.sections))
+
+
+def _headed(listing: Listing, tree: Tree, what: str, form: str, tape: Tape) -> Listing:
+    """The listing with its title, with what the given names mean, and with what is to be known of vectors."""
+    notes = listing.notes
+    constants = tuple(section for section in listing.sections if section.title in {CONSTANTS, "Base parameters"})
+    count = operations(replace(listing, sections=constants))
+    if any(count.values()):
+        once = counted(count)
+        notes = (*notes, f"What depends on the mechanism alone takes {once} of these, once for all.")
+    title = f"{TITLES.get(what, what)} of {tree.name}, {form}: {counted(operations(listing))}"
+    if what == "regressor":
+        notes = (*notes, COLUMN_NOTE)
+    if any(letter in name[:2] for name in listing.meanings for letter in "wavUFNfn"):
+        notes = (*notes, BODY_NOTE)
+    meanings = {**given_meanings(tree, tape, listing), **listing.meanings}
+    return replace(listing, title=title, meanings=meanings, notes=notes, origins=origins_of(tree.parameters_used))
+
+
+COLUMN_NOTE = (
+    f"The columns of Y are those of {', '.join(LINK)} of link 1, then of link 2, and so on; after them come"
+    f" {', '.join(MOTOR)} of each motor."
+)
+
+BODY_NOTE = "Body k is what joint k moves. Its vectors are in its own axes, z along the joint, unless they are in the world."
+
+
+def counted(count: dict[str, int]) -> str:
+    """Operations in words.
+
+    Examples
+    --------
+    >>> counted({"mul": 2, "add": 1, "sin": 1, "cos": 2})
+    '2 products, 1 sum, 3 sines and cosines'
+    """
+    found = {"product": count.get("mul", 0), "sum": count.get("add", 0), "quotient": count.get("div", 0)}
+    words = [f"{number:,} {name}{'s' * (number != 1)}" for name, number in found.items() if number or name != "quotient"]
+    waves = count.get("sin", 0) + count.get("cos", 0)
+    words += [f"{waves} sine{'s and cosines' if waves > 1 else ' or cosine'}"] if waves else []
+    return ", ".join(
+        words + [f"{count[kind]} {kind}" for kind in ("sqrt", "atan2", "abs", "sign", "select") if kind in count]
+    )
+
+
+def _outputs(tape: Tape, points: FloatArray) -> dict[str, FloatArray]:
+    """What a tape gives at points (inputs, K): each output (K, its shape)."""
+    values, start, found = slot_values(tape, points), 0, {}
+    for name, shape in tape.outputs.items():
+        slots = list(tape.results[start : start + prod(shape)])
+        start += prod(shape)
+        found[name] = values[slots].T.reshape(points.shape[1], *shape)
+    return found
+
+
+def _relative(found: FloatArray, wanted: FloatArray) -> float:
+    """The difference where there is a value at all: constraint forces have none where loops are open."""
+    found, there = np.broadcast_to(found, wanted.shape), np.isfinite(wanted)
+    if wanted.size and not there.any():
+        return float("nan")
+    scale = max(np.abs(wanted[there]).max(initial=0.0), 1e-300)
+    return float(np.abs(found[there] - wanted[there]).max(initial=0.0) / scale)
+
+
+def _cut(text: str) -> str:
+    """What a notebook shows by itself: the beginning of something long."""
+    lines = text.splitlines()
+    if len(lines) <= SHOWN_LINES:
+        return text
+    kept = lines[:SHOWN_LINES]
+    while kept and sum(line == "$$" for line in kept) % 2:
+        kept.pop()
+    return "\n".join(
+        [*kept, "", f"... {len(lines) - len(kept)} more lines: print(derivation), or its to_latex and to_markdown"]
+    )

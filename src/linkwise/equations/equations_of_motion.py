@@ -1,0 +1,415 @@
+"""The equations of motion of a mechanism as SymPy matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm.declaration import refuse_loops
+from linkwise.equations.closed_form.closed_form import ClosedForm, harmonic
+from linkwise.equations.closed_form.harmonic import HarmonicForm
+from linkwise.equations.closed_form.harmonic_sum import HarmonicSum
+from linkwise.equations.coordinate_symbols import Symbols, symbols_of
+from linkwise.equations.tape_to_sympy import steps, to_sympy, written_size
+from linkwise.equations.writers.names import LatexNames
+from linkwise.equations.writers.sympy import to_sympy as listed
+from linkwise.equations.writers.writer import checked_digits
+from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.expr.sympy.symbols import number, parameter_symbols
+from linkwise.extras import sympy_module
+from linkwise.model.tree import Tree
+
+FORMS = ("harmonic", "graph")
+
+_SOURCES = {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque"}
+
+WIDTH = 110
+"""Characters of LaTeX source after which a sum goes on in the next line."""
+
+MOST_TERMS = 100_000
+"""Terms that a matrix in harmonic form may have as SymPy expressions."""
+
+MOST_OPERATIONS = 200_000
+"""Operations that a matrix in graph form may have, written out: SymPy's functions walk through all of them."""
+
+
+class Equations:
+    """M(q) qdd + C(q, qd) qd + g(q) + friction(qd) = tau, explicit, in symbols for the motion and the mechanism's own.
+
+    Every matrix is worked out when it is first asked for. Numbers have 53 bits, exact small fractions are Rationals. The
+    symbols are real: ``q1``, ``qd1``, ``qdd1`` for the first joint coordinate, whatever the joint is called, and so on.
+    The mechanism's own SymPy symbols come back with their assumptions; those of `linkwise.symbols` are real symbols of their
+    names.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    form : {"harmonic", "graph"}, optional
+        Harmonic: each entry a sum of cosines and sines of whole combinations of joint angles, times powers of sliding
+        coordinates, checked against the kernels. Graph: the operations of the kernels, one by one, nested as they are; for
+        any mechanism without loops, exact, not for reading. Left out: harmonic wherever there is such a form, else graph.
+
+    Attributes
+    ----------
+    form : str
+        Which of the two it is.
+    harmonics : HarmonicForm or None
+        The same as arrays of coefficients; None for a mechanism with symbols.
+    q, qd, qdd : sympy.ImmutableMatrix
+        The symbols, as columns.
+    parameters : tuple of sympy.Symbol
+        Those of the mechanism, in its order.
+
+    Raises
+    ------
+    ArgumentError
+        For another form; for a mechanism with closed loops; for the harmonic form of one that has none: see `HarmonicForm`;
+        for a symbol of the mechanism with the name of a coordinate.
+    MissingExtraError
+        Where SymPy is not installed.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> e = robots.planar_2r().equations()
+    >>> e
+    <Equations of planar_2r: 2 joints, harmonic form>
+    >>> e.M[1, 0]
+    cos(q2)/2 + 0.333333333333333
+    >>> e.C[0, 1]
+    -qd1*sin(q2)/2 - qd2*sin(q2)/2
+    """
+
+    def __init__(self, tree: Tree, form: str | None = None) -> None:
+        if form is not None and not (isinstance(form, str) and form in FORMS):
+            raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}, or nothing")
+        self._symbols: Symbols = symbols_of(tree)
+        self.parameters: tuple[Any, ...] = parameter_symbols(tree.parameters_used)
+        self._closed: dict[str, ClosedForm] = {}
+        self.tree = tree
+        self.harmonics: HarmonicForm | None = None
+        if tree.loops:
+            refuse_loops(tree, "equations")
+        coordinates = {str(name) for group in (self.q, self.qd, self.qdd) for name in group}
+        both = [name for name in tree.symbols if name in coordinates]
+        if both:
+            problem = f"{tree.name!r} has a symbol {choices(both)}, which is the name of a coordinate in the equations"
+            raise ArgumentError(f"{problem}; substitute() puts another in its place")
+        if form != "graph":
+            try:
+                if self.parameters:
+                    self._closed = {what: self._closed_form(what) for what in "Mg"}
+                else:
+                    self.harmonics = HarmonicForm(tree)
+            except ArgumentError:
+                if form == "harmonic":
+                    raise
+        self.form = "graph" if self.harmonics is None and not self._closed else "harmonic"
+
+    @property
+    def q(self) -> Any:
+        """Coordinates (nq, 1), rad or m."""
+        return self._symbols.q
+
+    @property
+    def qd(self) -> Any:
+        """Speeds (nv, 1)."""
+        return self._symbols.qd
+
+    @property
+    def qdd(self) -> Any:
+        """Accelerations (nv, 1)."""
+        return self._symbols.qdd
+
+    @cached_property
+    def M(self) -> Any:
+        """The mass matrix (nv, nv), rotors counted."""
+        if self.harmonics is None:
+            return self._otherwise("M")
+        rows = self.harmonics.M
+        self._check_size("M", sum(entry.terms for row in rows for entry in row))
+        return self._matrix([[self._write(entry) for entry in row] for row in rows])
+
+    @cached_property
+    def C(self) -> Any:
+        """The Coriolis matrix (nv, nv) in Christoffel form: dM/dt - 2 C is skew-symmetric."""
+        if self.harmonics is None:
+            return self._otherwise("C")
+        M, joints = self.harmonics.M, range(self.tree.n)
+        least = sum(M[i][i].depending(k) for i in joints for k in joints)  # c_iik = dM_ii/dq_k / 2: nothing cancels
+        self._check_size("C", least, "at least ")
+        table = self.harmonics.christoffel
+        self._check_size("C", sum(entry.terms for rows in table for row in rows for entry in row))
+        add, qd, write = sympy_module().Add, list(self.qd), self._write
+        return self._matrix(
+            [[add(*(speed * write(c) for speed, c in zip(qd, row, strict=True))) for row in rows] for rows in table]
+        )
+
+    @cached_property
+    def g(self) -> Any:
+        """The efforts of gravity (nv, 1)."""
+        if self.harmonics is None:
+            return self._otherwise("g")
+        self._check_size("g", sum(entry.terms for entry in self.harmonics.g))
+        return self._matrix([[self._write(entry)] for entry in self.harmonics.g])
+
+    @cached_property
+    def friction(self) -> Any:
+        """Viscous and Coulomb friction of the motors (nv, 1), which the efforts must overcome; none of Coulomb's at rest."""
+        tape = kernel_of(self.tree, "friction_torque", "numpy", {}).tape
+        return to_sympy(tape, [*self.qd, *self.parameters], evaluate=True)["tau"]
+
+    @cached_property
+    def tau(self) -> Any:
+        """The whole left side (nv, 1): what the motors must supply. SymPy arranges nothing in it."""
+        sympy = sympy_module()
+
+        def total(i: int) -> Any:
+            pairs = [(self.M[i, j], self.qdd[j]) for j in range(self.qdd.rows)]
+            pairs += [(self.C[i, j], self.qd[j]) for j in range(self.qd.rows)]
+            products = [sympy.Mul(*pair, evaluate=False) for pair in pairs if pair[0] != 0]
+            parts = [*products, *(part for part in (self.g[i], self.friction[i]) if part != 0)]
+            return sympy.Add(*parts, evaluate=False) if parts else sympy.Integer(0)
+
+        return self._matrix([[total(i)] for i in range(self.qd.rows)])
+
+    @property
+    def residual(self) -> float:
+        """Largest difference from the kernels at random points, see `HarmonicForm.residual`; 0 for the graph form."""
+        if self._closed:
+            _ = self.C
+            return max(made.residual for made in self._closed.values())
+        return 0.0 if self.harmonics is None else self.harmonics.residual
+
+    def steps(self, what: str) -> tuple[list[tuple[Any, Any]], Any]:
+        """A matrix as the kernel computes it: named intermediate values, in order, and the matrix in these.
+
+        Its length is that of the kernel, for any mechanism; ``sympy.lambdify(list(e.q), M, cse=lambda _: (assignments, M))``
+        compiles it.
+
+        Parameters
+        ----------
+        what : {"M", "C", "g"}
+            Which matrix.
+
+        Returns
+        -------
+        assignments : list of (symbol, expression)
+            As ``sympy.cse`` gives them.
+        matrix : sympy.ImmutableMatrix
+            In the symbols ``x1``, ``x2``, ..., q and qd.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the matrices there are.
+        """
+        name, given = self._source(what)
+        assignments, results = steps(kernel_of(self.tree, name, "numpy", {}).tape, given)
+        return assignments, next(iter(results.values()))
+
+    def harmonic(self) -> Equations:
+        """The same equations in harmonic form.
+
+        Raises
+        ------
+        ArgumentError
+            Where there is none, and why.
+        """
+        return self if self.form == "harmonic" else Equations(self.tree, "harmonic")
+
+    def to_latex(self, digits: int = 4) -> str:
+        r"""Write the equations as LaTeX source, an ``align*`` environment of amsmath; entries that are 0 are left out.
+
+        Parameters
+        ----------
+        digits : int
+            Significant digits of the numbers, from 1 to 17.
+
+        Raises
+        ------
+        ArgumentError
+            Where a matrix is too long to be written, or the digits are no such number.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> print(robots.planar_2r().equations().to_latex(3).splitlines()[2])
+        M_{11} &= 1.67 + \cos{\left(q_{2} \right)} \\
+        """
+        checked_digits(digits)
+        names = LatexNames()
+        writer = _Lines(digits, {**self._symbols.latex, **{symbol: names(str(symbol)) for symbol in self.parameters}})
+        lines = [self._heading() + r" \\"]
+        for left, right in self._entries():
+            if right != 0:
+                lines += writer.lines(left, right)
+        return "\n".join([r"\begin{align*}", *lines[:-1], lines[-1].removesuffix(r" \\"), r"\end{align*}"])
+
+    def __repr__(self) -> str:
+        joints = f"{self.tree.n} joint{'s' * (self.tree.n != 1)}{', floating base' * self.tree.floating}"
+        return f"<Equations of {self.tree.name}: {joints}, {self.form} form>"
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self._heading().replace('&', '')}$"
+
+    # ── how they are made ─────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _write(self) -> _Harmonics:
+        return _Harmonics(self.q)
+
+    def _matrix(self, rows: Sequence[Sequence[Any]]) -> Any:
+        return sympy_module().ImmutableDenseMatrix(rows)
+
+    def _otherwise(self, what: str) -> Any:
+        """A matrix where there are no harmonics in numbers: in closed form with symbols, or from the graph."""
+        return self._from_closed_form(what) if self._closed else self._from_graph(what)
+
+    def _closed_form(self, what: str) -> ClosedForm:
+        return harmonic(self.tree, _SOURCES[what])
+
+    def _from_closed_form(self, what: str) -> Any:
+        if what not in self._closed:
+            self._closed[what] = self._closed_form(what)
+        made = self._closed[what]
+        self._check_size(what, sum(made.terms.values()))
+        constants, results = listed(made.listing())
+        return next(iter(results.values())).xreplace(dict(constants))
+
+    def _from_graph(self, what: str) -> Any:
+        name, given = self._source(what)
+        tape = kernel_of(self.tree, name, "numpy", {}).tape
+        size = written_size(tape)
+        if size > MOST_OPERATIONS:
+            problem = f"{what} written out has {size:,} operations, more than {MOST_OPERATIONS:,}"
+            raise ArgumentError(f"{self.tree.name}: {problem}; steps({what!r}) names shared parts")
+        return next(iter(to_sympy(tape, given).values()))
+
+    def _source(self, what: str) -> tuple[str, list[Any]]:
+        """The algorithm that a matrix comes from, and what goes in."""
+        if what not in _SOURCES:
+            raise ArgumentError(f"there is no matrix {shown(what)}; there are {members(_SOURCES)}")
+        return _SOURCES[what], [*self.q, *(self.qd if what == "C" else ()), *self.parameters]
+
+    def _check_size(self, what: str, size: int, said: str = "") -> None:
+        if size > MOST_TERMS:
+            problem = f"{what} has {said}{size:,} terms, more than {MOST_TERMS:,}"
+            advice = f"steps({what!r}) is another form"
+            if self.harmonics is not None:
+                advice = f"harmonics has them as arrays, {advice}"
+            raise ArgumentError(f"{self.tree.name}: {problem}; {advice}")
+
+    def _heading(self) -> str:
+        rub = r" + f(\dot{q})" if any(part != 0 for part in self.friction) else ""
+        return rf"M(q)\,\ddot{{q}} + C(q, \dot{{q}})\,\dot{{q}} + g(q){rub} &= \tau"
+
+    def _entries(self) -> list[tuple[str, Any]]:
+        """What stands left and right of each equation."""
+        size = range(self.qd.rows)
+        made = []
+        for i in size:
+            made += [(_same("M", i, j), self.M[i, j]) for j in size if j >= i]
+        made += [(f"C_{_index(i, j)}", self.C[i, j]) for i in size for j in size]
+        made += [(f"g_{_index(i)}", self.g[i]) for i in size]
+        return [*made, *((f"f_{_index(i)}", self.friction[i]) for i in size)]
+
+
+def _index(*places: int) -> str:
+    """Subscripts counted from 1, with commas where one has two digits."""
+    words = [str(place + 1) for place in places]
+    return f"{{{(',' if max(map(len, words)) > 1 else '').join(words)}}}"
+
+
+def _same(letter: str, i: int, j: int) -> str:
+    """An entry of a symmetric matrix, and the one that is equal to it."""
+    return f"{letter}_{_index(i, j)}" + (f" = {letter}_{_index(j, i)}" if i != j else "")
+
+
+class _Harmonics:
+    """Turns harmonic sums into SymPy expressions in the symbols q, each cosine and sine made once.
+
+    Parameters
+    ----------
+    q : sequence of sympy.Symbol
+        The coordinates.
+    """
+
+    def __init__(self, q: Any) -> None:
+        self.sympy = sympy_module()
+        self.q = list(q)
+        self._known: dict[bytes, tuple[Any, Any]] = {}
+
+    def __call__(self, entry: HarmonicSum) -> Any:
+        """The entry as an expression."""
+        terms = []
+        for h, p, c, s in zip(entry.harmonics, entry.powers, entry.cosine, entry.sine, strict=True):
+            length = self.sympy.Mul(*(self.q[k] ** int(p[k]) for k in np.flatnonzero(p)))
+            cosine, sine = self._waves(h)
+            terms += [number(float(x)) * wave * length for x, wave in ((c, cosine), (s, sine)) if x]
+        return self.sympy.Add(*terms)
+
+    def _waves(self, harmonics: Any) -> tuple[Any, Any]:
+        key = harmonics.tobytes()
+        if key not in self._known:
+            angle = self.sympy.Add(*(int(harmonics[k]) * self.q[k] for k in np.flatnonzero(harmonics)))
+            self._known[key] = (self.sympy.cos(angle), self.sympy.sin(angle))
+        return self._known[key]
+
+
+class _Lines:
+    r"""Turns equations into lines of an ``align*`` environment, sums broken where they grow long.
+
+    Parameters
+    ----------
+    digits : int
+        Significant digits of numbers.
+    names : dict
+        How symbols are written.
+    """
+
+    def __init__(self, digits: int, names: dict[Any, str]) -> None:
+        self.sympy = sympy_module()
+        from sympy.printing.latex import LatexPrinter
+
+        self.digits = digits
+        self.printer = LatexPrinter({"symbol_names": names, "full_prec": False})
+
+    def lines(self, left: str, right: Any) -> Iterator[str]:
+        """The equation ``left = right``, LaTeX source on the left, an expression on the right."""
+        line = rf"{left} &= "
+        for k, term in enumerate(_terms(self.sympy, right)):
+            text = self.text(term)
+            if k:
+                text = f" - {text[1:].lstrip()}" if text.startswith("-") else f" + {text}"
+                if len(line) + len(text) > WIDTH:
+                    yield line + r" \\"
+                    line = r"&\quad"
+            line += text
+        yield line + r" \\"
+
+    def text(self, expression: Any) -> str:
+        """An expression with its numbers rounded."""
+        numbers = expression.atoms(self.sympy.Float)
+        return str(
+            self.printer.doprint(expression.xreplace({value: self.sympy.Float(value, self.digits) for value in numbers}))
+        )
+
+
+def _terms(sympy: Any, expression: Any) -> list[Any]:
+    """The terms of a sum, those without angles first; a product with a sum is one term for each of the sum's."""
+    found = []
+    for part in sympy.Add.make_args(expression):
+        factors = list(part.args) if isinstance(part, sympy.Mul) else [part]
+        sums = [factor for factor in factors if isinstance(factor, sympy.Add)]
+        if len(factors) > 1 and len(sums) == 1:
+            factors.remove(sums[0])
+            found += [sympy.Mul(*factors, term) for term in sums[0].args]
+        else:
+            found.append(part)
+    return sorted(found, key=lambda term: (bool(term.free_symbols), -abs(term.as_coeff_Mul()[0])))

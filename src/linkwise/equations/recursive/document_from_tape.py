@@ -1,0 +1,293 @@
+"""From a tape to a listing in readable order: named intermediate values, each computed once, and the results in these."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from linkwise.equations.document import Assignment, Listing, Section, Sum, leaf
+from linkwise.equations.recursive.inline import MOST_DEEP, Extent, composed, constant_sum, extent_after, whole_angle
+from linkwise.equations.writers.names import Names, element_name, input_names, wave_name
+from linkwise.errors import ArgumentError, members
+from linkwise.kernel.tape import Tape
+
+_CONSTANT = -2
+
+CONSTANTS = "Constants"
+"""The heading of what depends on parameters of the mechanism alone."""
+
+LONGEST = 72
+"""Characters, roughly, that a value may have before parts of it get names of their own."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of one intermediate value.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    place : int
+        Under which of the headings it stands.
+    """
+
+    name: str
+    place: int
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """What is known of the intermediate values of a tape.
+
+    Attributes
+    ----------
+    known : mapping of int to Known
+        By slot.
+    titles : tuple of str
+        The headings, in order.
+    legend : mapping of str to str
+        What each of the names means.
+    """
+
+    known: Mapping[int, Known] = field(default_factory=dict)
+    titles: tuple[str, ...] = ()
+    legend: Mapping[str, str] = field(default_factory=dict)
+
+
+def recursive_listing(tape: Tape, title: str = "", meanings: Meanings | None = None) -> Listing:
+    """Write what a tape computes as assignments, in its order.
+
+    A value that is used more than once, that has a meaning, or that would make a line too long, gets a name; all others
+    stand where they are used. Nothing is computed twice, so the listing takes the operations of the tape.
+
+    Parameters
+    ----------
+    tape : Tape
+        The function.
+    title : str
+        The heading; the name of the tape if left out.
+    meanings : Meanings, optional
+        Names for intermediate values; the others are called ``t1``, ``t2``, ..., sines and cosines of coordinates ``s1``,
+        ``c23``.
+
+    Examples
+    --------
+    >>> from linkwise.equations.writers.text import to_text
+    >>> from linkwise.kernel.tape import trace
+    >>> made = trace(lambda q: q[0].sin() * (q[1] + 2.0) + q[0].sin(), "y", {"q": (2,)}, {"y": ()})
+    >>> print(to_text(recursive_listing(made)))
+    y
+    <BLANKLINE>
+    Sines and cosines
+      s1 = sin(q1)
+    <BLANKLINE>
+    Results
+      y = s1 + s1·(2 + q2)
+    """
+    return _Lister(tape, meanings or Meanings()).listing(title or tape.name)
+
+
+class _Lister:
+    """The state of the work on one tape."""
+
+    def __init__(self, tape: Tape, meanings: Meanings) -> None:
+        self.tape, self.meanings = tape, meanings
+        self.inputs = labels_of(tape)
+        self.names = Names(self.inputs)
+        self.results = _element_names(tape)
+        for name in self.results:
+            self.names.free(name)
+        self.uses, self.result_slots = _uses(tape), set(tape.results)
+        self.angles, self.waves = self._waves()
+        self.constant = self._constant()
+        self.prepared = self._prepared()
+
+    def listing(self, title: str) -> Listing:
+        """The whole of it."""
+        named = self._worth_a_name()
+        places = self._places()
+        waves = sorted(named & self.waves.keys(), key=lambda slot: (self.waves[slot][1:], self.waves[slot]))
+        rest = sorted(named - self.waves.keys(), key=lambda slot: (slot not in self.constant, places[slot], slot))
+        order = [*waves, *rest]
+        called = {slot: self._name(slot) for slot in order}
+        values = self._values(called)
+        sections: dict[int, list[Assignment]] = {}
+        for slot in order:
+            place = -1 if slot in self.waves else _CONSTANT if slot in self.constant else places[slot]
+            sections.setdefault(place, []).append(Assignment(called[slot], (), values[slot]))
+        titles = {**dict(enumerate(self.meanings.titles)), -1: "Sines and cosines", _CONSTANT: CONSTANTS}
+        made = [Section(titles.get(k, "Intermediate values"), tuple(lines)) for k, lines in sorted(sections.items())]
+        results = Section("Results", tuple(self._result_lines(called, values)))
+        legend = _first_of_each({called[slot]: self.meanings.legend.get(called[slot], "") for slot in order})
+        origins = getattr(self.tape, "origins", {})
+        return Listing(title, (*made, results), dict(self.tape.outputs), legend, origins=origins)
+
+    def _waves(self) -> tuple[set[int], dict[int, str]]:
+        """The slots of angles that only sines and cosines take, and what these are called."""
+        found = {}
+        count = len(self.tape.inputs.get("q", ()) and input_names("q", self.tape.inputs["q"]))
+        start = _starts(self.tape).get("q", 0)
+        coordinates = {
+            start + k: int(self.inputs[start + k][1:])
+            for k in range(count)
+            if self.inputs[start + k][:1] == "q" and self.inputs[start + k][1:].isdigit()
+        }
+        angles = whole_angle(self.tape, coordinates)
+        for slot, instruction in enumerate(self.tape.code, self.tape.first_result):
+            if instruction.op in {"sin", "cos"} and angles.get(instruction.args[0]):
+                found[slot] = wave_name(instruction.op, angles[instruction.args[0]])
+        return set(angles) - self._outside(angles.keys(), found.keys()), found
+
+    def _outside(self, angles: Collection[int], waves: Collection[int]) -> set[int]:
+        """The angles that something else takes, and those that these are made of."""
+        outside = set[int](self.tape.results)
+        for slot in range(len(self.uses) - 1, self.tape.first_result - 1, -1):
+            if slot not in waves and (slot not in angles or slot in outside):
+                outside.update(self.tape.code[slot - self.tape.first_result].args)
+        return outside
+
+    def _constant(self) -> set[int]:
+        """The slots that depend on parameters of the mechanism alone."""
+        tape, start = self.tape, _starts(self.tape).get("parameters", len(self.inputs))
+        found = set(range(start, start + prod(tape.inputs.get("parameters", (0,)))))
+        found.update(range(len(self.inputs), tape.first_result))
+        for slot, instruction in enumerate(tape.code, tape.first_result):
+            if all(arg in found for arg in instruction.args):
+                found.add(slot)
+        return found
+
+    def _prepared(self) -> set[int]:
+        """The slots of constants that something takes which is none: they can be worked out beforehand."""
+        if "parameters" not in self.tape.inputs:
+            return set()
+        others = [i for slot, i in enumerate(self.tape.code, self.tape.first_result) if slot not in self.constant]
+        return {arg for instruction in others for arg in instruction.args if arg in self.constant}
+
+    def _name(self, slot: int) -> str:
+        known = self.meanings.known.get(slot)
+        wanted = known.name if known else self.waves.get(slot)
+        return self.names.free(wanted) if wanted else self.names.next("t")
+
+    def _worth_a_name(self) -> set[int]:
+        """The slots that get names."""
+        tape, named, sizes = self.tape, set[int](), self._leaf_extents()
+        for slot, instruction in enumerate(tape.code, tape.first_result):
+            waiting = [arg for arg in dict.fromkeys(instruction.args) if not sizes[arg].atom]
+            made = extent_after(instruction.op, [sizes[arg] for arg in instruction.args])
+            while waiting and (made.length > LONGEST or made.depth > MOST_DEEP):
+                longest = max(
+                    waiting, key=lambda arg: (sizes[arg].depth if made.depth > MOST_DEEP else 0, sizes[arg].length)
+                )
+                waiting.remove(longest)
+                named.add(longest)
+                sizes[longest] = Extent.of_name()
+                made = extent_after(instruction.op, [sizes[arg] for arg in instruction.args])
+            wanted = self.uses[slot] > 1 or slot in self.waves or slot in self.prepared or self._is_known(slot)
+            if wanted and not made.atom and slot not in self.angles:
+                named.add(slot)
+                made = Extent.of_name()
+            sizes.append(made)
+        return named
+
+    def _is_known(self, slot: int) -> bool:
+        return slot in self.meanings.known and self.uses[slot] > (slot in self.result_slots)
+
+    def _leaf_extents(self) -> list[Extent]:
+        numbers = [Extent.of_number(value) for value in self.tape.constants]
+        return [*(Extent(len(name), 0, 1, True) for name in self.inputs), *numbers]
+
+    def _places(self) -> list[int]:
+        """Under which heading each slot stands: what has a meaning where it belongs, the rest where it is first needed."""
+        tape, last = self.tape, max(0, len(self.meanings.titles) - 1)
+        least = [0] * tape.first_result
+        for slot, instruction in enumerate(tape.code, tape.first_result):
+            known = self.meanings.known.get(slot)
+            least.append(max([known.place if known else 0, *(least[arg] for arg in instruction.args)]))
+        places = [last] * len(least)
+        for slot in range(len(least) - 1, tape.first_result - 1, -1):
+            if slot in self.meanings.known:
+                places[slot] = least[slot]
+            for arg in tape.code[slot - tape.first_result].args:
+                places[arg] = min(places[arg], places[slot])
+        return places
+
+    def _values(self, called: Mapping[int, str]) -> dict[int, Sum]:
+        """What each slot is: for a slot with a name that which is assigned to it."""
+        values: dict[int, Sum] = {slot: leaf(name) for slot, name in enumerate(self.inputs)}
+        seen = dict(values)
+        for k, value in enumerate(self.tape.constants, len(self.inputs)):
+            values[k] = seen[k] = constant_sum(value)
+        for slot, instruction in enumerate(self.tape.code, self.tape.first_result):
+            values[slot] = composed(instruction.op, [seen[arg] for arg in instruction.args])
+            seen[slot] = leaf(called[slot]) if slot in called else values[slot]
+        return values
+
+    def _result_lines(self, called: Mapping[int, str], values: Mapping[int, Sum]) -> Iterable[Assignment]:
+        first: dict[int, str] = {}
+        slots = iter(self.tape.results)
+        for name, shape in self.tape.outputs.items():
+            for index in np.ndindex(*shape):
+                slot = next(slots)
+                value = leaf(called[slot]) if slot in called else values[slot]
+                if slot in first and value.terms and value.terms[0].factors:
+                    value = leaf(first[slot])
+                first.setdefault(slot, element_name(name, index))
+                yield Assignment(name, tuple(map(int, index)), value)
+
+
+def _first_of_each(legend: Mapping[str, str]) -> dict[str, str]:
+    """The first name of each kind: the others differ in a number."""
+    found: dict[str, tuple[str, str]] = {}
+    for name, text in legend.items():
+        if text:
+            found.setdefault("".join(letter for letter in text if not letter.isdigit()), (name, text))
+    return dict(found.values())
+
+
+def labels_of(tape: Tape) -> list[str]:
+    """What the elements of the inputs are called, in their order: as the tape says, else ``q1``, ``A12`` and so on.
+
+    Raises
+    ------
+    ArgumentError
+        Where a symbol of the mechanism has the name of a coordinate, or of an element of the result.
+    """
+    labels: Mapping[str, Sequence[str]] = getattr(tape, "labels", {})
+    found: list[str] = []
+    for name, shape in tape.inputs.items():
+        found += labels[name] if name in labels else input_names(name, shape)
+    parameters, others = labels.get("parameters", ()), {*_element_names(tape)}
+    twice = [name for name, count in Counter(found).items() if count > 1 or (name in parameters and name in others)]
+    if twice:
+        problem = f"in {tape.name} {members(twice)} would stand for a symbol of the mechanism and for something else"
+        raise ArgumentError(f"{problem}; expected symbols called unlike coordinates, inputs and elements of the result")
+    return found
+
+
+def _starts(tape: Tape) -> dict[str, int]:
+    starts, count = {}, 0
+    for name, shape in tape.inputs.items():
+        starts[name] = count
+        count += int(np.prod(shape, dtype=int))
+    return starts
+
+
+def _element_names(tape: Tape) -> list[str]:
+    return [element_name(name, index) for name, shape in tape.outputs.items() for index in np.ndindex(*shape)]
+
+
+def _uses(tape: Tape) -> list[Any]:
+    """How often each slot is used: by operations, and as a result once, however many elements it is."""
+    uses = [0] * (tape.first_result + len(tape.code))
+    for instruction in tape.code:
+        for arg in instruction.args:
+            uses[arg] += 1
+    for slot in set(tape.results):
+        uses[slot] += 1
+    return uses

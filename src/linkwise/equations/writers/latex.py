@@ -1,0 +1,219 @@
+r"""A listing as LaTeX: ``align*`` environments of amsmath, long sums broken over lines, short lines side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from linkwise.equations.document import Listing, Section
+from linkwise.equations.writers.abbreviation import abbreviated
+from linkwise.equations.writers.formats import writer
+from linkwise.equations.writers.names import LatexNames, element_name
+from linkwise.equations.writers.writer import Writer, filled, lines_of, whole
+
+WIDTH = 86
+"""Letters of a line of mathematics on an A4 page with margins of 20 mm, about two for an em."""
+
+MOST_COLUMNS = 4
+
+_HEAD = r"""\documentclass[a4paper,fleqn]{article}
+\usepackage[margin=20mm]{geometry}
+\usepackage{amsmath}
+\usepackage{longtable}
+\allowdisplaybreaks
+\setlength{\parindent}{0pt}
+\setlength{\mathindent}{1em}
+\AtBeginDocument{\abovedisplayskip=4pt plus 2pt \belowdisplayskip=4pt plus 2pt}
+\begin{document}
+"""
+
+_FUNCTIONS = {"sin": r"\sin", "cos": r"\cos", "sign": r"\operatorname{sign}", "atan2": r"\operatorname{atan2}"}
+
+
+@writer("latex")
+def to_latex(listing: Listing, *, digits: int = 4, document: bool = False, abbreviate: bool = True) -> str:
+    r"""Write a listing as LaTeX source.
+
+    Parameters
+    ----------
+    listing : Listing
+        What to write.
+    digits : int
+        Significant digits of numbers.
+    document : bool
+        Whether it is a whole document, with a heading, a table of the symbols and the notes; else the ``align*``
+        environments, with headings between them where there are several, for a document that loads amsmath.
+    abbreviate : bool
+        Whether sines and cosines of coordinates are written c_{23}, which is explained once.
+
+    Raises
+    ------
+    ArgumentError
+        Where the digits are no whole number from 1 to 17.
+    """
+    if document:
+        return latex_document([listing], digits=digits, abbreviate=abbreviate)
+    listing = abbreviated(listing) if abbreviate else listing
+    writer = LatexWriter(digits)
+    blocks = _blocks(listing, writer)
+    return "\n".join(
+        text for title, lines in blocks for text in (*_heading(title, len(blocks) > 1), aligned(lines, "align*"))
+    )
+
+
+def latex_document(listings: Sequence[Listing], *, digits: int = 4, abbreviate: bool = True) -> str:
+    """Write listings one after the other as a whole LaTeX document."""
+    parts = [_HEAD]
+    for given in listings:
+        listing, writer = abbreviated(given) if abbreviate else given, LatexWriter(digits)
+        title, _, rest = listing.title.partition(": ")
+        blocks = _blocks(listing, writer)
+        body = [text for head, lines in blocks for text in (*_heading(head, True), aligned(lines, "align*"))]
+        parts += [rf"\section*{{{prose(title)}}}", *([prose(f"{rest[:1].upper()}{rest[1:]}.") + r"\par"] if rest else [])]
+        parts += [*_table(listing, writer), *body, *(prose(note) + r"\par" for note in writer.notes(listing))]
+    return "\n".join([*parts, r"\end{document}", ""])
+
+
+def _blocks(listing: Listing, writer: LatexWriter) -> list[tuple[str, list[str]]]:
+    """The headings and rows of all sections that have any."""
+    found = [(section.title, rows(section, listing, writer)) for section in listing.sections]
+    return [(title, lines) for title, lines in found if lines]
+
+
+def _heading(title: str, wanted: bool) -> list[str]:
+    return [rf"\paragraph{{{prose(title)}}}"] if title and wanted else []
+
+
+class LatexWriter(Writer):
+    """LaTeX, as amsmath, MathJax and KaTeX take it."""
+
+    def __init__(self, digits: int) -> None:
+        super().__init__(digits)
+        self.names = LatexNames()
+
+    def name(self, text: str) -> str:
+        """An italic letter with indices, a Greek letter, or upright letters."""
+        return self.names(text)
+
+    def rounding(self, size: float) -> str:
+        """A simple fraction as such, any other number rounded."""
+        simple = Fraction(size).limit_denominator(8)
+        if simple.denominator in {2, 3, 4, 8} and simple.numerator <= 3 and float(simple) == size:
+            return rf"\tfrac{{{simple.numerator}}}{{{simple.denominator}}}"
+        return super().rounding(size)
+
+    def number(self, value: float) -> str:
+        """With a power of ten where it is large or small."""
+        mantissa, _, exponent = f"{value:.{self.digits}g}".partition("e")
+        if not exponent:
+            return mantissa
+        power = f"10^{{{int(exponent)}}}"
+        return power if mantissa == "1" else rf"{mantissa} \cdot {power}"
+
+    def product(self, factors: Sequence[str]) -> str:
+        """Side by side."""
+        return r" \, ".join(factors)
+
+    def quotient(self, above: Sequence[str], below: Sequence[str]) -> str:
+        """A fraction."""
+        over, under = (whole(self.product(part)) for part in (above, below))
+        return rf"\frac{{{over}}}{{{under}}}"
+
+    def raised(self, base: str, exponent: int, function: bool) -> str:
+        """With the exponent above, before the bracket of a sine."""
+        if function and base.startswith((r"\sin", r"\cos")):
+            return f"{base[:4]}^{{{exponent}}}{base[4:]}"
+        simple = re.fullmatch(r"[A-Za-z]+|\\?[A-Za-z]+(\{[^{}]*\})?_\{[^{}]*\}|\(.*\)", base, re.DOTALL)
+        return f"{base}^{{{exponent}}}" if simple else f"{{{base}}}^{{{exponent}}}"
+
+    def call(self, function: str, arguments: Sequence[str]) -> str:
+        """As books write it."""
+        given = [whole(argument) for argument in arguments]
+        if function == "sqrt":
+            return rf"\sqrt{{{given[0]}}}"
+        if function == "abs":
+            return rf"\lvert {given[0]} \rvert"
+        if function == "select":
+            condition, chosen, other = given
+            return rf"\begin{{cases}} {chosen} & {condition} > 0 \\ {other} & \text{{else}} \end{{cases}}"
+        return rf"{_FUNCTIONS.get(function, chr(92) + 'operatorname{' + function + '}')}({', '.join(given)})"
+
+    def left(self, sides: Sequence[tuple[str, tuple[int, ...]]], listing: Listing) -> str:
+        """What stands on the left of an equation."""
+        return " = ".join(self.element(*side, in_result=side[0] in listing.outputs) for side in sides)
+
+    def element(self, name: str, index: tuple[int, ...], *, in_result: bool) -> str:
+        """An intermediate value, or an element of a result."""
+        if not (in_result and index):
+            return self.name(element_name(name, index))
+        words = [str(place + 1) for place in index]
+        return f"{self.name(name)}_{{{(',' if max(map(len, words)) > 1 else '').join(words)}}}"
+
+
+def rows(section: Section, listing: Listing, writer: LatexWriter) -> list[str]:
+    """The rows of an alignment: short equations side by side, long ones over several."""
+    made = [(writer.left(sides, listing), writer.line(value)) for sides, value, _ in lines_of(section.assignments, listing)]
+    if not made:
+        return []
+    widest = max(measured(left) + measured(right) + 5 for left, right in made)
+    columns = max(1, min(MOST_COLUMNS, int(WIDTH / widest), len(made)))
+    if columns == 1:
+        return [row for left, right in made for row in _broken(left, right)]
+    cells = [f"{left} &= {whole(right)}" for left, right in made]
+    return [" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns)]
+
+
+def aligned(lines: Sequence[str], environment: str) -> str:
+    """Rows in an environment."""
+    return "\n".join(
+        [rf"\begin{{{environment}}}", *(f"{line} \\\\" for line in lines[:-1]), lines[-1], rf"\end{{{environment}}}"]
+    )
+
+
+def measured(text: str) -> float:
+    r"""How wide mathematics is, in letters, roughly.
+
+    Examples
+    --------
+    >>> round(measured(r"\dot{q}_{1} \, c_{23}"), 1)
+    4.8
+    """
+    text = re.sub(r"\\tfrac\{(\w+)\}\{\w+\}", r"\1", text)
+    width = 0.35 * text.count(r"\,") + 1.5 * len(re.findall(r"[+-] ", text)) + 2.0 * text.count(r"\quad")
+    text = re.sub(r"\\(sin|cos)\b", "sin", text)
+    commands = "dot|ddot|mathrm|mathtt|operatorname|frac|sqrt|text|tfrac|quad|lvert|rvert"
+    text = re.sub(rf"\\({commands})\b|\\[,;]|[&\u200b\u200c]", "", text)
+    width += sum(0.8 * len(part) for part in re.findall(r"[_^]\{([^{}]*)\}", text))
+    text = re.sub(r"[_^]\{[^{}]*\}", "", text)
+    text = re.sub(r"[{} ]", "", re.sub(r"\\[A-Za-z]+", "x", text))
+    return width + len(text) + 0.5 * sum(letter.isupper() or letter in "mw" for letter in text)
+
+
+def prose(text: str) -> str:
+    """Plain text as LaTeX takes it outside of mathematics."""
+    special = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}
+    made = "".join(special.get(letter, f"\\{letter}" if letter in "#$%&_{}" else letter) for letter in text)
+    return "".join(letter if ord(letter) < 256 else f"U+{ord(letter):04X}" for letter in made)
+
+
+def _broken(left: str, right: str) -> Iterator[str]:
+    """One equation over as many rows as it takes, broken before a sign."""
+    first, *others = filled(right, WIDTH - measured(left) - 4, measured)
+    yield f"{left} &= {first}"
+    for line in others:
+        yield rf"&\quad {{}}{line}"
+
+
+def _sentence(text: str, writer: LatexWriter) -> str:
+    """Prose with names between backticks."""
+    parts = text.split("`")
+    return "".join(f"${writer.name(part)}$" if k % 2 else prose(part) for k, part in enumerate(parts))
+
+
+def _table(listing: Listing, writer: LatexWriter) -> list[str]:
+    """The symbols and what they mean."""
+    if not listing.meanings:
+        return []
+    lines = [rf"${writer.name(name)}$ & {_sentence(meaning, writer)} \\" for name, meaning in listing.meanings.items()]
+    return [r"\begin{longtable}[l]{@{}lp{140mm}@{}}", *lines, r"\end{longtable}"]

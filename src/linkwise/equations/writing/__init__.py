@@ -1,1 +1,0 @@
-"""Listings as text, Markdown, LaTeX, SymPy and Python source."""

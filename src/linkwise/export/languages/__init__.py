@@ -1,0 +1,1 @@
+"""The languages that code is generated in, one file each."""

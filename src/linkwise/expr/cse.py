@@ -1,0 +1,167 @@
+"""One node for each value: what is equal, or opposite, is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isnan, pi
+from operator import add, mul
+from random import Random
+
+from linkwise.expr.hashing import LARGE, SMALL, Residues
+from linkwise.expr.node import Expr, simplified
+from linkwise.expr.operations import OPERATIONS
+from linkwise.expr.ordering import operations_needed
+from linkwise.expr.signed_products import positive
+
+TRIALS = 5
+"""At how many points magnitudes are compared."""
+
+GROWTH = 2.0
+"""Up to this factor the sum of magnitudes may grow: one bit."""
+
+
+Numbers = tuple[float, ...]
+
+
+class Bounds:
+    """For each node of a graph, what it is made of in numbers, and of which inputs.
+
+    The magnitude of a node is its value with every difference taken as a sum, |x - y| as |x| + |y|: rounding errors are at
+    most a few units in the last place of it (J. H. Wilkinson, *Rounding Errors in Algebraic Processes*, 1963). It is taken
+    at points some of which lie near 0 and near a right angle, where a difference of large numbers gives itself away. What
+    is not asked for is not computed.
+
+    A value without inaccurate cancellation, of products, quotients and roots, with sums and differences of nothing but
+    inputs and numbers, has nearly all its digits wherever it is taken (J. Demmel, I. Dumitriu, O. Holtz, P. Koev, "Accurate
+    and efficient expression evaluation and linear algebra", Acta Numerica 17, 2008). It stays one: (x - y) z does not
+    become x z - y z, which has no digits left where x and y nearly agree.
+    """
+
+    def __init__(self, seed: int = 1) -> None:
+        self._random = Random(seed)
+        self._values: dict[Expr, Numbers] = {}
+        self._magnitudes: dict[Expr, Numbers] = {}
+        self._inputs: dict[Expr, int] = {}
+        self._sharp: dict[Expr, bool] = {}
+        self._bits = 0
+
+    def allows(self, node: Expr, op: str, args: tuple[Expr, ...]) -> bool:
+        """Whether a node may be computed by another operation: rounding is no worse, and it needs no further input."""
+        self._learn((node, *args))
+        if any(self._inputs[arg] & ~self._inputs[node] for arg in args):
+            return False
+        if self._sharp[node] and not self._is_sharp(op, args):
+            return False
+        result = self._magnitudes[args[0]] if op == "same" else _size(op, [self._magnitudes[arg] for arg in args])
+        pairs = [(new, old) for new, old in zip(result, self._magnitudes[node], strict=True) if not isnan(old)]
+        return bool(pairs) and all(new <= GROWTH * old for new, old in pairs)
+
+    def agree(self, node: Expr, other: Expr, share: float) -> bool:
+        """Whether two expressions have the same values at the trial points, up to a share of the first one's magnitude."""
+        self._learn((node, other))
+        rows = zip(self._values[node], self._values[other], self._magnitudes[node], strict=True)
+        return all(abs(x - y) <= share * size or x == y or (isnan(x) and isnan(y)) for x, y, size in rows)
+
+    def magnitude(self, node: Expr) -> Numbers:
+        """The magnitude of a node at the trial points."""
+        self._learn((node,))
+        return self._magnitudes[node]
+
+    def _learn(self, wanted: Iterable[Expr]) -> None:
+        """Compute what is wanted and not known, operands first."""
+        waiting = list(wanted)
+        while waiting:
+            node = waiting[-1]
+            missing = [arg for arg in node.args if arg not in self._values] if node not in self._values else []
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if node not in self._values:
+                self._operation(node) if node.args else self._leaf(node)
+
+    def _leaf(self, node: Expr) -> None:
+        if node.op == "const":
+            self._values[node], self._inputs[node] = (float(node.value),) * TRIALS, 0
+        else:
+            self._values[node], self._inputs[node] = tuple(self._input() for _ in range(TRIALS)), self._bit()
+        self._magnitudes[node], self._sharp[node] = tuple(map(abs, self._values[node])), True
+
+    def _is_sharp(self, op: str, args: Sequence[Expr]) -> bool:
+        """Whether an operation gives a value without inaccurate cancellation."""
+        if op in _SUMS or op in _CIRCULAR:
+            return all(not positive(arg)[1].args for arg in args)
+        return op in _SHARP and all(self._sharp[arg] for arg in args)
+
+    def _bit(self) -> int:
+        self._bits += 1
+        return 1 << self._bits
+
+    def _input(self) -> float:
+        """Of the order of 1, or near 0, or near a right angle."""
+        kind, sign = self._random.random(), self._random.choice((-1.0, 1.0))
+        if kind < 0.4:
+            return float(sign * self._random.uniform(0.4, 2.8))
+        small = 10.0 ** self._random.uniform(-4.0, -1.0)
+        return float(sign * (small if kind < 0.7 else pi / 2 - small))
+
+    def _operation(self, node: Expr) -> None:
+        op, args = node.op, node.args
+        inputs = 0
+        for arg in args:
+            inputs |= self._inputs[arg]
+        self._inputs[node] = inputs | self._bit() if op in _PARTIAL else inputs
+        self._sharp[node] = self._is_sharp(op, args)
+        values = tuple(map(OPERATIONS[op].value, *[self._values[arg] for arg in args]))
+        self._values[node] = values
+        if op in _RATIONAL:
+            self._magnitudes[node] = _size(op, [self._magnitudes[arg] for arg in args])
+        else:
+            self._magnitudes[node] = tuple(map(abs, values))
+
+
+def _size(op: str, sizes: Sequence[Numbers]) -> Numbers:
+    """The magnitudes of a result, from those of its operands."""
+    return sizes[0] if op == "neg" else tuple(map(mul if op == "mul" else add, *sizes))
+
+
+_RATIONAL = {"add", "sub", "mul", "neg"}
+
+_SUMS, _CIRCULAR, _SHARP = {"add", "sub"}, {"sin", "cos"}, {"same", "mul", "neg", "div", "sqrt", "abs"}
+
+_PARTIAL = {"div", "sqrt", "atan2", "select"}
+"""What may be no number, or is not always taken: a value that comes from it stands for an input of its own."""
+
+
+class Facts:
+    """What is known of the values of a graph: residues in two fields, and bounds; it grows as the graph is rewritten.
+
+    ``searched`` are the operations for which `combined` has looked for something better.
+    """
+
+    def __init__(self) -> None:
+        self.residues, self.small, self.bounds = Residues(), Residues(SMALL), Bounds()
+        self.searched: set[Expr] = set()
+
+    def learn(self, nodes: Sequence[Expr]) -> None:
+        """Take operations in, operands before what takes them."""
+        for known in (self.residues, self.small):
+            known.learn(nodes)
+
+
+def merged(outputs: Sequence[Expr], facts: Facts) -> list[Expr]:
+    """The same outputs with equal values, and opposite ones, computed once: the oldest stays."""
+    nodes = operations_needed(outputs)
+    facts.learn(nodes)
+    residues, bounds = facts.residues, facts.bounds
+    first: dict[int, Expr] = {}
+    new: dict[Expr, Expr] = {}
+    for node in nodes:
+        value = residues[node]
+        result = first.setdefault(min(value, LARGE - value), node) if node.op != "neg" else node
+        if result is not node and bounds.allows(node, "same", (result,)):
+            kept = new[result]
+            new[node] = kept if residues[result] == value else simplified("neg", (kept,))
+        else:
+            new[node] = simplified(node.op, tuple(new.get(arg, arg) for arg in node.args))
+    return [new.get(output, output) for output in outputs]

@@ -1,0 +1,205 @@
+"""The order in which a graph is computed, chosen so that few values wait in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+from linkwise.expr.node import Expr
+
+REGISTERS = 28
+"""Registers that hold waiting values, of the 32 of a large processor; some are needed for what is in work."""
+
+_NEVER = 1 << 60
+
+Args = Sequence[Sequence[int]]
+"""For each operation, by its number, the operations whose results it takes, each once."""
+
+
+def schedule(outputs: Sequence[Any]) -> list[Expr]:
+    """Every node that the outputs need, operands first, each once.
+
+    Of three orders the one in which fewest values go to memory and back: the order in which the nodes were made, which suits
+    a recursion, for it goes on with what it has just computed; the same, but all that leads to one result together, which
+    suits many results, and graphs in which parts were made anew; and depth first, the operand that needs more registers
+    first, which is the best for a tree (R. Sethi, J. D. Ullman, "The generation of optimal code for arithmetic expressions",
+    J. ACM 17(4), 1970). In all, an operation is drawn forward to where it is the last to use an operand.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr or float
+        Numbers are skipped.
+    """
+    roots = [node for node in outputs if isinstance(node, Expr)]
+    nodes = operations_needed(roots)
+    place = {node: k for k, node in enumerate(nodes)}
+    args = [[place[arg] for arg in dict.fromkeys(node.args) if arg.args] for node in nodes]
+    symbols = [sum(arg.op == "symbol" for arg in node.args) for node in nodes]
+    wanted = sorted({place[root] for root in roots if root.args})
+    candidates = (range(len(nodes)), _by_result(args), _depth_first(wanted, args, symbols))
+    orders = [_drawn_forward(order, args) for order in candidates]
+    best = min(orders, key=lambda order: (memory_traffic(order, args), most_alive(order, args)))
+    return _with_leaves([nodes[k] for k in best], roots)
+
+
+def most_alive(order: Sequence[int], args: Args) -> int:
+    """The greatest number of values that are computed and still needed at some time, in an order of computation."""
+    users = _use_counts(args)
+    alive = most = 0
+    for k in order:
+        alive += users[k] > 0
+        most = max(most, alive)
+        for arg in args[k]:
+            users[arg] -= 1
+            alive -= not users[arg]
+    return most
+
+
+def memory_traffic(order: Sequence[int], args: Args, registers: int = REGISTERS) -> int:
+    """How often values are written to memory and read back, in an order of computation.
+
+    With the best choice of what to put away: the value that is needed last (L. A. Belady, "A study of replacement algorithms
+    for a virtual-storage computer", IBM Systems Journal 5(2), 1966).
+    """
+    following, first = _next_uses(order, args)
+    kept: dict[int, int] = {}
+    latest: list[tuple[int, int]] = []
+    written = bytearray(len(args))
+    traffic = 0
+    for k, uses in zip(order, following, strict=True):
+        for value, use in [*zip(args[k], uses, strict=True), (k, first[k])]:
+            if value != k and value not in kept:
+                traffic += 1
+            if use == _NEVER:
+                kept.pop(value, None)
+                continue
+            kept[value] = use
+            heappush(latest, (-use, value))
+            while len(kept) > registers:
+                last, result = heappop(latest)
+                if kept.get(result) == -last:
+                    del kept[result]
+                    traffic += not written[result]
+                    written[result] = 1
+    return traffic
+
+
+def _next_uses(order: Sequence[int], args: Args) -> tuple[list[list[int]], list[int]]:
+    """For each operand of each operation in order, the position of its next use after this one; the first use of each."""
+    upcoming = [_NEVER] * len(args)
+    following: list[list[int]] = []
+    for position in range(len(order) - 1, -1, -1):
+        operands = args[order[position]]
+        following.append([upcoming[arg] for arg in operands])
+        for arg in operands:
+            upcoming[arg] = position
+    following.reverse()
+    return following, upcoming
+
+
+def operations_needed(outputs: Iterable[Any]) -> list[Expr]:
+    """The operations that the outputs need, each once, operands first, the same in every process. Numbers are skipped.
+
+    The oldest comes first; an expression of parameters alone, which may be older than the graph, just before what takes it.
+    """
+    roots = [node for node in outputs if isinstance(node, Expr) and node.args]
+    results: set[Expr] = set()
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if node not in results:
+            results.add(node)
+            waiting += [arg for arg in node.args if arg.args and arg not in results]
+    own = sorted((node for node in results if node.key is None), key=lambda node: node.serial)
+    if len(own) == len(results):
+        return own
+    order: dict[Expr, None] = {}
+    for node in (*own, *roots):
+        waiting = [node]
+        while waiting:
+            missing = [arg for arg in waiting[-1].args if arg.args and arg not in order]
+            if missing:
+                waiting += reversed(missing)
+            else:
+                order[waiting.pop()] = None
+    return list(order)
+
+
+def _use_counts(args: Args) -> list[int]:
+    counts = [0] * len(args)
+    for operands in args:
+        for arg in operands:
+            counts[arg] += 1
+    return counts
+
+
+def _depth_first(wanted: Iterable[int], args: Args, symbols: Sequence[int]) -> list[int]:
+    """One wanted result after the other, each with what it needs, the operand that needs more registers first."""
+    need = [1] * len(args)  # the Sethi-Ullman number, as if the graph were a tree
+    for k, operands in enumerate(args):
+        inner = sorted([need[arg] for arg in operands] + [1] * symbols[k], reverse=True)
+        need[k] = max((value + i for i, value in enumerate(inner)), default=1)
+    order: list[int] = []
+    state = bytearray(len(args))
+    for root in wanted:
+        stack = [root]
+        while stack:
+            k = stack[-1]
+            if state[k] == 0:
+                state[k] = 1
+                stack += sorted((arg for arg in args[k] if not state[arg]), key=lambda arg: need[arg])
+                continue
+            stack.pop()
+            if state[k] == 1:
+                state[k] = 2
+                order.append(k)
+    return order
+
+
+def _by_result(args: Args) -> list[int]:
+    """As the operations are numbered, but each together with the first of the last ones that it leads to."""
+    first = [_NEVER] * len(args)
+    for k in range(len(args) - 1, -1, -1):
+        if first[k] == _NEVER:
+            first[k] = k
+        for arg in args[k]:
+            first[arg] = min(first[arg], first[k])
+    return sorted(range(len(args)), key=lambda k: (first[k], k))
+
+
+def _drawn_forward(order: Iterable[int], args: Args) -> list[int]:
+    """The order, but an operation comes as soon as it can be computed and is the only one that still needs an operand."""
+    users: list[list[int]] = [[] for _ in args]
+    for k, operands in enumerate(args):
+        for arg in operands:
+            users[arg].append(k)
+    left = [len(result) for result in users]
+    done = bytearray(len(args))
+    results: list[int] = []
+    for start in order:
+        ready = [start]
+        while ready:
+            k = ready.pop()
+            if done[k] or not all(done[arg] for arg in args[k]):
+                continue
+            done[k] = 1
+            results.append(k)
+            for arg in args[k]:
+                left[arg] -= 1
+                if left[arg] == 1:
+                    ready += [user for user in users[arg] if not done[user]]
+            if left[k] == 1:
+                ready.append(users[k][0])
+    return results
+
+
+def _with_leaves(order: Iterable[Expr], roots: Iterable[Expr]) -> list[Expr]:
+    """The operations with the symbols and constants that they take in front of them."""
+    results: dict[Expr, None] = {}
+    for node in (*order, *roots):
+        for arg in node.args:
+            if not arg.args:
+                results[arg] = None
+        results[node] = None
+    return list(results)

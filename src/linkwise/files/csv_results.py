@@ -1,0 +1,95 @@
+"""The .csv files: joints.csv with a row an instant, links.csv with a row an instant and link, trajectory.csv.
+
+Numbers are written in the fewest digits that read back as the very same double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from linkwise.dynamics.link_states import LinkStates
+from linkwise.model.quantities import QUANTITIES, labelled
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+NUMBERS = 1 << 17
+"""How many numbers are turned into text at a time."""
+
+LINK_COLUMNS = (
+    ("positions", [f"{axis} [m]" for axis in "xyz"]),
+    ("quaternions", [f"q{axis}" for axis in "wxyz"]),
+    ("velocities", [f"v{axis} [m/s]" for axis in "xyz"]),
+    ("angular_velocities", [f"w{axis} [rad/s]" for axis in "xyz"]),
+    ("accelerations", [f"a{axis} [m/s2]" for axis in "xyz"]),
+    ("angular_accelerations", [f"alpha{axis} [rad/s2]" for axis in "xyz"]),
+    ("forces", [f"f{axis} [N]" for axis in "xyz"]),
+    ("joint_moments", [f"m{axis}_joint [N m]" for axis in "xyz"]),
+    ("moments", [f"m{axis}_base [N m]" for axis in "xyz"]),
+)
+"""The fields of `LinkStates` in links.csv, and their columns."""
+
+
+def joints_header(tree: Tree) -> str:
+    """Name the columns of joints.csv, with units; a floating base comes before the joints."""
+    return csv_line(["t [s]", *(f"{quantity}_{label}" for quantity in QUANTITIES for label in labelled(tree, quantity))])
+
+
+def joints_rows(states: LinkStates) -> Iterator[str]:
+    """Write the rows of joints.csv, in parts."""
+    return _table(states.t, states.q, states.qd, states.qdd, states.tau)
+
+
+def simulated_header(tree: Tree) -> str:
+    """Name the columns of trajectory.csv: those of joints.csv, and the energies."""
+    return joints_header(tree).rstrip("\n") + ",kinetic_energy [J],potential_energy [J]\n"
+
+
+def simulated_rows(*columns: FloatArray) -> Iterator[str]:
+    """Write the rows of trajectory.csv, in parts: t, q, qd, qdd, tau, kinetic and potential energy, k rows each."""
+    return _table(*columns)
+
+
+def links_header() -> str:
+    """Name the columns of links.csv, with units."""
+    return csv_line(["t [s]", "link", *(title for _, titles in LINK_COLUMNS for title in titles)])
+
+
+def links_rows(tree: Tree, states: LinkStates) -> Iterator[str]:
+    """Write the rows of links.csv, in parts."""
+    time = np.broadcast_to(states.t[:, None, None], (len(states.t), len(tree.links), 1))
+    values = np.concatenate((time, *(getattr(states, name) for name, _ in LINK_COLUMNS)), axis=2)
+    numbers = ",".join(["%r"] * (values.shape[2] - 1))
+    cells = [quoted(name).replace("%", "%%") for name in tree.link_names]
+    return _rows(values.reshape(len(values), -1), "".join(f"%r,{cell},{numbers}\n" for cell in cells))
+
+
+def csv_line(cells: Sequence[str]) -> str:
+    """A line of text cells."""
+    return ",".join(map(quoted, cells)) + "\n"
+
+
+def quoted(name: str) -> str:
+    """Write a name as a .csv cell.
+
+    Examples
+    --------
+    >>> quoted("arm"), quoted("left, upper")
+    ('arm', '"left, upper"')
+    """
+    if any(c in name for c in ',"\r\n;'):
+        return '"' + name.replace('"', '""') + '"'
+    return name
+
+
+def _table(*columns: FloatArray) -> Iterator[str]:
+    values = np.column_stack(columns)
+    return _rows(values, ",".join(["%r"] * values.shape[1]) + "\n")
+
+
+def _rows(values: FloatArray, template: str) -> Iterator[str]:
+    size = max(1, NUMBERS // values.shape[1])
+    for start in range(0, len(values), size):
+        piece = values[start : start + size]
+        yield (template * len(piece)) % tuple(piece.ravel().tolist())

@@ -1,0 +1,1 @@
+"""The formats of descriptions: one file or folder each."""

@@ -1,0 +1,25 @@
+"""Denavit-Hartenberg tables in the columns of each toolbox, read and written; docs/dh-tables.md describes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linkwise.errors import FileError
+from linkwise.files.description import Reading
+from linkwise.files.format import Format, register
+from linkwise.files.options import ReadOptions
+
+
+class DHTable(Format):
+    """A Denavit-Hartenberg table, whose dialect must be named: `read_dh` and `save_dh` take it."""
+
+    name, suffixes, named = "a table", (".csv",), True
+    refusal = "a table needs its dialect named; write it with files.save_dh"
+
+    def read(self, text: str, path: str | Path, options: ReadOptions) -> Reading:  # noqa: D102
+        from linkwise.files.formats.dh.table import undecided
+
+        raise FileError(path, [undecided(text)], "read it with files.read_dh(path, dialect=...), or --dialect")
+
+
+register(DHTable())

@@ -1,0 +1,425 @@
+"""Denavit-Hartenberg tables as text with separators (.csv), in dialects that must be named: lines, rows, links."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from linkwise.errors import ArgumentError, FileError, FileProblem, ModelError, choices, members, shown
+from linkwise.files.csv_columns import name_and_unit
+from linkwise.files.description import Description, Reading
+from linkwise.files.formats.dh.dialects import DIALECTS, HEADER, LONGEST, SCALES, Dialect, dialect_of, meanings
+from linkwise.files.numbers import number, why_not
+from linkwise.files.report import attempt
+from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.toml_text import Place
+from linkwise.mechanism import Mechanism
+from linkwise.model.link import CONVENTIONS, Link
+from linkwise.model.motor import Motor
+from linkwise.model.validation import TURN
+
+SEPARATORS = (";", "\t", ",")
+_COMMENT = re.compile("[#%]")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table that says something."""
+
+    number: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and the unit that the header states; empty where it needs none or the dialect fixes it."""
+
+    name: str
+    unit: str = ""
+
+
+def lines_of(text: str) -> list[Line]:
+    r"""The lines that say something; ``#`` and ``%`` begin a comment.
+
+    Cells are separated by semicolons, tabs or commas, whichever comes first in this list, or else by blanks.
+
+    Examples
+    --------
+    >>> lines_of("% theta d a alpha\n0, 0.3, 0.5, 0  % shoulder\n")
+    [Line(number=2, cells=('0', '0.3', '0.5', '0'))]
+    """
+    found = []
+    for k, raw in enumerate(text.split("\n"), 1):
+        line = _COMMENT.split(raw, maxsplit=1)[0].strip()
+        if line:
+            mark = next((one for one in SEPARATORS if one in line), None)
+            found.append(Line(k, tuple(cell.strip() for cell in line.split(mark))))
+    return found
+
+
+def header_columns(line: Line, problems: list[FileProblem]) -> list[Column]:
+    """The columns that a header names; what it says wrongly is reported."""
+    found = []
+    for cell in line.cells:
+        name, unit = _name_and_unit(cell)
+        if name not in HEADER:
+            problems.append(FileProblem(line.number, f"no column {shown(cell)}; there is {choices(HEADER)}"))
+        elif unit not in (HEADER[name] or ("",)):
+            problems.append(FileProblem(line.number, _unit_text(name, unit)))
+        found.append(Column(name, unit))
+    names = [column.name for column in found]
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        problems.append(FileProblem(line.number, f"the header names {members(twice)} twice"))
+    missing = [name for name in ("theta", "d", "a", "alpha") if name not in names]
+    if missing:
+        problems.append(FileProblem(line.number, f"the header has no column {choices(missing)}"))
+    return found
+
+
+def _unit_text(name: str, unit: str) -> str:
+    forms = [f"{name} [{one}]" for one in HEADER[name]] or [name]
+    if not unit:
+        return f"column {name!r} has no unit; write {choices(forms)}"
+    return f"column {name!r} is in {unit!r}; write {choices(forms)}"
+
+
+def _name_and_unit(cell: str) -> tuple[str, str]:
+    name, unit = name_and_unit(cell)
+    return name, " ".join((unit or "").split())
+
+
+def names_unit(cell: str) -> bool:
+    """Whether a cell names a column of the dialect "linkwise" with a unit in brackets, be it the right one."""
+    name, unit = _name_and_unit(cell)
+    return name in HEADER and bool(unit)
+
+
+def is_header(line: Line) -> bool:
+    """Whether a line holds no number at all, but words."""
+    return all(number(cell) is None for cell in line.cells)
+
+
+def no_header(line: Line, dialect: Dialect) -> FileProblem:
+    """The problem of a header where there is none."""
+    first = shown(line.cells[0][:LONGEST])
+    said = f"{first} ... is a header, and a table in the dialect {dialect.name!r} has none; take it out, or begin it with #"
+    return FileProblem(line.number, said)
+
+
+ANGLES = ("theta", "alpha")
+KINDS = {"R": "revolute", "P": "prismatic", "F": "fixed"}
+WORDS = ("name", "joint", "convention")
+LIMITS = ("lower", "upper")
+_MOTOR = ("Jm", "B", "Tc+", "Tc-")
+
+
+@dataclass
+class Rows:
+    """Makes links of rows; all that is wrong is gathered in `problems`.
+
+    Attributes
+    ----------
+    dialect : Dialect
+        Which it is.
+    convention : str or None
+        What was said beside the table.
+    angles : str
+        "rad" or "deg", where no header says it.
+    physical : bool
+        Whether each inertia must be that of a body that can exist.
+    undecided : bool
+        Whether some row has no convention.
+    """
+
+    dialect: Dialect
+    convention: str | None
+    angles: str
+    physical: bool
+    problems: list[FileProblem] = field(default_factory=list)
+    undecided: bool = False
+
+    def link(self, line: Line, columns: Sequence[Column], k: int) -> Link | None:
+        """The link of a row, or None after a report."""
+        known = len(self.problems)
+        cells = {column.name: self._cell(line, column, cell) for column, cell in zip(columns, line.cells, strict=True)}
+        kind = self._kind(line, cells)
+        convention = self._convention(line, cells)
+        self._switch(line, cells, "flip", "0 or 1 (q counts as -q + offset)")
+        if len(self.problems) > known:
+            return None
+        values = {column.name: self._scaled(line, column, cells[column.name], kind) for column in columns}
+        self._check_constant(line, values, kind)
+        if len(self.problems) > known:
+            return None
+        name = str(cells.get("name") or f"link{k + 1}")
+        made, wrong = attempt(f"link {name!r}", lambda: self._made(values, kind, convention, name))
+        self.problems += [FileProblem(line.number, str(one)) for one in wrong]
+        return made
+
+    # ── cells ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _cell(self, line: Line, column: Column, cell: str) -> Any:
+        if column.name in WORDS:
+            return cell
+        if column.name in LIMITS and (not cell or cell.lower().lstrip("+-") in {"inf", "infinity"}):
+            none = -math.inf if column.name == "lower" else math.inf
+            if cell and float(cell) != none:
+                self._report(line, f"{column.name} is {cell}; expected a number, or {none} for none")
+            return none
+        value = number(cell)
+        if value is None:
+            self._report(line, f"{column.name}: {why_not(cell[:LONGEST]) if cell else 'the cell is empty'}")
+            return 0.0
+        return value
+
+    def _kind(self, line: Line, cells: Mapping[str, Any]) -> str:
+        if "joint" in cells:
+            said = str(cells["joint"])
+            kind = KINDS.get(said, said)
+            if kind not in KINDS.values():
+                self._report(line, f"joint is {shown(said)}; expected {choices([*KINDS, *KINDS.values()])}")
+                return "revolute"
+            return kind
+        return KINDS["P" if self._switch(line, cells, "sigma", "0 (revolute) or 1 (prismatic)") else "R"]
+
+    def _switch(self, line: Line, cells: Mapping[str, Any], name: str, meaning: str) -> bool:
+        value = cells.get(name, 0.0)
+        if value not in (0.0, 1.0):
+            self._report(line, f"{name} is {value:g}; expected {meaning}")
+        return bool(value == 1.0)
+
+    def _convention(self, line: Line, cells: Mapping[str, Any]) -> str:
+        held = None
+        if "mdh" in cells:
+            held = CONVENTIONS[self._switch(line, cells, "mdh", "0 (standard) or 1 (modified)")]
+        elif "convention" in cells:
+            held = str(cells["convention"])
+            if held not in CONVENTIONS:
+                self._report(line, f"convention is {shown(held)}; expected {choices(CONVENTIONS)}")
+                return "standard"
+        if held is None and self.convention is None:
+            self.undecided = True
+        if held and self.convention and held != self.convention:
+            self._report(line, f"the row is of the {held} convention, and convention={self.convention!r} was said")
+        return held or self.convention or "standard"
+
+    def _scaled(self, line: Line, column: Column, value: Any, kind: str) -> Any:
+        """The value in SI."""
+        if column.name in WORDS:
+            return value
+        if column.name in ("offset", *LIMITS):
+            turning, _, sliding = (column.unit or f"{self.angles} or m").partition(" or ")
+            unit = sliding if kind == "prismatic" else turning
+        else:
+            unit = column.unit or (self.angles if column.name in ANGLES else "")
+        if unit in ("deg", "rad") and column.name not in LIMITS:
+            most = TURN if unit == "rad" else math.degrees(TURN)
+            if abs(value) > most:
+                said = f"{column.name} [{column.unit.replace('rad', 'deg')}]"
+                hint = f"write {said} in the header" if column.unit else "say angles='deg'"
+                hint = f"; if these are degrees, {hint}" if unit == "rad" else ""
+                self._report(line, f"{column.name} is {value:g} {unit}, more than a turn{hint}")
+                return 0.0
+        return math.radians(value) if unit == "deg" else value * SCALES[unit]
+
+    def _check_constant(self, line: Line, values: Mapping[str, Any], kind: str) -> None:
+        """The toolboxes put the joint's variable in the place of theta, or d: a constant there would be ignored."""
+        place = {"revolute": "theta", "prismatic": "d"}.get(kind, "")
+        if self.dialect.has_header or not values.get(place):
+            return
+        where = "put it into the offset" if self.dialect.has("offset") else "this dialect has no offset"
+        self._report(
+            line,
+            f"{place} is {values[place]:g} in the row of a {kind} joint, where the toolbox ignores it (the joint's variable "
+            f"takes its place); write 0, or {where}",
+        )
+
+    def _report(self, line: Line, message: str) -> None:
+        self.problems.append(FileProblem(line.number, message))
+
+    # ── links ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _made(self, values: Mapping[str, Any], kind: str, convention: str, name: str) -> Link:
+        def get(key: str) -> Any:
+            return values.get(key, 0.0)
+
+        limits = (values.get("lower", -math.inf), values.get("upper", math.inf))
+        link = Link.dh(
+            get("theta"), get("d"), get("a"), get("alpha"), b=get("b"), convention=convention, joint=kind, name=name,
+            offset=get("offset"), limits=None if limits == (-math.inf, math.inf) else limits,
+            mass=get("m"), com=(get("rx"), get("ry"), get("rz")), physical=self.physical,
+            inertia=[get(key) for key in ("Ixx", "Iyy", "Izz", "Ixy", "Iyz", "Ixz")],
+            motor=self._motor(values),
+        )  # fmt: skip
+        return flipped(link) if get("flip") else link
+
+    def _motor(self, values: Mapping[str, Any]) -> Motor | None:
+        if not any(values.get(key) for key in _MOTOR):
+            return None
+        jm, viscous, *coulomb = (values.get(key, 0.0) for key in _MOTOR)
+        rule = self.dialect.friction_rule
+        return Motor(jm, values.get("G", 1.0), viscous, coulomb, friction_rule=rule)
+
+
+def flipped(link: Link) -> Link:
+    """The link of a joint whose coordinate counts the other way: q becomes -q + offset."""
+    return link.replace(axis=-link.axis, offset=-link.offset)
+
+
+MOST = 100
+"""How many problems are told at most."""
+
+
+def read_dh(
+    path: str | Path,
+    *,
+    dialect: str | None = None,
+    convention: str | None = None,
+    angles: str | None = None,
+    physical: bool = True,
+) -> Mechanism:
+    r"""Read a Denavit-Hartenberg table. Its dialect must be named: the same numbers mean another robot in another one.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file: a row a link, cells separated by semicolons, tabs, commas or blanks; ``#`` and ``%`` begin a comment.
+    dialect : str
+        "linkwise", "matlab", "python" or "toolbox7"; see the page on tables. A header with the units in brackets says
+        "linkwise" by itself. Without either the error shows what the first row would mean in each.
+    convention : {"standard", "modified"}, optional
+        Must be said where the table does not: "python" holds it in its column mdh, "linkwise" may in a column.
+    angles : {"rad", "deg"}, optional
+        What the angles are in. The toolboxes take rad, which is so unless said; a header of "linkwise" says it itself.
+    physical : bool
+        Whether every inertia must be that of a body that can exist.
+
+    Raises
+    ------
+    FileError
+        With everything that is wrong, each with its line.
+    ArgumentError
+        Where there is no such dialect, convention or unit.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "arm.csv"
+    >>> _ = path.write_text("0, 0.3, 0, 90, 0\n0, 0, 0.5, 0, 0\n")
+    >>> print(read_dh(path, dialect="matlab", convention="standard", angles="deg"))
+    arm: 2 joints (RR)
+    standard Denavit-Hartenberg: Rz(theta) Tz(d) Tx(a) Rx(alpha); lengths in m, angles in degrees
+    gravity 0 0 -9.81 m/s2
+    <BLANKLINE>
+    link   joint  theta    d    a  alpha
+    link1  R      q1     0.3  0      90°
+    link2  R      q2     0    0.5     0°
+    """
+    text = read_text(path, LARGEST_DESCRIPTION)
+    dialect = dialect or said_dialect(text)
+    if dialect is None:
+        raise FileError(path, [undecided(text)])
+    reading = parse(text, Path(path).stem, dialect=dialect, convention=convention, angles=angles, physical=physical)
+    if reading.description is None:
+        raise FileError(path, reading.problems[:MOST])
+    return reading.description.mechanism
+
+
+def parse(
+    text: str,
+    name: str,
+    *,
+    dialect: str,
+    convention: str | None = None,
+    angles: str | None = None,
+    physical: bool = True,
+) -> Reading:
+    r"""Read the text of a table, line ends as ``\n``; see `read_dh`."""
+    spoken = dialect_of(dialect)
+    _check_choice("convention", convention, CONVENTIONS)
+    _check_choice("angles", angles, ("rad", "deg"))
+    if spoken.has_header and angles is not None:
+        raise ArgumentError(f"angles is {angles!r}; the header of a table in the dialect 'linkwise' says its units itself")
+    lines = lines_of(text)
+    if not lines:
+        return Reading(None, [FileProblem(0, "the file holds no row")], {})
+    rows = Rows(spoken, convention, angles or "rad", physical)
+    links = [rows.link(line, columns, k) for k, (line, columns) in enumerate(_with_columns(lines, spoken, rows.problems))]
+    if rows.undecided:
+        rows.problems.append(FileProblem(0, f"the table does not say its convention; say convention={choices(CONVENTIONS)}"))
+    if not links and not rows.problems:
+        rows.problems.append(FileProblem(lines[0].number, "there is no row below the header"))
+    if rows.problems:
+        return Reading(None, sorted(rows.problems, key=lambda problem: problem.line), {})
+    try:
+        made = Mechanism([link for link in links if link is not None], name=name or None)
+    except ModelError as error:
+        return Reading(None, [FileProblem(0, str(problem)) for problem in error.problems], {})
+    first = 1 if spoken.has_header else 0
+    places: dict[Place, int] = {("link", k): line.number for k, line in enumerate(lines[first:])}
+    return Reading(Description(made), [], places)
+
+
+def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProblem]) -> list[tuple[Line, list[Column]]]:
+    """The rows with what their cells are; rows of another length are reported."""
+    found = []
+    named = header_columns(lines[0], problems) if dialect.has_header else None
+    if named is not None and problems:
+        return []
+    if named is None and is_header(lines[0]):
+        problems.append(no_header(lines[0], dialect))
+        lines = lines[1:]
+    for line in lines[1:] if named is not None else lines:
+        columns = dialect.columns(len(line.cells))
+        if named is not None and len(line.cells) == len(named):
+            found.append((line, named))
+        elif columns is not None:
+            found.append((line, [Column(name) for name in columns]))
+        else:
+            wanted = f"the header has {len(named)}" if named is not None else f"expected {dialect.counts}"
+            problems.append(FileProblem(line.number, f"{len(line.cells)} cells; {wanted}"))
+    return found
+
+
+def undecided(text: str) -> FileProblem:
+    """What is said of a table whose dialect was not named."""
+    lines = lines_of(text)
+    known = choices(DIALECTS)
+    if lines and is_header(lines[0]) and any(names_unit(cell) for cell in lines[0].cells):
+        said = "this is a header of the dialect 'linkwise': name that one"
+        why = next(iter(_header_problems(lines[0])), None)
+        return FileProblem(lines[0].number, f"{said} ({why.message})" if why else said)
+    row = next((line for line in lines if not is_header(line)), None)
+    if row is None:
+        return FileProblem(0, f"a Denavit-Hartenberg table needs its dialect named: {known}")
+    said = "; ".join(meanings(row.cells[:40]))
+    return FileProblem(row.number, f"which dialect this table is in must be said: {known}. This row would mean: {said}")
+
+
+def said_dialect(text: str) -> str | None:
+    """The dialect that a table says by itself: "linkwise", where its header names all columns with their units.
+
+    Examples
+    --------
+    >>> said_dialect("theta [deg], d [mm], a [mm], alpha [deg]"), said_dialect("0, 0, 0, 0")
+    ('linkwise', None)
+    """
+    lines = lines_of(text)
+    return "linkwise" if lines and is_header(lines[0]) and not _header_problems(lines[0]) else None
+
+
+def _header_problems(line: Line) -> list[FileProblem]:
+    problems: list[FileProblem] = []
+    header_columns(line, problems)
+    return problems
+
+
+def _check_choice(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    if value is not None and value not in allowed:
+        raise ArgumentError(f"{what} is {value!r}; expected {choices(allowed)}")

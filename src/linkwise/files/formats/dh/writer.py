@@ -1,0 +1,221 @@
+"""Writing a Denavit-Hartenberg table, and what each dialect cannot hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from linkwise.files.atomic import write_text
+from linkwise.files.format import Losses, chain_losses, with_offset
+from linkwise.files.formats.dh.dialects import DIALECTS, HEADER, Dialect, dialect_of
+from linkwise.files.formats.dh.table import flipped
+from linkwise.mechanism import Mechanism
+from linkwise.model.link import DHRow, Link
+from linkwise.model.motor import Motor
+from linkwise.model.tree import GRAVITY
+
+ROUNDING = 1e-15
+"""How far the frames of a joint that counts the other way may be from those that its row makes."""
+
+_TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
+_PLAIN = {"prismatic", "revolute"}
+
+
+def losses(mechanism: Mechanism, dialect: Dialect) -> Losses:
+    """What a table leaves out of a mechanism, and what keeps it from being written: it would be one of another robot.
+
+    The file's name stands for the mechanism's.
+    """
+    has_header, has_motors = dialect.has_header, _has_motors(dialect)
+    holds = {
+        "name": has_header,
+        "offset": has_header,
+        "limits": has_header or dialect.has("lower"),
+        "motor": has_motors,
+    }
+    found = chain_losses(mechanism, {part for part, held in holds.items() if held})
+    if not has_header and _weighs(mechanism) and not _heavy(mechanism, dialect):
+        found.lost.append(f"its masses and inertias{' (a row with masses has no offset)' if dialect.has('m') else ''}")
+    if not np.array_equal(mechanism.gravity, GRAVITY):
+        found.lost.append("its gravity")
+    found.never += [f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_obstacles(link, dialect)]
+    conventions = {row.convention for link in mechanism.links if (row := row_of(link, dialect)) is not None}
+    if len(conventions) > 1 and not (has_header or dialect.has("mdh")):
+        found.never.append("its two conventions (a table in this dialect has one)")
+    return found
+
+
+def _link_obstacles(link: Link, dialect: Dialect) -> Iterator[str]:
+    row = row_of(link, dialect)
+    if link.joint_model.dh_parameter is None or (link.joint == "fixed" and not dialect.has_header):
+        yield f"its {link.joint} joint"
+    elif row is None:
+        yield "its placement (no Denavit-Hartenberg row was given)"
+    elif row.b and not dialect.has_header:
+        yield "its shift b of the extended convention"
+    elif not dialect.has_header and not dialect.has("offset") and folded(link) != 0.0:
+        yield "its theta or offset (this dialect has none)" if link.joint == "revolute" else "its d or offset (the same)"
+    name = str(link.name)
+    if dialect.has_header and (set(name) & set(";\t\n\r#%") or name != name.strip()):
+        yield "its name (it holds a separator or the mark of a comment)"
+    motor = link.motor
+    rubs = motor is not None and bool(motor.viscous or any(motor.coulomb))
+    if motor is not None and rubs and motor.friction_rule != dialect.friction_rule and _has_motors(dialect):
+        yield f"its motor's friction by the rule {motor.friction_rule!r} (here it would count by {dialect.friction_rule!r})"
+
+
+def _has_motors(dialect: Dialect) -> bool:
+    return dialect.has_header or dialect.has("Jm")
+
+
+def _weighs(mechanism: Mechanism) -> bool:
+    return any(not link.body.is_zero or link.body.com.any() for link in mechanism.links)
+
+
+def _heavy(mechanism: Mechanism, dialect: Dialect) -> bool:
+    """Whether the rows are written with masses: such rows have no offset."""
+    if dialect.has_header or not dialect.has("m"):
+        return dialect.has_header
+    used = _weighs(mechanism) or any(link.motor is not None for link in mechanism.links)
+    return used and all(folded(link) == 0.0 for link in mechanism.links)
+
+
+def row_of(link: Link, dialect: Dialect) -> DHRow | None:
+    """The row of a link, also of one whose joint counts the other way, where the dialect has the column flip."""
+    if link.dh_row is not None or not dialect.has("flip") or not np.array_equal(link.axis, [0.0, 0.0, -1.0]):
+        return link.dh_row
+    return next((row for row in _turned_rows(link) if _makes(row, link)), None)
+
+
+def is_flipped(link: Link, dialect: Dialect) -> bool:
+    """Whether the joint of a link counts against the z axis of its row."""
+    return link.dh_row is None and row_of(link, dialect) is not None
+
+
+def _turned_rows(link: Link) -> Iterator[DHRow]:
+    """The rows that the frames of a link may come from, in either convention."""
+    before, after = link.before, link.after
+    theta = math.atan2(before[1, 0], before[0, 0])
+    yield DHRow("standard", theta + 0.0, float(after[2, 3]), float(after[0, 3]), math.atan2(after[2, 1], after[2, 2]))
+    theta, alpha = math.atan2(-before[0, 1], before[0, 0]), math.atan2(-before[1, 2], before[2, 2])
+    yield DHRow("modified", theta + 0.0, float(after[2, 3]), float(before[0, 3]), alpha)
+
+
+def _makes(row: DHRow, link: Link) -> bool:
+    made = flipped(Link.dh(row.theta, row.d, row.a, row.alpha, convention=row.convention, joint=link.joint))
+    return bool(max(np.abs(made.before - link.before).max(), np.abs(made.after - link.after).max()) <= ROUNDING)
+
+
+def folded(link: Link) -> float | None:
+    """The theta or d with the offset added, or None where the sum would be rounded."""
+    row = link.dh_row
+    if row is None or link.joint not in _PLAIN:
+        return 0.0 if not link.offset else -link.offset
+    return with_offset(link)
+
+
+def save_dh(mechanism: Mechanism, path: str | Path, dialect: str, *, allow_loss: bool = False) -> None:
+    """Write a Denavit-Hartenberg table in a dialect, rad and m, with all digits.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        A chain of links made from rows.
+    path : str or Path
+        The file.
+    dialect : str
+        "linkwise" holds names, limits, masses and motors; the others what their toolboxes do.
+    allow_loss : bool
+        Write it even if something is left out; what would make it a table of another robot is refused all the same.
+
+    Raises
+    ------
+    FileError
+        Naming everything that the dialect cannot hold.
+    ArgumentError
+        Where there is no such dialect.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise import Mechanism
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "arm.dh"
+    >>> save_dh(Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard"), path, "linkwise")
+    >>> from linkwise.files import read_dh
+    >>> read_dh(path, dialect="linkwise").n
+    2
+    """
+    mechanism.require_numbers("a file")
+    spoken = dialect_of(dialect)
+    losses(mechanism, spoken).check(path, f"a table in the dialect {spoken.name!r}", allow_loss)
+    write_text(path, [render(mechanism, spoken)])
+
+
+# ── text ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def render(mechanism: Mechanism, dialect: Dialect) -> str:
+    """The text of a table, without what it cannot hold."""
+    if dialect.has_header:
+        return _with_header(mechanism)
+    columns = _columns(mechanism, dialect)
+    note = "" if "mdh" in columns else f"{_convention(mechanism)}, "
+    head = f"# dialect {dialect.name}, {note}rad and m: {' '.join(columns)}"
+    return "\n".join([head, *(", ".join(_cells(link, columns, dialect)) for link in mechanism.links)]) + "\n"
+
+
+def _convention(mechanism: Mechanism) -> str:
+    return next((link.dh_row.convention for link in mechanism.links if link.dh_row is not None), "standard")
+
+
+def _columns(mechanism: Mechanism, dialect: Dialect) -> tuple[str, ...]:
+    if dialect.has("m") and _heavy(mechanism, dialect):
+        return dialect.forms[-1]
+    kinematic = [form for form in dialect.forms if "m" not in form]
+    if dialect.has("lower") and not any(link.limits for link in mechanism.links):
+        return kinematic[-2]
+    return kinematic[-1]
+
+
+def _cells(link: Link, columns: Sequence[str], dialect: Dialect) -> list[str]:
+    values = _values(link, dialect)
+    slides = link.joint == "prismatic"
+    turned = is_flipped(link, dialect)
+    total = folded(link)
+    whole = total if total is not None else float(values["theta"] if not slides else values["d"]) + link.offset
+    fixed = {"sigma": str(int(slides)), "flip": str(int(turned)), "mdh": str(int(values["convention"] == "modified"))}
+    if turned:
+        first = float(values["d" if slides else "theta"])
+        whole = first - link.offset
+    moving = {"d" if slides else "theta": "0.0", "offset": repr(whole)}
+    return [{**values, **moving, **fixed}[column] for column in columns]
+
+
+def _values(link: Link, dialect: Dialect) -> dict[str, str]:
+    """What may stand in the cells of a link, by column."""
+    row, body, motor = row_of(link, dialect), link.body, link.motor
+    assert row is not None
+    lower, upper = link.limits or (-math.inf, math.inf)
+    values: dict[str, str] = {"name": str(link.name), "joint": link.joint, "convention": row.convention}
+    numbers = {key: getattr(row, key) for key in ("theta", "d", "a", "alpha", "b")}
+    numbers |= {"offset": link.offset, "lower": lower, "upper": upper, "m": body.mass}
+    numbers |= dict(zip(("rx", "ry", "rz"), body.com.tolist(), strict=True))
+    names = ("Ixx", "Iyy", "Izz", "Ixy", "Iyz", "Ixz")
+    numbers |= {name: body.tensor[place] for name, place in zip(names, _TENSOR, strict=True)}
+    made = motor or Motor()
+    coulomb = {"Tc+": made.coulomb[0], "Tc-": made.coulomb[1]}
+    numbers |= {"Jm": made.inertia, "G": made.gear_ratio, "B": made.viscous, **coulomb}
+    return values | {key: repr(float(value)) for key, value in numbers.items()}
+
+
+def _with_header(mechanism: Mechanism) -> str:
+    """A table in Linkwise's own dialect: columns that say nothing are left out."""
+    rows = [_values(link, DIALECTS["linkwise"]) for link in mechanism.links]
+    always = ("name", "joint", "convention", "theta", "d", "a", "alpha")
+    blank = {"lower": "-inf", "upper": "inf", "G": "1.0"}
+    used = [key for key in HEADER if key in always or any(row[key] != blank.get(key, "0.0") for row in rows)]
+    heads = [f"{key} [{HEADER[key][0]}]" if HEADER[key] else key for key in used]
+    return "\n".join(["; ".join(heads), *("; ".join(row[key] for key in used) for row in rows)]) + "\n"

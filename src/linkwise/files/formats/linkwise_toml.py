@@ -1,0 +1,401 @@
+"""Linkwise's own .toml format, which holds all of a mechanism; docs/file-formats.md describes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import FileProblem, ModelError, Problem, choices
+from linkwise.files.description import Description, Reading
+from linkwise.files.format import NUMERIC, XML, Format, Losses, register, stem
+from linkwise.files.kinds import (
+    FLAG,
+    MATRIX,
+    NUMBER,
+    NUMBERS,
+    PAIR,
+    TEXT,
+    TEXT_OR_WHOLE,
+    TEXTS,
+    VECTOR,
+    Kind,
+    rows,
+    tables,
+    word,
+)
+from linkwise.files.options import ReadOptions
+from linkwise.files.report import attempt
+from linkwise.files.schema import Field, Schema, TableReader, lines, named, same, table
+from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
+from linkwise.mechanism import Mechanism
+from linkwise.model.inertia import Inertia, tensor_from
+from linkwise.model.link import CONVENTIONS, Link
+from linkwise.model.link import DH_LETTERS as LETTERS
+from linkwise.model.loop import LOOPS, Loop
+from linkwise.model.mimic import Mimic
+from linkwise.model.motor import Motor
+from linkwise.model.validation import Checker, frozen
+from linkwise.spatial.rotation import rpy_to_rotation
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.transform import transform
+
+FORMAT = "linkwise 1"
+CHAIN = "linkwise chain"
+"""How the format of a file begins that describes a chain."""
+
+_ZERO = (0.0, 0.0, 0.0)
+_NO_TENSOR = (_ZERO, _ZERO, _ZERO)
+_VARIABLE = "; write 0 for what the joint moves: its own value is added"
+
+
+_TOML = re.compile(r"(?m)^[ \t]*(\[\[?[^\[\]\n]+\]\]?[ \t]*(#.*)?$|[A-Za-z0-9_\"'.-]+[ \t]*=)")
+
+
+class LinkwiseToml(Format):
+    """Linkwise's own format: it holds everything but shapes."""
+
+    name, title, suffixes = "a Linkwise .toml", "Linkwise .toml (keys and [tables])", (".toml",)
+
+    def sniff(self, text: str, options: ReadOptions) -> bool:  # noqa: D102
+        return not NUMERIC.match(text) and not XML.match(text) and _TOML.search(text) is not None
+
+    def read(self, text: str, path: str | Path, options: ReadOptions) -> Reading:  # noqa: D102
+        return parse(text, stem(path), options.physical)
+
+    def losses(self, description: Description) -> Losses:  # noqa: D102
+        links = description.mechanism.links
+        foreign = [link for link in links if not link.joint_model.named_by_link()]
+        return Losses(never=[f"link {link.name!r}: its joint of the kind {link.joint!r}" for link in foreign])
+
+    def write(self, description: Description) -> Iterator[str]:  # noqa: D102
+        return render(description)
+
+
+register(LinkwiseToml())
+
+
+# ── frames and tensors ────────────────────────────────────────────────────────────────────────────
+
+
+def _frame(xyz: Any = None, rpy: Any = None, matrix: Any = None) -> Array:
+    """A transform (4, 4) from xyz and rpy, or from its matrix."""
+    beside = {"xyz": xyz, "rpy": rpy}
+    if matrix is None:
+        return transform(None if rpy is None else rpy_to_rotation(*rpy), xyz)
+    others = [Problem("", key, value, "nothing beside a matrix") for key, value in beside.items() if value is not None]
+    if others:
+        raise ModelError(others[:1])
+    return np.array(matrix)
+
+
+def _frame_values(frame: FloatArray) -> dict[str, Any]:
+    """A transform as nothing (the identity), xyz (no rotation), or its matrix."""
+    unturned = np.eye(4)
+    unturned[:3, 3] = frame[:3, 3]
+    if not same(frame, unturned):
+        return {"matrix": frame}
+    return {} if same(frame, np.eye(4)) else {"xyz": frame[:3, 3]}
+
+
+def _tensor_text(tensor: FloatArray) -> str:
+    """The shortest form that gives back the same tensor: its diagonal, six elements, or all nine."""
+    j = tensor.tolist()
+    diagonal = [j[0][0], j[1][1], j[2][2]]
+    for form in (diagonal, [*diagonal, j[0][1], j[1][2], j[0][2]]):
+        if same(tensor_from(Checker("inertia"), form), tensor):
+            return row(form)
+    return rows(tensor)
+
+
+# ── schemas ───────────────────────────────────────────────────────────────────────────────────────
+
+TENSOR = Kind("finite numbers", NUMBERS.parse, _tensor_text)
+FRAME = Schema(
+    Field("xyz", VECTOR, "m", doc="position"),
+    Field("rpy", VECTOR, "rad", doc="roll, pitch, yaw: Rz(yaw) Ry(pitch) Rx(roll)"),
+    Field("matrix", MATRIX, doc="the transform, in the place of xyz and rpy"),
+    make=_frame,
+    values=_frame_values,
+)
+BODY_FIELDS = (
+    Field("mass", NUMBER, "kg", 0.0, "mass"),
+    Field("com", VECTOR, "m", _ZERO, "centre of mass"),
+    Field("inertia", TENSOR, "kg m2", _NO_TENSOR, "about the centre of mass: Ixx Iyy Izz (Ixy Iyz Ixz), or 3 rows of 3"),
+    Field("physical", FLAG, default=True, doc="false: not checked to be that of a body that can exist"),
+)
+BODY = Schema(*BODY_FIELDS)
+EXTERNAL = Schema(
+    Field("force", VECTOR, "N", doc="force on the tool, tool axes"),
+    Field("moment", VECTOR, "N m", doc="moment on the tool, tool axes"),
+)
+MIMIC = Schema(
+    Field("joint", TEXT, doc="the name of the one followed", required=True),
+    Field("ratio", NUMBER, doc="times the coordinate of the joint followed"),
+    Field("offset", NUMBER, "rad or m", doc="added to it"),
+    make=Mimic,
+)
+MOTOR = Schema(
+    Field("joint", TEXT, doc="the name of the link that it moves"),
+    Field("inertia", NUMBER, "kg m2", doc="rotor inertia about the spin axis, motor side"),
+    Field("gear_ratio", NUMBER, doc="motor speed / joint speed"),
+    Field("viscous", NUMBER, "N m s/rad", doc="viscous friction, motor side"),
+    Field("coulomb", NUMBERS, "N m", doc="Coulomb friction: one number, or one for each direction of motion"),
+    Field("friction_rule", TEXT, default="reflected", doc='"reflected" or "toolbox7"'),
+    Field("carrier", TEXT_OR_WHOLE, doc="the link that carries the rotor"),
+    Field("axis", VECTOR, doc="direction of the spin, carrier's axes; with a carrier"),
+    Field("mass", NUMBER, "kg", 0.0, "of the rotor's own body, added to the carrier's"),
+    Field("com", VECTOR, "m", _ZERO, "its centre of mass, carrier's frame"),
+    Field("rotor_inertia", TENSOR, "kg m2", _NO_TENSOR, "its tensor, carrier's axes"),
+    make=Motor,
+    together=("carrier", "axis"),
+)
+SEPARATE_MOTOR = Schema(
+    *(replace(field, required=field.name == "joint") for field in MOTOR.fields.values()),
+    make=Motor,
+    together=MOTOR.together,
+)
+LOOP = Schema(
+    Field("name", TEXT, doc="may be missing"),
+    Field("kind", TEXT, doc=choices(LOOPS), required=True),
+    Field("first", TEXT, doc='a link\'s name, or "base"', required=True),
+    Field("second", TEXT, doc='a link\'s name, or "base"', required=True),
+    Field("first_frame", FRAME, default=np.eye(4), doc="on the first link; its own frame if missing"),
+    Field("second_frame", FRAME, default=np.eye(4), doc="on the second link"),
+    make=Loop,
+)
+LINK = Schema(
+    Field("name", TEXT, doc="link1, link2, ... if missing"),
+    Field("parent", TEXT, doc='"base" or a link\'s name; the link before if missing'),
+    Field("joint", TEXT, doc='"revolute" if missing, "prismatic", "screw", "fixed"; or R, P, F'),
+    Field("joint_name", TEXT, doc="of the joint, where it is not the link's"),
+    Field("convention", word(*CONVENTIONS), doc="of the Denavit-Hartenberg row"),
+    Field("theta", NUMBER, "rad", doc="angle about z", turn=True, hint=_VARIABLE),
+    Field("d", NUMBER, "m", doc="distance along z", hint=_VARIABLE),
+    Field("a", NUMBER, "m", doc="distance along x", hint=_VARIABLE),
+    Field("alpha", NUMBER, "rad", doc="angle about x", turn=True),
+    Field("b", NUMBER, "m", 0.0, "shift along y, standard convention only"),
+    Field("before", FRAME, default=np.eye(4), doc="A: parent's frame to the joint"),
+    Field("after", FRAME, default=np.eye(4), doc="B: joint to the link's frame"),
+    Field("axis", VECTOR, default=(0.0, 0.0, 1.0), doc="of the joint, in the frame of A"),
+    Field("pitch", NUMBER, "m/rad", 0.0, "of a screw joint"),
+    Field("offset", NUMBER, "rad or m", 0.0, "added to the joint coordinate", turn=True),
+    Field("limits", PAIR, "rad or m", doc="least and greatest joint coordinate; may be infinite"),
+    Field("speed_limit", NUMBER, "rad/s or m/s", doc="both ways"),
+    Field("effort_limit", NUMBER, "N m or N", doc="both ways"),
+    Field("mimic", MIMIC, doc="coordinate = ratio * that of the joint followed + offset"),
+    *BODY_FIELDS,
+    Field("motor", MOTOR, doc="drives this link's joint"),
+)
+DH_KEYS = ("theta", "d", "a", "alpha", "b")
+GENERAL_KEYS = ("before", "after", "axis", "pitch")
+TOP = Schema(
+    Field("format", TEXT, doc=f'"{FORMAT}"'),
+    Field("name", TEXT, doc="the file's name if missing"),
+    Field("source", TEXTS, doc="where the numbers come from"),
+    Field("convention", word(*CONVENTIONS), doc="of all Denavit-Hartenberg rows"),
+    Field("angles", word("rad", "deg"), doc='"rad" if missing'),
+    Field("gravity", VECTOR, "m/s2", doc="acceleration of free fall, world frame; 0 0 -9.81 if missing"),
+    Field("floating", FLAG, default=False, doc="whether the base moves freely"),
+    Field("tool_link", TEXT, doc="the link that the tool is on; the last if missing"),
+    Field("base", FRAME, doc="T_world_base"),
+    Field("tool", FRAME, doc="T_link_tool"),
+    Field("payload", BODY, doc="what the tool carries, tool frame"),
+    Field("external", EXTERNAL, doc="what acts on the tool from outside"),
+    Field("link", tables("link"), doc="the links, in order"),
+    Field("motor", tables("motor"), doc="motors whose rotors ride on other links"),
+    Field("loop", tables("loop"), doc="closed loops"),
+)
+TABLES = {
+    "the file": TOP,
+    "[[link]]": LINK,
+    "mimic": MIMIC,
+    "motor, [[motor]]": MOTOR,
+    "[[loop]]": LOOP,
+    "[payload]": BODY,
+    "[external]": EXTERNAL,
+    "a frame": FRAME,
+}
+"""The schemas by what the documentation calls their tables."""
+
+
+# ── reading ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def parse(source: str, name: str = "", physical: bool = True) -> Reading:
+    r"""Read the text of a Linkwise .toml file.
+
+    Parameters
+    ----------
+    source : str
+        The text, line ends as ``\n``.
+    name : str
+        Name of the mechanism where the text gives none.
+    physical : bool
+        Whether each inertia that is not marked ``physical = false`` must be that of a body that can exist.
+    """
+    document, lines, problems = parsed(source)
+    return Reading(None, problems, {}) if problems else described(document, lines, name, physical)
+
+
+def described(document: dict[str, Any], lines: dict[Place, int], name: str = "", physical: bool = True) -> Reading:
+    """What a document in the form of a Linkwise .toml describes; `name` and `physical` as for `parse`."""
+    form = document.get("format")
+    if isinstance(form, str) and form.startswith(CHAIN):
+        message = "this file describes a chain: linkwise check and linkwise serve take it, linkwise.control.load reads it"
+        return Reading(None, [FileProblem(lines.get(("format",), 0), message)], lines)
+    try:
+        return _Reader(lines, name, physical).description(document)
+    except RecursionError:
+        return Reading(None, [FileProblem(0, TOO_DEEP)], lines)
+
+
+class _Reader(TableReader):
+    """Builds a description from a parsed document, gathering the problems of all parts."""
+
+    def __init__(self, lines: dict[Place, int], name: str, physical: bool) -> None:
+        super().__init__(lines)
+        self.name = name
+        self.physical = physical
+        self.convention: str | None = None
+
+    def description(self, document: dict[str, Any]) -> Reading:
+        self.degrees = document.get("angles") == "deg"
+        top = self.table("", (), document, TOP)
+        self.check_format(document, FORMAT)
+        self.convention = top.get("convention")
+        links = [self._link(k, raw) for k, raw in enumerate(top.get("link", ()))]
+        if "link" not in document:
+            self.report((), "there is no link; expected one [[link]] table or more")
+        self._check_names(links)
+        self.joint = ""
+        motors = self._parts("motor", top, SEPARATE_MOTOR)
+        loops = self._parts("loop", top, LOOP)
+        external = top.get("external", {})
+        wrench = np.array([external.get(key, _ZERO) for key in ("force", "moment")]).reshape(6)
+        mechanism = self._mechanism(top, links, motors, loops) if links else None
+        problems = sorted(self.problems, key=lambda problem: problem.line)
+        if problems or mechanism is None:
+            return Reading(None, problems, self.lines)
+        return Reading(Description(mechanism, frozen(wrench), top.get("source", ())), [], self.lines)
+
+    def _parts(self, kind: str, top: Mapping[str, Any], schema: Schema) -> dict[int, Any]:
+        """The motors or loops by their place; those that are wrong are left out."""
+        parts = {k: self.build(f"{kind} {k + 1}", (kind, k), raw, schema) for k, raw in enumerate(top.get(kind, ()))}
+        return {k: part for k, part in parts.items() if part is not None}
+
+    def _link(self, k: int, raw: Any) -> Link:
+        """The link of a table; a bare one of the same name where something is wrong."""
+        place, item = ("link", k), named("link", k, raw)
+        joint = raw.get("joint", "revolute") if isinstance(raw, dict) else ""
+        self.joint = LETTERS.get(joint, joint) if isinstance(joint, str) else "revolute"
+        values = self.table(item, place, raw, LINK)
+        values = {"name": f"link{k + 1}", **values, "physical": values.get("physical", True) and self.physical}
+        general = [key for key in GENERAL_KEYS if key in values]
+        dh = [key for key in DH_KEYS if key in values]
+        convention = values.pop("convention", None) or self.convention
+        if general and dh:
+            both = f"{item} has {dh[0]!r} of a Denavit-Hartenberg row and {general[0]!r} of the general form"
+            self.report((*place, general[0]), f"{both}; expected one of the two")
+            return _bare(values)
+        if dh and convention is None:
+            message = f"{item} has a Denavit-Hartenberg row, but no convention is given"
+            expected = f"expected convention = {choices(CONVENTIONS)} before the first table"
+            self.report((*place, dh[0]), f"{message}; {expected}")
+            return _bare(values)
+        if "joint" in values:
+            values["joint"] = self.joint
+        link, problems = attempt(item, lambda: Link.dh(**values, convention=str(convention)) if dh else Link(**values))
+        self.tell(place, problems)
+        return link or _bare(values)
+
+    def _check_names(self, links: Sequence[Link]) -> None:
+        first: dict[str | None, int] = {}
+        for k, link in enumerate(links):
+            if link.name in first:
+                line = line_of(self.lines, ("link", first[link.name], "name"))
+                self.report(("link", k, "name"), f"link {link.name!r} stands twice, first in line {line}")
+            first.setdefault(link.name, k)
+
+    def _mechanism(
+        self, top: dict[str, Any], links: Sequence[Link], motors: dict[int, Motor], loops: dict[int, Loop]
+    ) -> Mechanism | None:
+        settings: dict[str, Any] = {
+            key: top[key] for key in ("gravity", "floating", "tool_link", "base", "tool") if key in top
+        }
+        if "payload" in top:
+            body = {**top["payload"], "physical": top["payload"].get("physical", True) and self.physical}
+            settings["payload"], problems = attempt("payload", lambda: Inertia(**body, item="payload"))
+            self.tell(("payload",), problems)
+        name = top.get("name", self.name) or None
+        parts: dict[str, Any] = {"motors": list(motors.values()), "loops": list(loops.values()), "name": name}
+        mechanism, problems = attempt("mechanism", lambda: Mechanism(links, **parts, **settings))
+        places: dict[str, Place] = {}
+        for k, link in enumerate(links):
+            places |= {f"link {link.name!r}": ("link", k), f"link {link.name!r}: motor": ("link", k, "motor")}
+            places |= {f"joint {link.coordinate_name!r}": ("link", k)} if link.moves else {}
+        places |= {f"motors[{at}]": ("motor", k) for at, k in enumerate(motors)}
+        for at, (k, loop) in enumerate(loops.items()):
+            places[f"loop {loop.name!r}" if loop.name else f"loops[{at}]"] = ("loop", k)
+        for problem in problems:
+            self._tell_whole(problem, places, [link.name for link in links])
+        return mechanism
+
+    def _tell_whole(self, problem: Problem, places: dict[str, Place], names: Sequence[str | None]) -> None:
+        """A problem of the mechanism, at the line of what it concerns."""
+        if problem.item in places:
+            place = places[problem.item]
+            item = f"{place[0]} {place[1] + 1}" if place[0] in {"motor", "loop"} else problem.item  # type: ignore[operator]
+            self.tell(place, [replace(problem, item=item)])
+        elif problem.field != "links":
+            self.tell((), [problem])
+        elif isinstance(problem.value, list):  # a cycle; names that repeat have been told with their lines
+            self.report(("link", names.index(problem.value[0]), "parent"), str(problem))
+
+
+def _bare(values: Mapping[str, Any]) -> Link:
+    """A link that only keeps the place of one that could not be built, so that the tree can still be checked."""
+    parent = values.get("parent")
+    link, _ = attempt("link", lambda: Link(name=values["name"], parent=parent if parent and parent.strip() else None))
+    return link or Link(name="?")
+
+
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def render(description: Description) -> Iterator[str]:
+    """The text of a description, in parts; reading it gives back the same mechanism to the last bit."""
+    mechanism = description.mechanism
+    conventions = {link.dh_row.convention for link in mechanism.links if link.dh_row}
+    settings = {key: getattr(mechanism, key) for key in ("name", "gravity", "floating", "tool_link")}
+    settings |= {"format": FORMAT, "source": description.source or None}
+    if len(conventions) == 1:
+        settings["convention"] = next(iter(conventions))
+    yield from lines(TOP, settings)
+    for name in ("base", "tool"):
+        yield from table(f"[{name}]", FRAME, getattr(mechanism, name))
+    yield from table("[payload]", BODY, _body_values(mechanism.payload))
+    if description.external.any():
+        yield from table("[external]", EXTERNAL, {"force": description.external[:3], "moment": description.external[3:]})
+    for link in mechanism.links:
+        yield from table("[[link]]", LINK, _link_values(link, len(conventions) > 1))
+    for motor in mechanism.motors:
+        yield from table("[[motor]]", MOTOR, motor)
+    for loop in mechanism.loops:
+        yield from table("[[loop]]", LOOP, loop)
+
+
+def _link_values(link: Link, mixed: bool) -> dict[str, Any]:
+    """The values of a link by the keys of `LINK`; `mixed`: with its convention."""
+    form = {key: getattr(link, key) for key in GENERAL_KEYS} if link.dh_row is None else dict(vars(link.dh_row))
+    if not mixed:
+        form.pop("convention", None)
+    return {**vars(link), **dict.fromkeys(GENERAL_KEYS), **form, **_body_values(link.body)}
+
+
+def _body_values(body: Inertia) -> dict[str, Any]:
+    return {"mass": body.mass, "com": body.com, "inertia": body.tensor, "physical": body.physical}

@@ -1,0 +1,286 @@
+"""The attributes of MJCF elements as numbers and words; what is wrong with them is gathered, with its line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from linkwise.errors import FileProblem, choices, members, shown
+from linkwise.files.formats.mjcf.schema import ACTUATORS, DEFAULTS, INSIDE
+from linkwise.files.numbers import number, whole, why_not
+from linkwise.files.report import Report, some
+from linkwise.files.xml_tree import Element
+
+MAIN = "main"
+"""The default class that all elements without another one are of."""
+
+MOST_NAMED = 20
+"""How many names one message lists."""
+
+
+@dataclass(slots=True, eq=False)
+class Included(Element):
+    """An element that comes from an included file: that file, and the line of the main one that includes it."""
+
+    file: str = ""
+    at: int = 0
+
+
+class Told:
+    """A `Report` by elements, those of included files too.
+
+    Attributes
+    ----------
+    notes : Report
+        What is gathered.
+    """
+
+    def __init__(self) -> None:
+        self.notes = Report()
+        self._told: set[FileProblem] = set()
+
+    def report(self, element: Element, message: str) -> None:
+        """Note what keeps the file from being read, once."""
+        problem = FileProblem(line(element), where(element) + message)
+        if problem not in self._told:
+            self._told.add(problem)
+            self.notes.problems.append(problem)
+
+    def remark(self, element: Element, message: str) -> None:
+        """Note something that a user should know."""
+        self.notes.remark(line(element), where(element) + message)
+
+    def leave(self, element: Element, kind: str, why: str) -> None:
+        """Note something that is no part of a mechanism."""
+        self.notes.leave(kind, line(element), why)
+
+
+def line(element: Element) -> int:
+    """The line of the main file where an element stands, or where it is included."""
+    return element.at if isinstance(element, Included) else element.line
+
+
+def where(element: Element) -> str:
+    """What a message has before it for an element of an included file."""
+    return f"in {element.file!r}, line {element.line}: " if isinstance(element, Included) else ""
+
+
+def place(element: Element) -> str:
+    """Where an element stands, as a message says it: ``line 3``."""
+    return f"line {element.line}" + (f" of {element.file!r}" if isinstance(element, Included) else "")
+
+
+@dataclass(frozen=True)
+class Said:
+    """The text of an attribute, and the element that says it: the element's own or that of its default class."""
+
+    text: str
+    element: Element
+    item: str
+
+
+class Attributes:
+    """What an element says of itself, over what its default class says of its kind.
+
+    Parameters
+    ----------
+    element : Element
+        The element.
+    item : str
+        How messages call it: ``"joint 'elbow'"``.
+    told : Told
+        Where problems go.
+    known : iterable of str
+        The attributes that there are; others are reported.
+    defaults : mapping of str to Said
+        What the default class says.
+    """
+
+    def __init__(
+        self, element: Element, item: str, told: Told, known: Iterable[str], defaults: Mapping[str, Said] | None = None
+    ) -> None:
+        self.element, self.item, self.told = element, item, told
+        check_known(element, item, told, known)
+        inside = INSIDE.get(element.tag)
+        for child in element.children if inside is not None else ():
+            check_tag(child, item, told, inside or ())
+        self.own = frozenset(element.attributes)
+        self.contested: str | None = None  # how its default class says the orientation that it says by quat
+        self.said = {**(defaults or {}), **{key: Said(text, element, item) for key, text in element.attributes.items()}}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.said
+
+    def report(self, message: str, key: str | None = None) -> None:
+        """Something wrong with the element, at the line of an attribute if one is named."""
+        said = self.said.get(key) if key else None
+        self.told.report(said.element if said else self.element, f"{said.item if said else self.item}: {message}")
+
+    def text(self, key: str) -> str | None:
+        """The text as it stands, or None where there is none or it is empty."""
+        return self.said[key].text if key in self.said and self.said[key].text else None
+
+    def number(self, key: str, default: float = 0.0) -> float:
+        """One number."""
+        found = self.row(key, 1, [default])
+        return found[0] if found else default
+
+    def row(self, key: str, size: int, default: Sequence[float]) -> list[float]:
+        """That many numbers; the default where the attribute is missing or wrong."""
+        return self.numbers(key, size, size) or list(default)
+
+    def numbers(self, key: str, least: int, most: int) -> list[float] | None:
+        """Numbers separated by blanks, or None where the attribute is missing or wrong."""
+        if key not in self.said:
+            return None
+        words = self.said[key].text.split()
+        values = [real(word) for word in words]
+        bad = next((word for word, value in zip(words, values, strict=True) if value is None), None)
+        if bad is not None:
+            why = f"{shown(bad)} is not a number" if number(bad) is not None else why_not(bad)
+            self.report(f"{key} is {shown(self.said[key].text)}: {why}", key)
+            return None
+        if not least <= len(values) <= most:
+            count = f"{least}" if least == most else f"{least} to {most}"
+            expected = f"{count} number{'s' if most > 1 else ''}"
+            self.report(f"{key} is {shown(self.said[key].text)}; expected {expected}", key)
+            return None
+        return [value for value in values if value is not None]
+
+    def whole(self, key: str, default: int = 0) -> int:
+        """One whole number."""
+        if key not in self.said:
+            return default
+        found = whole(self.said[key].text.strip())
+        if found is None:
+            self.report(f"{key} is {shown(self.said[key].text)}; expected a whole number", key)
+        return default if found is None else found
+
+    def word(self, key: str, allowed: Sequence[str], default: str) -> str:
+        """One of the words that there are."""
+        if key not in self.said:
+            return default
+        if self.said[key].text not in allowed:
+            self.report(f"{key} is {shown(self.said[key].text)}; expected {choices(allowed)}", key)
+            return default
+        return self.said[key].text
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """True or false."""
+        return self.word(key, ("true", "false"), "true" if default else "false") == "true"
+
+    def tried(self, key: str, check: Callable[[float], bool], expected: str, default: float = 0.0) -> float:
+        """One number that a check accepts."""
+        found = self.number(key, default)
+        if not check(found):
+            self.report(f"{key} is {found!r}; expected {expected}", key)
+            return default
+        return found
+
+
+def check_known(element: Element, item: str, told: Told, known: Iterable[str]) -> None:
+    """Report attributes that there are not: misspelt, one would be silently without effect."""
+    names = list(known)
+    for key in element.attributes:
+        if key not in names:
+            listed = f"; it has {members(names)}" if 0 < len(names) < 12 else ""
+            told.report(element, f"{item} has no attribute {shown(key)}{told.notes.suggestion(key[:40], names) or listed}")
+
+
+def check_tag(element: Element, place: str, told: Told, known: Sequence[str]) -> bool:
+    """Whether an element is one of those that there are in a place; any other is reported."""
+    if element.tag in known:
+        return True
+    hint = told.notes.suggestion(element.tag[:40], known, " (did you mean <{}>?)")
+    told.report(element, f"there is no element <{element.tag}> in {place}{hint}")
+    return False
+
+
+def offered(names: Collection[str], text: Callable[[Iterable[object]], str] = choices) -> str:
+    """The names that there are, as a message lists them: the first ones of many."""
+    return some(names, MOST_NAMED, text)
+
+
+def real(word: str) -> float | None:
+    """The finite number that a word says, or None; MJCF has no exponents with a D.
+
+    Examples
+    --------
+    >>> real("-1.5e-3"), real("1d3"), real("inf")
+    (-0.0015, None, None)
+    """
+    return None if "d" in word.lower() else number(word)
+
+
+def degrees(value: float) -> float:
+    """Degrees in rad, as MuJoCo computes it."""
+    return value / 180.0 * math.pi
+
+
+def named(element: Element) -> str:
+    """How messages call an element."""
+    name = element.get("name")
+    return f"{element.tag} {shown(name)}" if name else f"<{element.tag}>"
+
+
+Class = dict[str, dict[str, Said]]
+"""What one class says: attributes by the kind of element."""
+
+
+class Defaults:
+    """The classes of a file by name."""
+
+    def __init__(self, told: Told) -> None:
+        self.told = told
+        self.classes: dict[str, Class] = {MAIN: {}}
+
+    def read(self, element: Element, parent: str | None = None) -> None:
+        """Take in a ``<default>``: its own elements, then the classes nested in it, which begin with all that it has."""
+        check_known(element, "<default>", self.told, ("class",))
+        name = element.get("class") or ""
+        if parent is None:
+            if name not in ("", MAIN):
+                self.told.report(element, f"<default>: class is {shown(name)}; the outermost is {MAIN!r}")
+            name = MAIN
+        elif not name or name in self.classes:
+            why = f"class {shown(name)} stands twice" if name else "class is empty; expected a name of its own"
+            self.told.report(element, f"<default>: {why}")
+            return
+        else:
+            self.classes[name] = dict(self.classes[parent])  # (of its tables none is ever changed)
+        for child in element.children:
+            if child.tag != "default":
+                self._take_in(child, name)
+        for child in element.all("default"):
+            self.read(child, name)
+
+    def _take_in(self, element: Element, name: str) -> None:
+        """What a class says of one kind of element."""
+        item = f"<{element.tag}> of default class {shown(name)}"
+        known = DEFAULTS[element.tag] if check_tag(element, "<default>", self.told, list(DEFAULTS)) else None
+        if known is None:  # (a kind of which nothing is read)
+            return
+        own = [key for key in known if key not in ("name", "class")]
+        said = Attributes(element, item, self.told, own).said
+        found, kind = self.classes[name], kind_of(element.tag)
+        found[kind] = {**found.get(kind, {}), **{key: said[key] for key in own if key in said}}
+
+    def of(self, element: Element, surrounding: Sequence[str], kind: str = "") -> dict[str, Said]:
+        """What the class of an element says of its kind; `surrounding` are the child classes around it, the nearest last."""
+        name = element.get("class") or (surrounding[-1] if surrounding else MAIN)
+        return self.classes[self.known(element, name, "class")].get(kind or kind_of(element.tag), {})
+
+    def known(self, element: Element, name: str, key: str) -> str:
+        """The name of a class, or the main one after a report."""
+        if name in self.classes:
+            return name
+        self.told.report(
+            element, f"<{element.tag}>: {key} is {shown(name)}; the classes are {offered(self.classes, members)}"
+        )
+        return MAIN
+
+
+def kind_of(tag: str) -> str:
+    """The kind of an element, under which a class says what it says."""
+    return "actuator" if tag in ACTUATORS else tag

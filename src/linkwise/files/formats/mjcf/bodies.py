@@ -1,0 +1,215 @@
+"""The tree of MJCF's bodies: frames, joints, geoms and sites, with the frame elements around them taken in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from linkwise.errors import shown
+from linkwise.files.formats.mjcf.attributes import Attributes, Defaults, Told, check_tag, named, place
+from linkwise.files.formats.mjcf.compiler_options import Settings
+from linkwise.files.formats.mjcf.frames import between, pose
+from linkwise.files.formats.mjcf.geometry import Body, Geom, body_inertia, read_geom
+from linkwise.files.formats.mjcf.joints import TYPES, Joint, read_joint
+from linkwise.files.formats.mjcf.schema import BODY, FRAME, FREE, GEOM, INERTIAL, JOINT, SITE
+from linkwise.files.xml_tree import Element
+from linkwise.spatial.scalar import FloatArray
+
+REFUSED = {
+    "replicate": "what it repeats has to be written out",
+    "attach": "the other model has to be written out",
+    "composite": "what it makes has to be written out",
+    "flexcomp": "a soft body is no rigid one",
+}
+"""Elements of a body that make others."""
+
+LEFT = {"camera": "it is for pictures", "light": "it is for pictures", "plugin": "what it does is not known here"}
+
+KNOWN = ("body", "frame", "geom", "site", "joint", "freejoint", "inertial", *LEFT)
+
+WORLD = -1
+"""The place of the world among the bodies."""
+
+
+@dataclass
+class BodyElement:
+    """One body.
+
+    Attributes
+    ----------
+    attributes : Attributes
+        What it says; of the world, the element that holds the first bodies.
+    parent : int
+        Place of its parent in the list, `WORLD` for the world.
+    frame : ndarray (4, 4)
+        T_parent_body in the pose that the file describes.
+    joints : list of Joint
+        Its joints of one coordinate, in their order.
+    free : Attributes or None
+        Its free joint.
+    inertial : Element or None
+        Its inertial element.
+    inertia : Body
+        Its mass, centre of mass and tensor.
+    geoms : list of Geom
+        Its geoms.
+    """
+
+    attributes: Attributes
+    parent: int
+    frame: FloatArray
+    joints: list[Joint] = field(default_factory=list)
+    free: Attributes | None = None
+    inertial: Attributes | None = None
+    inertia: Body = field(default_factory=Body)
+    geoms: list[Geom] = field(default_factory=list)
+
+    @property
+    def name(self) -> str | None:
+        """Its name, if it has one."""
+        return self.attributes.text("name")
+
+    @property
+    def moves(self) -> bool:
+        """Whether it moves relative to its parent."""
+        return bool(self.joints) or self.free is not None
+
+
+@dataclass(frozen=True)
+class Site:
+    """A frame on a body: the body's place in the list, T_body_site, and where it is said."""
+
+    body: int
+    frame: FloatArray
+    attributes: Attributes
+
+
+class Bodies:
+    """Reads all bodies, each before those that hang on it: MuJoCo's own order."""
+
+    def __init__(self, told: Told, defaults: Defaults, settings: Settings, drop_free_armature: bool = False) -> None:
+        self.told, self.defaults, self.settings = told, defaults, settings
+        self.drop_free_armature = drop_free_armature
+        self.found: list[BodyElement] = []
+        self.world_geoms: list[Geom] = []
+        self.sites: list[Site] = []
+
+    def read(self, world: Element) -> None:
+        """Take in a ``<worldbody>``."""
+        Attributes(world, "<worldbody>", self.told, ())
+        self._inside(world, WORLD, np.eye(4), ())
+
+    def _inside(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...]) -> None:
+        """What is in a body or a frame; `outer` is T_body_frame."""
+        for child in element.children:
+            tag = child.tag
+            if tag == "body":
+                self._body(child, owner, outer, self._classes(child, classes))
+            elif tag == "frame":
+                said = Attributes(child, named(child), self.told, ("name", "childclass", *FRAME))
+                inner = outer @ pose(said, self.settings.degree, self.settings.sequence)
+                self._inside(child, owner, inner, self._classes(child, classes))
+            elif tag == "geom":
+                geom = read_geom(self._said(child, GEOM, classes), self.settings, outer)
+                (self.world_geoms if owner == WORLD else self.found[owner].geoms).append(geom)
+            elif tag == "site":
+                self._site(self._said(child, SITE, classes), owner, outer)
+            elif tag in ("joint", "freejoint", "inertial"):
+                self._mechanics(child, owner, outer, classes, framed=element.tag == "frame")
+            elif tag in REFUSED:
+                self.told.report(child, f"<{tag}> is not read: {REFUSED[tag]}")
+            elif tag in LEFT:
+                self.told.leave(child, f"<{tag}>", LEFT[tag])
+            else:
+                check_tag(child, "a body", self.told, KNOWN)
+
+    def _classes(self, element: Element, classes: tuple[str, ...]) -> tuple[str, ...]:
+        """The child classes around what is in an element."""
+        name = element.get("childclass")
+        return (*classes, self.defaults.known(element, name, "childclass")) if name else classes
+
+    def _said(self, element: Element, known: tuple[str, ...], classes: tuple[str, ...]) -> Attributes:
+        return Attributes(element, named(element), self.told, known, self.defaults.of(element, classes))
+
+    def _body(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...]) -> None:
+        said = Attributes(element, named(element), self.told, BODY)
+        frame = outer @ pose(said, self.settings.degree, self.settings.sequence)
+        made = BodyElement(said, owner, frame)
+        self.found.append(made)
+        if said.flag("mocap"):
+            self.told.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
+        if said.number("gravcomp"):
+            self.told.remark(element, f"{said.item}: gravcomp = {said.text('gravcomp')} is a force that is left out")
+        self._inside(element, len(self.found) - 1, np.eye(4), classes)
+        made.inertia = body_inertia(made.inertial, made.geoms, self.settings, said, moves=self._moves(made))
+
+    def _moves(self, body: BodyElement) -> bool:
+        """Whether a joint moves a body: its own, or one of those that carry it."""
+        while not body.moves and body.parent != WORLD:
+            body = self.found[body.parent]
+        return body.moves
+
+    def _site(self, said: Attributes, owner: int, outer: FloatArray) -> None:
+        frame = pose(said, self.settings.degree, self.settings.sequence)
+        if "fromto" in said:
+            ends = said.numbers("fromto", 6, 6)
+            middle = between(ends) if ends else None
+            if ends and middle is None:
+                said.report(f"fromto is {ends!r}; expected two points apart from each other", "fromto")
+            frame = middle[0] if middle else frame
+        self.sites.append(Site(owner, outer @ frame, said))
+
+    def _mechanics(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...], *, framed: bool) -> None:
+        """A joint or an inertial element."""
+        if owner == WORLD:
+            self.told.report(element, f"<{element.tag}> stands in the world, which does not move; expected it in a <body>")
+            return
+        body = self.found[owner]
+        if element.tag == "inertial":
+            said = Attributes(element, f"{body.attributes.item}: <inertial>", self.told, INERTIAL)
+            if body.inertial is not None or framed:
+                why = "it stands in a <frame>, which MuJoCo overlooks" if framed else "there is another one"
+                said.report(f"{why}; expected one, directly in the body")
+            body.inertial = said
+            return
+        known = FREE if element.tag == "freejoint" else JOINT
+        defaults = None if element.tag == "freejoint" else self.defaults.of(element, classes)
+        said = Attributes(element, named(element), self.told, known, defaults)
+        kind = "free" if element.tag == "freejoint" else said.word("type", TYPES, "hinge")
+        if kind == "ball":
+            said.report(f"a ball joint carries {body.attributes.item}; only hinges, slides and one free joint are read")
+        elif kind == "free":
+            self._free(said, body)
+        else:
+            body.joints.append(read_joint(said, self.settings, outer))
+        if body.free is not None and body.joints:
+            said.report(f"{body.attributes.item} has a free joint and another one; expected the free one alone")
+
+    def _free(self, said: Attributes, body: BodyElement) -> None:
+        """A free joint: what a floating base cannot have is told."""
+        if body.parent != WORLD or body.free is not None:
+            why = "there is another one" if body.free is not None else "the body hangs on another one"
+            said.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")
+        body.free = said
+        armature = said.number("armature")
+        if armature and self.drop_free_armature:
+            lost = f"its armature {armature!r} is left out; MuJoCo adds it to the inertia of all six freedoms"
+            self.told.remark(said.element, f"{said.item}: {lost}")
+        elif armature:
+            why = "a floating base has no armature; expected armature = '0', or a <freejoint>"
+            said.report(f"{why}; drop_free_armature=True leaves it out", "armature")
+        for key, what in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
+            if any(said.numbers(key, 1, 3) or ()):
+                self.told.remark(said.element, f"{said.item}: its {what} is left out, for a floating base has none")
+
+
+def repeated(told: Told, items: list[Attributes], what: str) -> None:
+    """Report names that stand twice."""
+    first: dict[str, Element] = {}
+    for said in items:
+        name = said.text("name")
+        if name is not None and name in first:
+            told.report(said.element, f"{what} {shown(name)} stands twice, first in {place(first[name])}")
+        elif name is not None:
+            first[name] = said.element

@@ -1,0 +1,190 @@
+"""The elements of an MJCF file: included files put in, and one of several mechanisms chosen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from linkwise.errors import FileError, FileProblem, shown
+from linkwise.files.formats.mjcf.attributes import Included, Told, check_known, line, offered
+from linkwise.files.packages import is_absolute
+from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.xml_tree import DEEPEST, Element, XmlError, read_xml
+
+MOST_FILES = 200
+"""How many files one file may include."""
+
+
+class Includer:
+    """Replaces every ``<include>`` by what is in its file.
+
+    Paths are relative to the folder of the main file, or else to that of the including one, and may not leave the former, or
+    another folder that is named; no file is included twice, so there is no ring.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        The main file's folder; without one nothing can be included.
+    told : Told
+        Where problems go.
+    include_root : str or Path, optional
+        Another folder from which, and from all below it, files may be included.
+    """
+
+    def __init__(self, folder: Path | None, told: Told, include_root: str | Path | None = None) -> None:
+        self.folder, self.told, self.include_root = folder, told, include_root
+        self.seen: set[Path] = set()
+        self.size = 0
+
+    def expand(self, element: Element, depth: int = 0) -> None:
+        """Replace the includes among an element's children, and theirs."""
+        if depth > DEEPEST:
+            self.told.report(element, f"<{element.tag}> is nested deeper than {DEEPEST} elements")
+            element.children = []
+        made = []
+        for child in element.children:
+            if child.tag == "include":
+                made += self._included(child, depth + 1)
+            else:
+                self.expand(child, depth + 1)
+                made.append(child)
+        element.children = made
+
+    def _included(self, element: Element, depth: int) -> list[Element]:
+        """What stands in the file that an element includes."""
+        check_known(element, "<include>", self.told, ("file",))
+        said = element.get("file")
+        if not said:
+            self.told.report(element, "<include> has no file; expected file = the name of a file beside this one")
+            return []
+        path = self._path(element, said)
+        if path is None:
+            return []
+        if path in self.seen or len(self.seen) >= MOST_FILES:
+            why = "it is included already" if path in self.seen else f"{MOST_FILES} files are included already"
+            self.told.report(element, f"<include> of {shown(said)}: {why}")
+            return []
+        self.seen.add(path)
+        try:
+            text = read_text(path, LARGEST_DESCRIPTION)
+            self.size += len(text)
+            if self.size > LARGEST_DESCRIPTION:
+                most = LARGEST_DESCRIPTION // 1024**2
+                raise FileError(path, [FileProblem(0, f"with it the included files are larger than {most} MB together")])
+            root = read_xml(text)
+        except (FileError, XmlError) as error:
+            problems = error.problems if isinstance(error, FileError) else (error.problem,)
+            for problem in problems:
+                self.told.report(element, f"<include> of {shown(said)}: {problem}")
+            return []
+        file = Path(os.path.relpath(path, self._root())).as_posix()
+        top = Element(root.tag, {}, root.line, [_marked(child, file, line(element)) for child in root.children])
+        self.expand(top, depth)
+        return top.children
+
+    def _root(self) -> Path:
+        """The main file's folder, as it is once links are followed."""
+        return (self.folder or Path()).resolve()
+
+    def _path(self, element: Element, said: str) -> Path | None:
+        """The file meant, seen from the main file's folder, else from that of the file which includes it."""
+        if self.folder is None:
+            self.told.report(element, f"<include> of {shown(said)}: the folder of this text is not known")
+            return None
+        absolute = is_absolute(said)
+        try:
+            folder = self._root()
+            opened = None if self.include_root is None else Path(self.include_root).resolve()
+            path = (folder / said).resolve()
+            if isinstance(element, Included) and not os.path.exists(path):
+                path = (folder / element.file).parent.joinpath(said).resolve()
+        except (OSError, ValueError, RuntimeError):
+            self.told.report(element, f"<include> of {shown(said)}: this is no path of a file")
+            return None
+        inside = opened is not None and path.is_relative_to(opened)
+        if not inside and (absolute or not path.is_relative_to(folder)):
+            why = (
+                "the path leaves the folder of the main file, and only files in it or below it are read; include_root names"
+            )
+            why += " another folder that may be read" if opened is None else f" {str(opened)!r}, which it leaves too"
+            self.told.report(element, f"<include> of {shown(said)}: {why}")
+            return None
+        return path
+
+
+def _marked(element: Element, file: str, at: int) -> Included:
+    """The same element, knowing the file that it comes from."""
+    children: list[Element] = [_marked(child, file, at) for child in element.children]
+    return Included(element.tag, element.attributes, element.line, children, element.text, file, at)
+
+
+KEPT = ("geom", "site", "camera", "light", "frame")
+"""What may stand in the world beside the body; a frame is looked into."""
+
+ENDS = ("joint", "jointinparent", "joint1", "joint2", "body", "body1", "body2", "site", "site1", "site2")
+"""Attributes by which equalities and actuators name joints, bodies and sites."""
+
+
+def keep_body(told: Told, root: Element, name: str) -> None:
+    """Take all other bodies of the world out of a file, and the equalities and actuators that name what is in them."""
+    worlds = root.all("worldbody")
+    bodies = [body for world in worlds for body in _bodies(world)]
+    names = [said for body in bodies if (said := body.get("name"))]
+    if name not in names:
+        told.report(root, f"root {shown(name)} is no body in the world; expected {offered(names)}")
+        return
+    removed: list[Element] = []
+    for world in worlds:
+        _prune(world, name, removed)
+    if not removed:
+        return
+    if any(element.get("settotalmass") not in (None, "-1") for element in root.all("compiler")):
+        told.report(root, "settotalmass counts all bodies, of which root leaves some out; write the masses out")
+    lost = {(kind, said) for element in removed for kind, said in _names(element)}
+    labels = [shown(element.get("name")) if element.get("name") else f"<{element.tag}>" for element in removed[:10]]
+    more = f" and {len(removed) - 10} more" if len(removed) > 10 else ""
+    told.remark(removed[0], f"left out, for they do not hang on {shown(name)}: {', '.join(labels)}{more}")
+    for section in (*root.all("equality"), *root.all("actuator")):
+        cut = [element for element in section.children if any(end in lost for end in _ends(element))]
+        for element in cut:
+            told.leave(element, f"<{element.tag}> of <{section.tag}> on what root leaves out", "")
+        section.children = [element for element in section.children if element not in cut]
+
+
+def _ends(element: Element) -> Iterator[tuple[str, str]]:
+    """The kinds and names of what an equality or actuator names."""
+    for key in ENDS:
+        if said := element.get(key):
+            yield key.rstrip("12").removesuffix("inparent"), said
+
+
+def _bodies(element: Element) -> Iterator[Element]:
+    """The bodies in the world, those in frames too."""
+    for child in element.children:
+        if child.tag == "body":
+            yield child
+        elif child.tag == "frame":
+            yield from _bodies(child)
+
+
+def _prune(element: Element, name: str, removed: list[Element]) -> None:
+    """Keep the body of that name among an element's children."""
+    kept = []
+    for child in element.children:
+        if child.tag == "frame":
+            _prune(child, name, removed)
+        if child.tag in KEPT or (child.tag == "body" and child.get("name") == name):
+            kept.append(child)
+        else:
+            removed.append(child)
+    element.children = kept
+
+
+def _names(element: Element) -> Iterator[tuple[str, str]]:
+    """The kinds and names of what can be tied or driven in an element."""
+    for inner in element.walk():
+        kind = "joint" if inner.tag == "freejoint" else inner.tag
+        said = inner.get("name")
+        if kind in ("joint", "body", "site") and said:
+            yield kind, said

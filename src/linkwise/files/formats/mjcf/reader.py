@@ -1,0 +1,256 @@
+"""Reading MJCF, the format of MuJoCo: its mechanical part; docs/mjcf.md describes what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import FileProblem, Problem, members, shown
+from linkwise.files.description import Description, Reading
+from linkwise.files.formats.mjcf.actuators import Actuators
+from linkwise.files.formats.mjcf.attributes import Attributes, Defaults, Told, check_known, check_tag, line, where
+from linkwise.files.formats.mjcf.bodies import WORLD, Bodies, BodyElement, repeated
+from linkwise.files.formats.mjcf.compiler_options import settings_of
+from linkwise.files.formats.mjcf.document import Includer, keep_body
+from linkwise.files.formats.mjcf.equality import Equalities
+from linkwise.files.formats.mjcf.geometry import scaled_to
+from linkwise.files.formats.mjcf.links import Links, Names, still_roots, tell
+from linkwise.files.report import attempt, some
+from linkwise.files.suggestions import with_tool_at_a_tip
+from linkwise.files.xml_tree import Element, XmlError, read_xml
+from linkwise.mechanism import Mechanism
+from linkwise.model.shape import Shape
+
+READ = ("compiler", "option", "default", "worldbody", "equality", "actuator")
+
+LEFT = {
+    "size": "it is for the simulator's memory",
+    "statistic": "it is for pictures and the simulator",
+    "visual": "it is for pictures",
+    "extension": "what a plugin does is not known here",
+    "asset": "meshes and pictures are not opened",
+    "contact": "bodies do not touch each other here",
+    "tendon": "Linkwise has no tendons",
+    "sensor": "Linkwise has no sensors",
+    "custom": "it is for other programs",
+    "keyframe": "it is a state, not a part of the mechanism",
+}
+"""Sections that are left out, and why."""
+
+KNOWN = (*READ, *LEFT)
+
+MOST_NAMED = 10
+"""How many bodies one message names."""
+
+
+def parse(
+    text: str,
+    name: str = "",
+    physical: bool = True,
+    folder: Path | None = None,
+    *,
+    include_root: str | Path | None = None,
+    root: str | None = None,
+    drop_free_armature: bool = False,
+) -> Reading:
+    r"""Read the text of an MJCF file.
+
+    Parameters
+    ----------
+    text : str
+        The text, line ends as ``\n``.
+    name : str
+        Name of the mechanism where the file gives none.
+    physical : bool
+        Whether each inertia must be that of a body that can exist. False accepts the others, and marks them.
+    folder : Path, optional
+        The folder of the file, below which files that it includes may be.
+    include_root : str or Path, optional
+        Another folder below which they may be.
+    root : str, optional
+        The body in the world that is read, of a file that describes several mechanisms.
+    drop_free_armature : bool
+        Whether the armature of a free joint is left out.
+
+    Examples
+    --------
+    >>> body = '<body name="arm"><joint range="-90 90"/><geom type="capsule" size="0.1" fromto="0 0 0 0 0 1"/></body>'
+    >>> reading = parse(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    >>> reading.description.mechanism.limits.round(3).tolist()
+    [[-1.571, 1.571]]
+    """
+    try:
+        top = read_xml(text)
+        if top.tag != "mujoco":
+            return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <mujoco>")], {})
+        told = Told()
+        Includer(folder, told, include_root).expand(top)
+        if root is not None:
+            keep_body(told, top, root)
+        with np.errstate(all="ignore"):
+            return _Reader(top, name, physical, told, drop_free_armature).reading()
+    except XmlError as error:
+        return Reading(None, [error.problem], {})
+    except RecursionError:
+        return Reading(None, [FileProblem(0, "the elements are nested too deeply")], {})
+
+
+class _Reader:
+    """Builds a description from the elements, gathering the problems of all parts."""
+
+    def __init__(self, root: Element, name: str, physical: bool, told: Told, drop_free_armature: bool) -> None:
+        self.root, self.physical, self.told, self.drop_free_armature = root, physical, told, drop_free_armature
+        check_known(root, "<mujoco>", self.told, ("model",))
+        self.name = (root.get("model") or "").strip() or name
+        self.settings = settings_of(root, self.told)
+        self.defaults = Defaults(self.told)
+        for element in root.all("default"):
+            self.defaults.read(element)
+        self._sections()
+
+    def _sections(self) -> None:
+        """What of the file is left out, and what it may not have."""
+        for element in self.root.children:
+            if element.tag == "deformable":
+                self.told.report(element, "<deformable>: a soft body is no rigid one")
+            elif element.tag == "tendon":
+                self._tendons(element)
+            elif element.tag in LEFT:
+                self.told.leave(element, f"<{element.tag}>", LEFT[element.tag])
+            else:
+                check_tag(element, "<mujoco>", self.told, KNOWN)
+
+    def _tendons(self, section: Element) -> None:
+        """Tendons are left out; not one that has an inertia, which would be missing."""
+        for element in section.children:
+            self.told.leave(element, f"<{element.tag}> of <tendon>", LEFT["tendon"])
+            said = Attributes(element, f"tendon {shown(element.get('name'))}", self.told, element.attributes)
+            if said.number("armature"):
+                said.report("its armature is an inertia that cannot be said here", "armature")
+
+    def reading(self) -> Reading:
+        bodies = Bodies(self.told, self.defaults, self.settings, self.drop_free_armature)
+        for element in self.root.all("worldbody"):
+            bodies.read(element)
+        scaled_to(self.settings.total_mass, [body.inertia for body in bodies.found])
+        self._check(bodies)
+        names = Names(self.told, bodies.found)
+        equalities = Equalities(self.told, self.defaults, self.settings, bodies, names.bodies)
+        for element in self.root.all("equality"):
+            equalities.read(element)
+        equalities.settle()
+        self._unused_sites(bodies, equalities)
+        actuators = Actuators(self.told, self.defaults, self.settings, names.joints, equalities.stays)
+        for element in self.root.all("actuator"):
+            actuators.read(element)
+        floats = any(body.free is not None for body in bodies.found)
+        links = Links(names, equalities.follows, equalities.stays, self.physical)
+        kept = self._kept(bodies, floats)
+        for k in kept:
+            links.add(k, bodies.found[k])
+        made = self._mechanism(links, equalities, actuators, floats) if kept else None
+        shapes = self._shapes(bodies, names, kept, floats)
+        if self.told.notes.problems or made is None:
+            return Reading(None, self.told.notes.sorted_problems, links.lines)
+        links.lines["gravity",] = self.settings.gravity_line or line(self.root)
+        links.lines["floating",] = next((line(body.free.element) for body in bodies.found if body.free), 0)
+        lacking = self._lacking([bodies.found[k] for k in kept])
+        remarks = sorted([*self.told.notes.all_remarks, *lacking], key=lambda remark: remark.line)
+        return Reading(Description(made, shapes=tuple(shapes)), [], links.lines, remarks, frozenset(links.between), lacking)
+
+    def _lacking(self, kept: Sequence[BodyElement]) -> list[FileProblem]:
+        """The links without the mass of their meshes, if any."""
+        massless = [body.attributes for body in kept if body.inertia.left_out]
+        if not massless:
+            return []
+        named = some([body.element.get("name") or "<body>" for body in massless], MOST_NAMED, members)
+        said = f"{named}: bodies that do not move, read without mass, for it is that of meshes, which are not opened;"
+        said += " the joints feel nothing of it, but the total mass, the centre of mass and the load on the ground lack it,"
+        said += " and all dynamics with floating=True would; <inertial> gives it"
+        return [FileProblem(line(massless[0].element), where(massless[0].element) + said)]
+
+    def _check(self, bodies: Bodies) -> None:
+        """What no body can tell alone."""
+        if not bodies.found:
+            self.told.report(self.root, "there is no <body> in a <worldbody>")
+        repeated(self.told, [body.attributes for body in bodies.found], "body")
+        joints = [joint.attributes for body in bodies.found for joint in body.joints]
+        repeated(self.told, [*joints, *(body.free for body in bodies.found if body.free)], "joint")
+        repeated(self.told, [site.attributes for site in bodies.sites], "site")
+        free = [body for body in bodies.found if body.free is not None]
+        still = still_roots(bodies.found)
+        roots = [body for k, body in enumerate(bodies.found) if body.parent == WORLD and k not in still]
+        parents = {body.parent for body in bodies.found}
+        for k, body in enumerate(bodies.found):
+            if body.free is not None and k not in parents:
+                self._aligned(body, body.free)
+            if body.name == "world":
+                body.attributes.report("the name means the world; expected another one")
+        if free and len(roots) > 1:
+            others = some([body.name or "<body>" for body in roots], MOST_NAMED, members)
+            why = "a mechanism has one floating base or stands; keep one of them in the file"
+            named = next((body.name for body in roots if body.name), None)
+            why += f", or root={named!r} reads one alone" if named else ""
+            free[0].attributes.report(f"it moves freely, and so there are {len(roots)} mechanisms: {others}; {why}")
+
+    def _aligned(self, body: BodyElement, free: Attributes) -> None:
+        """A remark on a free body that MuJoCo turns to its principal axes: its coordinates are of another frame there."""
+        align = free.word("align", ("false", "true", "auto"), "auto")
+        if align == "true" or (align == "auto" and self.settings.align_free):
+            why = "its frame stays as the file has it; MuJoCo, told to align it, takes that of its inertia"
+            self.told.remark(free.element, f"{body.attributes.item}: {why}")
+
+    def _unused_sites(self, bodies: Bodies, equalities: Equalities) -> None:
+        for site in bodies.sites:
+            if site.attributes.text("name") not in equalities.used:
+                self.told.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
+
+    def _kept(self, bodies: Bodies, floats: bool) -> Sequence[int]:
+        """The bodies that become links: beside a floating base nothing stands on the ground."""
+        still = still_roots(bodies.found) if floats else set()
+        kept: dict[int, None] = {}
+        for k, body in enumerate(bodies.found):
+            if body.parent == WORLD and k in still:
+                why = "it stands on the ground, which no body of a floating mechanism can"
+                self.told.remark(body.attributes.element, f"{body.attributes.item} is left out: {why}")
+            elif body.parent == WORLD or body.parent in kept:
+                kept[k] = None
+        return list(kept)
+
+    def _mechanism(self, links: Links, equalities: Equalities, actuators: Actuators, floats: bool) -> Mechanism | None:
+        rest: dict[str, Any] = {"floating": floats, "name": self.name or None}
+        rest["gravity"] = (0.0, 0.0, 0.0) if "gravity" in self.settings.disabled else self.settings.gravity
+        motors = [motor for _, motor in actuators.motors]
+        loops = [loop for _, loop in equalities.loops]
+        items = {**links.items, **{f"motors[{k}]": said for k, (said, _) in enumerate(actuators.motors)}}
+        for k, (said, loop) in enumerate(equalities.loops):
+            items[f"loop {loop.name!r}" if loop.name else f"loops[{k}]"] = said
+        if self.told.notes.problems:
+            return None
+        made, wrong = attempt("mechanism", lambda: Mechanism(links.made, loops=loops, motors=motors, **rest))
+        for problem in wrong:
+            self._tell(problem, items)
+        return made and with_tool_at_a_tip(made)
+
+    def _tell(self, problem: Problem, items: dict[str, Attributes]) -> None:
+        said = items.get(problem.item)
+        if said is None:
+            self.told.report(self.root, str(problem))
+        else:
+            tell(said, problem)
+
+    def _shapes(self, bodies: Bodies, names: Names, kept: Sequence[int], floats: bool) -> list[Shape]:
+        """What the links look like; files of meshes are not opened."""
+        geoms = [("base", geom) for geom in (() if floats else bodies.world_geoms)]
+        geoms += [(names.bodies[k], geom) for k in kept for geom in bodies.found[k].geoms]
+        found = []
+        for link, geom in geoms:
+            shape = geom.shape(link)
+            if shape is not None:
+                found.append(shape)
+            else:
+                self.told.leave(geom.attributes.element, f"<geom> of type {geom.kind!r}", "its shape is not kept")
+        return found

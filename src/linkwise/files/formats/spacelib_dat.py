@@ -1,0 +1,234 @@
+"""SpaceLib's robot description .DAT: a stream of numbers.
+
+G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.1: the number of links; for each link the joint type,
+theta d b a alpha of the extended Denavit-Hartenberg convention, the mass, the barycentral moments jxx jxy jxz jyy jyz jzz,
+the centre of mass xg yg zg; then gravity gx gy gz, and force fx fy fz and couple cx cy cz on the end effector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from linkwise.errors import FileProblem, shown
+from linkwise.files.description import Description, Reading
+from linkwise.files.format import NUMERIC, Format, Losses, chain_losses, register, stem, texts
+from linkwise.files.numbers import Token, begins_as_number, number, tokens, whole, why_not
+from linkwise.files.options import ReadOptions
+from linkwise.files.ragged import uneven_description
+from linkwise.files.report import IDENTIFIED, attempt
+from linkwise.files.toml_text import Place, line_of
+from linkwise.mechanism import Mechanism
+from linkwise.model.inertia import Inertia
+from linkwise.model.link import Link
+from linkwise.model.validation import frozen
+from linkwise.spatial.scalar import FloatArray
+
+JOINT_TYPES = ("revolute", "prismatic")
+PLACEMENT = ("type", "theta", "d", "b", "a", "alpha")
+BODY = ("mass", "jxx", "jxy", "jxz", "jyy", "jyz", "jzz", "xg", "yg", "zg")
+LINK_FIELDS = PLACEMENT + BODY
+END_FIELDS = ("gx", "gy", "gz", "fx", "fy", "fz", "cx", "cy", "cz")
+_MODEL_FIELDS = {"joint": "type", "inertia": "jxx", "com": "xg"}
+
+
+def parse(text: str, name: str, physical: bool = True) -> Reading:
+    r"""Read the text of a .DAT file; the mechanism takes its name from the file's.
+
+    Parameters
+    ----------
+    text : str
+        The text, line ends as ``\n``.
+    name : str
+        Name of the mechanism.
+    physical : bool
+        Whether each inertia must be that of a body that can exist.
+    """
+    words = tokens(text)
+    count = whole(words[0].text) if words else None
+    if count is None or count < 1:
+        what = f"{words[0].text!r} is not a count of links, a whole number >= 1" if words else "the file is empty"
+        return Reading(None, [FileProblem(words[0].line if words else 0, what)], {})
+    words, unused = _without_end(words, count)
+    problems = _length_problems(words, count)
+    numbers = words[1 : 1 + len(LINK_FIELDS) * count + len(END_FIELDS)]
+    problems += [FileProblem(word.line, _named(k, count, word)) for k, word in enumerate(numbers) if _bad(k, count, word)]
+    if problems:
+        return Reading(None, sorted(problems, key=lambda problem: problem.line), {})
+    return replace(_build(numbers, count, name, physical), remarks=unused)
+
+
+def _without_end(words: list[Token], count: int) -> tuple[list[Token], list[FileProblem]]:
+    """The words without a text after the last number, which SpaceLib does not read, and a remark on it.
+
+    Numbers after the last one are no text: the count of links may be wrong.
+    """
+    wanted = 1 + len(LINK_FIELDS) * count + len(END_FIELDS)
+    if len(words) <= wanted or begins_as_number(words[wanted].text):
+        return words, []
+    extra = words[wanted]
+    more = f" and {len(words) - wanted - 1} words more" if len(words) > wanted + 1 else ""
+    return words[:wanted], [FileProblem(extra.line, f"{shown(extra.text)}{more}, after the last number, is not read")]
+
+
+def _length_problems(words: Sequence[Token], count: int) -> list[FileProblem]:
+    """Too few numbers or too many."""
+    wanted, found = 1 + len(LINK_FIELDS) * count + len(END_FIELDS), len(words)
+    total = f"{count} link{'s' if count > 1 else ''} need {wanted} numbers in all"
+    uneven = uneven_description(words, count, len(LINK_FIELDS)) if found != wanted else ""
+    hint = f"; {uneven}" if uneven else ""
+    if found < wanted:
+        missing = f"the file ends where {_field(found - 1, count)} should follow; {total}, there are {found}{hint}"
+        return [FileProblem(words[-1].line, missing)]
+    if found > wanted:
+        extra = words[wanted]
+        return [
+            FileProblem(extra.line, f"{extra.text!r} comes after the last number; {total}, there are {found} words{hint}")
+        ]
+    return []
+
+
+def _field(k: int, count: int) -> str:
+    """What the k-th number after the count says."""
+    link, at = divmod(k, len(LINK_FIELDS))
+    return f"{LINK_FIELDS[at]} of link {link + 1}" if link < count else END_FIELDS[k - count * len(LINK_FIELDS)]
+
+
+def _is_type(k: int, count: int) -> bool:
+    return k < count * len(LINK_FIELDS) and k % len(LINK_FIELDS) == 0
+
+
+def _bad(k: int, count: int, word: Token) -> bool:
+    return whole(word.text) not in (0, 1) if _is_type(k, count) else number(word.text) is None
+
+
+def _named(k: int, count: int, word: Token) -> str:
+    if _is_type(k, count):
+        return f"joint {_field(k, count)} is {word.text!r}; expected 0 (revolute) or 1 (prismatic)"
+    return f"{_field(k, count)}: {why_not(word.text)}"
+
+
+def _build(words: Sequence[Token], count: int, name: str, physical: bool) -> Reading:
+    """The mechanism from words that are all numbers."""
+    size = len(LINK_FIELDS)
+    lines: dict[Place, int] = {("gravity",): words[size * count].line, ("external",): words[size * count + 3].line}
+    problems: list[FileProblem] = []
+    links: list[Link] = []
+    for k in range(count):
+        row = words[size * k : size * (k + 1)]
+        for field, word in zip(LINK_FIELDS, row, strict=True):
+            lines["link", k, field] = word.line
+        lines.update({("link", k, field): lines["link", k, place] for field, place in _MODEL_FIELDS.items()})
+        lines["link", k] = row[0].line
+        made, wrong = attempt(f"link 'link{k + 1}'", partial(_link, list(map(_value, row)), f"link{k + 1}", physical))
+        links += [made] if made else []
+        problems += [FileProblem(line_of(lines, ("link", k, one.field)), _hint(str(one))) for one in wrong]
+    if problems:
+        return Reading(None, problems, lines)
+    end = np.array([_value(word) for word in words[size * count :]])
+    mechanism = Mechanism(links, gravity=end[:3], name=name or None)
+    return Reading(Description(mechanism, frozen(end[3:].copy())), [], lines)
+
+
+def _value(word: Token) -> float:
+    return float(word.text.replace("D", "e").replace("d", "e"))
+
+
+def _hint(message: str) -> str:
+    return message.replace(IDENTIFIED, "reading with physical=False accepts it")
+
+
+def _link(row: Sequence[float], name: str, physical: bool) -> Link:
+    kind, theta, d, b, a, alpha, mass, jxx, jxy, jxz, jyy, jyz, jzz, xg, yg, zg = row
+    return Link.dh(
+        theta, d, a, alpha, b=b, convention="standard", joint=JOINT_TYPES[int(kind)], name=name,
+        mass=mass, com=(xg, yg, zg), inertia=(jxx, jyy, jzz, jxy, jyz, jxz), physical=physical,
+    )  # fmt: skip
+
+
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def losses(mechanism: Mechanism) -> Losses:
+    """What a .DAT file leaves out of a mechanism, and what keeps it from being written.
+
+    Its own name is no loss: the file's name stands for it.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> losses(robots.planar_2r())
+    Losses(lost=[], never=[])
+    """
+    found = chain_losses(mechanism, ("physical", "gravity"))
+    for link in mechanism.links:
+        row, is_physical = link.dh_row, _is_physical(link)
+        if not link.body.physical and is_physical:
+            found.lost.append(f"link {link.name!r}: its mark physical=False")
+        unfit = {
+            f"its {link.joint} joint (only revolute and prismatic ones can be said)": link.joint not in JOINT_TYPES,
+            "its placement (no Denavit-Hartenberg row was given)": row is None,
+            "its modified Denavit-Hartenberg row (only the standard convention can be said)": (
+                row is not None and row.convention != "standard"
+            ),
+            "its inertia (physical=False, and not that of a body that can exist: the file could not be read)": (
+                not is_physical
+            ),
+        }
+        found.never += [f"link {link.name!r}: {part}" for part, there in unfit.items() if there]
+    return found
+
+
+def _is_physical(link: Link) -> bool:
+    """Whether the numbers are those of a body that can exist, whatever they are marked as."""
+    body = link.body
+    return attempt("link", lambda: Inertia(body.mass, body.com, body.tensor))[0] is not None
+
+
+def render(mechanism: Mechanism, external: FloatArray) -> str:
+    """The text of a .DAT file, without what it cannot hold; offsets are added to theta or d.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> render(robots.planar_2r(), np.zeros(6)).split()[:7]
+    ['2', '0', '0.0', '0.0', '0.0', '1.0', '0.0']
+    """
+    blocks = [str(len(mechanism.links)), *map(_link_text, mechanism.links)]
+    return "\n\n".join([*blocks, f"{texts(mechanism.gravity)}\n{texts(external)}"]) + "\n"
+
+
+def _link_text(link: Link) -> str:
+    row, body = link.dh_row, link.body
+    assert row is not None
+    theta, d = row.theta, row.d
+    if link.offset:
+        theta, d = (theta + link.offset, d) if link.joint == "revolute" else (theta, d + link.offset)
+    j = body.tensor.tolist()
+    lines = ([theta, d, row.b, row.a, row.alpha], [body.mass], j[0], j[1][1:], j[2][2:], body.com)
+    return "\n".join([str(JOINT_TYPES.index(link.joint)), *map(texts, lines)])
+
+
+class SpacelibDat(Format):
+    """SpaceLib's robot description."""
+
+    name, title, suffixes = "a .DAT file", "SpaceLib .DAT (numbers only)", (".dat",)
+
+    def sniff(self, text: str, options: ReadOptions) -> bool:  # noqa: D102
+        return NUMERIC.match(text) is not None
+
+    def read(self, text: str, path: str | Path, options: ReadOptions) -> Reading:  # noqa: D102
+        return parse(text, stem(path), options.physical)
+
+    def losses(self, description: Description) -> Losses:  # noqa: D102
+        return losses(description.mechanism)
+
+    def write(self, description: Description) -> Iterator[str]:  # noqa: D102
+        yield render(description.mechanism, description.external)
+
+
+register(SpacelibDat())

@@ -1,0 +1,381 @@
+"""URDF's elements: numbers, vectors and frames of their attributes, links with their inertia, joints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import choices
+from linkwise.files.numbers import number, why_not
+from linkwise.files.report import Report, attempt
+from linkwise.files.xml_tree import Element
+from linkwise.model.mimic import Mimic
+from linkwise.model.motor import Motor
+from linkwise.spatial.rotation import rpy_to_rotation
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.transform import transform
+
+UNBOUNDED = 1e30
+"""How an infinite limit is written, and from where on one is read as infinite.
+
+URDF's own reader takes no infinity. Of the largest number there is, the distance between two such limits overflows, and so
+does the number itself in single precision, so that random joint values and speeds in other tools are infinite or not
+numbers; they are not with this one, which no joint reaches.
+"""
+
+_INFINITE = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
+
+
+class Notes(Report):
+    """Reads the values of elements; what is wrong and what is odd is gathered.
+
+    Parameters
+    ----------
+    swap_limits : bool
+        Whether reversed limits are exchanged.
+    """
+
+    def __init__(self, swap_limits: bool = False) -> None:
+        super().__init__()
+        self.swap_limits = swap_limits
+
+    def only(self, item: str, element: Element, tag: str) -> Element | None:
+        """The child with that tag, of which there may be one."""
+        found = element.all(tag)
+        if len(found) > 1:
+            self.report(found[1].line, f"{item}: <{tag}> stands twice, first in line {found[0].line}")
+        return found[0] if found else None
+
+    def word(self, item: str, element: Element, attribute: str) -> str | None:
+        """An attribute that must be there and say something."""
+        said = element.get(attribute)
+        if said is None or not said.strip():
+            what = "has no" if said is None else "has an empty"
+            self.report(element.line, f"{item}: <{element.tag}> {what} {attribute}")
+            return None
+        return said
+
+    def number(self, item: str, element: Element, attribute: str, default: float | None = None) -> float:
+        """A finite number; it must be there where there is no default."""
+        said = element.get(attribute)
+        if said is None:
+            if default is None:
+                self.report(element.line, f"{item}: <{element.tag}> has no {attribute}")
+            return 0.0 if default is None else default
+        value = number(said.strip())
+        if value is None:
+            self.report(element.line, f"{item}: {attribute} of <{element.tag}>: {why_not(said.strip())}")
+        return 0.0 if value is None else value
+
+    def bound(self, item: str, element: Element, attribute: str, default: float) -> float:
+        """A number that may be infinite; so is the largest one there is, either way."""
+        value = _INFINITE.get((element.get(attribute) or "").strip().lower())
+        value = self.number(item, element, attribute, default) if value is None else value
+        return math.copysign(math.inf, value) if abs(value) >= UNBOUNDED else value
+
+    def vector(self, item: str, element: Element, attribute: str, default: tuple[float, ...]) -> tuple[float, ...]:
+        """As many finite numbers, between blanks, as the default has."""
+        said = element.get(attribute)
+        if said is None:
+            return default
+        words = said.split()
+        where = f"{item}: {attribute} of <{element.tag}>"
+        if len(words) != len(default):
+            self.report(element.line, f"{where} is {said!r}; expected {len(default)} numbers")
+            return default
+        values = [number(word) for word in words]
+        for word, value in zip(words, values, strict=True):
+            if value is None:
+                self.report(element.line, f"{where}: {why_not(word)}")
+        return default if None in values else tuple(value for value in values if value is not None)
+
+    def frame(self, item: str, element: Element) -> Array:
+        """The transform (4, 4) of an element's <origin>; the identity where there is none."""
+        origin = self.only(item, element, "origin")
+        if origin is None:
+            return transform()
+        xyz = self.vector(item, origin, "xyz", (0.0, 0.0, 0.0))
+        rpy = self.vector(item, origin, "rpy", (0.0, 0.0, 0.0))
+        return transform(rpy_to_rotation(*rpy) if any(rpy) else None, xyz)
+
+
+_MOMENTS = ("ixx", "iyy", "izz")
+_PRODUCTS = ("ixy", "iyz", "ixz")
+
+
+@dataclass(frozen=True)
+class LinkElement:
+    """What a <link> says.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    element : Element
+        Where it stands.
+    body : dict
+        mass, com and inertia of a `Link`; empty where there is no <inertial>.
+    lines : dict of str to int
+        Where each of them is said.
+    lacks_products : bool
+        Whether its <inertia> leaves out one of ixy, iyz, ixz.
+    """
+
+    name: str
+    element: Element
+    body: dict[str, Any]
+    lines: dict[str, int]
+    lacks_products: bool = False
+
+    @property
+    def is_massless(self) -> bool:
+        """Whether it has no mass and no inertia."""
+        return not any(np.any(self.body[field]) for field in ("mass", "inertia") if field in self.body)
+
+
+def read_links(notes: Notes, robot: Element) -> dict[str, LinkElement]:
+    """All links by name; those without a name, or with one that is taken, are told and left out."""
+    found: dict[str, LinkElement] = {}
+    for element in robot.all("link"):
+        name = notes.word("a link", element, "name")
+        if name is None:
+            continue
+        if name in found:
+            first = found[name].element.line
+            notes.report(element.line, f"link {name!r} stands twice, first in line {first}")
+            continue
+        found[name] = _link(notes, element, name)
+    lacking = [link for link in found.values() if link.lacks_products]
+    if lacking:
+        one = lacking[0]
+        places = f" ({len(lacking)} links, the first here)" if len(lacking) > 1 else ""
+        said = f"link {one.name!r}: <inertia> lacks products of inertia, which are read as 0{places}"
+        notes.remark(one.lines["inertia"], said)
+    return found
+
+
+def _link(notes: Notes, element: Element, name: str) -> LinkElement:
+    item = f"link {name!r}"
+    inertial = notes.only(item, element, "inertial")
+    if inertial is None:
+        return LinkElement(name, element, {}, {})
+    frame = notes.frame(item, inertial)
+    parts = {tag: notes.only(item, inertial, tag) for tag in ("origin", "mass", "inertia")}
+    lines = {field: inertial.line if part is None else part.line for field, part in parts.items()}
+    lines["com"] = lines.pop("origin")
+    for tag in ("mass", "inertia"):
+        if parts[tag] is None:
+            notes.report(inertial.line, f"{item}: <inertial> has no <{tag}>")
+    mass = 0.0 if parts["mass"] is None else notes.number(item, parts["mass"], "value")
+    tensor = np.zeros((3, 3)) if parts["inertia"] is None else _tensor(notes, item, parts["inertia"])
+    rotation = frame[:3, :3]
+    if not np.array_equal(rotation, np.eye(3)):
+        with np.errstate(all="ignore"):
+            tensor = rotation @ tensor @ rotation.T
+            tensor = 0.5 * (tensor + tensor.T)
+    lacks = parts["inertia"] is not None and any(parts["inertia"].get(attribute) is None for attribute in _PRODUCTS)
+    return LinkElement(name, element, {"mass": mass, "com": frame[:3, 3], "inertia": tensor.tolist()}, lines, lacks)
+
+
+def _tensor(notes: Notes, item: str, element: Element) -> FloatArray:
+    """About the centre of mass, in the axes of the inertial frame (3, 3)."""
+    xx, yy, zz = (notes.number(item, element, attribute) for attribute in _MOMENTS)
+    xy, yz, xz = (notes.number(item, element, attribute, 0.0) for attribute in _PRODUCTS)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+MEANT = "; is {!r} meant?"
+TYPES: tuple[str, ...] = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating")
+
+TURNING = ("revolute", "continuous")
+SINGLE = ("revolute", "continuous", "prismatic")
+"""Joints with one coordinate."""
+
+AXIS = (1.0, 0.0, 0.0)
+"""Of a joint that does not say one: URDF's default."""
+
+
+@dataclass
+class JointElement:
+    """What a <joint> says.
+
+    Attributes
+    ----------
+    name, kind, parent, child : str
+        Its name, type, and the links that it joins.
+    element : Element
+        Where it stands.
+    before : ndarray (4, 4)
+        Its frame in the parent link.
+    axis : tuple of float
+        Direction in its own frame.
+    fields : dict
+        limits, speed_limit, effort_limit, motor and mimic of a `Link`, where the file says them.
+    lines : dict of str to int
+        Where each field is said.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    element: Element
+    before: Array
+    axis: tuple[float, ...] = AXIS
+    fields: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def line(self, name: str) -> int:
+        """The line of a field of the link that is made of it."""
+        return self.lines.get(name.split(".", maxsplit=1)[0], self.element.line)
+
+
+def read_joints(notes: Notes, robot: Element, links: Collection[str]) -> list[JointElement]:
+    """All joints that could be read; those whose links are not there are told and left out."""
+    lines: dict[str, int] = {}
+    found = []
+    for element in robot.all("joint"):
+        name = notes.word("a joint", element, "name")
+        if name is None:
+            continue
+        if name in lines:
+            notes.report(element.line, f"joint {name!r} stands twice, first in line {lines[name]}")
+            continue
+        lines[name] = element.line
+        made = _joint(notes, element, name, links)
+        if made is not None:
+            found.append(made)
+    _check_mimics(notes, found)
+    return found
+
+
+def _check_mimics(notes: Notes, joints: Sequence[JointElement]) -> None:
+    """Tell the joints that follow none or one without a coordinate; they are then left to move by themselves."""
+    kinds = {joint.name: joint.kind for joint in joints}
+    for joint in joints:
+        mimic = joint.fields.get("mimic")
+        if mimic is None or kinds.get(mimic.joint) in SINGLE:
+            continue
+        known = mimic.joint in kinds
+        why = (
+            f"that joint is {kinds[mimic.joint]}"
+            if known
+            else f"there is no such joint{notes.suggestion(mimic.joint, kinds, MEANT, joint.name)}"
+        )
+        notes.report(joint.line("mimic"), f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}")
+        del joint.fields["mimic"]
+
+
+def _joint(notes: Notes, element: Element, name: str, links: Collection[str]) -> JointElement | None:
+    item = f"joint {name!r}"
+    kind = notes.word(item, element, "type")
+    if kind is not None and kind not in TYPES:
+        notes.report(element.line, f"{item}: type is {kind!r}; expected {choices(TYPES)}")
+    ends = [_end(notes, item, element, tag, links) for tag in ("parent", "child")]
+    before = notes.frame(item, element)
+    parent, child = ends
+    if parent is None or child is None or kind not in TYPES:
+        return None
+    if parent == child:
+        notes.report(element.line, f"{item}: its parent and its child are the same link, {child!r}")
+        return None
+    made = JointElement(name, kind, parent, child, element, before)
+    if kind in (*SINGLE, "planar"):
+        _axis(notes, item, made)
+    if kind in SINGLE:
+        _limit(notes, item, made)
+        _dynamics(notes, item, made)
+        _mimic(notes, item, made)
+    return made
+
+
+def _end(notes: Notes, item: str, element: Element, tag: str, links: Collection[str]) -> str | None:
+    """The name of the link at one end of a joint."""
+    found = notes.only(item, element, tag)
+    if found is None:
+        notes.report(element.line, f"{item}: it has no <{tag}>")
+        return None
+    link = notes.word(item, found, "link")
+    if len(element.all(tag)) > 1:
+        return None
+    if link is not None and link not in links:
+        hint = notes.suggestion(link, links, MEANT)
+        notes.report(found.line, f"{item}: its {tag} is {link!r}, but there is no such link{hint}")
+        return None
+    return link
+
+
+def _axis(notes: Notes, item: str, made: JointElement) -> None:
+    element = notes.only(item, made.element, "axis")
+    if element is None:
+        return
+    made.lines["axis"] = element.line
+    axis = notes.vector(item, element, "xyz", AXIS)
+    if not any(axis):
+        notes.report(element.line, f"{item}: its axis is zero; expected a direction")
+        return
+    made.axis = axis
+
+
+def _limit(notes: Notes, item: str, made: JointElement) -> None:
+    """Limits, where there are any; a revolute or prismatic joint without them is told in a remark."""
+    element = notes.only(item, made.element, "limit")
+    if element is None:
+        if made.kind != "continuous":
+            notes.remark(made.element.line, f"{item} has no <limit>, which URDF asks for; it is read as unlimited")
+        return
+    made.lines |= dict.fromkeys(("limits", "speed_limit", "effort_limit"), element.line)
+    if made.kind != "continuous":
+        low, high = (notes.bound(item, element, end, 0.0) for end in ("lower", "upper"))
+        if element.get("lower") is None and element.get("upper") is None:
+            notes.remark(element.line, f"{item}: <limit> has no lower and no upper; by the rules of URDF both are 0")
+        if low > high and notes.swap_limits:
+            notes.remark(element.line, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
+            low, high = high, low
+        if low > high:
+            said = f"its limits are reversed: lower is {low!r}, upper is {high!r}; swap_limits=True exchanges them"
+            notes.report(element.line, f"{item}: {said}")
+        elif (low, high) != (-math.inf, math.inf):
+            made.fields["limits"] = (low, high)
+    for said, name in (("velocity", "speed_limit"), ("effort", "effort_limit")):
+        greatest = notes.bound(item, element, said, math.inf)
+        if greatest < 0:
+            notes.report(element.line, f"{item}: its {said} limit is {greatest!r}; expected a number >= 0")
+        elif greatest == 0:
+            notes.remark(element.line, f"{item}: its {said} limit is 0; it is read as none")
+        elif greatest < math.inf:
+            made.fields[name] = greatest
+
+
+def _dynamics(notes: Notes, item: str, made: JointElement) -> None:
+    """Damping and friction, at the joint: a motor with a direct drive and no inertia."""
+    element = notes.only(item, made.element, "dynamics")
+    if element is None:
+        return
+    made.lines["motor"] = element.line
+    said = {name: notes.number(item, element, name, 0.0) for name in ("damping", "friction")}
+    for name, value in said.items():
+        if value < 0:
+            notes.report(element.line, f"{item}: its {name} is {value!r}; expected a number >= 0")
+    if any(said.values()) and min(said.values()) >= 0:
+        made.fields["motor"] = Motor(viscous=said["damping"], coulomb=said["friction"])
+
+
+def _mimic(notes: Notes, item: str, made: JointElement) -> None:
+    element = notes.only(item, made.element, "mimic")
+    if element is None:
+        return
+    made.lines["mimic"] = element.line
+    joint = notes.word(item, element, "joint")
+    ratio, offset = notes.number(item, element, "multiplier", 1.0), notes.number(item, element, "offset", 0.0)
+    if joint is None:
+        return
+    mimic, wrong = attempt(item, lambda: Mimic(joint, ratio, offset))
+    for problem in wrong:
+        notes.tell(element.line, problem)
+    if mimic is not None:
+        made.fields["mimic"] = mimic

@@ -1,0 +1,257 @@
+"""Schemas of tables in files: fields with kind, unit, default and meaning, from which a table is read, checked and written.
+
+A `Schema` is declared once for each table of a format. `TableReader` reads a table by it and gathers every mistake with its
+line; `pairs` writes the fields that differ from their defaults, so that reading gives back the same bits; `document` makes
+the table of the documentation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import FileProblem, Problem, choices, members, shown, suggestion
+from linkwise.files.kinds import Kind
+from linkwise.files.report import attempt
+from linkwise.files.toml_text import Place, line_of
+from linkwise.model.validation import TURN
+
+IN_SI = 'lengths are in m, masses in kg; angles alone may be in degrees, with angles = "deg"'
+HINTS = dict.fromkeys(("length", "lengths", "unit", "units"), IN_SI)
+"""What a message says of an unknown key in the place of a suggestion."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A key of a table.
+
+    Attributes
+    ----------
+    name : str
+        The key; a written object has an attribute of this name.
+    kind : Kind or Schema
+        Kind of its value.
+    unit : str
+        SI unit; one that begins with ``rad`` may be in degrees in a file, ``"rad or m"`` where the joint turns.
+    default : object
+        Not written where the value has the same bits; None for a key that is always written.
+    doc : str
+        Meaning, for messages and the documentation.
+    required : bool
+        Whether a table must have it.
+    turn : bool
+        Whether it is a constant angle, of a turn at most.
+    hint : str
+        Added to the message where a text stands in the place of a number.
+    """
+
+    name: str
+    kind: Kind | Schema
+    unit: str = ""
+    default: Any = None
+    doc: str = ""
+    required: bool = False
+    turn: bool = False
+    hint: str = ""
+
+
+class Schema:
+    """A table: its fields, and the class of what it describes.
+
+    Parameters
+    ----------
+    *fields : Field
+        In the order in which they are written.
+    make : callable, optional
+        What a nested table is built with, from the values by name.
+    together : sequence of str
+        Fields without one of which, wrongly given, the others mean nothing.
+    values : callable, optional
+        The values of an object by name; its attributes if left out.
+    """
+
+    expected = "a table"
+
+    def __init__(
+        self,
+        *fields: Field,
+        make: Callable[..., Any] | None = None,
+        together: Sequence[str] = (),
+        values: Callable[[Any], Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.fields = {field.name: field for field in fields}
+        self.make, self.together, self.values = make, together, values
+        self.required = [field for field in fields if field.required]
+
+    def parse(self, raw: Any) -> Any:
+        """The table itself: `TableReader` reads what is in it."""
+        return raw if isinstance(raw, dict) else None
+
+    def write(self, value: Any) -> str:
+        """The value as an inline table."""
+        return "{" + ", ".join(f"{key} = {written}" for key, written in pairs(self, value)) + "}"
+
+
+def pairs(schema: Schema, source: Any) -> Iterator[tuple[str, str]]:
+    """The keys and texts of an object's fields, or of a mapping's, that differ from their defaults."""
+    values = schema.values(source) if schema.values else source
+    get = values.get if isinstance(values, Mapping) else lambda name: getattr(values, name, None)
+    for field in schema.fields.values():
+        value = get(field.name)
+        if value is not None and (field.default is None or not same(value, field.default)):
+            yield field.name, field.kind.write(value)
+
+
+def table(header: str, schema: Schema, source: Any) -> Iterator[str]:
+    """The lines of a table; none where it has no keys, except an item of an array of tables."""
+    written = list(lines(schema, source))
+    if written or header.startswith("[["):
+        yield f"\n{header}\n"
+        yield from written
+
+
+def lines(schema: Schema, source: Any) -> Iterator[str]:
+    """The lines of an object's fields that differ from their defaults."""
+    return (f"{key} = {written}\n" for key, written in pairs(schema, source))
+
+
+def same(value: Any, default: Any) -> bool:
+    """Whether a value is the default to the last bit, the sign of zero included."""
+    if isinstance(default, (str, bool)):
+        return bool(value == default)
+    return np.asarray(value, dtype=np.float64).tobytes() == np.asarray(default, dtype=np.float64).tobytes()
+
+
+def document(schemas: Mapping[str, Schema]) -> str:
+    """The keys of a format in Markdown: a row for each field of each table."""
+    lines = ["| table | key | value | unit | meaning |", "|---|---|---|---|---|"]
+    for name, schema in schemas.items():
+        for k, field in enumerate(schema.fields.values()):
+            doc = field.doc + (" (required)" if field.required else "")
+            lines.append(f"| {name if k == 0 else ''} | `{field.name}` | {field.kind.expected} | {field.unit} | {doc} |")
+    return "\n".join(lines) + "\n"
+
+
+class TableReader:
+    """Reads tables by their schemas; gathers every mistake with its line.
+
+    Parameters
+    ----------
+    lines : dict
+        The line of each place, see `linkwise.files.toml_text.toml_lines`.
+
+    Attributes
+    ----------
+    degrees : bool
+        Whether the file's angles are in degrees.
+    joint : str
+        Kind of the joint of the table that is read now: decides what ``"rad or m"`` is.
+    """
+
+    def __init__(self, lines: dict[Place, int]) -> None:
+        self.lines = lines
+        self.problems: list[FileProblem] = []
+        self.degrees = False
+        self.joint = ""
+
+    def report(self, place: Place, message: str) -> None:
+        """Note a problem of the key or table at a place."""
+        self.problems.append(FileProblem(line_of(self.lines, place), message))
+
+    def table(self, item: str, place: Place, raw: Any, schema: Schema) -> dict[str, Any]:
+        """The values of the keys that hold the right kind of thing, in SI units; the others are reported."""
+        if not isinstance(raw, dict):
+            self.report(place, f"{item} is {shown(raw)}; expected a table with {members(schema.fields)}")
+            return {}
+        values = {}
+        for key, value in raw.items():
+            field = schema.fields.get(key)
+            if field is None:
+                self.report((*place, key), unknown_key(item or "the file", key, schema.fields))
+                continue
+            parsed = self._value(f"{item}: {key}" if item else key, (*place, key), value, field)
+            if parsed is not None:
+                values[key] = parsed
+        lacking = [field.name for field in schema.required if field.name not in raw]
+        if lacking:
+            names = [field.name for field in schema.required]
+            expected = f"{names[0]} = {schema.required[0].doc}" if len(names) == 1 else _listed(names)
+            self.report(place, f"{item} has no {lacking[0] if len(names) == 1 else choices(lacking)}; expected {expected}")
+        return values
+
+    def build(self, item: str, place: Place, raw: Any, schema: Schema) -> Any:
+        """What a table describes; None where it cannot be built, which is reported."""
+        values = self.table(item, place, raw, schema)
+        incomplete = not isinstance(raw, dict) or any(field.name not in values for field in schema.required)
+        if incomplete or schema.make is None or any(key in raw and key not in values for key in schema.together):
+            return None
+        built, problems = attempt(item, lambda: schema.make(**values))  # type: ignore[misc]
+        self.tell(place, [replace(problem, item=item) for problem in problems])
+        return built
+
+    def tell(self, place: Place, problems: Iterable[Problem]) -> None:
+        """Note problems of the model, at the lines of their fields."""
+        for problem in problems:
+            message = str(problem).replace("physical=False accepts", "physical = false accepts")
+            message = message.replace("Mechanism(motors=...)", "a [[motor]] table")
+            self.report((*place, *problem.field.split(".")), message)
+
+    def angle(self, value: Any, unit: str = "rad") -> Any:
+        """A number or a list of numbers in SI: an angle is converted where the file is in degrees."""
+        if not self._is_angle(unit) or not self.degrees:
+            return value
+        return [math.radians(number) for number in value] if isinstance(value, list) else math.radians(value)
+
+    def check_format(self, document: Mapping[str, Any], expected: str) -> None:
+        """Report a missing or another format."""
+        if "format" not in document:
+            self.report((), f"there is no format; expected format = {expected!r}")
+        elif isinstance(document["format"], str) and document["format"] != expected:
+            self.report(("format",), f"format is {shown(document['format'])}; this version reads {expected!r}")
+
+    def _is_angle(self, unit: str) -> bool:
+        return unit.startswith("rad") and (" or " not in unit or self.joint != "prismatic")
+
+    def _value(self, item: str, place: Place, raw: Any, field: Field) -> Any:
+        if isinstance(field.kind, Schema):
+            read = self.build if field.kind.make else self.table
+            return read(item, place, raw, field.kind)
+        value = field.kind.parse(raw)
+        if value is None:
+            hint = field.hint if isinstance(raw, str) else ""
+            self.report(place, f"{item} is {shown(raw)}; expected {field.kind.expected}{hint}")
+            return None
+        if field.turn and (field.unit == "rad" or self.joint == "revolute"):
+            most, unit = (math.degrees(TURN), "degrees") if self.degrees else (TURN, "rad")
+            if abs(value) > most:
+                hint = "" if self.degrees else '; if these are degrees, write angles = "deg" before the first table'
+                self.report(place, f"{item} is {value:g} {unit}, more than a turn{hint}")
+                return 0.0
+        return self.angle(value, field.unit)
+
+
+def named(kind: str, k: int, raw: Any) -> str:
+    """How messages call the k-th table of an array: by its name, else by its number from 1."""
+    name = raw.get("name") if isinstance(raw, dict) else None
+    return f"{kind} {name!r}" if isinstance(name, str) and name else f"{kind} {k + 1}"
+
+
+def unknown_key(item: str, key: str, keys: Iterable[str]) -> str:
+    """The message for a key that is not one of those that there are.
+
+    Examples
+    --------
+    >>> unknown_key("link 'arm'", "mas", ["mass", "com"])
+    "link 'arm' has no key 'mas' (did you mean 'mass'?); the keys are 'mass' and 'com'"
+    """
+    if key in HINTS:
+        return f"{item} has no key {shown(key)}: {HINTS[key]}"
+    return f"{item} has no key {shown(key)}{suggestion(key[:40], keys)}; the keys are {members(keys)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"

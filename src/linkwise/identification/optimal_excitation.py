@@ -1,0 +1,348 @@
+"""The motion from which parameters are found best: a finite Fourier series, optimised within the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.dynamics import parameter_names
+from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.identification.condition import CRITERIA, condition_numbers, criterion_loss
+from linkwise.identification.fourier import GRID, SHARP, FourierFamily, FourierSeries, basis, grid
+from linkwise.identification.parameters import symbol, unknowns
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import generator, numbers
+from linkwise.trajectory.trajectory import Trajectory
+from linkwise.trajectory.validation import count, flag, positive, scalar
+
+CANDIDATES = 100
+"""Random motions from which the best are taken."""
+
+SAMPLES = 501
+"""Instants of the result unless it is said."""
+
+
+ENOUGH, HALVINGS = 1e-4, 20
+"""A step of the minimiser must bring this share of what the slope promises; it is halved so often."""
+
+RATE = 20
+"""Samples of the regressor for each harmonic."""
+
+STEP = 1e-6
+"""Of the finite differences of the regressor, whose error of 1e-6 an optimisation does not feel."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExcitingTrajectory(Trajectory):
+    """A `Trajectory`, and how well it tells the base parameters apart.
+
+    Attributes
+    ----------
+    condition : float
+        Condition number of the base regressor over one period, its columns scaled to length one.
+    random_condition : float
+        That of the best of the random motions from which the optimisation began.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.identification import exciting_trajectory
+    >>> made = exciting_trajectory(robots.planar_2r(), 5.0, harmonics=3, speed=2.0, acceleration=6.0, steps=30)
+    >>> made.t.shape, made.condition < 100
+    ((501,), True)
+    """
+
+    condition: float = np.nan
+    random_condition: float = np.nan
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, condition number {self.condition:.3g}, at random {self.random_condition:.3g}>"
+
+
+def exciting_trajectory(
+    mech: Tree,
+    duration: float,
+    harmonics: int = 5,
+    *,
+    limits: npt.ArrayLike | None = None,
+    speed: npt.ArrayLike | None = None,
+    acceleration: npt.ArrayLike | None = None,
+    criterion: str = "determinant",
+    effort_std: npt.ArrayLike | None = None,
+    known: str | Iterable[str] = (),
+    rest: bool = True,
+    allowed: Callable[[FloatArray], Any] | None = None,
+    samples: int | None = None,
+    starts: int = 2,
+    steps: int = 100,
+    seed: int = 0,
+) -> ExcitingTrajectory:
+    """Find a periodic motion within limits from which the base parameters are found best.
+
+    Joints move by finite Fourier series (J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans.
+    Robotics and Automation 13(5), 1997). Limits hold at all times, not only at the samples. The same seed gives the same
+    motion on the same machine.
+
+    Parameters
+    ----------
+    mech : Mechanism
+        With a fixed base. Its geometry counts, not its masses.
+    duration : float
+        The period, s.
+    harmonics : int
+        H: the fastest part of the motion has H / duration Hz.
+    limits : (n, 2) array_like, optional
+        Least and greatest coordinates, rad or m: ``mech.limits`` unless given. A joint that turns without limits stays
+        within half a turn to either side.
+    speed, acceleration : float or (n,) array_like, optional
+        Greatest speed, rad/s or m/s, and acceleration.
+    criterion : {"determinant", "condition"}
+        What becomes small: -log det of the normal equations of the base regressor, which is the volume of uncertainty; or
+        its condition number with columns scaled to length one, which does not ask how large their effects are.
+    effort_std : float or (nv,) array_like, optional
+        Standard deviation of the measured efforts, by which the rows of each joint are divided; equal unless given.
+    known : str or sequence of str
+        Parameters that are not to be found, as in `identify`.
+    rest : bool
+        Whether the motion begins and ends at rest (speed and acceleration zero).
+    allowed : callable, optional
+        Takes coordinates (K, n) and says for each whether the mechanism may be there (K,), as bool: the workspace. It
+        is asked at 32 H instants a period.
+    samples : int, optional
+        Instants of the result, both ends included; 501 unless given. ``at`` gives any others, exactly.
+    starts, steps : int
+        From how many of 100 random motions the optimisation begins, and how many steps it takes at most from each.
+    seed : int
+        Of the random motions.
+
+    Returns
+    -------
+    ExcitingTrajectory
+        A trajectory whose `condition` is the condition number of the base regressor over the period, columns scaled;
+        `random_condition` is that of the best of the random motions.
+
+    Raises
+    ------
+    ArgumentError
+        Where an argument does not fit; where no random motion tells all parameters apart, or none is allowed.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> exciting_trajectory(robots.planar_2r(), 5.0, harmonics=3, speed=2.0, acceleration=6.0, steps=30)
+    <Trajectory: 501 instants from 0 to 5 s, 2 joints, condition number ..., at random ...>
+    """
+    mech.require_numbers("exciting_trajectory")
+    if not mech.n:
+        raise ArgumentError(f"{mech.name!r} has no joints, and so nothing that could be excited")
+    if mech.floating:
+        raise ArgumentError(f"{mech.name!r} has a floating base, which no joint motion prescribes; expected a fixed base")
+    if criterion not in CRITERIA:
+        raise ArgumentError(f"criterion is {criterion!r}; expected {choices(CRITERIA)}")
+    period, instants = scalar("duration", duration), count(SAMPLES if samples is None else samples)
+    rest = flag("rest", rest)
+    _whole(harmonics=(harmonics, 2 if rest else 1), starts=(starts, 1), steps=(steps, 0))
+    low, high = _limits(mech, limits).T
+    qd_max, qdd_max = _each(mech, "speed", speed, np.inf), _each(mech, "acceleration", acceleration, np.inf)
+    scatter = _each(mech, "effort_std", effort_std, 1.0)
+    family = FourierFamily(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), qd_max, qdd_max, rest)
+    task = Excitation(mech, unknowns(mech, known).base.columns, family, criterion, scatter, allowed)
+    best, random_condition = _search(task, starts, steps, generator("seed", seed))
+    series = family.series(best)
+    t = np.linspace(0.0, period, instants)
+    return ExcitingTrajectory(
+        t,
+        *series(t),
+        names=mech.names,
+        slides=mech.slides,
+        evaluate=series,
+        condition=task.condition(series),
+        random_condition=random_condition,
+    )
+
+
+def _search(task: Excitation, starts: int, steps: int, rng: np.random.Generator) -> tuple[FloatArray, float]:
+    """The numbers of the best motion found, and the condition number of the best of the random ones."""
+    drawn = [task.drawn(rng) for _ in range(CANDIDATES)]
+    rated = [(task.rating(numbers), k) for k, numbers in enumerate(drawn)]
+    best = sorted(pair for pair in rated if np.isfinite(pair[0]))
+    if not best:
+        reason = "tells the base parameters apart" + (" and stays where allowed() says so" if task.allowed else "")
+        raise ArgumentError(f"none of {CANDIDATES} random motions {reason}; try more harmonics, wider limits or known=(...)")
+    first = drawn[best[0][1]]
+    ends = [descend(task.sloped, drawn[k].ravel(), steps).reshape(first.shape) for _, k in best[:starts]]
+    return min([first, *ends], key=task.rating), task.condition(task.family.series(first))
+
+
+def _each(mech: Tree, field: str, value: Any, default: float) -> FloatArray:
+    """A positive number for each joint (n,)."""
+    return np.broadcast_to(np.asarray(default if value is None else positive(field, value, mech.n)), mech.n)
+
+
+def _whole(**arguments: tuple[Any, int]) -> None:
+    for field, (value, least) in arguments.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise ArgumentError(f"{field} is {value!r}; expected a whole number from {least}")
+
+
+def _limits(mech: Tree, limits: Any) -> FloatArray:
+    """Finite position limits (n, 2)."""
+    expected = f"({mech.n}, 2): least and greatest of each joint"
+    bounds = numbers("limits", mech.limits if limits is None else limits, expected, finite=False)
+    if bounds.shape != (mech.n, 2) or not np.all(bounds[:, 0] < bounds[:, 1]):
+        raise ArgumentError(f"limits is {shown(limits)}; expected {expected}")
+    each = zip(mech.names, mech.slides, bounds, strict=True)
+    open_ended = [name for name, slides, row in each if slides and np.any(np.isinf(row))]
+    if open_ended:
+        raise ArgumentError(f"no limits of sliding joints: {members(open_ended)}; expected limits=(n, 2), finite for them")
+    low, high = bounds.T
+    low = np.where(np.isinf(low), np.where(np.isinf(high), -np.pi, high - 2.0 * np.pi), low)
+    return np.stack([low, np.where(np.isinf(high), low + 2.0 * np.pi, high)], axis=1)
+
+
+def descend(
+    function: Callable[[FloatArray], tuple[float, FloatArray]], x: FloatArray, steps: int, settled: float = 1e-5
+) -> FloatArray:
+    """Return where the least value is that is found from x (m,) on; stops when ten steps bring less than `settled`.
+
+    BFGS with backtracking (J. Nocedal, S. J. Wright, *Numerical Optimization*, 2006, algorithm 6.1), which serves for
+    functions with kinks too (A. S. Lewis, M. L. Overton, "Nonsmooth optimization via quasi-Newton methods", 2013).
+    """
+    value, slope = function(x)
+    inverse = np.eye(x.size) / max(float(np.linalg.norm(slope)), 1e-300)
+    past = [value]
+    for _ in range(steps):
+        direction = -inverse @ slope
+        fall = float(slope @ direction)
+        if not fall < 0:
+            break
+        for halved in range(HALVINGS):
+            step = direction * 0.5**halved
+            new_value, new_slope = function(x + step)
+            if new_value <= value + ENOUGH * 0.5**halved * fall:
+                break
+        else:
+            break
+        change = new_slope - slope
+        x, value, slope = x + step, new_value, new_slope
+        inverse = _updated(inverse, step, change)
+        past.append(value)
+        if len(past) > 10 and past[-11] - value < settled:
+            break
+    return x
+
+
+def _updated(inverse: FloatArray, step: FloatArray, change: FloatArray) -> FloatArray:
+    """The BFGS update of the inverse of the second derivatives."""
+    bend = float(step @ change)
+    if bend <= 1e-12 * float(np.linalg.norm(step) * np.linalg.norm(change)):
+        return inverse
+    part = np.eye(step.size) - np.outer(step, change) / bend
+    return np.asarray(part @ inverse @ part.T + np.outer(step, step) / bend)
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation:
+    """What is to become small.
+
+    Attributes
+    ----------
+    tree : Tree
+        With n joints.
+    columns : ndarray (b,)
+        Of the regressor: the base parameters' own.
+    family : FourierFamily
+        The motions.
+    criterion : str
+        One of `linkwise.identification.condition.CRITERIA`.
+    effort_std : ndarray (n,)
+        What each joint's rows are divided by.
+    allowed : callable or None
+        Takes q (K, n), says whether the mechanism may be there (K,).
+    """
+
+    tree: Tree
+    columns: npt.NDArray[np.int64]
+    family: FourierFamily
+    criterion: str
+    effort_std: FloatArray
+    allowed: Callable[[FloatArray], Any] | None
+
+    @cached_property
+    def times(self) -> FloatArray:
+        """Even instants of one period (K,)."""
+        count = max(RATE * self.family.harmonics, -(-2 * len(self.columns) // self.tree.n))
+        return grid(self.family.period, count)
+
+    @cached_property
+    def smooth(self) -> npt.NDArray[np.bool_]:
+        """Columns (b,) that change steadily: not those of Coulomb friction, which jump."""
+        names = parameter_names(self.tree)
+        return np.array([not symbol(names[c]).startswith("Tc") for c in self.columns])
+
+    def drawn(self, rng: np.random.Generator) -> FloatArray:
+        """Numbers (n, m + 2) of a random motion: one that fills its limits, or of any size where not all is allowed."""
+        values = rng.normal(size=(self.tree.n, self.family.numbers))
+        values[:, -2] = rng.uniform(-4.0, 4.0) if self.allowed else 4.0
+        values[:, -1] *= 0.5
+        return values
+
+    def rating(self, numbers: FloatArray) -> float:
+        """The criterion of the exact motion of some numbers."""
+        series = self.family.series(numbers)
+        return criterion_loss(self._table(*series(self.times)), self.criterion)[0] if self._may(series) else np.inf
+
+    def condition(self, series: FourierSeries) -> float:
+        """Condition number with scaled columns of a motion."""
+        return condition_numbers(self._table(*series(self.times)))[0]
+
+    def sloped(self, flat: FloatArray) -> tuple[float, FloatArray]:
+        """The criterion of the smooth motion of some numbers, in a row, and its slope by them."""
+        numbers = flat.reshape(self.tree.n, -1)
+        series = self.family.series(numbers, SHARP)
+        state = series(self.times)
+        table = self._table(*state)
+        value, slope = criterion_loss(table, self.criterion)
+        if not np.isfinite(value) or not self._may(series):
+            return np.inf, np.zeros_like(flat)
+        by_state = self._pulled(state, table, slope * self.smooth)
+        parts = basis(self.times, self.family.period, self.family.harmonics)
+        by_coefficients = np.einsum("kti,ktm->im", by_state, parts)
+        return value, self.family.pull_back(numbers, by_state[0].sum(axis=0), by_coefficients).ravel()
+
+    def _may(self, series: FourierSeries) -> bool:
+        """Whether a motion stays where it may."""
+        if self.allowed is None:
+            return True
+        count = GRID * self.family.harmonics
+        q = series(grid(self.family.period, count))[0]
+        answer = np.asarray(self.allowed(q))
+        if answer.shape != (count,) or answer.dtype != bool:
+            raise ArgumentError(
+                f"allowed returned {answer.dtype} of the shape {answer.shape} for q {q.shape}; expected bool ({count},)"
+            )
+        return bool(answer.all())
+
+    def _table(self, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
+        """Weighted rows (..., K n, b) of the base regressor."""
+        rows = kernel_of(self.tree, "regressor", None, {})(q, qd, qdd)[..., self.columns] / self.effort_std[:, None]
+        return np.asarray(rows.reshape(*rows.shape[:-3], -1, rows.shape[-1]))
+
+    def _pulled(self, state: tuple[FloatArray, ...], table: FloatArray, slope: FloatArray) -> FloatArray:
+        """The slope (3, K, n) by q, qd and qdd at the instants, from that by the table."""
+        slopes = np.empty((3, *state[0].shape))
+        for k in range(3):
+            for i in range(self.tree.n):
+                shifted = list(state)
+                shifted[k] = state[k].copy()
+                shifted[k][:, i] += STEP
+                change = (self._table(*shifted) - table) * slope
+                slopes[k, :, i] = change.reshape(len(self.times), -1).sum(axis=1) / STEP
+        return slopes

@@ -1,0 +1,117 @@
+"""`Unknowns`: the base parameters that are left when some parameters are known already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.dynamics import parameter_names, parameter_values
+from linkwise.dynamics.base_parameters.base_parameters import (
+    INDEPENDENT,
+    BaseParameters,
+    base_parameters,
+    combination_name,
+)
+from linkwise.errors import ArgumentError, choices
+from linkwise.model.parameters import LINK, MOTOR
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+GROUPS = {"friction": ("B", "Tc+", "Tc-"), "rotors": ("Jm",)}
+"""Words for several kinds of parameters."""
+
+REGROUPED = "R"
+"""Stands behind a parameter that others are grouped with (W. Khalil, E. Dombre, 2002, section 9.4)."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """The base parameters to be found, and what is known beside them.
+
+    Attributes
+    ----------
+    base : BaseParameters
+        The b combinations of the parameters that are not known; `matrix` is zero at the others.
+    labels : tuple of str
+        A short name of each (b,): that of its own parameter, with an R where others are grouped with it.
+    known : ndarray (P,)
+        The parameters that are known, zero elsewhere.
+    """
+
+    base: BaseParameters
+    labels: tuple[str, ...]
+    known: FloatArray
+
+
+def unknowns(mechanism: Tree, known: str | Iterable[str]) -> Unknowns:
+    """Find the base parameters of a mechanism of which some parameters are known; see `identify` for `known`."""
+    names, values = parameter_names(mechanism), parameter_values(mechanism)
+    base = base_parameters(mechanism, resting=False)
+    fixed = np.array([name in _named(names, known) for name in names], dtype=bool)
+    if np.any(fixed):
+        base = _without(base, fixed, names, values)
+    several = np.count_nonzero(base.matrix, axis=1) > 1
+    labels = [names[c] + REGROUPED * int(more) for c, more in zip(base.columns, several, strict=True)]
+    return Unknowns(base, tuple(labels), np.where(fixed, values, 0.0))
+
+
+def symbol(name: str) -> str:
+    """Return the kind of a parameter: ``"XX"`` of ``"XX2"``."""
+    return name.rstrip("0123456789'")
+
+
+def _named(names: tuple[str, ...], known: str | Iterable[str]) -> set[str]:
+    """The parameters that some words mean."""
+    selected: set[str] = set()
+    for word in (known,) if isinstance(known, str) else tuple(known):
+        kinds = GROUPS.get(word, (word,))
+        meant = [name for name in names if name == word or symbol(name) in kinds]
+        if not meant and word not in {*GROUPS, *LINK, *MOTOR}:
+            raise ArgumentError(
+                f"known names {word!r}; expected {choices(GROUPS)}, a kind such as 'M' or 'Tc+', or parameters of "
+                f"mech.parameter_names, {names[0]!r} to {names[-1]!r}"
+            )
+        selected.update(meant)
+    return selected
+
+
+def _without(base: BaseParameters, fixed: Flags, names: tuple[str, ...], values: FloatArray) -> BaseParameters:
+    """The base parameters of those that are not fixed: a smaller set of columns spans what is left."""
+    left = np.where(fixed, 0.0, base.matrix)
+    own = [int(c) for c in base.columns if not fixed[c]]
+    order = [*own, *(int(c) for c in np.flatnonzero(left.any(axis=0)) if c not in own)]
+    kept = own + [c for c in independent_columns(left, order) if c not in own]
+    columns = np.array(sorted(kept), dtype=np.int64)
+    matrix = _tidy(np.linalg.lstsq(left[:, columns], left, rcond=None)[0]) if len(columns) else np.zeros((0, len(names)))
+    return BaseParameters(
+        tuple(combination_name(row, column, names) for row, column in zip(matrix, columns, strict=True)),
+        matrix @ values,
+        columns,
+        matrix,
+        tuple(name for name, there in zip(names, np.any(matrix, axis=0).tolist(), strict=True) if not there),
+    )
+
+
+def _tidy(matrix: FloatArray) -> FloatArray:
+    """The same numbers, those that are whole but for rounding made whole."""
+    near = np.round(matrix)
+    return np.asarray(np.where(np.abs(matrix - near) < 1e-9, near, matrix))
+
+
+def independent_columns(table: FloatArray, order: Iterable[int]) -> list[int]:
+    """The columns of a table, in an order, that do not depend on those before them (Gram and Schmidt)."""
+    kept, span = [], np.zeros((len(table), 0))
+    for c in order:
+        column = table[:, c] / np.linalg.norm(table[:, c])
+        for _ in range(2):  # once more for the rounding
+            column = column - span @ (span.T @ column)
+        size = float(np.linalg.norm(column))
+        if size > INDEPENDENT:
+            kept.append(c)
+            span = np.concatenate([span, column[:, None] / size], axis=1)
+    return kept

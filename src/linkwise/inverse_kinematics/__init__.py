@@ -1,0 +1,21 @@
+"""Inverse kinematics: joint coordinates for poses, in closed form and by iteration, and joint velocities for velocities."""
+
+from linkwise.inverse_kinematics.closed_form import ClosedForm as ClosedForm
+from linkwise.inverse_kinematics.closed_form import NoClosedFormError as NoClosedFormError
+from linkwise.inverse_kinematics.closed_form import Solutions as Solutions
+from linkwise.inverse_kinematics.closed_form import all_inverse_kinematics as all_inverse_kinematics
+from linkwise.inverse_kinematics.closed_form import closed_form as closed_form
+from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
+from linkwise.inverse_kinematics.multi_start import all_solutions as all_solutions
+from linkwise.inverse_kinematics.multi_start import numeric_solutions as numeric_solutions
+from linkwise.inverse_kinematics.newton_raphson import newton_raphson as newton_raphson
+from linkwise.inverse_kinematics.steepest_descent import steepest_descent as steepest_descent
+from linkwise.inverse_kinematics.velocity import RATE_REASONS as RATE_REASONS
+from linkwise.inverse_kinematics.velocity import Followed as Followed
+from linkwise.inverse_kinematics.velocity import RateSolution as RateSolution
+from linkwise.inverse_kinematics.velocity import follow as follow
+from linkwise.inverse_kinematics.velocity import joint_accelerations as joint_accelerations
+from linkwise.inverse_kinematics.velocity import joint_speeds as joint_speeds
+from linkwise.inverse_kinematics.velocity import manipulability_gradient as manipulability_gradient
+from linkwise.inverse_kinematics.velocity import speed_step as speed_step
+from linkwise.inverse_kinematics.velocity import towards_middle as towards_middle

@@ -1,0 +1,302 @@
+"""What a closed form sees of a mechanism: the joint axes from the base to one frame, in one reference position.
+
+A chain is a product of exponentials (R. W. Brockett, "Robotic manipulators and the product of exponentials formula", 1984):
+pose = E_1(t_1) ... E_m(t_m) home = D home, where E_i turns about, or slides along, the line of axis i as it lies in the
+reference position. Which convention the links were described in does not matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from linkwise.kinematics.forward_kinematics import frame_of
+from linkwise.model.body import Body
+from linkwise.model.body_tree import cleaned, moving_bodies
+from linkwise.model.coupling import coupling
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.transform import inverse
+
+TOLERANCE = 1e-5
+"""Axes count as parallel up to this angle (rad), as meeting up to this share of the chain's size: a right angle is often
+written as 1.5708. What is then solved is the neighbouring chain in which they are; the answers are refined on the true one,
+and checked there."""
+
+EXACT = 1e-13
+"""Up to here, in the same measure, the neighbouring chain is the true one to rounding, and nothing needs refining."""
+
+
+@dataclass(frozen=True, eq=False)
+class AxisChain:
+    """Joint axes from the base to a frame. All lengths in m, directions of unit length, in the axes of `frame`.
+
+    Attributes
+    ----------
+    axes : ndarray (m, 3)
+        Direction of each joint's axis in the reference position, the joint nearest to the base first.
+    points : ndarray (m, 3)
+        A point on each axis there.
+    slides : tuple of bool
+        Which joints are prismatic; the others are revolute.
+    home : ndarray (4, 4)
+        Pose of the end frame in the reference position.
+    frame : ndarray (4, 4)
+        T_world_chain: where the axes in which all this is written stand in the world.
+    coordinates : tuple of int
+        Which coordinate of the mechanism moves each joint.
+    ratios, shifts : ndarray (m,)
+        What the exponentials take is ``ratios * q[coordinates] + shifts``.
+    size : float
+        A length (m) that lengths are compared with.
+    misfit : float
+        How far the true chain is from this one, where special positions of axes have been made exact (rad, or shares of the
+        chain's size).
+    """
+
+    axes: FloatArray
+    points: FloatArray
+    slides: tuple[bool, ...]
+    home: FloatArray
+    frame: FloatArray
+    coordinates: tuple[int, ...]
+    ratios: FloatArray
+    shifts: FloatArray
+    size: float
+    misfit: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.slides)
+
+    def displacement(self, pose: Array) -> Array:
+        """E_1(t_1) ... E_m(t_m) (4, 4) for a pose (4, 4) of scalars of the end frame in the world."""
+        return np.asarray(inverse(self.frame) @ pose @ inverse(self.home))
+
+    def reversed(self) -> AxisChain:
+        """The chain read from its end: its displacement is the inverse, its joints come in the other order.
+
+        D^-1 = E_m(-t_m) ... E_1(-t_1), and turning each axis round makes of -t again t: the same numbers solve both.
+        """
+        order = slice(None, None, -1)
+        return replace(
+            self,
+            axes=-self.axes[order] + 0.0,
+            points=self.points[order],
+            slides=self.slides[order],
+            home=np.eye(4),
+            frame=np.eye(4),
+            coordinates=self.coordinates[order],
+            ratios=self.ratios[order],
+            shifts=self.shifts[order],
+        )
+
+
+def chain_of(tree: Tree, link: int | str = -1) -> tuple[AxisChain | None, str]:
+    """The chain from the base to a frame, or None and why there is none.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism; joints beside the way to the frame do not matter.
+    link : int or str
+        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no such link.
+    """
+    if tree.floating:
+        return None, "the base floats"
+    if tree.loops:
+        return None, "the mechanism has closed loops"
+    how = coupling(tree) if tree.coupled else None
+    free = tree if how is None else how.uncoupled
+    made = moving_bodies(free)
+    body, end = frame_of(free, made, link)
+    path = made.path(body)
+    if not path:
+        return None, "no joint moves this frame"
+    bodies = [made.bodies[k] for k in path]
+    if any(b.turns and b.slides for b in bodies):
+        return None, "a screw joint is among the joints"
+    spread = np.eye(tree.n) if how is None else how.spread
+    shift = np.zeros(free.n) if how is None else how.shift
+    rows = [b.position for b in bodies]
+    columns = [np.flatnonzero(spread[row]) for row in rows]
+    if any(len(found) != 1 for found in columns) or len({int(found[0]) for found in columns}) < len(rows):
+        return None, "joints on the way to this frame follow each other"
+    coordinates = tuple(int(found[0]) for found in columns)
+    ratios = np.array([spread[row, k] for row, k in zip(rows, coordinates, strict=True)])
+    shifts = np.array([shift[row] + b.angle for row, b in zip(rows, bodies, strict=True)])
+    return _written(bodies, end, coordinates, ratios, shifts), ""
+
+
+def _written(
+    bodies: list[Body], end: FloatArray, coordinates: tuple[int, ...], ratios: FloatArray, shifts: FloatArray
+) -> AxisChain:
+    """The chain of bodies one after the other, in the axes in which the first joint turns about z through the origin."""
+    pose, axes, points = np.eye(4), [], []
+    for k, body in enumerate(bodies):
+        pose = cleaned(pose @ body.placement) if k else pose
+        axes.append(pose[:3, 2].copy())
+        points.append(pose[:3, 3].copy())
+    slides = tuple(body.slides for body in bodies)
+    home, frame = cleaned(pose @ end), bodies[0].placement
+    ends = np.vstack([*points, home[:3, 3]])
+    size = float(np.linalg.norm(ends[:, None] - ends[None], axis=-1).max()) or 1.0
+    return AxisChain(tidy(np.array(axes)), tidy(np.array(points)), slides, home, frame, coordinates, ratios, shifts, size)
+
+
+def tidy(values: FloatArray) -> FloatArray:
+    """The same with rounding of exact zeros taken off, relative to the greatest element, and of exact ones."""
+    made = np.array(values, dtype=float)
+    made[np.abs(made) < 1e-15 * max(1.0, float(np.abs(made).max(initial=0.0)))] = 0.0
+    near = np.abs(np.abs(made) - 1.0) < 1e-15
+    made[near] = np.round(made[near])
+    return made
+
+
+def angle(chain: AxisChain, i: int, j: int) -> float:
+    """The angle between two axes as lines (rad), 0 to pi/2."""
+    a, b = chain.axes[i], chain.axes[j]
+    return math.atan2(float(np.linalg.norm(np.cross(a, b))), abs(float(a @ b)))
+
+
+def distance(chain: AxisChain, i: int, j: int) -> float:
+    """The distance between two axes as lines (m)."""
+    a, b, way = chain.axes[i], chain.axes[j], chain.points[j] - chain.points[i]
+    normal = np.cross(a, b)
+    size = float(np.linalg.norm(normal))
+    if size > TOLERANCE:
+        return abs(float(way @ normal)) / size
+    return float(np.linalg.norm(way - a * float(way @ a)))
+
+
+def parallel(chain: AxisChain, i: int, j: int) -> bool:
+    """Whether two axes are parallel, or one line."""
+    return angle(chain, i, j) <= TOLERANCE
+
+
+def meeting(chain: AxisChain, i: int, j: int) -> bool:
+    """Whether two axes that are not parallel meet in a point."""
+    return not parallel(chain, i, j) and distance(chain, i, j) <= TOLERANCE * chain.size
+
+
+def common_point(chain: AxisChain, *joints: int) -> tuple[FloatArray, float]:
+    """The point nearest to the axes of these joints, and its greatest distance from one of them (m).
+
+    Meaningless where all of them are parallel: the distance is infinite then.
+    """
+    across = [np.eye(3) - np.outer(chain.axes[k], chain.axes[k]) for k in joints]
+    matrix = np.asarray(sum(across))
+    if np.linalg.eigvalsh(matrix)[0] < TOLERANCE**2:
+        return chain.points[joints[0]], math.inf
+    point = np.linalg.solve(matrix, np.asarray(sum(a @ chain.points[k] for a, k in zip(across, joints, strict=True))))
+    gaps = [float(np.linalg.norm(a @ (point - chain.points[k]))) for a, k in zip(across, joints, strict=True)]
+    return tidy(point), max(gaps)
+
+
+def with_points(chain: AxisChain, points: dict[int, Any], misfit: float = 0.0) -> AxisChain:
+    """The chain with other points for some axes, which may lie beside them by `misfit`."""
+    made = chain.points.copy()
+    for k, point in points.items():
+        made[k] = point
+    return replace(chain, points=tidy(made), misfit=max(chain.misfit, misfit))
+
+
+def feet(chain: AxisChain, i: int, j: int) -> tuple[FloatArray, FloatArray]:
+    """The ends of the common normal of two axes: the point of each that is nearest to the other.
+
+    Of parallel axes, the point that axis i has, and the one of axis j beside it.
+    """
+    a, b, p, q = chain.axes[i], chain.axes[j], chain.points[i], chain.points[j]
+    c = float(a @ b)
+    if angle(chain, i, j) <= TOLERANCE:
+        return p, q + b * float(b @ (p - q))
+    across = 1.0 - c * c
+    along_a, along_b = float(a @ (q - p)), float(b @ (q - p))
+    return p + a * ((along_a - c * along_b) / across), q + b * ((c * along_a - along_b) / across)
+
+
+def made_parallel(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
+    """The chain with the axes of some joints along the first of them, or against it; its misfit grows by the angle."""
+    axes, first = chain.axes.copy(), chain.axes[joints[0]]
+    for k in joints[1:]:
+        axes[k] = first if float(first @ chain.axes[k]) > 0 else -first
+    misfit = max(angle(chain, joints[0], k) for k in joints)
+    return replace(chain, axes=axes + 0.0, misfit=max(chain.misfit, misfit))
+
+
+def made_meet(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
+    """The chain with one point for the axes of some joints; its misfit grows by the greatest distance, in its size."""
+    point, gap = common_point(chain, *joints)
+    points = chain.points.copy()
+    points[list(joints)] = point
+    return replace(chain, points=tidy(points), misfit=max(chain.misfit, gap / chain.size))
+
+
+def as_read(near: AxisChain, chain: AxisChain) -> AxisChain:
+    """A chain made from one read from its end, read from its beginning again: `chain` is what it was made from."""
+    back = near.reversed()
+    return replace(chain, axes=back.axes, points=np.array(back.points), misfit=near.misfit)
+
+
+def settled(chain: AxisChain) -> AxisChain:
+    """The chain with all that is nearly special made exact: parallel axes, right angles, and neighbours that meet.
+
+    Axes are taken from the base on; each gives way to those before it. Three that meet come before two.
+    """
+    points, done = chain.points.copy(), set[int]()
+    turned = replace(chain, axes=_directions(chain.axes))
+    turning = [k for k in range(len(chain)) if not chain.slides[k]]
+    for count in (3, 2):
+        for joints in zip(*(turning[start:] for start in range(count)), strict=False):
+            if joints[-1] - joints[0] >= count or any(parallel(chain, i, j) for i, j in pairwise(joints)):
+                continue
+            point, gap = common_point(chain, *joints)
+            free = [k for k in joints if k not in done]
+            if gap > TOLERANCE * chain.size or not free:
+                continue
+            held = [k for k in joints if k in done]
+            if held:
+                point = _foot(turned, points, held[0], point)
+            points[free] = point
+            done.update(joints)
+    misfit = max(float(np.linalg.norm(new - old)) for new, old in zip(turned.axes, chain.axes, strict=True))
+    ways = [np.linalg.norm(np.cross(new - old, a)) for new, old, a in zip(points, chain.points, chain.axes, strict=True)]
+    return replace(turned, points=tidy(points), misfit=max(chain.misfit, misfit, float(max(ways)) / chain.size))
+
+
+def _directions(axes: FloatArray) -> FloatArray:
+    """Directions (m, 3), each along or across those before it wherever it nearly is."""
+    made: list[FloatArray] = []
+    for axis in axes:
+        along = [a for a in made if np.linalg.norm(np.cross(a, axis)) <= TOLERANCE]
+        across = [a for a in made if abs(float(a @ axis)) <= TOLERANCE]
+        if along:
+            made.append(along[0] if float(along[0] @ axis) > 0 else -along[0])
+            continue
+        made.append(_across(axis, across))
+    return tidy(np.array(made))
+
+
+def _across(axis: FloatArray, others: Sequence[FloatArray]) -> FloatArray:
+    """The unit vector nearest to a direction and at right angles to one other, or to two that are not parallel."""
+    made = axis
+    if others:
+        apart = [a for a in others[1:] if np.linalg.norm(np.cross(a, others[0])) > TOLERANCE]
+        normal = np.cross(others[0], apart[0]) if apart else None
+        made = axis - others[0] * float(others[0] @ axis) if normal is None else normal * float(normal @ axis)
+    return np.asarray(made / np.linalg.norm(made))
+
+
+def _foot(chain: AxisChain, points: FloatArray, joint: int, near: FloatArray) -> FloatArray:
+    """The point of an axis, which may lie on another now, that is nearest to a point."""
+    axis, start = chain.axes[joint], points[joint]
+    return np.asarray(start + axis * float(axis @ (near - start)))

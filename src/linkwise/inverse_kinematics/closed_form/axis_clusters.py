@@ -1,0 +1,172 @@
+"""Neighbouring revolute joints whose axes meet in a point, and at most three joints beside them, of any kind and order.
+
+The block of one, two or three joints turns about the point c where its axes meet, and leaves c alone: the joints A before
+and B after it answer for where c is. From A (block) B = D follows A c = D B^-1 c, which the joints B, carried along by D,
+and then the joints A fulfil as one chain: (D B D^-1) A c = D c; or, carried back, B (D^-1 A D) D^-1 c = c. What is left is
+the orientation, for the block. With three joints in the block this is D. L. Pieper's solution (1968).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from linkwise.inverse_kinematics.closed_form.axis_chain import (
+    EXACT,
+    TOLERANCE,
+    AxisChain,
+    common_point,
+    feet,
+    parallel,
+    with_points,
+)
+from linkwise.inverse_kinematics.closed_form.families import Branch, words
+from linkwise.inverse_kinematics.closed_form.joint_axis import Axis
+from linkwise.inverse_kinematics.closed_form.orientation import orientations
+from linkwise.inverse_kinematics.closed_form.position_pairs import EquationOrder, plan_of, plan_of_two, side
+from linkwise.inverse_kinematics.closed_form.problem import Setting
+from linkwise.inverse_kinematics.closed_form.wrist_positions import one_joint, three_joints, two_joints
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.transform import inverse
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One way to take a chain apart.
+
+    Attributes
+    ----------
+    setting : Setting
+        The chain; the points of the block's axes are where they meet.
+    start, stop : int
+        The block's place among the joints asked for.
+    plan : EquationOrder, optional
+        How the position is solved; None where there is nothing to choose.
+    gap : float
+        How far the axes are from meeting, in sizes of the chain.
+    """
+
+    setting: Setting
+    start: int
+    stop: int
+    plan: EquationOrder | None
+    gap: float = 0.0
+
+    @property
+    def misfit(self) -> float:
+        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+        return max(self.gap, self.plan.misfit if self.plan else 0.0)
+
+    @property
+    def name(self) -> str:
+        """What is special about the chain, in words."""
+        joints = [self.setting.asked[k] for k in range(self.start, self.stop)]
+        numbers = sorted(self.setting.chain.coordinates[k] for k in joints)
+        if len(joints) == 1:
+            return f"the axis of joint {words(numbers)} is placed by the others"
+        return f"the axes of joints {words(numbers)} meet in a point"
+
+    def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
+        axes, left = self.setting.written(displacement, free)
+        found = []
+        for others in self._placed(axes, left):
+            rest = left[:3, :3]
+            for axis in axes[: self.start]:
+                rest = axis.rotation(others[axis.joint]).T @ rest
+            for axis in reversed(axes[self.stop :]):
+                rest = rest @ axis.rotation(others[axis.joint]).T
+            for turns in orientations(axes[self.start : self.stop], rest):
+                values = others | {axis.joint: turn for axis, turn in zip(axes[self.start : self.stop], turns, strict=True)}
+                found.append(self._branch(values, free))
+        return found
+
+    def _branch(self, values: dict[int, Any], free: Sequence[Any]) -> Branch:
+        joints = range(len(self.setting.chain))
+        return Branch(tuple(free[k] if k == self.setting.given else values[k] for k in joints))
+
+    def _placed(self, axes: list[Axis], left: Array) -> list[dict[int, Any]]:
+        """What the joints beside the block do, every branch, by the number of the joint."""
+        chain, p, t = positions(axes, self.start, self.stop, left)
+        size = self.setting.chain.size
+        if not chain:
+            return [{}]
+        if len(chain) == 1:
+            return [{chain[0].joint: one_joint(chain[0], p, t, size)}]
+        assert self.plan is not None
+        way = three_joints if len(chain) == 3 else two_joints
+        return [
+            {axis.joint: value for axis, value in zip(chain, values, strict=True)}
+            for values in way(chain, p, t, self.plan, size)
+        ]
+
+
+def positions(axes: list[Axis], start: int, stop: int, left: Array) -> tuple[list[Axis], Array, Array]:
+    """The joints that place the block's point, in order, and the points that they take one to the other."""
+    before, after, point = axes[:start], axes[stop:], axes[start].point
+    if len(after) > len(before):
+        back = inverse(left)
+        return [*after, *(axis.moved(back) for axis in before)], back[:3, :3] @ point + back[:3, 3], point
+    return [*(axis.moved(left) for axis in after), *before], point, left[:3, :3] @ point + left[:3, 3]
+
+
+def blocks(setting: Setting) -> Iterator[Block]:
+    """Every way to take a chain apart about a block, those with the longest block first."""
+    asked = setting.asked
+    for count in (3, 2, 1):
+        beside = len(asked) - count
+        if not 0 <= beside <= 3:
+            continue
+        for start in reversed(range(beside + 1)):
+            joints = asked[start : start + count]
+            if any(setting.chain.slides[k] for k in joints) or _divided(setting, joints):
+                continue
+            for chain, gap in _gathered(setting.chain, joints):
+                made = replace(setting, chain=chain)
+                possible, plan = _planned(made, start, start + count)
+                if possible:
+                    yield Block(made, start, start + count, plan, gap)
+
+
+def _divided(setting: Setting, joints: Sequence[int]) -> bool:
+    """Whether the given joint stands between joints of the block."""
+    return setting.given is not None and joints[0] < setting.given < joints[-1]
+
+
+def _gathered(chain: AxisChain, joints: Sequence[int]) -> Iterator[tuple[AxisChain, float]]:
+    """The chain with the point where axes meet as a point of each, where they do; of a single axis, points to try."""
+    if any(parallel(chain, i, j) for i, j in pairwise(joints)):
+        return
+    if len(joints) == 1:
+        (k,) = joints
+        near = k - 1 if k else k + 1
+        start = feet(chain, near, k)[1] if 0 <= near < len(chain) else chain.points[k]
+        for along in (0.0, 0.5, -0.7):
+            yield with_points(chain, {k: start + along * chain.size * chain.axes[k]}), 0.0
+        return
+    point, gap = common_point(chain, *joints)
+    if gap <= TOLERANCE * chain.size:
+        yield with_points(chain, dict.fromkeys(joints, point), gap), gap / chain.size
+
+
+def _planned(setting: Setting, start: int, stop: int) -> tuple[bool, EquationOrder | None]:
+    """Whether the position can be solved, and how."""
+    size = setting.chain.size
+    samples = [positions(axes, start, stop, left) for axes, left in setting.samples()]
+    count = len(samples[0][0])
+    if count < 2:
+        return True, None
+    lasts = [side(chain[-1], chain[-2], p, size) for chain, p, _ in samples]
+    c = np.array([each.matrix for each in lasts]).astype(float)
+    if count == 2:
+        plan = plan_of_two(c)
+    else:
+        firsts = [side(chain[0], chain[1], t, size) for chain, _, t in samples]
+        a = np.array([each.matrix for each in firsts]).astype(float)
+        still = (bool(np.ptp(a, axis=0).max() < EXACT * 10), bool(np.ptp(c, axis=0).max() < EXACT * 10))
+        plan = plan_of(a, c, (firsts[0].curve, lasts[0].curve), still)
+    return plan is not None, plan

@@ -1,0 +1,205 @@
+"""The kernel of a closed form, compiled when it is first needed, and arguments of any kind brought into its shapes."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, shown, warn
+from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
+from linkwise.inverse_kinematics.closed_form.completion import Completion
+from linkwise.inverse_kinematics.closed_form.families import Family
+from linkwise.inverse_kinematics.closed_form.program import Program
+from linkwise.model.tree import Tree
+from linkwise.solve.initial_guess import start_position
+from linkwise.solve.validation import FARTHEST, positive
+from linkwise.spatial.poses import RIGID, no_poses, rigid_poses
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
+
+TOLERANCE = 1e-9
+"""An answer is one where the forward pass comes as near to the pose as this, m and rad."""
+
+AT_ONCE = 8192
+"""Poses of a large batch that go through the kernel together where only the nearest answers are kept."""
+
+_making = threading.RLock()
+
+
+class Compiled:
+    """What solves the poses of one frame, with one joint's value handed in or none; see `Program.run` for what it gives.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Whose frame it is.
+    link : int or str
+        Which frame.
+    chain, family : AxisChain, Family
+        The joints, and what solves them.
+    given : int, optional
+        The coordinate whose value is handed in.
+    """
+
+    def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None = None) -> None:
+        self.mechanism, self.given = mechanism, given
+        self._parts: _Parts | None = None
+        self._program = link, chain, family
+
+    def run(
+        self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
+    ) -> tuple[Any, ...]:
+        """What `Program.run` gives for arguments of any kind that fit, completed; if `nearest`, the rows may be left out."""
+        parts = self._parts or self._made()
+        bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
+        if bounds is None:
+            bounds = parts.bounds(limits, tol)
+        if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d" and self.given is None:  # (without detours)
+            start = parts.start if q0 is None else q0
+            if type(start) is np.ndarray and start.shape == parts.start.shape and start.dtype.char == "d":
+                found: tuple[Any, ...] = parts.entry(T.reshape(16), start, bounds)
+                if found[3][2] <= RIGID:
+                    return found
+        poses, start = _poses(T), self._start(parts, q0, value)
+        try:
+            batch = np.broadcast_shapes(poses.shape[:-1], start.shape[:-1])
+        except ValueError as error:
+            others = "q0" if self.given is None else "q0 with what is given"
+            raise ArgumentError(
+                f"the batch shapes T {poses.shape[:-1]} and {others} {start.shape[:-1]} do not broadcast"
+            ) from error
+        with np.errstate(all="ignore"):  # (branches that are no answers may divide by nothing)
+            if nearest and math.prod(batch) > AT_ONCE:
+                found = _in_blocks(parts, batch, poses, start, bounds)
+            else:
+                found = parts.kernel.ufunc(poses, start, bounds)
+        if np.all(found[3][..., 2] <= RIGID):
+            return found
+        if not np.all(found[3][..., 2] - found[3][..., 3] <= RIGID):
+            _refuse(T, start)
+        completed, added = self._completed(parts, batch, poses, start, bounds, found)
+        if added and not batch and not nearest:
+            warn(
+                f"{self.mechanism.name!r}: {added} of {int(completed[1])} solutions come from random starts, because the"
+                " closed form leaves a joint undetermined at this pose; there may be others"
+            )
+        return completed
+
+    def _completed(
+        self,
+        parts: _Parts,
+        batch: tuple[int, ...],
+        poses: FloatArray,
+        start: FloatArray,
+        bounds: FloatArray,
+        found: tuple[Any, ...],
+    ) -> tuple[tuple[Any, ...], int]:
+        """What the kernel gave, into its arrays, with the answers that it left out, and how many come from starts."""
+        n = start.shape[-1]
+        q = None if found[0] is None else found[0].reshape(-1, *found[0].shape[-2:])
+        count, nearest, errors = (
+            np.asarray(part).reshape(-1, *core) for part, core in zip(found[1:], ((), (n,), (4,)), strict=True)
+        )
+        some = np.flatnonzero(errors[:, 3] > 0.0)
+        completed = parts.completion.run(
+            np.broadcast_to(poses, (*batch, 16)).reshape(-1, 16)[some],
+            np.broadcast_to(start, (*batch, n)).reshape(-1, n)[some],
+            bounds,
+            errors[some, 3],
+        )
+        most = max((len(rows.q) for rows in completed), default=0)
+        if q is not None and most > q.shape[1]:
+            q = np.concatenate([q, np.full((len(q), most - q.shape[1], n), np.nan)], axis=1)
+        for k, rows in zip(some, completed, strict=True):
+            count[k], errors[k, :2] = len(rows.q), rows.errors
+            if len(rows.q):
+                nearest[k] = rows.q[0]
+            if q is not None:
+                q[k, : len(rows.q)] = rows.q
+        shaped = (None if p is None else p.reshape((*batch, *p.shape[1:])) for p in (q, count, nearest, errors))
+        return tuple(shaped), sum(rows.added for rows in completed)
+
+    def _made(self) -> _Parts:
+        with _making:
+            if self._parts is None:
+                self._parts = _Parts(self.mechanism, *self._program, self.given)
+        return self._parts
+
+    def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
+        n = self.mechanism.n
+        start = parts.start if q0 is None else numbers("q0", q0)
+        if start.shape[-1:] != (n,):
+            raise ArgumentError(f"q0 has the shape {start.shape}; expected (..., {n})")
+        if self.given is None:
+            return start
+        try:
+            shape = np.broadcast_shapes(start.shape[:-1], value.shape)
+        except ValueError as error:
+            raise ArgumentError(
+                f"the batch shapes of q0 {start.shape[:-1]} and of what is given {value.shape} do not broadcast"
+            ) from error
+        made = np.broadcast_to(start, (*shape, n)).copy()
+        made[..., self.given] = value
+        return made
+
+
+class _Parts:
+    """What a closed form needs at every call."""
+
+    def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None) -> None:
+        self.kernel = Program(mechanism, link, chain, family).kernel()
+        self.completion = Completion(mechanism, link, chain, family, given, self.kernel)
+        idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
+        self.start = np.ascontiguousarray(start_position(mechanism, idle))
+        self.limits = {True: mechanism.limits, False: np.tile([-np.inf, np.inf], (mechanism.n, 1))}
+        self.known = {(limits, TOLERANCE): self.bounds(limits, TOLERANCE) for limits in (True, False)}
+        self.entry = self.kernel.entry(self._slow) or self._slow
+
+    def bounds(self, limits: bool, tol: float) -> FloatArray:
+        """The third argument of the kernel."""
+        if not isinstance(limits, (bool, np.bool_)):
+            raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
+        return np.concatenate([*self.limits[bool(limits)].T, [positive("tol", tol), np.nan]])
+
+    def _slow(self, pose: FloatArray, q0: FloatArray, bounds: FloatArray) -> Any:
+        with np.errstate(all="ignore"):
+            return self.kernel.ufunc(pose, q0, bounds)
+
+
+def _in_blocks(
+    parts: _Parts, batch: tuple[int, ...], poses: FloatArray, start: FloatArray, bounds: FloatArray
+) -> tuple[Any, ...]:
+    """What the kernel gives but for all the answers, for which a large batch would need much room."""
+    total, n = math.prod(batch), start.shape[-1]
+    rows = np.broadcast_to(poses, (*batch, 16)).reshape(total, 16)
+    starts = np.broadcast_to(start, (*batch, n)) if start.ndim > 1 else start
+    starts = starts.reshape(total, n) if start.ndim > 1 else starts
+    count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
+    for first in range(0, total, AT_ONCE):
+        here = slice(first, first + AT_ONCE)
+        from_here = starts[here] if start.ndim > 1 else starts
+        _, count[here], q[here], errors[here] = parts.kernel.ufunc(rows[here], from_here, bounds)
+    return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 4)
+
+
+def _poses(T: npt.ArrayLike) -> FloatArray:
+    """The numbers (..., 16) of poses (..., 4, 4)."""
+    made = T if type(T) is np.ndarray else numbers("T", T, "rigid poses (..., 4, 4)")
+    if made.shape[-2:] != (4, 4) or made.dtype != np.float64:
+        made = numbers("T", T, "rigid poses (..., 4, 4)")
+        if made.shape[-2:] != (4, 4):
+            raise no_poses("T", made.shape)
+    return np.asarray(made.reshape(*made.shape[:-2], 16))
+
+
+def _refuse(T: npt.ArrayLike, start: FloatArray) -> None:
+    """Raise what is wrong with poses or starts; return where they are right after all."""
+    farthest = np.abs(rigid_poses("T", T)[..., :3, 3]).max(initial=0.0)
+    if farthest > FARTHEST:
+        raise ArgumentError(f"T has the position {farthest:g} m; expected positions up to {FARTHEST:g} m")
+    if np.abs(start).max(initial=0.0) > FARTHEST:
+        raise ArgumentError(f"q0 is {np.abs(start).max():g}; expected numbers up to {FARTHEST:g}")

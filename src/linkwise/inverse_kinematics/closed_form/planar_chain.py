@@ -1,0 +1,196 @@
+"""Three neighbouring joints that move in one plane, and at most two revolute joints and one that slides beside them.
+
+The joints of the run turn about parallel axes, or slide across them. Taken together they turn by one angle, so that the
+orientation alone gives this angle and the joints beside the run that turn (see
+`linkwise.inverse_kinematics.closed_form.orientation`); the distance along the common axis gives the joint that slides beside
+the run. What then is left for the run is a place and a direction in its plane. Five-joint arms with a shoulder, an elbow and
+a wrist that bend in a plane are of this kind, wherever their first and last axes lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from linkwise.inverse_kinematics.closed_form.axis_chain import TOLERANCE, AxisChain
+from linkwise.inverse_kinematics.closed_form.axis_clusters import Block, blocks
+from linkwise.inverse_kinematics.closed_form.families import Branch, words
+from linkwise.inverse_kinematics.closed_form.joint_axis import Axis
+from linkwise.inverse_kinematics.closed_form.orientation import orientations
+from linkwise.inverse_kinematics.closed_form.problem import Setting, part
+from linkwise.inverse_kinematics.closed_form.rotation_first import RotationFirst, rotation_first
+from linkwise.inverse_kinematics.closed_form.subproblem6 import over
+from linkwise.inverse_kinematics.closed_form.subproblems import component
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.transform import inverse, transform
+from linkwise.spatial.vector import inner
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarRun:
+    """The solution of such a chain.
+
+    Attributes
+    ----------
+    setting : Setting
+        The chain.
+    start : int
+        Where the run begins among the joints; it has three.
+    plane : Block or RotationFirst
+        What solves the run alone.
+    bent : float
+        How far its axes are from parallel, or its slides from across them (rad).
+    """
+
+    setting: Setting
+    start: int
+    plane: Block | RotationFirst
+    bent: float
+
+    @property
+    def misfit(self) -> float:
+        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+        return max(self.plane.misfit, self.bent)
+
+    @property
+    def name(self) -> str:
+        """What is special about the chain, in words."""
+        numbers = [self.setting.chain.coordinates[k] for k in range(self.start, self.start + 3)]
+        return f"joints {words(sorted(numbers))} move in one plane"
+
+    def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        """Every branch."""
+        axes, left = self.setting.written(displacement, free)
+        before, run, after = axes[: self.start], axes[self.start : self.start + 3], axes[self.start + 3 :]
+        turning = next(axis for axis in run if not axis.slides)
+        beside = [axis for axis in [*before, turning, *after] if not axis.slides]
+        found = []
+        for turns in orientations(beside, left[:3, :3]):
+            values: dict[int, Any] = {axis.joint: turn for axis, turn in zip(beside, turns, strict=True)}
+            values |= {axis.joint: 0.0 for axis in [*before, *after] if axis.slides}
+            rest, way = _rest(before, after, values, left)
+            for joint, direction in way.items():
+                values[joint] = over(-inner(turning.along, rest[:3, 3]), inner(turning.along, direction), free[joint])
+                rest = transform(rest[:3, :3], rest[:3, 3] + direction * values[joint])
+            inside = [free[axis.joint] for axis in run]
+            for branch in self.plane.solve(rest, inside):
+                made = values | {axis.joint: value for axis, value in zip(run, branch.joints, strict=True)}
+                found.append(Branch(tuple(made[k] for k in range(len(axes)))))
+        return found
+
+
+def _rest(before: list[Axis], after: list[Axis], values: dict[int, Any], left: Array) -> tuple[Array, dict[int, Array]]:
+    """What the run has to make (4, 4), and for each joint that slides beside it the change of its position per length."""
+    rest, ways = left, dict[int, Array]()
+    for axis in before:
+        back = inverse(axis.displacement(values[axis.joint]))
+        rest = back @ rest
+        ways = {joint: back[:3, :3] @ way for joint, way in ways.items()}
+        if axis.slides:
+            ways[axis.joint] = -axis.along
+    for axis in reversed(after):
+        if axis.slides:
+            ways[axis.joint] = -(rest[:3, :3] @ axis.along)
+        rest = rest @ inverse(axis.displacement(values[axis.joint]))
+    return rest, ways
+
+
+def planar_runs(setting: Setting) -> Iterator[PlanarRun]:
+    """Every run of three joints in a plane for which the others can be found."""
+    chain, count = setting.chain, len(setting.chain)
+    if setting.given is not None or not 4 <= count <= 6:
+        return
+    for start in range(count - 2):
+        run = range(start, start + 3)
+        others = [k for k in range(count) if k not in run]
+        if sum(chain.slides[k] for k in others) > 1 or sum(not chain.slides[k] for k in others) > 2:
+            continue
+        bent = _bent(chain, run)
+        if bent > TOLERANCE or not _apart(chain, run):
+            continue
+        inner_chain = part(chain, run)
+        alone = rotation_first(Setting(inner_chain))
+        planes: list[Block | RotationFirst] = [*blocks(Setting(inner_chain))]
+        for plane in planes if alone is None else [alone, *planes]:
+            yield PlanarRun(setting, start, plane, bent)
+
+
+def _bent(chain: AxisChain, run: Sequence[int]) -> float:
+    """How far the joints of a run are from moving in one plane (rad)."""
+    turning = [k for k in run if not chain.slides[k]]
+    if not turning:
+        return np.inf
+    normal = chain.axes[turning[0]]
+    return max(
+        abs(float(chain.axes[k] @ normal)) if chain.slides[k] else float(np.linalg.norm(np.cross(chain.axes[k], normal)))
+        for k in run
+    )
+
+
+def _apart(chain: AxisChain, run: Sequence[int]) -> bool:
+    """Whether no axis of a joint that turns is parallel to the next, the run counted as one joint."""
+    normal = next(chain.axes[k] for k in run if not chain.slides[k])
+    axes = [
+        normal if k == run[0] else chain.axes[k]
+        for k in range(len(chain))
+        if k == run[0] or (k not in run and not chain.slides[k])
+    ]
+    return all(np.linalg.norm(np.cross(a, b)) > TOLERANCE for a, b in pairwise(axes))
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneFirst:
+    """The solution of such a chain.
+
+    Attributes
+    ----------
+    setting : Setting
+        The chain.
+    rest : PlanarRun
+        What solves the chain without its first joint.
+    """
+
+    setting: Setting
+    rest: PlanarRun
+
+    @property
+    def misfit(self) -> float:
+        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+        return self.rest.misfit
+
+    @property
+    def name(self) -> str:
+        """What is special about the chain, in words."""
+        coordinates = self.setting.chain.coordinates
+        return f"joints {words(sorted(coordinates[1:4]))} move in one plane, which joint {words(coordinates[:1])} turns"
+
+    def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        """Every branch."""
+        axes, left = self.setting.written(displacement, free)
+        first, last = axes[0], axes[-1]
+        normal = next(axis for axis in axes[1:4] if not axis.slides).along
+        place = left[:3, :3] @ last.point + left[:3, 3] - first.point
+        height = inner(normal, last.point - first.point)
+        size = self.setting.chain.size
+        found = []
+        for turn in component(first.along, normal, place, height, first.free.back(), size=size)[:2]:
+            rest = np.asarray(inverse(first.displacement(turn.back())) @ left)
+            found += [Branch((turn.back(), *branch.joints)) for branch in self.rest.solve(rest, list(free)[1:])]
+        return found
+
+
+def plane_first(setting: Setting) -> Iterator[PlaneFirst]:
+    """Every way to take such a chain apart."""
+    chain = setting.chain
+    if setting.given is not None or len(chain) != 5 or chain.slides[0] or chain.slides[4]:
+        return
+    turning = [k for k in range(1, 4) if not chain.slides[k]]
+    if not turning or np.linalg.norm(np.cross(chain.axes[0], chain.axes[turning[0]])) <= TOLERANCE:
+        return
+    for run in planar_runs(Setting(part(chain, range(1, 5)))):
+        if run.start == 0:
+            yield PlaneFirst(setting, run)

@@ -1,0 +1,212 @@
+"""Position by three revolute joints: every way in which they bring a point to a place.
+
+D. L. Pieper, *The Kinematics of Manipulators under Computer Control*, 1968: what the first joint leaves alone (the distance
+from a point on its axis, the height along it) gives two equations in the other two. They separate where two neighbouring
+axes are parallel or meet; in general they are a quartic in the last angle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, feet, made_meet, made_parallel, meeting, parallel
+from linkwise.inverse_kinematics.closed_form.subproblem6 import conic_on_circle
+from linkwise.inverse_kinematics.closed_form.subproblems import (
+    DEGENERATE,
+    Turn,
+    align,
+    component,
+    length_between,
+    turned,
+    two_axes,
+    unturned,
+)
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.vector import inner
+
+Found = tuple[Turn, Turn, Turn, Any]
+"""Three angles and how much the equations miss."""
+
+
+@dataclass(frozen=True, eq=False)
+class Regional:
+    """Three revolute joints: E_1 E_2 E_3 point = place.
+
+    Attributes
+    ----------
+    h, p : sequences of three arrays (3,)
+        Direction and a point of each axis; those of the last may be scalars of any kind, the others are numbers.
+    kind : str
+        ``"1 and 2 parallel"``, ``"2 and 3 parallel"``, ``"1 and 2 meet"``, ``"2 and 3 meet"`` or ``"general"``.
+    size : float
+        A length (m) that lengths are compared with.
+    """
+
+    h: tuple[Array, Array, Array]
+    p: tuple[Array, Array, Array]
+    kind: str
+    size: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether it needs no polynomial of the fourth degree."""
+        return self.kind != "general"
+
+    def solve(self, point: Array, place: Array, free: Any) -> list[Found]:
+        """The four branches, over scalars."""
+        how = {
+            "1 and 2 parallel": self._first_parallel,
+            "2 and 3 parallel": self._last_parallel,
+            "1 and 2 meet": self._first_meet,
+            "2 and 3 meet": self._last_meet,
+            "general": self._general,
+        }
+        return how[self.kind](point, place, free)
+
+    def _first_parallel(self, point: Array, place: Array, free: Any) -> list[Found]:
+        """The height along both axes gives the last angle, the distance from the first axis the second."""
+        (h1, h2, h3), (p1, p2, p3), size = self.h, self.p, self.size
+        out, to, start = place - p1, point - p3, p3 - p2
+        found = []
+        lasts = component(h3, h1, to, inner(h1, out - start) - inner(h1, p2 - p1), free[2], size=size)
+        flat = out - h1 * inner(h1, out)
+        for last in lasts[:2]:
+            u = start + turned(h3, last, to)
+            level = u - h2 * inner(h2, u)
+            side = (p2 - p1) - h1 * inner(h1, p2 - p1)
+            seconds = length_between(h2, level, -side, inner(flat, flat), free[1], size=size * size)
+            for second in seconds[:2]:
+                first = align(h1, side + turned(h2, second, level), flat, free[0], DEGENERATE * size * size)
+                found.append((first, second, last, lasts[2] + seconds[2]))
+        return found
+
+    def _last_parallel(self, point: Array, place: Array, free: Any) -> list[Found]:
+        """The height along the parallel axes gives the first angle; the other two joints then work in a plane."""
+        (h1, h2, h3), (p1, p2, p3), size = self.h, self.p, self.size
+        out, to, start = place - p1, point - p3, p3 - p2
+        found = []
+        firsts = component(h1, h2, out, inner(h2, p2 - p1 + start + to), free[0].back(), size=size)
+        for first in (turn.back() for turn in firsts[:2]):
+            rest = unturned(h1, first, out) - (p2 - p1)
+            rest, flat, side = (v - h2 * inner(h2, v) for v in (rest, to, start))
+            lasts = length_between(h3, flat, -side, inner(rest, rest), free[2], size=size * size)
+            for last in lasts[:2]:
+                second = align(h2, side + turned(h3, last, flat), rest, free[1], DEGENERATE * size * size)
+                found.append((first, second, last, firsts[2] + lasts[2]))
+        return found
+
+    def _first_meet(self, point: Array, place: Array, free: Any) -> list[Found]:
+        """The distance from where they meet gives the last angle; the others turn one vector into another."""
+        (h1, h2, h3), (p1, _, p3), size = self.h, self.p, self.size
+        out = place - p1
+        lasts = length_between(h3, point - p3, p1 - p3, inner(out, out), free[2], size=size * size)
+        found = []
+        for last in lasts[:2]:
+            u = (p3 - p1) + turned(h3, last, point - p3)
+            pairs = two_axes(h1, h2, u, out, free[0], free[1], size=size)
+            found += [(first, second, last, lasts[2] + miss) for first, second, miss in pairs]
+        return found
+
+    def _last_meet(self, point: Array, place: Array, free: Any) -> list[Found]:
+        """The same seen from the point: its distance from where the last two meet gives the first angle."""
+        (h1, h2, h3), (p1, _, p3), size = self.h, self.p, self.size
+        to, out = point - p3, place - p1
+        firsts = length_between(h1, p3 - p1, out, inner(to, to), free[0], size=size * size)
+        found = []
+        for first in firsts[:2]:
+            rest = unturned(h1, first, out) - (p3 - p1)
+            pairs = two_axes(h2, h3, to, rest, free[1], free[2], size=size)
+            found += [(first, second, last, firsts[2] + miss) for second, last, miss in pairs]
+        return found
+
+    def _general(self, point: Array, place: Array, free: Any) -> list[Found]:
+        """The distance from the common normal of the first two axes, and the height, give a quartic in the last angle.
+
+        u(t3) is the point seen from the foot of the common normal, of length a along n, on axis 2; m is at right angles to n
+        and h2; c and s are the cosine and sine between axes 1 and 2. Then 2 a x = |out|^2 - a^2 - |u|^2 and
+        s y = h1 . out - c h2 . u are the parts of Rot2 u along n and m, both linear in the cosine and sine of t3, as |u|^2
+        and h2 . u are; x^2 + y^2 = |u|^2 - (h2 . u)^2 is the quartic.
+        """
+        (h1, h2, h3), (p1, p2, p3), size = self.h, self.p, self.size
+        way = np.asarray(p2 - p1, dtype=float)
+        a = float(np.linalg.norm(way))
+        n, c = way / a, float(np.asarray(h1, dtype=float) @ np.asarray(h2, dtype=float))
+        m = np.asarray(h1, dtype=float) - c * np.asarray(h2, dtype=float)
+        s = float(np.linalg.norm(m))
+        m = m / s
+        out, to, start = place - p1, point - p3, p3 - p2
+        along = h3 * inner(h3, to)
+        fixed, cosine, sine = start + along, to - along, cross(h3, to)
+        square = _row(2.0 * inner(fixed, cosine), 2.0 * inner(fixed, sine), inner(fixed, fixed) + inner(cosine, cosine))
+        high = _row(*(inner(h2, v) for v in (cosine, sine, fixed)))
+        x = (_row(0.0, 0.0, inner(out, out) - a * a) - square) * (0.5 / a)
+        y = (_row(0.0, 0.0, inner(h1, out)) - c * high) * (1.0 / s)
+        conic = np.outer(x, x) + np.outer(y, y) + np.outer(high, high)
+        conic[2, :] = conic[2, :] - 0.5 * square
+        conic[:, 2] = conic[:, 2] - 0.5 * square
+        found = []
+        for last in conic_on_circle(conic * (1.0 / size**2), free[2]):
+            u = fixed + cosine * last.c + sine * last.s
+            wanted = n * (x[0] * last.c + x[1] * last.s + x[2]) + m * (y[0] * last.c + y[1] * last.s + y[2])
+            second = align(h2, u, wanted, free[1], (DEGENERATE * size) ** 2)
+            first = align(h1, way + turned(h2, second, u), out, free[0], DEGENERATE * size * size)
+            found.append((first, second, last, 0.0))
+        return found
+
+
+def _row(c: Any, s: Any, one: Any) -> Array:
+    """What multiplies the cosine, the sine and one in an expression."""
+    return np.array([c, s, one], dtype=object)
+
+
+def special(chain: AxisChain, joints: tuple[int, int, int]) -> tuple[AxisChain, str]:
+    """The chain with a position of three axes in which their equations separate made exact, and the name of it."""
+    i, j, k = joints
+    if parallel(chain, j, k):
+        return made_parallel(chain, (j, k)), "2 and 3 parallel"
+    if parallel(chain, i, j):
+        return made_parallel(chain, (j, i)), "1 and 2 parallel"
+    if meeting(chain, i, j):
+        return made_meet(chain, (i, j)), "1 and 2 meet"
+    if meeting(chain, j, k):
+        return made_meet(chain, (j, k)), "2 and 3 meet"
+    return chain, "general"
+
+
+def regional(chain: AxisChain, joints: tuple[int, int, int]) -> tuple[Regional, AxisChain] | None:
+    """What solves for three joints of a chain, and the chain with their special position made exact; None where nothing can.
+
+    Nothing can where three axes are parallel.
+    """
+    i, j, k = joints
+    if parallel(chain, i, j) and parallel(chain, j, k):
+        return None
+    chain, kind = special(chain, joints)
+    (p1, p2), p3 = feet(chain, i, j), chain.points[k]
+    if kind == "1 and 2 meet":
+        p1 = p2 = chain.points[i]
+    elif kind == "2 and 3 meet":
+        p2 = p3 = chain.points[j]
+    h = chain.axes
+    return Regional((h[i], h[j], h[k]), (p1, p2, p3), kind, chain.size), chain
+
+
+def made_special(chain: AxisChain, joints: tuple[int, int]) -> tuple[AxisChain, str]:
+    """The same for two joints with a third whose axis is not known beforehand."""
+    i, j = joints
+    if parallel(chain, i, j):
+        return made_parallel(chain, joints), "1 and 2 parallel"
+    if meeting(chain, i, j):
+        return made_meet(chain, joints), "1 and 2 meet"
+    return chain, "general"
+
+
+def regional_pair(chain: AxisChain, joints: tuple[int, int], kind: str, h3: Array, p3: Array) -> Regional:
+    """What solves for two joints of a chain out of `made_special` and a third whose axis is of any scalars."""
+    i, j = joints
+    p1, p2 = (chain.points[i], chain.points[i]) if kind == "1 and 2 meet" else feet(chain, i, j)
+    return Regional((chain.axes[i], chain.axes[j], h3), (p1, p2, p3), kind, chain.size)

@@ -1,0 +1,375 @@
+"""A family and a mechanism become one function over scalars, from a pose to every answer in order, and that a kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.expr.node import Expr
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain
+from linkwise.inverse_kinematics.closed_form.families import Branch, Family
+from linkwise.inverse_kinematics.closed_form.joint_axis import axes_of, product
+from linkwise.inverse_kinematics.closed_form.problem import Setting
+from linkwise.inverse_kinematics.closed_form.refine import errors, refined
+from linkwise.inverse_kinematics.closed_form.subproblems import Turn, conditions
+from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.forward_kinematics import forward_kinematics
+from linkwise.model.tree import Tree
+from linkwise.solve.validation import FARTHEST
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, atan2, blank, cos_sin, greatest, select
+from linkwise.spatial.transform import inverse, transform
+from linkwise.spatial.vector import inner
+
+SAME = 1e-6
+"""Two answers are one where their angles (rad) and ways (m) differ by less than this, in the root of the sum of squares. A
+double root is known to about 1e-8 only."""
+
+
+def clamped(x: Any, low: Any, high: Any) -> Any:
+    """The value nearest to x between two bounds."""
+    return select(low - x, low, select(x - high, high, x))
+
+
+def towards(turn: Turn, start: Turn) -> Any:
+    """How far an angle is beyond another, in (-pi, pi]; of an angle half a turn from one already known, by that one."""
+    y, x = turn.s * start.c - turn.c * start.s, turn.c * start.c + turn.s * start.s
+    if _negative(y) and _negative(x):
+        other = atan2(-y, -x)
+        return select(other, other - math.pi, other + math.pi)
+    return atan2(y, x)
+
+
+def _negative(value: Any) -> bool:
+    return isinstance(value, Expr) and value.op == "neg"
+
+
+def into_limits(q: Any, low: Any, high: Any, period: float, tol: Any) -> tuple[Any, Any]:
+    """A coordinate within its limits, whole periods added where that helps; and above zero where it is within them.
+
+    q lies within half a period of some value between the limits, so that one period at most is added or taken off. By `tol`
+    it may be outside; it is then moved onto the limit.
+    """
+    moved = q
+    if period:
+        moved = select(q - high - tol, q - period, select(low - tol - q, q + period, q))
+    inside = select(low - tol - moved, 0.0, select(moved - high - tol, 0.0, 1.0))
+    return select(inside, clamped(moved, low, high), moved), inside
+
+
+def apart(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """Half the squared distance of two answers, each a sequence of Turns and ways.
+
+    1 - cos of an angle is half its square.
+    """
+    total: Any = 0.0
+    for one, other in zip(a, b, strict=True):
+        if isinstance(one, Turn):
+            if one.c is not other.c or one.s is not other.s:
+                total = total + (1.0 - (one.c * other.c + one.s * other.s))
+        elif one is not other:
+            total = total + 0.5 * (one - other) * (one - other)
+    return total
+
+
+def unlike(answers: Sequence[Sequence[Any]], valid: Sequence[Any]) -> list[Any]:
+    """What is valid (above zero) of answers, without those that are one with a valid one before."""
+    kept: list[Any] = []
+    for k, answer in enumerate(answers):
+        now = valid[k]
+        for j in range(k):
+            now = select(0.5 * SAME * SAME - apart(answers[j], answer), select(kept[j], 0.0, now), now)
+        kept.append(now)
+    return kept
+
+
+def ordered(keys: Sequence[Any], rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Rows in the order of their keys, the least first, by comparisons that are the same whatever the keys are.
+
+    K. E. Batcher's sorting network by merging ("Sorting networks and their applications", 1968), as D. E. Knuth writes it
+    for any number (*The Art of Computer Programming* 3, algorithm 5.2.2M).
+    """
+    found = [[key, *row] for key, row in zip(keys, rows, strict=True)]
+    for i, j in _network(len(found)):
+        swap = found[i][0] - found[j][0]
+        pairs = [(select(swap, b, a), select(swap, a, b)) for a, b in zip(found[i], found[j], strict=True)]
+        found[i], found[j] = [a for a, _ in pairs], [b for _, b in pairs]
+    return [row[1:] for row in found]
+
+
+def _network(count: int) -> Iterator[tuple[int, int]]:
+    """Which places are compared one after the other."""
+    top = 1 << max(0, (count - 1).bit_length() - 1)
+    p = top if count > 1 else 0
+    while p:
+        q, r, d = top, 0, p
+        while d:
+            yield from ((i, i + d) for i in range(count - d) if i & p == r)
+            d, q, r = q - p, q >> 1, p
+        p >>= 1
+
+
+UNKNOWNS = {"pose": 6, "position": 3, "orientation": 3}
+"""How many joints each part of a pose determines."""
+
+POLISH, SEARCH = 4.0, 8.0
+"""What `Program.run` says of rows that may be missing."""
+
+TWIN = 100.0
+"""A branch is a row already where it is no farther (rad, m) from it than this many times what it misses the pose by."""
+
+CORRECTIONS = 3
+"""How often a branch of a chain nearby is corrected."""
+
+NEAR = 1e-3
+"""Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
+close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to the root
+of its misfit."""
+
+FAR = 1e30
+"""What stands for the distance of a branch that is no answer; the better ones still come first."""
+
+
+class Program:
+    """The function that is compiled; see `Program.run`.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    link : int or str
+        Which of its frames.
+    chain : AxisChain
+        The joints that move it.
+    family : Family
+        What solves them.
+    """
+
+    def __init__(self, tree: Tree, link: int | str, chain: AxisChain, family: Family) -> None:
+        self.tree, self.link, self.chain, self.family = tree, link, chain, family
+        self.branches = len(family.solve(np.eye(4, dtype=object), self._reference()))
+        self._always_free = self._never_determined()
+
+    def kernel(self, backend: str | None = None) -> Kernel:
+        """Compile: pose (16,), q0 (n,), bounds (2 n + 2,), to what `run` gives."""
+        n, rows = self.tree.n, self.branches
+        inputs = {"pose": (16,), "q0": (n,), "bounds": (2 * n + 2,)}
+        outputs: dict[str, tuple[int, ...]] = {"q": (rows, n), "count": (), "nearest": (n,), "errors": (4,)}
+        return Kernel(trace(self.run, "closed_form", inputs, outputs), backend)
+
+    def run(self, pose: Array, q0: Array, bounds: Array) -> tuple[Any, ...]:
+        """Every answer for a pose.
+
+        Parameters
+        ----------
+        pose : (16,)
+            The pose (4, 4), row after row.
+        q0 : (n,)
+            Where answers shall be near, and what is taken where a coordinate is not determined.
+        bounds : (2 n + 2,)
+            Least and greatest coordinates, the tolerance (m and rad), NaN (for rows without an answer).
+
+        Returns
+        -------
+        tuple
+            Answers (K, n), NaN from the row `count` on, the nearest to q0 first; `count`; the row nearest to q0, or, where
+            there is none, the one that misses least; four numbers (4,): its position and rotation error; how far the pose
+            is from rigid, 8 at least where a number is none, plus the last one; and what may be missing, 0 where the rows
+            are all there are, `POLISH` where a branch nearly reaches the pose, `SEARCH` where an equation leaves its
+            unknown free at this pose and a solution may have been left out for it.
+        """
+        n = self.tree.n
+        low, high, tol, none = bounds[:n], bounds[n : 2 * n], bounds[2 * n], bounds[2 * n + 1]
+        wanted, skewed = self._asked(pose.reshape(4, 4))
+        start = np.array([clamped(q, a, b) for q, a, b in zip(q0, low, high, strict=True)], dtype=object)
+        for place in self._held():
+            start[place] = q0[place]
+        free = self._turns(start)
+        found, determined = self._found(wanted, start, free)
+        placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in found]
+        misses = [self._missed(q, wanted) for q, _ in placed]
+        good = [
+            select(tol - way, select(tol - turn, inside, 0.0), 0.0)
+            for (_, inside), (way, turn) in zip(placed, misses, strict=True)
+        ]
+        turns = [self._turns(q) for q, _ in placed]
+        good = unlike(turns, good)
+        keys = []
+        for (q, _), (way, turn), fits in zip(placed, misses, good, strict=True):
+            worse = way + turn
+            keys.append(select(fits, inner(q - q0, q - q0), select(FAR - worse, FAR * (1.0 + worse), FAR * FAR)))
+        rows = ordered(keys, [[fits, *miss, *q] for (q, _), miss, fits in zip(placed, misses, good, strict=True)])
+        count = sum((select(row[0], 1.0, 0.0) for row in rows[1:]), select(rows[0][0], 1.0, 0.0))
+        q = np.array([[select(row[0], value, none) for value in row[3:]] for row in rows], dtype=object)
+        best = rows[0]
+        missing = self._missing(turns, misses, tol, determined, count, best[1] + best[2])
+        return (
+            q,
+            np.asarray(count),
+            np.array(best[3:], dtype=object),
+            np.array([best[1], best[2], skewed + far(q0) + missing, missing], dtype=object),
+        )
+
+    def _never_determined(self) -> set[int]:
+        """The equations, by their number, that leave their unknown free at any pose: others determine it."""
+        setting, free = Setting(self.chain), self._reference()
+        never = set[int]()
+        for values in setting.random():
+            for k in self.family.held:
+                free[k] = values[k]
+            with conditions() as collected:
+                self.family.solve(setting.reached(values).astype(object), free)
+            failing = {k for k, condition in enumerate(collected) if not condition > 0.0}
+            never |= failing
+        return never
+
+    def _missing(
+        self, answers: list[list[Any]], misses: list[tuple[Any, Any]], tol: Any, determined: Any, count: Any, best: Any
+    ) -> Any:
+        """What may be missing among the rows, see `run`.
+
+        As many exact equations as unknowns lose a solution, or leave its unknown free, at singular poses only, where one row
+        stands for all. Of more equations than unknowns one that was left out may have determined it.
+        """
+        worse = [way + turn for way, turn in misses]
+        spare = len(self.chain) - len(self.family.held) < UNKNOWNS[self.family.asks]
+        nearly = NEAR * min(self.chain.size, 1.0)
+        if not spare and not self.family.refine:
+            return select(count, 0.0, select(determined, select(nearly - best, POLISH, 0.0), SEARCH))
+        near: Any = 0.0
+        for k, miss in enumerate(worse):
+            close: Any = POLISH
+            for j, other in enumerate(worse):
+                if spare and j != k:  # (where equations are left out, a row comes twice, once less exactly)
+                    twin = TWIN * TWIN * miss * miss - apart(answers[min(j, k)], answers[max(j, k)])
+                    close = select(twin, select(tol - other, 0.0, close), close)
+            near = select(miss - tol, select(nearly - miss, greatest(close, near), near), near)
+        if spare:
+            return select(determined, near, SEARCH)
+        return select(determined, near, select(count, near, SEARCH))
+
+    def _found(self, wanted: Array, start: Array, free: list[Any]) -> tuple[list[Branch], Any]:
+        """The branches for a pose, and above zero where no equation leaves its unknown free.
+
+        Where what is solved is a chain nearby, each is solved again for another pose.
+
+        This is the pose that the chain nearby has where the true one has the pose wanted, as far as the branch so far tells:
+        the error falls by as much as both chains differ, or by the root of it where two branches become one.
+        """
+        goal, near = self.chain.displacement(wanted), self.family.near
+        with conditions() as collected:
+            found = self.family.solve(goal, free)
+        determined: Any = 1.0
+        for condition in dict.fromkeys(c for k, c in enumerate(collected) if k not in self._always_free):
+            determined = select(condition, determined, 0.0)
+        if near is None or near.misfit <= EXACT:
+            return found, determined
+        for _ in range(CORRECTIONS):
+            found = [
+                self.family.solve(self._corrected(goal, near, branch, start, free), free)[k]
+                for k, branch in enumerate(found)
+            ]
+        return found, determined
+
+    def _corrected(self, goal: Array, near: AxisChain, branch: Branch, start: Array, free: list[Any]) -> Array:
+        """The displacement for the chain nearby, by how both chains differ in a branch."""
+        q = self._coordinates(branch, start, free)
+        true = self.chain.displacement(np.asarray(forward_kinematics(self.tree, q, link=self.link)))
+        rest = [0.0 if slides else Turn(1.0, 0.0) for slides in near.slides]
+        return np.asarray(goal @ inverse(true) @ product(axes_of(near, rest), branch.joints))
+
+    def _coordinates(self, branch: Branch, start: Array, free: list[Any]) -> Array:
+        """The coordinates (n,) of a branch, within half a turn of the start."""
+        chain, q = self.chain, start.copy()
+        for k, (place, joint) in enumerate(zip(chain.coordinates, branch.joints, strict=True)):
+            away = joint - free[k] if chain.slides[k] else towards(joint, free[k])
+            q[place] = start[place] + away * (1.0 / float(chain.ratios[k]))
+        return q
+
+    def _held(self) -> list[int]:
+        """The coordinates whose values are handed in."""
+        return [self.chain.coordinates[k] for k in self.family.held]
+
+    def _asked(self, pose: Array) -> tuple[Array, Any]:
+        """The pose (4, 4), with what is not asked for at zero, and how far it is from rigid."""
+        if self.family.asks == "position":
+            return transform(None, pose[:3, 3]), far(pose[:3, 3])
+        if self.family.asks == "orientation":
+            pose = pose.copy()
+            pose[:3, 3] = 0.0
+        return straightened(pose)
+
+    def _missed(self, q: Array, wanted: Array) -> tuple[Any, Any]:
+        """How far coordinates (n,) are from the pose, in position and in orientation, by the forward pass."""
+        way, turn = errors(np.asarray(forward_kinematics(self.tree, q, link=self.link)), wanted)
+        return 0.0 if self.family.asks == "orientation" else way, 0.0 if self.family.asks == "position" else turn
+
+    def _turns(self, q: Array) -> list[Any]:
+        """The joints of the chain at coordinates (n,): a Turn where they turn, the way where they slide."""
+        chain, found = self.chain, list[Any]()
+        for k, place in enumerate(chain.coordinates):
+            ratio, shift = float(chain.ratios[k]), float(chain.shifts[k])
+            own = q[place] * ratio if ratio != 1.0 else q[place]
+            found.append(own + shift if chain.slides[k] else _turn(own, shift))
+        return found
+
+    def _reference(self) -> list[Any]:
+        return [0.0 if slides else Turn(1.0, 0.0) for slides in self.chain.slides]
+
+    def _placed(
+        self, branch: Branch, start: Array, free: list[Any], low: Array, high: Array, tol: Any, wanted: Array
+    ) -> tuple[Array, Any]:
+        """The coordinates (n,) of a branch, brought into the limits, and above zero where that can be."""
+        chain, q = self.chain, self._coordinates(branch, start, free)
+        if self.family.refine:
+            columns = [place for place in chain.coordinates if place not in self._held()]
+            q = refined(self.tree, self.link, wanted, q, columns, chain.size, self.family.asks)
+        inside: Any = 1.0
+        for k, place in enumerate(chain.coordinates):
+            if k in self.family.held:
+                inside = select(low[place] - tol - q[place], 0.0, select(q[place] - high[place] - tol, 0.0, inside))
+                continue
+            period = 0.0 if chain.slides[k] else 2.0 * math.pi / abs(float(chain.ratios[k]))
+            q[place], fits = into_limits(q[place], low[place], high[place], period, tol)
+            inside = select(fits, inside, 0.0)
+        return q, inside
+
+
+def _turn(angle: Any, shift: float) -> Turn:
+    """Cosine and sine of angle + shift; of a shift by quarter turns without arithmetic."""
+    quarter = round(shift / (math.pi / 2))
+    if abs(shift - quarter * (math.pi / 2)) > 4 * math.ulp(max(abs(shift), 1.0)):
+        return Turn(*cos_sin(angle + shift))
+    c, s = cos_sin(angle)
+    return Turn(*((c, s), (-s, c), (-c, -s), (s, -c))[quarter % 4])
+
+
+def far(values: Array) -> Any:
+    """8 where one of some values is no number or beyond `FARTHEST`, else 0."""
+    outside: Any = 0.0
+    for value in values:
+        outside = select(FARTHEST - abs(value), outside, 8.0)
+    return outside
+
+
+def straightened(pose: Array) -> tuple[Array, Any]:
+    """A pose (4, 4) with a rotation that is orthonormal to rounding, and how far it was from a rigid one.
+
+    Two steps of Newton's method for the nearest rotation, R (3 - R'R) / 2 (Å. Björck, C. Bowie, 1971), each of which squares
+    the error.
+    """
+    r = pose[:3, :3]
+    skewed = far(pose[:3, 3]) + abs(pose[3, 0]) + abs(pose[3, 1]) + abs(pose[3, 2]) + abs(pose[3, 3] - 1.0)
+    skewed = skewed + select(inner(r[:, 2], cross(r[:, 0], r[:, 1])), 0.0, 8.0)
+    for step in range(2):
+        gram = blank(3, 3)
+        for i in range(3):
+            for j in range(i + 1):
+                gram[i, j] = gram[j, i] = inner(r[:, i], r[:, j])
+        if not step:
+            skewed = skewed + sum(abs(gram[i, j] - (i == j)) for i in range(3) for j in range(i + 1))
+        r = r @ (1.5 * np.eye(3) - 0.5 * gram)
+    return transform(r, pose[:3, 3]), skewed

@@ -1,0 +1,271 @@
+"""Six revolute joints, three neighbours of which have parallel axes, wherever in the chain they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.inverse_kinematics.closed_form import axis_chain as geometry
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, TOLERANCE, AxisChain, as_read, feet, made_parallel
+from linkwise.inverse_kinematics.closed_form.families import Branch, Family, Solve, mirrored, words
+from linkwise.inverse_kinematics.closed_form.orientation import beside
+from linkwise.inverse_kinematics.closed_form.position import made_special
+from linkwise.inverse_kinematics.closed_form.subproblem6 import two_angles
+from linkwise.inverse_kinematics.closed_form.subproblems import (
+    DEGENERATE,
+    Turn,
+    align,
+    choose,
+    component,
+    cone,
+    direction,
+    length_between,
+    linear,
+    turned,
+    unturned,
+)
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray, select
+from linkwise.spatial.vector import inner
+
+
+@dataclass(frozen=True, eq=False)
+class Planar:
+    """Joints i, i + 1, i + 2 of a chain, about axes along h, each one way round or the other.
+
+    Attributes
+    ----------
+    h : ndarray (3,)
+        The direction of the first axis.
+    signs : tuple of float
+        1 where an axis points along h, else -1.
+    upper, fore : ndarray (3,)
+        From the first axis to the second and from the second to the third at zero angles, at right angles to h.
+    origin : ndarray (3,)
+        The point of the first axis.
+    wrist : ndarray (3,)
+        The point of the third.
+    """
+
+    h: FloatArray
+    signs: tuple[float, float, float]
+    upper: FloatArray
+    fore: FloatArray
+    origin: FloatArray
+    wrist: FloatArray
+    size: float
+
+    @classmethod
+    def of(cls, chain: AxisChain, first: int) -> Planar:
+        """Of three joints of a chain."""
+        h = chain.axes[first]
+        p = [chain.points[first + k] - chain.points[first] for k in range(3)]
+        flat = [v - h * float(h @ v) for v in p]
+        one, two, three = (1.0 if float(h @ chain.axes[first + k]) > 0 else -1.0 for k in range(3))
+        upper, fore = flat[1], flat[2] - flat[1]
+        return cls(h, (one, two, three), upper, fore, chain.points[first], chain.points[first + 2], chain.size)
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """How near to the first axis the third can come, and how far from it (m)."""
+        a, b = float(np.linalg.norm(self.upper)), float(np.linalg.norm(self.fore))
+        return abs(a - b), a + b
+
+    def solve(self, place: Array, rotation: Any, free: Any) -> list[tuple[Turn, Turn, Turn, Any]]:
+        """Both triples of angles that bring the third axis to `place` and turn vectors as `rotation` does.
+
+        Parameters
+        ----------
+        place : (3,)
+            Where a point of the third axis shall be, seen from the first; its height does not matter.
+        rotation : callable
+            Gives R v for a constant vector v (3,), R being about h.
+        free : sequence of three Turns
+            What is taken where an angle is free.
+        """
+        h, size = self.h, self.size
+        flat = place - h * inner(h, place)
+        w = beside(h)
+        seen = rotation(w)
+        whole, _ = direction(inner(w, seen), inner(h, cross(w, seen)), Turn(1.0, 0.0))
+        found: list[tuple[Turn, Turn, Turn, Any]] = []
+        free = [_signed(turn, sign) for turn, sign in zip(free, self.signs, strict=True)]
+        seconds = length_between(h, self.fore, -self.upper, inner(flat, flat), free[1], size=size * size)
+        for second in seconds[:2]:
+            first = align(h, self.upper + turned(h, second, self.fore), flat, free[0], DEGENERATE * size * size)
+            third = whole.minus(first.plus(second))
+            one, two, three = (_signed(turn, sign) for turn, sign in zip((first, second, third), self.signs, strict=True))
+            found.append((one, two, three, seconds[2]))
+        return found
+
+    def reachable(self, k: Array, y: Array, z: Array, free: Turn, size: float) -> Turn:
+        """The angle nearest to `free` for which Rot(k, angle)' y + z is neither too far from the first axis nor too near.
+
+        k is along h here, and y and z (3,) are seen in the same axes as k.
+        """
+        least, most = self.reach
+        y, z = y - k * inner(k, y), z - k * inner(k, z)
+        sum_of_squares = inner(y, y) + inner(z, z)
+        now = sum_of_squares + 2.0 * inner(unturned(k, free, y), z)
+        inner_edge, outer_edge = least * least, most * most
+        near = inner_edge - now
+        far = now - outer_edge
+        edge = select(near, inner_edge, outer_edge)
+        pair = component(k, z, y, 0.5 * (edge - sum_of_squares), free, size=size * size)
+        first, second = pair[0].back(), pair[1].back()
+        closer = (first.c - second.c) * free.c + (first.s - second.s) * free.s
+        best = choose(closer, first, second)
+        return choose(near, best, choose(far, best, free))
+
+
+def _signed(turn: Turn, sign: float) -> Turn:
+    return turn if sign > 0 else turn.back()
+
+
+def parallel(chain: AxisChain) -> Family | None:
+    """Recognise three neighbouring parallel axes; the axes on either side of them are not parallel to them."""
+    if len(chain) != 6 or any(chain.slides):
+        return None
+    for first in (1, 2, 3, 0):
+        joints = (first, first + 1, first + 2)
+        skew = [geometry.angle(chain, first, k) for k in joints]
+        beyond = [k for k in (first - 1, first + 3) if 0 <= k < 6]
+        if max(skew) > TOLERANCE or any(geometry.parallel(chain, first, k) for k in beyond):
+            continue
+        turned_round = first in (0, 2)
+        seen = made_parallel(chain, joints)
+        seen = seen.reversed() if turned_round else seen
+        solve, exact, near = _inside(seen) if first in (1, 2) else _last(seen)
+        name = f"the axes of joints {words(joints)} are parallel"
+        near, solve = (as_read(near, chain), mirrored(solve)) if turned_round else (near, solve)
+        return Family(name, solve, near.misfit > EXACT or not exact, near=near)
+    return None
+
+
+def _neighbours(chain: AxisChain, i: int, j: int, kind: str) -> tuple[FloatArray, FloatArray]:
+    """Points of two axes, one on each: where they meet, or the ends of their common normal."""
+    return (chain.points[i], chain.points[i]) if kind == "1 and 2 meet" else feet(chain, i, j)
+
+
+def _inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
+    """Solve where joints 2 to 4 are parallel to h, by the direction of axis 6 and the height of a point of it.
+
+    With D = E_1 E_234 E_5 E_6 these are h . R_1' R h_6 = h . R_5 h_6 and h . E_1^-1 D p_6 = h . E_5 p_6, in joints 1 and
+    5 (as Elias and Wen have it for three parallel axes). Joint 6 follows from R_5' h = R_6 R' R_1 h, joints 2 to 4 are a
+    planar problem.
+    """
+    chain, kind = made_special(chain, (4, 5))
+    h, plane = chain.axes, Planar.of(chain, 1)
+    p1, (p5, p6) = chain.points[0], _neighbours(chain, 4, 5, kind)
+    up, away = h[1], p6 - p5
+    b = np.array([_row(up, h[4], h[5]), _row(up, h[4], away)], dtype=float)
+    b[[kind == "1 and 2 parallel", kind == "1 and 2 meet"]] = 0.0
+
+    def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        rotation = displacement[:3, :3]
+        g, place = rotation @ h[5], rotation @ p6 + displacement[:3, 3] - p1
+        found = []
+        for one, five, miss in _one_and_five(g, place, free):
+            level, spare = unturned(h[4], five, up), _near(one, five, free, displacement)
+            six = align(h[5], rotation.T @ turned(h[0], one, up), level, spare, DEGENERATE**2)
+
+            def rest(v: Any, one: Turn = one, five: Turn = five, six: Turn = six) -> Array:
+                return unturned(h[0], one, rotation @ unturned(h[5], six, unturned(h[4], five, v)))
+
+            wrist = p6 + unturned(h[5], six, p5 - p6 + unturned(h[4], five, plane.wrist - p5))
+            spot = unturned(h[0], one, rotation @ wrist + displacement[:3, 3] - p1) + p1 - plane.origin
+            triples = plane.solve(spot, rest, free[1:4])
+            found += [Branch((one, *three, five, six), miss + more) for *three, more in triples]
+        return found
+
+    def _one_and_five(g: Array, place: Array, free: Sequence[Any]) -> list[tuple[Turn, Turn, Any]]:
+        a = np.array([_row(up, -h[0], v) for v in (g, place)], dtype=object)
+        fixed = [inner(up, v - _across(h[0], v)) for v in (g, place)]
+        constant = [float(up @ h[4]) * float(h[4] @ v) for v in (h[5], away)]
+        e = np.array([constant[0] - fixed[0], float(up @ (p5 - p1)) + constant[1] - fixed[1]], dtype=object)
+        if b[1].any():
+            return two_angles(a, -b, e, (free[0], free[4]))
+        found = []
+        across, _ = direction(
+            a[0, 0], a[0, 1], free[0]
+        )  # (the wrist then folds back towards axis 1: joints 2 to 4 reach it)
+        pair = [linear(a[1, 0], a[1, 1], e[1], spare, size=chain.size)[k] for k, spare in enumerate((free[0], across))]
+        for one in pair:
+            fives = cone(h[4], h[5], up, unturned(h[0], one, g), free[4])
+            found += [(one, five, 0.0) for five in fives[:2]]
+        return found
+
+    def _near(one: Turn, five: Turn, free: Sequence[Any], displacement: Array) -> Turn:
+        """Joint 6 where it is free, for its axis is parallel to the three: as it was, if they can reach then."""
+        rotation = displacement[:3, :3]
+        y = unturned(h[4], five, plane.wrist - p5) + (p5 - p6)
+        z = unturned(h[0], one, rotation @ p6 + displacement[:3, 3] - p1) + p1 - plane.origin
+        z = rotation.T @ turned(h[0], one, z)
+        return plane.reachable(h[5], y, z, free[5], chain.size)
+
+    return solve, not (b[0].any() and b[1].any()), chain
+
+
+def _last(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
+    """Solve where joints 4 to 6 are parallel to h, which then is n = R h in the end.
+
+    With R_1' n = R_2 R_3 h and any point p, h_2 . R_1' n = h_2 . R_3 h and n . D p = n . E_1 E_2 E_3 p are equations in
+    joints 1 and 3; joint 2 follows from R_2' R_1' n = R_3 h.
+    """
+    chain, kind = made_special(chain, (1, 2))
+    h, plane = chain.axes, Planar.of(chain, 3)
+    p1, (p2, p3) = chain.points[0], _neighbours(chain, 1, 2, kind)
+    up, away, wrist = h[3], p3 - p2, plane.wrist
+    b = np.array([_row(h[1], h[2], up), _row(away, h[2], up)], dtype=float)
+    b[[kind == "1 and 2 parallel", kind == "1 and 2 meet"]] = 0.0
+
+    def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        rotation, shift = displacement[:3, :3], displacement[:3, 3]
+        n = rotation @ up
+        found = []
+        for one, three, miss in _one_and_three(n, shift, free):
+            tip = unturned(h[0], one, n)
+            lifted = turned(h[2], three, up)
+            start = p3 - p2 + turned(h[2], three, plane.origin - p3)
+            seen = unturned(h[0], one, rotation @ wrist + shift - p1) + p1 - p2
+            spare = plane.reachable(h[1], seen, -start, free[1], chain.size)
+            two = align(h[1], lifted, tip, spare, DEGENERATE**2)
+
+            def rest(v: Any, one: Turn = one, two: Turn = two, three: Turn = three) -> Array:
+                return unturned(h[2], three, unturned(h[1], two, unturned(h[0], one, rotation @ v)))
+
+            spot = unturned(h[2], three, unturned(h[1], two, seen) + p2 - p3) + p3 - plane.origin
+            triples = plane.solve(spot, rest, free[3:])
+            found += [Branch((one, two, three, *others), miss + more) for *others, more in triples]
+        return found
+
+    def _one_and_three(n: Array, shift: Array, free: Sequence[Any]) -> list[tuple[Turn, Turn, Any]]:
+        lever = p2 - p1
+        a = np.array([_row(u, -h[0], n) for u in (h[1], lever)], dtype=object)
+        level = float(h[2] @ up) * h[2]
+        height = inner(n, shift - p1) + float(up @ p3)  # (E_4 E_5 E_6 keeps h . p)
+        fixed = [inner(u, n - _across(h[0], n)) for u in (h[1], lever)]
+        e = np.array([float(h[1] @ level) - fixed[0], height - float(away @ level) - fixed[1]], dtype=object)
+        if not b[1].any():
+            found = []
+            for one in linear(a[1, 0], a[1, 1], e[1], free[0], size=chain.size)[:2]:
+                threes = cone(h[2], up, h[1], unturned(h[0], one, n), free[2])
+                found += [(one, three, 0.0) for three in threes[:2]]
+            return found
+        sign = np.array([[-1.0], [1.0]])
+        return two_angles(a, sign * b, e, (free[0], free[2]))
+
+    return solve, not (b[0].any() and b[1].any()), chain
+
+
+def _across(k: Array, v: Array) -> Array:
+    """The part of v at right angles to k."""
+    return np.asarray(v - k * inner(k, v))
+
+
+def _row(u: Array, k: Array, v: Array) -> list[Any]:
+    """What u . Rot(k, angle) v has with the cosine, and with the sine."""
+    return [inner(u, _across(k, v)), inner(u, cross(k, v))]

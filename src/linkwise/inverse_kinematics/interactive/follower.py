@@ -1,0 +1,358 @@
+"""A target that is dragged, or a slider that is moved, and the mechanism that follows it without ever jumping."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleSet, loop_start
+from linkwise.inverse_kinematics.interactive.trust_region import Aim, CoordinateAim, PoseAim, descend
+from linkwise.loops.assembly import LoopSolution
+from linkwise.model.tree import Tree
+from linkwise.solve.initial_guess import near_zero
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
+
+
+class Dragged(LoopSolution):
+    """Where a mechanism has gone after its target. All numbers come from a separate forward pass at `q`.
+
+    Attributes
+    ----------
+    q : ndarray (nq,)
+        Coordinates, rad or m, within the limits; loops closed, unless `closure_error` says otherwise.
+    reached : bool
+        Whether the target is reached to 1e-6 m and 1e-6 rad, or the coordinate has the value asked for, with loops closed.
+    position_error : float
+        Distance left, m; of a coordinate that slides, what it lacks.
+    rotation_error : float
+        Angle left, rad; of a coordinate that turns, what it lacks.
+    reason : str
+        Why it is where it is, a sentence; empty where it is reached.
+    T : ndarray (4, 4)
+        The pose of the frame at q, T_world_frame.
+    closure_error : float
+        How far loops are open, m; 0 where there are none.
+    rounds : int
+        Steps that it took.
+    settled : bool
+        Whether it has come to rest; False where the target is so far that another call, from this `q`, leads on.
+
+    Examples
+    --------
+    >>> from linkwise import robots, solve
+    >>> found = solve.Follower(robots.planar_2r()).move("link1", 0.5, [0.0, 1.0])
+    >>> found.reached, found.q.tolist()
+    (True, [0.5, 1.0])
+    """
+
+    T: FloatArray
+    settled: bool
+
+    def __init__(
+        self,
+        q: FloatArray,
+        reached: bool,
+        position_error: float,
+        rotation_error: float,
+        reason: str,
+        T: FloatArray,
+        closure_error: float,
+        rounds: int,
+        settled: bool,
+    ) -> None:
+        super().__init__(q, reached, reason, closure_error, rounds)
+        self.__dict__.update(position_error=position_error, rotation_error=rotation_error, T=T, settled=settled)
+
+    @property
+    def reached(self) -> bool:
+        """The same as `success`."""
+        return bool(self.success)
+
+    @property
+    def rounds(self) -> int:
+        """The same as `iterations`."""
+        return int(self.iterations)
+
+    def _explained(self, place: tuple[int, ...]) -> str:
+        return self.reason or "the target is reached"
+
+
+REACHED = 1e-6
+"""Up to this distance, m, and angle, rad, a target counts as reached; what can be reached is so to rounding."""
+
+WEIGHTS, ROUNDS = (0.05, 0.0), (20, 8)
+"""What 1 rad of rotation counts beside the size of the mechanism, first, and at last, when the position alone is brought to
+where it can be; and the steps of each, at most."""
+
+MOVE_ROUNDS = 60
+"""Steps of a coordinate in a loop, at most."""
+
+DONE = 1e-26
+"""The value at which a target is met to rounding."""
+
+ROUNDING = 1e-9
+"""A joint nearer to its limit, rad or m, is said to be at it."""
+
+CLOSED_M = 1e-9
+"""How far loops may be open in an answer, m."""
+
+
+class Follower:
+    """Follows a target with one frame of a mechanism, from where it stands, on the branch on which it stands.
+
+    What it needs is compiled when it is made. Each call goes from the configuration given down to the nearest place that
+    fits best: the position first, then of the rotation what is left to do. It moves in steps of at most 0.3 rad, each of
+    which brings it nearer, so a small drag moves it a little and never to another solution. The same calls give the same
+    answers.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any. A floating base stays where it is; loops stay closed, and what is passive in them follows. On a tree only the
+        joints between the base and the frame move.
+    link : int or str
+        Which frame: -1 the tool, otherwise a link's own by name or index.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no such link, or the mechanism has symbols in the place of numbers.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> follower = Follower(arm)
+    >>> q = [0.0, 1.0]
+    >>> target = arm.forward_kinematics(q)
+    >>> target[0, 3] += 5.0
+    >>> found = follower.follow(target, q)  # out of reach: stretched out towards it
+    >>> found.reached, round(abs(float(found.q[1])), 6)
+    (False, 0.0)
+    """
+
+    def __init__(self, mechanism: Tree, link: int | str = -1) -> None:
+        mechanism.require_numbers("Follower")
+        if isinstance(link, bool) or not isinstance(link, (int, np.integer, str)):
+            raise ArgumentError(f"link is {shown(link)}; expected a name or a whole number")
+        self.mechanism = mechanism
+        self.link = link if isinstance(link, str) else int(link)
+        on_path = mechanism.path(mechanism.tool_index if link == -1 else link)
+        self._base = mechanism.nq - mechanism.n
+        self._pose: Any = kernel_of(mechanism, "forward_kinematics", None, {"link": self.link})
+        self._rates: Any = kernel_of(mechanism, "jacobian", None, {"link": self.link})
+        moving = np.zeros(mechanism.n, dtype=bool)
+        moving[[mechanism.followers[k].coordinate for k in on_path if mechanism.followers[k].coordinate >= 0]] = True
+        self._loops = loop_start(mechanism) if mechanism.loops else None
+        if self._loops is not None:
+            moving |= self._loops.held
+        self._allowed = FeasibleSet(mechanism, moving)
+        self._pose(mechanism.neutral), self._rates(mechanism.neutral)
+
+    def start(self) -> FloatArray:
+        """A configuration (nq,) to begin with: all joints at zero or the limit next to it, loops closed.
+
+        Raises
+        ------
+        ArgumentError
+            Where the loops cannot be closed.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> Follower(robots.planar_2r()).start().tolist()
+        [0.0, 0.0]
+        """
+        if self._loops is None:
+            return near_zero(self.mechanism)
+        left = self._open(self._loops.q)
+        if not left <= CLOSED_M:
+            raise ArgumentError(f"the loops of {self.mechanism.name!r} cannot be closed: they stay open by {left:.3g} m")
+        return self._loops.q.copy()
+
+    def follow(self, T_target: npt.ArrayLike, q: npt.ArrayLike, *, rotation: bool = True) -> Dragged:
+        """Bring the frame to a pose, or as near as it goes from q: in position first, in rotation with what is left.
+
+        Parameters
+        ----------
+        T_target : (4, 4) array_like
+            The pose wanted, world frame, m.
+        q : (nq,) array_like
+            Where the mechanism stands. Joints outside their limits are brought to them, open loops are closed.
+        rotation : bool
+            Whether the rotation counts too.
+
+        Raises
+        ------
+        ArgumentError
+            Where the target is no pose, or q has another shape.
+        """
+        target = _pose_given(T_target)
+        here = self._given(q)
+        weights = WEIGHTS if rotation else WEIGHTS[-1:]
+        apart = float(np.linalg.norm(self._pose(here)[:3, 3] - target[:3, 3])) / self._allowed.size
+        taken, settled = 0, True
+        for weight, rounds in zip(weights, ROUNDS if rotation else (sum(ROUNDS),), strict=True):
+            counts = weight**2 * max(1.0, apart)
+            aim = PoseAim(self._pose, self._rates, target, counts, self._allowed.size, self.mechanism.n)
+            here, more = descend(self._allowed, aim, here, rounds=rounds, done=DONE)
+            taken, settled = taken + more, settled and more < rounds
+            if weight and aim.value(here) <= DONE:
+                break
+        return self._at_pose(here, target, rotation, taken, settled)
+
+    def move(self, coordinate: int | str, value: float, q: npt.ArrayLike) -> Dragged:
+        """Give a joint coordinate a value, within its limits.
+
+        A joint that is in no loop takes it alone. In a loop the others follow; those that drive the loops rest meanwhile, if
+        it is one of them that is moved. Where the loops do not let it go so far it stops at the nearest place.
+
+        Parameters
+        ----------
+        coordinate : int or str
+            A joint coordinate, by name, or by its index in q; not those of a floating base.
+        value : float
+            rad or m.
+        q : (nq,) array_like
+            Where the mechanism stands.
+
+        Raises
+        ------
+        ArgumentError
+            For a coordinate that there is not, or a value that is no finite number.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> linkage = robots.four_bar()
+        >>> follower = Follower(linkage)
+        >>> found = follower.move("crank", 1.0, follower.start())
+        >>> found.reached, found.closure_error < 1e-9
+        (True, True)
+        """
+        joint = self._joint(coordinate)
+        wanted = float(numbers("value", value, "a finite number"))
+        here = self._given(q)
+        low, high = self.mechanism.limits[joint]
+        held = min(max(wanted, low), high)
+        taken = 0
+        if self._loops is not None and self._loops.held[joint]:
+            unit = float(self._allowed.units[joint])
+            aim: Aim = CoordinateAim(self._base + joint, joint, self.mechanism.n, held, unit)
+            moving = self._loops.held.copy()
+            if joint in self._loops.driven:
+                moving[[k for k in self._loops.driven if k != joint]] = False
+            here, taken = descend(FeasibleSet(self.mechanism, moving), aim, here, rounds=MOVE_ROUNDS, done=DONE)
+        else:
+            here[self._base + joint] = held
+        return self._at_value(here, joint, wanted, held, taken)
+
+    # ── what has become of it ─────────────────────────────────────────────────────────────────────
+
+    def _at_pose(self, q: FloatArray, target: FloatArray, rotation: bool, taken: int, settled: bool) -> Dragged:
+        pose = np.array(self._pose(q))
+        far = float(np.linalg.norm(pose[:3, 3] - target[:3, 3]))
+        turned = angle_between(pose[:3, :3], target[:3, :3])
+        left = self._open(q)
+        near, alike = far <= REACHED, turned <= REACHED or not rotation
+        reached = near and alike and left <= CLOSED_M
+        why = self._why_open(left) or ("" if reached else self._why_not(q, near, far, turned, settled))
+        return Dragged(q, reached, far, turned, why, pose, left, taken, settled or reached)
+
+    def _why_not(self, q: FloatArray, near: bool, far: float, turned: float, settled: bool) -> str:
+        """Why a pose is not reached."""
+        if not settled:
+            return f"on its way: {_apart(far, turned)} are left"
+        message = (
+            f"the position is reached, {np.degrees(turned):.3g} deg of rotation are not"
+            if near
+            else f"the nearest place from here is {_apart(far, turned)} off"
+        )
+        at = self._at_limits(q)
+        return f"{message}; at its limit: {', '.join(at)}" if at else message
+
+    def _at_value(self, q: FloatArray, joint: int, wanted: float, held: float, taken: int) -> Dragged:
+        lacking = abs(float(q[self._base + joint]) - wanted)
+        slides = self.mechanism.slides[joint]
+        left, name = self._open(q), self.mechanism.names[joint]
+        reached = lacking <= REACHED and left <= CLOSED_M
+        why = self._why_open(left)
+        if not why and not reached:
+            there = abs(float(q[self._base + joint]) - held) <= REACHED
+            why = f"{name!r} is at its limit" if there else self._why_blocked(q, joint)
+        far, turned = (lacking, 0.0) if slides else (0.0, lacking)
+        return Dragged(q, reached, far, turned, why, np.array(self._pose(q)), left, taken, taken < MOVE_ROUNDS)
+
+    def _why_blocked(self, q: FloatArray, joint: int) -> str:
+        at = [name for name in self._at_limits(q) if name != self.mechanism.names[joint]]
+        message = f"the loops do not let {self.mechanism.names[joint]!r} go further from here"
+        return f"{message}; at its limit: {', '.join(at)}" if at else message
+
+    def _why_open(self, left: float) -> str:
+        return "" if left <= CLOSED_M else f"the loops do not close from here: they are open by {left:.3g} m"
+
+    def _at_limits(self, q: FloatArray) -> list[str]:
+        """Names of the joints that may move and stand at a limit."""
+        joints, (low, high) = q[self._base :], self.mechanism.limits.T
+        at = ((joints - low <= ROUNDING) | (high - joints <= ROUNDING)) & self._allowed.moving
+        return [self.mechanism.names[k] for k in np.flatnonzero(at)]
+
+    def _open(self, q: FloatArray) -> float:
+        return self._allowed.open_by(q) * self._length
+
+    @property
+    def _length(self) -> float:
+        return self._allowed.task.size if self._allowed.task else 1.0
+
+    # ── what is given ─────────────────────────────────────────────────────────────────────────────
+
+    def _given(self, q: npt.ArrayLike) -> FloatArray:
+        """Where it stands, within the limits and with loops closed."""
+        position = numbers("q", q, f"real numbers ({self.mechanism.nq},)")
+        if position.shape != (self.mechanism.nq,):
+            raise ArgumentError(f"q has the shape {position.shape}; expected ({self.mechanism.nq},)")
+        if self.mechanism.floating and not position[3:7].any():
+            raise ArgumentError("q has the quaternion 0, 0, 0, 0 of its base; expected one of norm 1")
+        position = self._allowed.settled(position)
+        return position if self._loops is None else self._loops.regular(position)
+
+    def _joint(self, coordinate: int | str) -> int:
+        """The index of a joint coordinate among those of the joints."""
+        names, first = self.mechanism.names, self._base
+        if isinstance(coordinate, str) and coordinate in names:
+            return names.index(coordinate)
+        whole = isinstance(coordinate, (int, np.integer)) and not isinstance(coordinate, bool)
+        if whole and first <= int(coordinate) < first + len(names):
+            return int(coordinate) - first
+        last = first + len(names) - 1
+        raise ArgumentError(f"coordinate is {shown(coordinate)}; expected {choices(names)}, or {first} to {last}")
+
+
+def _apart(far: float, turned: float) -> str:
+    """Write a distance and an angle, the latter where there is one."""
+    return f"{far:.3g} m" if turned <= REACHED else f"{far:.3g} m and {np.degrees(turned):.3g} deg"
+
+
+def angle_between(first: FloatArray, other: FloatArray) -> float:
+    """The angle (rad) of the rotation that leads from one rotation matrix (3, 3) to another, exact where it is small."""
+    chord = float(np.linalg.norm(first - other)) / (2.0 * np.sqrt(2.0))
+    return 2.0 * float(np.arcsin(min(chord, 1.0)))
+
+
+def _pose_given(T_target: npt.ArrayLike) -> FloatArray:
+    """A pose (4, 4) whose rotation is one to rounding."""
+    pose = numbers("T_target", T_target, "real numbers (4, 4)")
+    if pose.shape != (4, 4):
+        raise ArgumentError(f"T_target has the shape {pose.shape}; expected (4, 4)")
+    left, values, right = np.linalg.svd(pose[:3, :3])
+    if not (np.abs(values - 1.0) <= 1e-3).all() or np.linalg.det(left @ right) < 0.0:
+        raise ArgumentError(f"T_target has no rotation in its first three rows and columns: {pose[:3, :3].tolist()}")
+    if not np.array_equal(pose[3], [0.0, 0.0, 0.0, 1.0]):
+        raise ArgumentError(f"the last row of T_target is {pose[3].tolist()}; expected [0, 0, 0, 1]")
+    pose[:3, :3] = left @ right
+    return pose

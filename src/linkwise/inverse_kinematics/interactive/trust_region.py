@@ -1,0 +1,323 @@
+"""Down from where a mechanism stands to the nearest place that is lowest, in steps that are never long.
+
+Newton's method with a trust region along the motions that are allowed (J. Nocedal, S. J. Wright, *Numerical Optimization*,
+2006, section 4.1). The curvature is taken from differences of values on the closed loops themselves, so that it holds where
+what is aimed at is out of reach, and where a linkage turns back; a direction that curves downwards is gone down (Y. N.
+Dauphin and others, "Identifying and attacking the saddle point problem in high-dimensional non-convex optimization", 2014,
+for taking the absolute values). Small curvatures are raised to the slope (D.-H. Li, M. Fukushima, L. Qi, N. Yamashita,
+"Regularized Newton methods for convex minimization problems with singular solutions", 2004): where there are more
+joints than the target needs, the curvature along what leaves the frame where it is comes from the distance alone, and would
+drive the joints far for nothing. Every step lowers the value, so the way never jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleMotions, FeasibleSet
+from linkwise.spatial.scalar import FloatArray
+
+
+class Aim(Protocol):
+    """Something to come near to."""
+
+    def values(self, q: FloatArray) -> FloatArray:
+        """How far positions (k, nq) are from it (k,), without unit, 0 there."""
+
+    def value(self, q: FloatArray) -> float:
+        """The same of one position (nq,)."""
+
+    def slope(self, q: FloatArray) -> FloatArray:
+        """The derivative by the joint coordinates (n,), at a position (nq,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PoseAim:
+    """A pose of a frame: |p - pt|^2 / (2 s^2) + w^2 (1 - cos(t)), with t the angle that is missing.
+
+    Written with the columns of the rotations, 1 - cos(t) = |R - Rt|^2 / 4, it is smooth at every angle and exact at small
+    ones.
+
+    Attributes
+    ----------
+    pose, rates : callable
+        q to the pose (4, 4) of the frame, and to its Jacobian (6, nv), world axes.
+    target : ndarray (4, 4)
+        The pose wanted.
+    weight : float
+        w^2.
+    size : float
+        s, m.
+    joints : int
+        Number of joint coordinates, the last columns of the Jacobian.
+    """
+
+    pose: Callable[[FloatArray], Any]
+    rates: Callable[[FloatArray], Any]
+    target: FloatArray
+    weight: float
+    size: float
+    joints: int
+
+    def values(self, q: FloatArray) -> FloatArray:
+        """How far positions (k, nq) are from the pose (k,)."""
+        gap = self.pose(q)[..., :3, :] - self.target[:3]
+        apart, turned = gap[..., 3], gap[..., :3]
+        far = np.einsum("...i,...i->...", apart, apart) / (2.0 * self.size**2)
+        return np.asarray(far + 0.25 * self.weight * np.einsum("...ij,...ij->...", turned, turned))
+
+    def value(self, q: FloatArray) -> float:
+        """How far one position (nq,) is from the pose."""
+        return float(self.values(q))
+
+    def slope(self, q: FloatArray) -> FloatArray:
+        """The derivative by the joint coordinates (n,)."""
+        here, rates = self.pose(q), self.rates(q)[:, -self.joints :]
+        gradient = rates[:3].T @ (here[:3, 3] - self.target[:3, 3]) / self.size**2
+        if self.weight:
+            turn = here[:3, :3] @ self.target[:3, :3].T
+            moment = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+            gradient = gradient + 0.5 * self.weight * (rates[3:].T @ moment)
+        return np.asarray(gradient)
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateAim:
+    """A value of one coordinate: (q_k - v)^2 / (2 u^2).
+
+    Attributes
+    ----------
+    index : int
+        Of the coordinate in q.
+    joint : int
+        Of the joint coordinate.
+    joints : int
+        How many there are.
+    target : float
+        The value wanted, rad or m.
+    unit : float
+        What lengths are divided by.
+    """
+
+    index: int
+    joint: int
+    joints: int
+    target: float
+    unit: float
+
+    def values(self, q: FloatArray) -> FloatArray:
+        """How far positions (k, nq) are from it (k,)."""
+        return np.asarray(0.5 * ((q[..., self.index] - self.target) / self.unit) ** 2)
+
+    def value(self, q: FloatArray) -> float:
+        """How far one position (nq,) is from it."""
+        return float(self.values(q))
+
+    def slope(self, q: FloatArray) -> FloatArray:
+        """The derivative by the joint coordinates (n,)."""
+        gradient = np.zeros(self.joints)
+        gradient[self.joint] = (q[self.index] - self.target) / self.unit**2
+        return gradient
+
+
+ASIDE = 3e-4
+"""How far beside a position values are taken for the curvature: truncation goes with its square, rounding against it."""
+
+LONGEST = 0.3
+"""Of a step, rad or lengths that compare."""
+
+SHORTEST = 1e-10
+"""Steps below this are not taken."""
+
+LAST = 1e-7
+"""A step below this is the last: what it leaves is its square, or a small part of it where limits are curved."""
+
+PUSH = 0.02
+"""How far it goes down from a ridge, where no slope says to which side."""
+
+AT_LIMIT = 1e-12
+"""A joint nearer to its limit stands at it."""
+
+FLAT = 1e-9
+"""Curvatures below this share of the greatest are rounding."""
+
+STIFF = 1.0
+"""Curvatures count as at least this times the slope: it ends as the slope does, so what is left is still squared."""
+
+IDLE = 0.1
+"""It is at a ridge where an ordinary step gains less than this share of the value."""
+
+
+def descend(allowed: FeasibleSet, aim: Aim, q: FloatArray, *, rounds: int, done: float) -> tuple[FloatArray, int]:
+    """Go down from an allowed position q (nq,); return where it ends, and how many steps it took.
+
+    Parameters
+    ----------
+    allowed : FeasibleSet
+        Where it may go.
+    aim : Aim
+        What to come near to.
+    q : ndarray (nq,)
+        Where to start.
+    rounds : int
+        Steps at most.
+    done : float
+        The value at which nothing is left to do.
+    """
+    value, radius, taken = aim.value(q), LONGEST, 0
+    while taken < rounds and value > done and radius > SHORTEST:
+        taken += 1
+        slope = aim.slope(q) * allowed.units
+        tangent = _free(allowed, q, slope)
+        if not tangent.basis.shape[1]:
+            break
+        down = tangent.basis.T @ slope
+        curve, ways = np.linalg.eigh(_curvature(allowed, aim, q, value, tangent))
+        step = _step(ways, curve, ways.T @ down, value, radius, *allowed.room(q, tangent))
+        length = float(np.linalg.norm(step))
+        if length <= SHORTEST:
+            break
+        expected = -float(down @ step + 0.5 * (curve @ (ways.T @ step) ** 2))
+        trial = allowed.moved(q, tangent, step)
+        reached = np.inf if trial is None else aim.value(trial)
+        if trial is None or not reached < value:
+            radius = 0.25 * length
+            continue
+        gained = value - reached
+        radius = min(2.0 * radius, LONGEST) if gained > 0.5 * expected else max(0.5 * length, 10.0 * SHORTEST)
+        q, value = trial, reached
+        if length <= LAST:
+            break
+    return q, taken
+
+
+def _free(allowed: FeasibleSet, q: FloatArray, slope: FloatArray) -> FeasibleMotions:
+    """The motions at q in which the joints rest that stand at a limit and are pressed against it on the way down."""
+    tangent = allowed.tangent(q)
+    rows, room = allowed.room(q, tangent)
+    at = np.flatnonzero(room <= AT_LIMIT)
+    if not at.size:
+        return tangent
+    pressed = _pushed_back(rows[at], -(rows[at] @ (tangent.basis.T @ slope)))
+    return allowed.held(tangent, at[pressed > 0.0]) if (pressed > 0.0).any() else tangent
+
+
+def _curvature(allowed: FeasibleSet, aim: Aim, q: FloatArray, value: float, tangent: FeasibleMotions) -> FloatArray:
+    """The second derivative (m, m) of the value along the basis, from second differences."""
+    count = tangent.basis.shape[1]
+    differences = aim.values(allowed.beside(q, tangent, _offsets(count))) - value
+    both = differences[: len(differences) // 2] + differences[len(differences) // 2 :]
+    diagonal = both[:count]
+    hessian = np.diag(diagonal)
+    rows, columns = _pairs(count)
+    hessian[rows, columns] = hessian[columns, rows] = 0.5 * (both[count:] - diagonal[rows] - diagonal[columns])
+    return hessian / ASIDE**2
+
+
+@cache
+def _pairs(count: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    return np.triu_indices(count, 1)
+
+
+@cache
+def _offsets(count: int) -> FloatArray:
+    """Steps along each direction, and along each pair of them, forwards, then backwards."""
+    rows, columns = _pairs(count)
+    eye = np.eye(count)
+    steps = ASIDE * np.concatenate([eye, eye[rows] + eye[columns]])
+    both = np.concatenate([steps, -steps])
+    both.flags.writeable = False
+    return both
+
+
+def _step(
+    ways: FloatArray,
+    curve: FloatArray,
+    down: FloatArray,
+    value: float,
+    radius: float,
+    rows: FloatArray,
+    room: FloatArray,
+) -> FloatArray:
+    """The step (m,) that lowers a model of the value most, curvatures taken absolute: rows @ step <= room, not too long.
+
+    Slope and curvature are those along `ways`.
+    """
+    most = float(np.abs(curve).max())
+    bent = np.maximum(np.abs(curve), max(FLAT * most + 1e-30, STIFF * float(np.linalg.norm(down))))
+    ridge = (curve < -1e-6 * most) & (np.abs(down) < PUSH * np.abs(curve))
+    if ridge.any() and 0.5 * float(down @ (down / bent)) < IDLE * value:
+        signs = np.where(np.abs(down) > 1e-12 * most, -np.sign(down), _side(ways))
+        down = np.where(ridge, -PUSH * signs * bent, down)
+    step = _within(ways, bent, down, rows, room)
+    if float(np.linalg.norm(step)) > radius:
+        step = _within(ways, bent + _more(bent, down, radius), down, rows, room)
+    length = float(np.linalg.norm(step))
+    return step if length <= radius else np.asarray(step * (radius / length))
+
+
+def _within(ways: FloatArray, bent: FloatArray, down: FloatArray, rows: FloatArray, room: FloatArray) -> FloatArray:
+    """The lowest point (m,) of a model with these slopes and curvatures along `ways`, where rows @ step <= room."""
+    free = -(ways @ (down / bent))
+    over = rows @ free - room
+    if not (over > 0.0).any():
+        return np.asarray(free)
+    along = rows @ ways
+    return np.asarray(free - ways @ ((_pushed_back(along / np.sqrt(bent), over) @ along) / bent))
+
+
+def _pushed_back(rows: FloatArray, over: FloatArray) -> FloatArray:
+    """How strongly each limit (k,) pushes back so that none is passed: the least that does, none pulls.
+
+    Multipliers y >= 0 of the least |x|^2 with rows @ x >= over: y minimises |rows.T @ y|^2 / 2 - over @ y (C. L. Lawson,
+    R. J. Hanson, *Solving Least Squares Problems*, 1974, chapter 23, whose active sets these are).
+    """
+    multipliers = np.zeros(len(over))
+    chosen = np.zeros(len(over), dtype=bool)
+    square = rows @ rows.T
+    small = 1e-13 * (1.0 + float(np.abs(over).max()))
+    for _ in range(3 * len(over)):
+        lacking = np.where(chosen, -np.inf, over - square @ multipliers)
+        if not lacking.max() > small:
+            break
+        chosen[int(np.argmax(lacking))] = True
+        while chosen.any():
+            wanted = np.zeros(len(over))
+            wanted[chosen] = np.linalg.lstsq(square[np.ix_(chosen, chosen)], over[chosen], rcond=1e-12)[0]
+            if (wanted[chosen] > 0.0).all():
+                break
+            falls = chosen & (wanted <= 0.0)
+            share = float((multipliers[falls] / (multipliers[falls] - wanted[falls] + 1e-300)).min())
+            multipliers += share * (wanted - multipliers)
+            chosen &= multipliers > 1e-15
+            multipliers[~chosen] = 0.0
+        multipliers = wanted if chosen.any() else multipliers
+    return multipliers
+
+
+def _side(ways: FloatArray) -> FloatArray:
+    """For each direction the sign of its greatest component: a side to go to where both are alike."""
+    rows = np.argmax(np.abs(ways) > 0.9 * np.abs(ways).max(axis=0), axis=0)
+    return np.asarray(np.sign(ways[rows, range(ways.shape[1])]))
+
+
+def _more(bent: FloatArray, down: FloatArray, radius: float) -> float:
+    """What to add to all curvatures, r >= 0, such that down / (bent + r) is no longer than the radius.
+
+    By Newton's method on the inverse of the length.
+    """
+    more = 0.0
+    for _ in range(20):
+        along = down / (bent + more)
+        square = float(along @ along)
+        length = square**0.5
+        if length <= 1.01 * radius:
+            break
+        more += (length - radius) / radius * square / float(along @ (along / (bent + more)))
+    return more

@@ -1,0 +1,258 @@
+"""Joint speeds for the speed of a frame: resolved motion rate control, one step of it; checked, or for a control loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.errors import ArgumentError, shown
+from linkwise.inverse_kinematics.velocity.bounded_least_squares import library, nearest_in_box
+from linkwise.inverse_kinematics.velocity.kernel import motion_kernel
+from linkwise.inverse_kinematics.velocity.solution import RateSolution
+from linkwise.inverse_kinematics.velocity.task import REGION, RateTask, check_limits, rate_task, speed_bounds
+from linkwise.model.tree import Tree
+from linkwise.solve.validation import positive
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
+
+SLACK = 1e-12
+"""By which share of its bound a rate may pass it before a quadratic program is set up."""
+
+
+def vectors(field: str, value: Any, n: int) -> FloatArray:
+    """Finite numbers (..., n)."""
+    values = numbers(field, value, copy=False)
+    if values.shape[-1:] != (n,):
+        raise ArgumentError(f"{field} has the shape {values.shape}; expected (..., {n})")
+    return values
+
+
+def solved(
+    task: RateTask,
+    states: tuple[FloatArray, ...],
+    wanted: FloatArray,
+    secondary: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    limits: str | None,
+) -> RateSolution:
+    """Compute rates for a batch of states and confirm them."""
+    if limits == "qp":
+        library()
+    low, high = bounds if limits == "scale" else task.endless
+    rates, given, tells = task.solve(*states, wanted, task.shares, secondary, low, high, task.filter)
+    if limits == "qp":
+        _bounded(task, states, wanted, secondary, bounds, (rates, given, tells))
+    low, high = bounds if limits else task.endless
+    return RateSolution(task, states, wanted, secondary, rates, given, tells, low, high, limits)
+
+
+def _bounded(
+    task: RateTask,
+    states: tuple[FloatArray, ...],
+    wanted: FloatArray,
+    secondary: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    results: tuple[FloatArray, FloatArray, FloatArray],
+) -> None:
+    """Solve again, each by its quadratic program, where bounds are passed, in place."""
+    rates, given, tells = results
+    low, high = (np.broadcast_to(bound, rates.shape) for bound in bounds)
+    passed = np.any((rates > high * (1.0 + SLACK)) | (rates < low * (1.0 + SLACK)), axis=-1)
+    np.clip(rates, low, high, out=rates, where=~passed[..., None])
+    if not passed.any():
+        return
+    batch = rates.shape[:-1]
+    *some, asked, beside = (np.broadcast_to(part, (*batch, part.shape[-1]))[passed] for part in (*states, wanted, secondary))
+    rates[passed] = _nearest(task, some, asked, beside, low[passed], high[passed])
+    given[passed] = motion_kernel(task.mechanism, task.order, task.link, task.frame)(*some, rates[passed])
+    left = np.where(np.isin(np.arange(6), task.rows), given[passed] - asked, 0.0)
+    tells[passed, :2] = 1.0, np.nan
+    tells[passed, 4], tells[passed, 5] = np.linalg.norm(left[:, :3], axis=-1), np.linalg.norm(left[:, 3:], axis=-1)
+
+
+def _nearest(
+    task: RateTask, states: list[FloatArray], wanted: FloatArray, beside: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """The rates (k, n) of as many quadratic programs; joints of infinite weight rest."""
+    moves = np.isfinite(task.weights)
+    shares = task.shares[moves]
+    matrices = task.matrix(states[0])[..., moves]
+    right = (wanted - _bias(task, states))[:, list(task.rows)] * task.unit
+    low, high, beside = low[:, moves], high[:, moves], beside[:, moves]
+    rates = np.zeros((len(right), task.n))
+    for k, matrix in enumerate(matrices):
+        box = nearest_in_box(matrix, right[k], beside[k] / shares, low[k] / shares, high[k] / shares, task.filter)
+        rates[k, moves] = np.clip(box * shares, low[k], high[k])
+    return rates
+
+
+def _bias(task: RateTask, states: list[FloatArray]) -> FloatArray:
+    """What the frame's acceleration is without joint accelerations; zero for speeds."""
+    if task.order == 1:
+        return np.zeros(6)
+    rate = kernel_of(task.mechanism, "jacobian_dot", None, {"link": task.link, "frame": task.frame})(states[0], states[1])
+    return np.asarray((rate @ states[1][..., None])[..., 0])
+
+
+def joint_speeds(
+    mechanism: Tree,
+    q: npt.ArrayLike,
+    twist: npt.ArrayLike,
+    *,
+    link: int | str = -1,
+    frame: str = "base",
+    mask: npt.ArrayLike | None = None,
+    damping: float | str | None = "auto",
+    region: float = REGION,
+    limits: str | None = "scale",
+    fastest: npt.ArrayLike | None = None,
+    dt: float | None = None,
+    secondary: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    length: float | None = None,
+) -> RateSolution:
+    """Joint speeds that move a frame with a twist, or come nearest to it, with what became of it.
+
+    Away from singular positions they are exact. Near one only the direction that is being lost is damped; all others stay
+    exact, and what is missing is told. Bounds are kept, by slowing the whole motion or by a quadratic program.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops. Joints may follow others.
+    q : (..., n) array_like
+        Joint coordinates, rad or m.
+    twist : (..., 6) array_like
+        Velocity of the frame's origin, m/s, and angular velocity, rad/s, as `Mechanism.jacobian` orders them.
+    link : int or str
+        Which frame: -1 the tool, otherwise as in `Mechanism.jacobian`.
+    frame : {"base", "body"}
+        In whose axes: the world's, or the frame's own.
+    mask : (6,) array_like, optional
+        1 for the components that count, 0 for what is left free. All count by default.
+    damping : {"auto"} or float or None
+        "auto": singular values s below `region` have the gain s / region^2 instead of 1 / s. A number: all have s / (s^2 +
+        damping^2), the plain damped least squares, which are exact nowhere. None: none, only what is zero to rounding is
+        left out.
+    region : float
+        How near to a singular position damping begins. No joint takes more than 1 / region times the frame's speed (for
+        joints that weigh alike, angles over 1 rad and ways over `length` being compared).
+    limits : {"scale", "qp", None}
+        "scale": the whole motion is slowed by one factor until every joint keeps its bounds, so that the frame keeps its
+        direction. "qp": speeds within the bounds that come nearest to the twist, not slowed (needs the extra ``qp``). None:
+        bounds do not count.
+    fastest : (n,) array_like, optional
+        Greatest speeds, rad/s or m/s; those of the mechanism (`Mechanism.speed_limits`) by default.
+    dt : float, optional
+        Where given, s, no joint may go so fast that it would pass its position limits within this time. One that stands
+        outside may come back, and is not driven back.
+    secondary : (..., n) array_like, optional
+        Joint speeds to be taken as far as the frame does not feel it. What bounds leave after the twist is theirs.
+    weights : (n,) array_like, optional
+        Of the squares of the speeds, in the sum that is least where many speeds give the twist; infinite for joints that
+        must rest. By default 1, and 1 / length^2 for prismatic joints. How near a position is to singular is measured with
+        them.
+    length : float, optional
+        Metres that count as much as one radian, both where a least residual is found and where it is judged what is nearly
+        singular. By default the size of the mechanism, `linkwise.solve.lengths.characteristic_length`.
+
+    Returns
+    -------
+    RateSolution
+        Shaped as q and twist broadcast; a batch gives the same numbers as a loop. Its residuals are those of a forward pass
+        of its own.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault; for floating bases and mechanisms with loops.
+    MissingExtraError
+        For ``limits="qp"`` without the library that it needs.
+
+    Notes
+    -----
+    D. E. Whitney, "Resolved motion rate control of manipulators and human prostheses", IEEE Trans. Man-Machine Systems
+    10(2), 1969, for the idea and for weights; A. Liégeois, "Automatic supervisory control of the configuration and behavior
+    of multibody mechanisms", IEEE Trans. Systems, Man and Cybernetics 7(12), 1977, for the secondary motion; for the damping
+    see `linkwise.inverse_kinematics.velocity.damped_inverse`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.puma560()
+    >>> made = joint_speeds(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0])
+    >>> made.exact, made.damping, bool(abs(made.given - made.wanted).max() < 1e-12)
+    (True, 0.0, True)
+    >>> joint_speeds(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0], fastest=0.2)
+    <RateSolution: slowed, scale 0.992>
+    """
+    mechanism.require_numbers("joint_speeds")
+    task = rate_task(mechanism, 1, link, frame, mask, damping, region, weights, length)
+    check_limits(limits)
+    n = task.n
+    at, wanted = vectors("q", q, n), vectors("twist", twist, 6)
+    beside = task.nothing if secondary is None else vectors("secondary", secondary, n)
+    step = None if dt is None else positive("dt", dt)
+    bounds = speed_bounds(task, at, fastest, step)
+    return solved(task, (at,), wanted, beside, bounds, limits)
+
+
+def speed_step(
+    mechanism: Tree,
+    *,
+    link: int | str = -1,
+    frame: str = "base",
+    mask: npt.ArrayLike | None = None,
+    damping: float | str | None = "auto",
+    region: float = REGION,
+    limits: str | None = "scale",
+    fastest: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    length: float | None = None,
+) -> Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]]:
+    """Make a function of q and twist that computes what `joint_speeds` does, without looking at its arguments.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops.
+    link, frame, mask, damping, region, fastest, weights, length
+        As for `joint_speeds`.
+    limits : {"scale", None}
+        As for `joint_speeds`; quadratic programs are not compiled.
+
+    Returns
+    -------
+    callable
+        ``step(q, twist)`` gives qd (..., n), the twist given (..., 6), and the six numbers named by
+        `linkwise.inverse_kinematics.velocity.kernel.TELLS` (..., 6). It is quickest for contiguous float64 vectors, and lets
+        NaN through.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import robots
+    >>> step = speed_step(robots.planar_2r(), mask=[1, 1, 0, 0, 0, 0])
+    >>> qd, given, tells = step(np.array([0.0, 1.5]), np.array([0.1, 0.2, 0.0, 0.0, 0.0, 0.0]))
+    >>> given[:2].round(12).tolist(), float(tells[0])
+    ([0.1, 0.2], 1.0)
+    """
+    if limits not in ("scale", None):
+        raise ArgumentError(f"limits is {shown(limits)}; expected 'scale' or None")
+    task = rate_task(mechanism, 1, link, frame, mask, damping, region, weights, length)
+    low, high = task.endless if limits is None else speed_bounds(task, task.nothing, fastest, None)
+    solve, shares, nothing, settings = task.solve, task.shares, task.nothing, task.filter
+
+    def step(q: FloatArray, twist: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return solve(q, twist, shares, nothing, low, high, settings)
+
+    return step

@@ -1,0 +1,239 @@
+"""Joint speeds and joint accelerations for those of a frame, as kernels: all steps of one solution in one piece of code."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from linkwise.inverse_kinematics.velocity.damped_inverse import FilteredInverse
+from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.forward_kinematics import body_poses, frame_of
+from linkwise.kinematics.jacobian import jacobian
+from linkwise.kinematics.jacobian_dot import jacobian_dot
+from linkwise.model.body_tree import moving_bodies
+from linkwise.model.coupling import coupling
+from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, greatest, least, root, select
+
+
+def frame_motion(tree: Tree, q: Array, qd: Array, qdd: Array | None, link: int | str, frame: str) -> tuple[Array, Array]:
+    """Velocity and acceleration (6,) of a frame for coordinates q, speeds qd and accelerations qdd (n,).
+
+    From each body to the next: w = w' + z qd, v = v' + w' x r + l qd, and their derivatives (J. J. Craig, *Introduction to
+    Robotics*, sections 5.6 and 6.3). Linear rows first, as in `jacobian`; in the axes of the frame ("body") the acceleration
+    is the rate of the velocity's components, as with `jacobian_dot`. Without qdd the acceleration is zero.
+    """
+    if tree.coupled:
+        coupled = coupling(tree)
+        free = None if qdd is None else coupled.speeds(qdd)
+        return frame_motion(coupled.uncoupled, coupled.coordinates(q), coupled.speeds(qd), free, link, frame)
+    bodies = moving_bodies(tree)
+    end, t = frame_of(tree, bodies, link)
+    path = bodies.path(end)
+    poses = body_poses(bodies, q, path)
+    zero, known = np.zeros(3), qdd is not None
+    at, w, v, dw, dv = zero, zero, zero, zero, zero
+    for k in path:
+        pose = poses[k]
+        arm, turn, slide, turn_rate, slide_rate = pose[:3, 3] - at, zero, zero, zero, zero
+        for freedom in bodies.bodies[k].freedoms:
+            z, along, i = pose[:3, :3] @ freedom.angular, pose[:3, :3] @ freedom.linear, freedom.speed
+            turn, slide = turn + z * qd[i], slide + along * qd[i]
+            if qdd is not None:
+                turn_rate, slide_rate = turn_rate + z * qdd[i], slide_rate + along * qdd[i]
+        if known:
+            dv = dv + cross(dw, arm) + cross(w, cross(w, arm) + slide) + slide_rate + cross(w + turn, slide)
+            dw = dw + turn_rate + cross(w + turn, turn)
+        v, w, at = v + cross(w, arm) + slide, w + turn, pose[:3, 3]
+    tip = poses[end] @ t
+    arm = tip[:3, 3] - at
+    if known:
+        dv = dv + cross(dw, arm) + cross(w, cross(w, arm))
+    v = v + cross(w, arm)
+    if frame == "base":
+        return np.concatenate([v, w]), np.concatenate([dv, dw])
+    dv = dv - cross(w, v) if known else dv
+    axes = tip[:3, :3].T
+    return _turned(axes, v, w), _turned(axes, dv, dw)
+
+
+def _turned(axes: Array, linear: Any, angular: Any) -> Array:
+    return np.concatenate([axes @ linear, axes @ angular])
+
+
+TELLS = ("scale", "secondary_scale", "damping", "singular_value", "linear_residual", "angular_residual")
+"""What the third output of the kernels has, in its order."""
+
+_making = threading.RLock()
+
+
+@dataclass(frozen=True)
+class TaskRows:
+    """The components that count, what metres are divided by, and how many of them joints give independently."""
+
+    which: tuple[int, ...]
+    length: float
+    rank: int
+
+    @property
+    def counted(self) -> list[int]:
+        """Their places."""
+        return list(self.which)
+
+    def scaled(self, values: Array) -> Array:
+        """What counts of six rows, comparable."""
+        picked = values[self.counted]
+        unit = np.array([1.0 / self.length if row < 3 else 1.0 for row in self.which])
+        return np.asarray(picked * unit.reshape(-1, *[1] * (picked.ndim - 1)))
+
+    def lengths(self, six: Array) -> tuple[Any, Any]:
+        """The lengths of the linear and of the angular part, over what counts."""
+        linear = sum((six[row] * six[row] for row in self.which if row < 3), 0.0)
+        return root(linear), root(sum((six[row] * six[row] for row in self.which if row >= 3), 0.0))
+
+
+def rate_kernel(
+    mechanism: Tree, order: int, link: int | str, frame: str, rows: tuple[int, ...], length: float, rank: int
+) -> Kernel:
+    """The compiled solution, traced once for each mechanism and choice.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops.
+    order : {1, 2}
+        1 for speeds, 2 for accelerations.
+    link, frame
+        As in `Mechanism.jacobian`.
+    rows : tuple of int
+        Which of the six components are asked for.
+    length : float
+        By which linear components are divided, m.
+    rank : int
+        Of the Jacobian's rows that count, away from singular positions.
+
+    Returns
+    -------
+    Kernel
+        Inputs q, for accelerations qd, the six components of ``twist`` or ``acceleration``, then (n,) each ``shares`` (the
+        root of one over the weight of each joint), ``secondary``, ``low`` and ``high``, and ``filter`` (2,), region and
+        constant damping. Outputs the joint rates (n,), the six components that they give, and `TELLS` (6,).
+    """
+    name, solve, states, wanted, rates = (
+        ("joint_speeds", _speeds, ["q"], "twist", "qd"),
+        ("joint_accelerations", _accelerations, ["q", "qd"], "acceleration", "qdd"),
+    )[order - 1]
+    n = mechanism.n
+    per_joint = dict.fromkeys(("shares", "secondary", "low", "high"), (n,))
+    inputs = {**dict.fromkeys(states, (n,)), wanted: (6,), **per_joint, "filter": (2,)}
+    outputs = {rates: (n,), "given": (6,), "tells": (len(TELLS),)}
+    function: Callable[..., Any] = partial(solve, mechanism, link, frame, TaskRows(rows, length, rank))
+    return kept(mechanism, (name, link, frame, rows, length, rank), lambda: trace(function, name, inputs, outputs))
+
+
+def motion_kernel(mechanism: Tree, order: int, link: int | str, frame: str) -> Kernel:
+    """The compiled forward pass: q and speeds to a twist; of order 2, q, speeds and accelerations to an acceleration."""
+
+    def motion(q: Array, qd: Array, qdd: Array | None = None) -> Array:
+        return frame_motion(mechanism, q, qd, qdd, link, frame)[order - 1]
+
+    inputs = dict.fromkeys(("q", "qd", "qdd")[: order + 1], (mechanism.n,))
+    return kept(
+        mechanism, ("frame_motion", order, link, frame), lambda: trace(motion, "frame_motion", inputs, {"motion": (6,)})
+    )
+
+
+def kept(mechanism: Tree, key: tuple[Any, ...], tape: Callable[[], Any]) -> Kernel:
+    """A kernel that is traced and compiled when it is first asked for, and stays with the mechanism."""
+    kernels: dict[Any, Kernel] = mechanism.__dict__.setdefault("_rate_kernels", {})
+    if key not in kernels:
+        with _making:
+            if key not in kernels:
+                kernels[key] = Kernel(tape())
+    return kernels[key]
+
+
+def _speeds(tree: Tree, link: int | str, frame: str, rows: TaskRows, q: Array, *task: Array) -> Any:
+    jac = jacobian(tree, q, link=link, frame=frame)
+
+    def forward(qd: Array) -> Array:
+        return frame_motion(tree, q, qd, None, link, frame)[0]
+
+    return _solved(jac, None, forward, rows, *task)
+
+
+def _accelerations(tree: Tree, link: int | str, frame: str, rows: TaskRows, q: Array, qd: Array, *task: Array) -> Any:
+    jac = jacobian(tree, q, link=link, frame=frame)
+    bias = np.asarray(jacobian_dot(tree, q, qd, link=link, frame=frame) @ qd)
+
+    def forward(qdd: Array) -> Array:
+        return frame_motion(tree, q, qd, qdd, link, frame)[1]
+
+    return _solved(jac, bias, forward, rows, *task)
+
+
+def _solved(
+    jac: Array,
+    bias: Array | None,
+    forward: Callable[[Array], Array],
+    rows: TaskRows,
+    wanted: Array,
+    shares: Array,
+    secondary: Array,
+    low: Array,
+    high: Array,
+    settings: Array,
+) -> tuple[Array, Array, Array]:
+    """Rates x with J x + bias = wanted, as far as that goes: x0 + scale * x1 + secondary_scale * x2, within the bounds."""
+    n = len(shares)
+    moving = [j for j in range(n) if any(not isinstance(part, float) or part for part in jac[rows.counted, j])]
+    moving_shares = shares[moving]
+    inverse = FilteredInverse(rows.scaled(jac[:, moving]) * moving_shares, settings[0], settings[1], rows.rank)
+    needed = _among(moving, inverse.solve(rows.scaled(wanted)) * moving_shares, np.zeros(n))
+    start = np.zeros(n) if bias is None else _among(moving, -(inverse.solve(rows.scaled(bias)) * moving_shares), np.zeros(n))
+    # A joint whose share is zero is locked; it has no part in the secondary motion either.
+    pairs = zip(shares, secondary, strict=True)
+    free = np.array([select(share, z / select(share, share, 1.0), 0.0) for share, z in pairs], dtype=object)
+    beside = _among(moving, inverse.project(free[moving]) * moving_shares, free * shares)
+    scale = _room(start, needed, low, high)
+    scale = scale if bias is None else select(_outside(start, low, high), 0.0, scale)
+    x = start + needed * scale
+    secondary_scale = _room(x, beside, low, high)
+    x = x + beside * secondary_scale
+    triples = zip(x, low, high, strict=True)
+    x = np.array([greatest(least(value, most), fewest) for value, fewest, most in triples], dtype=object)
+    given = forward(x)
+    linear, angular = rows.lengths(given - scale * wanted)
+    tells = [scale, secondary_scale, inverse.damping, inverse.smallest, linear, angular]
+    return x, given, np.array(tells, dtype=object)
+
+
+def _among(places: list[int], values: Array, others: Array) -> Array:
+    """All joints' values (n,), some of them replaced."""
+    made = np.array(others, dtype=object)
+    made[places] = values
+    return made
+
+
+def _outside(x: Array, low: Array, high: Array) -> Any:
+    """Above zero where x lies outside the bounds."""
+    beyond: Any = 0.0
+    for value, fewest, most in zip(x, low, high, strict=True):
+        beyond = select(value - most, 1.0, select(fewest - value, 1.0, beyond))
+    return beyond
+
+
+def _room(start: Array, way: Array, low: Array, high: Array) -> Any:
+    """The greatest share of a way, 0 to 1, that leads from a start to nowhere outside the bounds."""
+    share: Any = 1.0
+    for x, step, fewest, most in zip(start, way, low, high, strict=True):
+        moves = abs(step)
+        room = select(step, most - x, fewest - x) / select(moves, step, 1.0)
+        share = least(share, select(moves, room, 1.0))
+    return greatest(share, 0.0)

@@ -1,0 +1,123 @@
+"""Joint speeds worth taking beside the motion of the frame: to the middle of the ranges, away from singular positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.expr.derivative import derivative
+from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
+from linkwise.inverse_kinematics.velocity.kernel import kept
+from linkwise.inverse_kinematics.velocity.task import check_mechanism, rows_of
+from linkwise.kernel import trace
+from linkwise.kinematics.jacobian import jacobian
+from linkwise.model.tree import Tree
+from linkwise.solve.lengths import characteristic_length
+from linkwise.solve.validation import positive
+from linkwise.spatial.scalar import Array, FloatArray, root, select
+
+
+def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> FloatArray:
+    """Joint speeds (..., n) towards the middle of each joint's range, 0 for joints without one.
+
+    gain (middle - q): minus the gradient of the sum of the squared distances, half of it (A. Liégeois, 1977, who divides by
+    the ranges). For ``secondary=`` of `joint_speeds`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base.
+    q : (..., n) array_like
+        Joint coordinates.
+    gain : float
+        1/s.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> towards_middle(robots.panda(), np.zeros(7), 2.0).round(3).tolist()
+    [0.0, 0.0, 0.0, -3.142, 0.0, 3.735, 0.0]
+    """
+    check_mechanism(mechanism)
+    at, share = vectors("q", q, mechanism.n), positive("gain", gain, zero=True)
+    low, high = mechanism.limits.T
+    bounded = np.isfinite(low) & np.isfinite(high)
+    middle = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
+    return np.where(bounded, share * (middle - at), 0.0)
+
+
+def manipulability_gradient(
+    mechanism: Tree, q: npt.ArrayLike, *, link: int | str = -1, mask: npt.ArrayLike | None = None
+) -> FloatArray:
+    """How the manipulability changes with each joint (..., n), exact; 0 where it is zero itself and has no derivative.
+
+    The manipulability is the product of the singular values of the Jacobian's rows that count, linear ones divided by the
+    characteristic length. Times a gain, for ``secondary=`` of `joint_speeds` (T. Yoshikawa, "Manipulability of robotic
+    mechanisms", Int. J. Robotics Research 4(2), 1985).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops.
+    q : (..., n) array_like
+        Joint coordinates.
+    link, mask
+        As for `joint_speeds`.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> slope = manipulability_gradient(robots.planar_2r(), [0.3, 1.0], mask=[1, 1, 0, 0, 0, 0])
+    >>> slope.round(3).tolist()
+    [0.0, 0.375]
+    """
+    check_mechanism(mechanism)
+    rows = rows_of(mask)
+    place: int | str = -1 if not isinstance(link, bool) and link == -1 else mechanism.link_index(link)
+    at = vectors("q", q, mechanism.n)
+    shape = (mechanism.n,)
+
+    def gradient(q: Array) -> Array:
+        return _gradient(mechanism, place, rows, characteristic_length(mechanism, place), q)
+
+    kernel = kept(
+        mechanism,
+        ("manipulability_gradient", place, rows),
+        lambda: trace(gradient, "manipulability_gradient", {"q": shape}, {"gradient": shape}),
+    )
+    return np.asarray(kernel(at))
+
+
+def _gradient(tree: Tree, link: int | str, rows: tuple[int, ...], length: float, q: Array) -> Array:
+    unit = np.array([1.0 / length if row < 3 else 1.0 for row in rows])
+    jac = jacobian(tree, q, link=link)[list(rows)] * unit[:, None]
+    gram = jac @ jac.T if jac.shape[0] <= jac.shape[1] else jac.T @ jac
+    product = _determinant(gram)
+    slope = derivative([product], list(q))[0]
+    half = root(select(product, product, 1.0))
+    return np.array([select(product, 0.5 * rate / half, 0.0) for rate in slope], dtype=object)
+
+
+def _determinant(gram: Array) -> Any:
+    """The product of the pivots of a symmetric matrix without negative ones; zero from the first that is zero on."""
+    left, product = np.array(gram, dtype=object), 1.0
+    for k in range(len(left)):
+        pivot = left[k, k]
+        product = product * select(pivot, pivot, 0.0)
+        inverse = 1.0 / select(pivot, pivot, 1.0)
+        for i in range(k + 1, len(left)):
+            for j in range(k + 1, i + 1):
+                left[i, j] = left[j, i] = left[i, j] - left[i, k] * inverse * left[j, k]
+    return product

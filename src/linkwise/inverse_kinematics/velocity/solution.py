@@ -1,0 +1,296 @@
+"""What velocity solving answers: joint rates, what they give, and what keeps them from giving all that was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.inverse_kinematics.velocity.damped_inverse import RANK
+from linkwise.inverse_kinematics.velocity.kernel import TELLS
+from linkwise.solve.solution import REASONS, Solution
+from linkwise.spatial.scalar import FloatArray
+
+if TYPE_CHECKING:
+    from linkwise.inverse_kinematics.velocity.task import RateTask
+
+COMPONENTS = ("along x", "along y", "along z", "about x", "about y", "about z")
+
+SHOWN = 0.05
+"""Components of a direction below this are left out of the sentence."""
+
+
+def explained(solution: RateSolution, place: tuple[int, ...]) -> str:
+    """What became of one element, a sentence a line."""
+    reason = str(_at(solution.reason, place))
+    lines = [f"{reason}: {REASONS[reason]}."]
+    if float(_at(solution.damping, place)) > 0.0:
+        lines.append(_damped(solution, place, missed=reason == "damped"))
+    if reason == "lacking":
+        lines.append(_rank(solution, place))
+    if reason in ("damped", "lacking", "bounded"):
+        per = "s2" if solution.task.order == 2 else "s"
+        linear, angular = (float(_at(value, place)) for value in (solution.linear_residual, solution.angular_residual))
+        most, length = linear + solution.task.length * angular, solution.task.length
+        lines.append(f"Missing: {_number(linear, most)} m/{per}, {_number(angular, most / length)} rad/{per}.")
+    if solution.limits and _at(solution.saturated, place).any():
+        lines.append(_held(solution, place))
+    return "\n".join(lines)
+
+
+def _damped(solution: RateSolution, place: tuple[int, ...], missed: bool) -> str:
+    """How singular the position is, and which motion of the frame is being lost."""
+    region, constant = solution.task.filter
+    least = _number(float(_at(solution.singular_value, place)))
+    treatment = f"damped below {region:g}" if region else f"and all are damped by {constant:g}"
+    if not missed:
+        return f"The least singular value is {least}, {treatment}."
+    left, _, _ = np.linalg.svd(_matrix(solution, place), full_matrices=False)
+    worst = left[:, -1] / solution.task.unit
+    worst = worst / worst[np.argmax(np.abs(worst))]
+    parts = [
+        f"{part:.2g} {'m' if row < 3 else 'rad'} {COMPONENTS[row]}"
+        for row, part in zip(solution.task.rows, worst, strict=True)
+        if abs(part) > SHOWN
+    ]
+    return f"The least singular value is {least}, {treatment}; the motion that goes with it: {', '.join(parts)}."
+
+
+def _rank(solution: RateSolution, place: tuple[int, ...]) -> str:
+    """How many of the components asked for the joints can give."""
+    values = np.linalg.svd(_matrix(solution, place), compute_uv=False)
+    rank = int((values > RANK * values.max(initial=0.0)).sum())
+    return f"Of the {len(solution.task.rows)} components that count the joints give {rank} independently."
+
+
+def _matrix(solution: RateSolution, place: tuple[int, ...]) -> FloatArray:
+    q = solution.states[0]
+    return solution.task.matrix(np.broadcast_to(q, (*solution.rates.shape[:-1], q.shape[-1]))[place])
+
+
+def _held(solution: RateSolution, place: tuple[int, ...]) -> str:
+    names = solution.task.mechanism.names
+    rates, at = _at(solution.rates, place), _at(solution.saturated, place)
+    held = ", ".join(
+        f"{name} at {float(rate) + 0.0:.4g}" for name, rate, stands in zip(names, rates, at, strict=True) if stands
+    )
+    scale = float(_at(solution.scale, place))
+    slowed = f"; the whole motion is {scale:.4g} of what was asked" if scale < 1.0 else ""
+    return f"At a bound: {held}{slowed}."
+
+
+def _number(value: float, size: float = 1.0) -> str:
+    """A few digits; what is rounding beside a size is zero."""
+    return f"{0.0 if abs(value) < 1e-12 * size else value:.4g}"
+
+
+def _at(value: Any, place: tuple[int, ...]) -> Any:
+    return np.asarray(value)[place]
+
+
+RATE_REASONS = {word: REASONS[word] for word in ("met", "slowed", "stopped", "bounded", "damped", "lacking")}
+"""What each reason of a `RateSolution` means."""
+
+TOL = 1e-9
+"""A residual above this share of what was asked for is one."""
+
+ROUNDING = 1e-12
+"""What is rounding, as a share of what cancels: of a secondary motion, of the acceleration that speeds bring."""
+
+
+class RateSolution(Solution):
+    """Joint speeds or accelerations for a frame, one or a batch, with what a forward pass says of them.
+
+    Attributes
+    ----------
+    rates : ndarray (..., n)
+        Joint speeds, rad/s or m/s, or accelerations, rad/s2 or m/s2; also called `qd` or `qdd`.
+    given : ndarray (..., 6)
+        What the frame does at these rates, by a forward pass from the base outward: linear, then angular.
+    wanted : ndarray (..., 6)
+        What was asked for.
+    secondary : ndarray (..., n)
+        What was wanted beside.
+    limits : {"scale", "qp", None}
+        How bounds were kept.
+    low, high : ndarray
+        The bounds of the rates, as they broadcast against them.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.inverse_kinematics import joint_speeds
+    >>> arm = robots.planar_2r()
+    >>> made = joint_speeds(arm, [0.0, 1.5], [0.1, 0.2, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0])
+    >>> made, made.qd.round(6).tolist()
+    (<RateSolution: met>, [0.207091, -0.307343])
+    """
+
+    _tasks = ""
+    task: RateTask
+    states: tuple[FloatArray, ...]
+    wanted: FloatArray
+    secondary: FloatArray
+    rates: FloatArray
+    given: FloatArray
+    tells: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    def __init__(
+        self,
+        task: RateTask,
+        states: tuple[FloatArray, ...],
+        wanted: FloatArray,
+        secondary: FloatArray,
+        rates: FloatArray,
+        given: FloatArray,
+        tells: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+        limits: str | None,
+    ) -> None:
+        bounds = {"low": low, "high": high, "limits": limits}
+        known = {"task": task, "states": states, "q": states[0], "wanted": wanted, "secondary": secondary}
+        self.__dict__.update(known, rates=rates, given=given, tells=tells, iterations=0, **bounds)
+
+    @property
+    def qd(self) -> FloatArray:
+        """Joint speeds (..., n), rad/s or m/s."""
+        return self._of(1, "qd")
+
+    @property
+    def qdd(self) -> FloatArray:
+        """Joint accelerations (..., n), rad/s2 or m/s2."""
+        return self._of(2, "qdd")
+
+    @property
+    def scale(self) -> Any:
+        """Share (...) of what was asked for that the bounds leave: 1 is all. Always 1 with ``limits="qp"`` or None."""
+        return self._told("scale")
+
+    @property
+    def secondary_scale(self) -> Any:
+        """Share (...) of the secondary motion that the bounds leave; NaN where a quadratic program weighed it."""
+        return self._told("secondary_scale")
+
+    @property
+    def damping(self) -> Any:
+        """The greatest damping of a singular value (...); 0 where there is none, and the answer is undistorted."""
+        return self._told("damping")
+
+    @property
+    def singular_value(self) -> Any:
+        """Smallest singular value (...) of the task Jacobian; units as for `joint_speeds`."""
+        return self._told("singular_value")
+
+    @property
+    def linear_residual(self) -> Any:
+        """What is given less `scale` times what was asked for (...), m/s or m/s2, over the components that count."""
+        return self._told("linear_residual")
+
+    @property
+    def angular_residual(self) -> Any:
+        """The same, rad/s or rad/s2."""
+        return self._told("angular_residual")
+
+    @cached_property
+    def saturated(self) -> npt.NDArray[np.bool_]:
+        """Which rates (..., n) stand at a bound."""
+        size = np.abs(self.rates)
+        near = TOL * size + ROUNDING * (size * self.task.turns).max(axis=-1, keepdims=True) / self.task.turns
+        return np.asarray((self.rates >= self.high - near) | (self.rates <= self.low + near))
+
+    @cached_property
+    def exact(self) -> Any:
+        """Whether (...) the frame does what was asked, at the speed asked."""
+        return _plain(~self._missed & (np.asarray(self.scale) >= 1.0))
+
+    @property
+    def success(self) -> Any:
+        """The same as `exact`."""
+        return self.exact
+
+    @property
+    def position_error(self) -> Any:
+        """The same as `linear_residual`."""
+        return self.linear_residual
+
+    @property
+    def rotation_error(self) -> Any:
+        """The same as `angular_residual`."""
+        return self.angular_residual
+
+    @cached_property
+    def reason(self) -> Any:
+        """A key (...) of `RATE_REASONS`; ``"met"`` where `exact` is true, and only there."""
+        scale, missed = np.asarray(self.scale), self._missed
+        held = np.isnan(self.secondary_scale) | ((scale <= 0.0) & self._touching)
+        far = np.where(held & self._touching, "bounded", np.where(np.asarray(self.damping) > 0.0, "damped", "lacking"))
+        near = np.where(scale >= 1.0, "met", np.where(scale > 0.0, "slowed", "stopped"))
+        return _plain(np.where(missed, far, near))
+
+    def explain(self, index: int | Sequence[int] | None = None) -> str:
+        """Say in words what became of one of them; of the only one, where there is no batch.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Which of a batch.
+
+        Raises
+        ------
+        ArgumentError
+            Where there is no such element.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> from linkwise.inverse_kinematics import joint_speeds
+        >>> made = joint_speeds(robots.planar_2r(), [0.0, 0.0], [0.1, 0.2, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0])
+        >>> print(made.explain())
+        damped: near a singular position some of the motion asked for is left out, so that the joints stay slow.
+        The least singular value is 0, damped below 0.02; the motion that goes with it: 1 m along x.
+        Missing: 0.1 m/s, 0 rad/s.
+        """
+        return self._explained(self._place(index))
+
+    def _explained(self, place: tuple[int, ...]) -> str:
+        return explained(self, place)
+
+    @property
+    def _details(self) -> str:
+        return f", scale {self.scale:.3g}" if self.scale < 1 else ""
+
+    @cached_property
+    def _missed(self) -> Any:
+        """Where the residual is more than rounding."""
+        length, rows = self.task.length, list(self.task.rows)
+        asked = np.zeros_like(self.given)
+        asked[..., rows] = np.broadcast_to(self.wanted, self.given.shape)[..., rows]
+        size = np.linalg.norm(asked[..., :3], axis=-1) / length + np.linalg.norm(asked[..., 3:], axis=-1)
+        cancelled = np.linalg.norm(self.secondary * self.task.turns, axis=-1)
+        for speeds in self.states[1:]:
+            cancelled = cancelled + np.square(speeds * self.task.turns).sum(axis=-1)
+        slack = TOL * size + ROUNDING * cancelled
+        linear, angular = np.asarray(self.linear_residual), np.asarray(self.angular_residual)
+        return ~((linear <= slack * length) & (angular <= slack) & (slack < np.inf))
+
+    @property
+    def _touching(self) -> Any:
+        return np.any(self.saturated, axis=-1)
+
+    def _told(self, name: str) -> Any:
+        return _plain(self.tells[..., TELLS.index(name)])
+
+    def _of(self, order: int, name: str) -> FloatArray:
+        if order != self.task.order:
+            raise AttributeError(f"these are joint {'speeds' if order == 2 else 'accelerations'}; they have no {name}")
+        return self.rates
+
+
+def _plain(value: Any) -> Any:
+    return value if np.ndim(value) else np.asarray(value).item()

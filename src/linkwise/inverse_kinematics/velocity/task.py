@@ -1,0 +1,277 @@
+"""What joint rates are solved for: which frame and components, how joints are weighed, what is damped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.inverse_kinematics.velocity.kernel import rate_kernel
+from linkwise.kinematics.jacobian import check_frame
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.pose import mask_of
+from linkwise.solve.lengths import characteristic_length, random_configurations
+from linkwise.solve.validation import positive
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
+
+RANK = 1e-9
+"""Singular values below this share of the greatest count as zero where the rank is counted."""
+
+
+def usual_rank(
+    mechanism: Tree, link: int | str, rows: tuple[int, ...], length: float, moving: tuple[bool, ...] | None = None
+) -> int:
+    """How many of the components the joints, or some of them, give independently, but for singular positions.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> usual_rank(robots.panda(), -1, (0, 1, 2, 3, 4, 5), 0.4), usual_rank(robots.planar_3r(), -1, (0, 1, 2, 3, 4, 5), 1.0)
+    (6, 3)
+    """
+    kept: dict[Any, int] = mechanism.__dict__.setdefault("_ranks", {})
+    key = (link, rows, length, moving)
+    if key not in kept:
+        unit = np.array([1.0 / length if row < 3 else 1.0 for row in rows])
+        share = np.where(mechanism.slides, length, 1.0) * (1.0 if moving is None else np.array(moving))
+        jac = kernel_of(mechanism, "jacobian", None, {"link": link})(random_configurations(mechanism, length))[:, list(rows)]
+        values = np.linalg.svd(jac * unit[:, None] * share, compute_uv=False)
+        kept[key] = int((values > RANK * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1).max())
+    return kept[key]
+
+
+REGION = 0.02
+"""Singular values below this are damped unless said otherwise. No joint then takes more than 50 times the frame's speed."""
+
+LIMITS = ("scale", "qp")
+
+KEPT = 64
+"""Tasks that are kept with a mechanism, so that a damping that changes all the time does not fill the memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class RateTask:
+    """One way of solving for joint rates, checked and compiled; it is kept with the mechanism.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops.
+    order : int
+        1 for speeds, 2 for accelerations.
+    link, frame
+        As in `Mechanism.jacobian`.
+    rows : tuple of int
+        The components that count.
+    length : float
+        Metres that count as much as one radian.
+    rank : int
+        How many of those components the joints that may move give independently, away from singular positions.
+    weights : ndarray (n,)
+        Of the squares of the joint rates, in the sum that is least; infinite where joints must rest.
+    filter : ndarray (2,)
+        Region, and damping of all singular values.
+    shares : ndarray (n,)
+        The roots of one over the weights.
+    """
+
+    mechanism: Tree
+    order: int
+    link: int | str
+    frame: str
+    rows: tuple[int, ...]
+    length: float
+    rank: int
+    weights: FloatArray
+    filter: FloatArray
+    shares: FloatArray
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RateTask, tuple(getattr(self, field.name) for field in fields(self))
+
+    @cached_property
+    def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
+        """What `linkwise.inverse_kinematics.velocity.kernel.rate_kernel` makes, the quicker for one configuration."""
+        kernel = rate_kernel(self.mechanism, self.order, self.link, self.frame, self.rows, self.length, self.rank)
+        return kernel.entry(kernel) or kernel
+
+    @cached_property
+    def n(self) -> int:
+        """Number of joint coordinates."""
+        return self.mechanism.n
+
+    @cached_property
+    def fastest(self) -> FloatArray:
+        """The greatest speeds (n,) of the mechanism."""
+        return self.mechanism.speed_limits
+
+    @cached_property
+    def slowest(self) -> FloatArray:
+        """Minus those."""
+        return -self.fastest
+
+    @cached_property
+    def nothing(self) -> FloatArray:
+        """Zeros (n,): no secondary motion."""
+        return np.zeros(self.n)
+
+    @cached_property
+    def endless(self) -> tuple[FloatArray, FloatArray]:
+        """Bounds (n,) that there are not."""
+        most = np.full(self.n, np.inf)
+        return -most, most
+
+    @cached_property
+    def turns(self) -> FloatArray:
+        """What joint rates (n,) are multiplied by to be angles per time: slides are divided by `length`."""
+        return np.where(self.mechanism.slides, 1.0 / self.length, 1.0)
+
+    @property
+    def unit(self) -> FloatArray:
+        """What the components that count (m,) are multiplied by to be comparable."""
+        return np.array([1.0 / self.length if row < 3 else 1.0 for row in self.rows])
+
+    def matrix(self, q: FloatArray) -> FloatArray:
+        """The matrix (..., m, n) whose singular values decide: rows by `unit`, columns by the joints' shares."""
+        jac = kernel_of(self.mechanism, "jacobian", None, {"link": self.link, "frame": self.frame})(q)
+        return np.asarray(jac[..., list(self.rows), :] * self.unit[:, None] * self.shares)
+
+
+def rate_task(
+    mechanism: Tree,
+    order: int,
+    link: int | str,
+    frame: str,
+    mask: npt.ArrayLike | None,
+    damping: float | str | None,
+    region: float,
+    weights: npt.ArrayLike | None,
+    length: float | None,
+) -> RateTask:
+    """Check what was asked for, once.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument, what it is and what was expected.
+    """
+    key = None if weights is not None else _key(order, link, frame, damping, region, length, mask)
+    kept: dict[Any, RateTask] = mechanism.__dict__.get("_rate_tasks", {})
+    if key in kept:
+        return kept[key]
+    check_mechanism(mechanism)
+    check_frame(frame)
+    place: int | str = -1 if not isinstance(link, bool) and link == -1 else mechanism.link_index(link)
+    rows, settings = rows_of(mask), _filter(damping, region)
+    size = characteristic_length(mechanism, place) if length is None else positive("length", length)
+    heavy = _weights(mechanism, weights, size)
+    rank = usual_rank(mechanism, place, rows, size, tuple(np.isfinite(heavy).tolist()))
+    if not rank:
+        raise ArgumentError(f"link is {shown(link)}, of which no joint that may move moves a component that counts")
+    task = RateTask(mechanism, order, place, frame, rows, size, rank, heavy, settings, 1.0 / np.sqrt(heavy))
+    if key is not None:
+        mechanism.__dict__["_rate_tasks"] = {**kept, key: task} if len(kept) < KEPT else {key: task}
+    return task
+
+
+def check_mechanism(mechanism: Tree) -> None:
+    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian alone."""
+    if mechanism.floating:
+        raise ArgumentError(
+            f"{mechanism.name!r} has a floating base, whose speed the joints do not give; joint rates need a fixed one"
+        )
+    if mechanism.loops:
+        raise ArgumentError(
+            f"{mechanism.name!r} has closed loops, which joint rates found for its tree alone would open;"
+            " linkwise.loops has what moves linkages"
+        )
+    if not mechanism.n:
+        raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
+
+
+def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
+    """The components that count."""
+    return tuple(row for row, counts in enumerate(mask_of(mask)) if counts)
+
+
+def per_joint(field: str, value: npt.ArrayLike, n: int, expected: str) -> FloatArray:
+    """Positive numbers (n,), infinite ones too."""
+    values = numbers(field, value, expected, finite=False)
+    if values.shape not in ((), (n,)) or not (values > 0).all():
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return np.array(np.broadcast_to(values, (n,)))
+
+
+def check_limits(limits: str | None) -> None:
+    """Raise `ArgumentError` unless there is such a way of keeping limits."""
+    if limits is not None and (not isinstance(limits, str) or limits not in LIMITS):
+        raise ArgumentError(f"limits is {shown(limits)}; expected {choices([*LIMITS, None])}")
+
+
+def _key(*arguments: Any) -> tuple[Any, ...] | None:
+    """What a task is kept by; None for arguments that say nothing at a glance, for which it is made anew."""
+    flat = (*arguments[:-1], *(arguments[-1] if isinstance(arguments[-1], (list, tuple)) else (arguments[-1],)))
+    plain = all(part is None or type(part) in (int, str, float) for part in flat)
+    return (*arguments[:-1], len(flat), *flat[len(arguments) - 1 :]) if plain else None
+
+
+def _filter(damping: float | str | None, region: float) -> FloatArray:
+    bound = positive("region", region)
+    if damping is None:
+        return np.zeros(2)
+    if isinstance(damping, str):
+        if damping != "auto":
+            raise ArgumentError(f"damping is {damping!r}; expected 'auto', a number >= 0 or None")
+        return np.array([bound, 0.0])
+    return np.array([0.0, positive("damping", damping, zero=True)])
+
+
+def _weights(mechanism: Tree, weights: npt.ArrayLike | None, size: float) -> FloatArray:
+    if weights is not None:
+        return per_joint("weights", weights, mechanism.n, f"{mechanism.n} numbers > 0, infinite for joints that must rest")
+    return np.where(mechanism.slides, 1.0 / size**2, 1.0)
+
+
+def speed_bounds(
+    task: RateTask, q: FloatArray, fastest: npt.ArrayLike | None, dt: float | None
+) -> tuple[FloatArray, FloatArray]:
+    """Least and greatest speeds (n,), or (..., n) where a step of dt s must end within the position limits.
+
+    A joint that stands outside its limits may come back and may rest; it is not driven back.
+    """
+    if fastest is None and dt is None:
+        return task.slowest, task.fastest
+    most = _fastest(task, fastest)
+    if dt is None:
+        return -most, most
+    low, high = task.mechanism.limits.T
+    return np.minimum(np.maximum((low - q) / dt, -most), 0.0), np.maximum(np.minimum((high - q) / dt, most), 0.0)
+
+
+def acceleration_bounds(
+    task: RateTask, qd: FloatArray, largest: npt.ArrayLike | None, fastest: npt.ArrayLike | None, dt: float | None
+) -> tuple[FloatArray, FloatArray]:
+    """Least and greatest accelerations (n,), or (..., n) where a step of dt s must end within the speed limits.
+
+    A joint that is faster than it may be brakes as hard as it can.
+    """
+    if largest is None and dt is None:
+        return task.endless
+    n = task.n
+    most = np.full(n, np.inf) if largest is None else per_joint("largest", largest, n, f"{n} numbers > 0")
+    if dt is None:
+        return -most, most
+    speed = _fastest(task, fastest)
+    low, high = np.maximum((-speed - qd) / dt, -most), np.minimum((speed - qd) / dt, most)
+    return np.minimum(low, most), np.maximum(high, -most)
+
+
+def _fastest(task: RateTask, fastest: npt.ArrayLike | None) -> FloatArray:
+    return task.fastest if fastest is None else per_joint("fastest", fastest, task.n, f"{task.n} numbers > 0")

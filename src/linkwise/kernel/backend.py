@@ -1,0 +1,95 @@
+"""What runs kernels: one protocol, and the back ends there are."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from linkwise.errors import KernelError, choices
+from linkwise.kernel.fastcall import Entry
+from linkwise.kernel.tape import Tape
+
+T = TypeVar("T")
+
+BACKENDS: dict[str, Backend] = {}
+"""The back ends by name."""
+
+
+class CompiledKernel(NamedTuple):
+    """A gufunc, and what gives the entry for one configuration, None where there is none."""
+
+    ufunc: Any
+    entry: Callable[[], Entry | None] = lambda: None
+
+
+class Backend(ABC):
+    """A way to run kernels, and the programs that are made of them; `backend` registers one.
+
+    What a back end has not, None stands for: then each step is run by a kernel of its own.
+    """
+
+    name: ClassVar[str]
+    preference: ClassVar[int] = -1
+    """Of those that are available, the one that is preferred most is taken where none is named."""
+
+    def available(self) -> bool:
+        """Whether it runs on this machine."""
+        return True
+
+    @abstractmethod
+    def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
+        """Compile a tape to a gufunc in float64 and float32; `lanes` configurations side by side where that is a choice."""
+
+    @abstractmethod
+    def iteration(self, program: Any, lanes: int | None) -> Callable[..., Any]:
+        """Compile a `linkwise.kernel.iteration.Program`; see `linkwise.kernel.iteration.Descent`."""
+
+    def rollout(self, program: Any) -> Callable[..., Any] | None:
+        """Compile a `linkwise.kernel.rollout.Program`; see `linkwise.kernel.rollout.Rollout`."""
+        return None
+
+    def sequence(self, steps: Any, held: list[Any]) -> Callable[[], Any] | None:
+        """Compile the steps of a `linkwise.kernel.sequence.Sequence`, which keeps what is put into `held`."""
+        return None
+
+
+def backend(kind: type[Backend]) -> type[Backend]:
+    """Register a back end."""
+    BACKENDS[kind.name] = kind()
+    return kind
+
+
+def default_backend() -> str:
+    """The back end that is preferred most of those that are available."""
+    return max((kind for kind in BACKENDS.values() if kind.available()), key=lambda kind: kind.preference).name
+
+
+def backend_of(name: str | None) -> Backend:
+    """The back end of a name, the default one without.
+
+    Raises
+    ------
+    KernelError
+        For an unknown name; it lists those there are.
+    """
+    if name is not None and name not in BACKENDS:
+        raise KernelError(f"backend is {name!r}; expected {choices(sorted(BACKENDS))}")
+    return BACKENDS[name or default_backend()]
+
+
+class Lazy(Generic[T]):
+    """A value that is made when first asked for, once, whichever thread comes first."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make, self._lock = make, threading.RLock()
+        self._value: T | None = None
+
+    def __call__(self) -> T:
+        """The value."""
+        if self._value is None:
+            with self._lock:
+                if self._value is None:
+                    self._value = self._make()
+        return self._value

@@ -1,0 +1,1 @@
+"""Machine code from a tape, with LLVM."""

@@ -1,0 +1,90 @@
+"""The back end that compiles to machine code with LLVM."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
+from linkwise.kernel.backends import numpy as numpy_lowering
+from linkwise.kernel.backends.llvm import iteration, loaders, rollout, sequence
+from linkwise.kernel.backends.llvm.fastcall import POOL, has_entry, pooled
+from linkwise.kernel.backends.llvm.loading import Code, fill_pool, load
+from linkwise.kernel.fastcall import Entry, usable
+from linkwise.kernel.gufunc import LOOP, Memory, make
+from linkwise.kernel.iteration import Program as Iteration
+from linkwise.kernel.rollout import Program as RolloutProgram
+from linkwise.kernel.tape import Tape
+
+
+@backend
+class Llvm(Backend):
+    """Straight-line vector code, with an entry of its own for one configuration."""
+
+    name = "llvm"
+    preference = 1
+
+    def available(self) -> bool:
+        """Whether llvmlite is installed, and what it compiles can be loaded."""
+        return loaders.usable()
+
+    def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
+        """Compile for float64; a float32 loop is compiled when it is first run, for few ever need it."""
+        code = load(tape, "float64", lanes)
+        memory = Memory(tape, [("float32", LOOP()), ("float64", LOOP(code.address("loop_double")))], doc)
+        memory.held.append(code)
+        memory.set_loop(0, _single_later(tape, weakref.ref(memory)))
+        ufunc = make(memory, len(tape.inputs), len(tape.outputs))
+        return CompiledKernel(ufunc, Lazy(lambda: _entry(tape, code)) if has_entry(tape) and usable() else lambda: None)
+
+    def iteration(self, program: Iteration, lanes: int | None) -> Callable[..., Any]:
+        """Lanes that take steps until they are done, and are refilled."""
+        return iteration.compiled(program, lanes)
+
+    def rollout(self, program: RolloutProgram) -> Callable[..., Any]:
+        """All steps in one call, rollouts in vector lanes."""
+        return rollout.compiled(program)
+
+    def sequence(self, steps: Any, held: list[Any]) -> Callable[[], Any] | None:
+        """A loop over a table of the calls and copies."""
+        return sequence.compiled(steps, held) if self.available() else None
+
+
+def _entry(tape: Tape, code: Code) -> Entry:
+    """The compiled entry, with the arrays that it hands out again and again."""
+    kept = [[np.empty(shape) for _ in range(POOL)] for shape in pooled(tape)]
+    fill_pool(code, [word for arrays in kept for word in (*map(id, arrays), arrays[0].flags.num)])
+    return Entry(code.address("call"), (code, tuple(array for arrays in kept for array in arrays)))
+
+
+def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:
+    """A float32 loop that compiles the real one when it is first run, and gives it its place."""
+    lock, found = threading.Lock(), list[Any]()
+
+    def run(args: int, dimensions: int, steps: int, data: int) -> None:
+        with lock:
+            if not found:
+                found.extend(_single(tape))
+                memory = owner()
+                if memory is not None:
+                    memory.held += found
+                    memory.set_loop(0, found[0])
+        found[0](args, dimensions, steps, data)
+
+    return LOOP(run)
+
+
+def _single(tape: Tape) -> tuple[Any, ...]:
+    """The float32 loop, and the machine code that it is in."""
+    try:
+        code = load(tape, "float32")
+        return LOOP(code.address("loop_float")), code
+    except BaseException as error:  # nothing may escape into NumPy: what cannot be compiled is computed all the same
+        if isinstance(error, KeyboardInterrupt):
+            _thread.interrupt_main()
+        return (numpy_lowering.loop(tape, "float32"),)

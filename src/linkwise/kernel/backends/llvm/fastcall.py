@@ -1,0 +1,239 @@
+"""A second way in, for one configuration: a CPython function that checks its arguments itself, as LLVM text.
+
+It takes only one-dimensional contiguous float64 arrays of the right length, runs the kernel on the shortest vectors
+there are (every lane of any vector takes the same arithmetic, so the numbers are those of a batch), and hands every
+other call, keywords included, to the object it is bound to. What it must know of Python and NumPy stands in the
+global ``runtime``, filled in after loading; the offsets into an array object are checked by `linkwise.kernel.fastcall`.
+It returns what the gufunc does: an array, a float64 for the shape (), or a tuple of them.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from linkwise.kernel.backends.llvm.rows import broadcast_row, first_lane, set_constants
+from linkwise.kernel.backends.llvm.schedule import Plan
+from linkwise.kernel.backends.llvm.text import RUNTIME, Text
+from linkwise.kernel.fastcall import FLAGS, OFFSETS
+from linkwise.kernel.tape import Shape, Tape
+
+POOL = 3
+"""Arrays that the kernel keeps for each output, in the table ``pool``, their flags behind them. One that nobody else holds
+any more is used again instead of allocating: a reference count of one means that only the kernel has it, so nobody can
+tell."""
+
+MOST_SCALARS = 4000
+"""Scalars in and out of a kernel that still gets an entry."""
+
+MOST_STORES = 1000
+"""Outputs up to which constants among them are stored one by one, which is fastest, and slow to compile for many."""
+
+DOUBLE = 12
+"""NumPy's number for float64."""
+
+
+def has_entry(tape: Tape) -> bool:
+    """Whether a kernel gets a compiled entry: vectors in, and not so many numbers that little is gained."""
+    vectors = all(len(shape) == 1 and shape[0] for shape in tape.inputs.values())
+    return bool(tape.inputs) and vectors and tape.input_count + len(tape.results) <= MOST_SCALARS
+
+
+def pooled(tape: Tape) -> list[Shape]:
+    """The shapes of the outputs that are arrays."""
+    return [shape for shape in tape.outputs.values() if shape]
+
+
+def entry(tape: Tape, t: Text, plan: Plan) -> str:
+    """Emit ``PyObject *call(PyObject *self, PyObject **args, ssize_t nargs, PyObject *kwnames)``.
+
+    For kernels for which `has_entry` holds.
+    """
+    return _Entry(tape, t, plan).text()
+
+
+class _Entry:
+    def __init__(self, tape: Tape, t: Text, plan: Plan) -> None:
+        self.tape, self.t = tape, t
+        self.sizes = [prod(shape) for shape in tape.inputs.values()]
+        self.shapes = list(tape.outputs.values())
+        self.firsts = [sum(map(prod, self.shapes[:k])) for k in range(len(self.shapes))]
+        self.large = plan.together > 1
+        self.room = {"in": sum(self.sizes), "out": len(tape.results), "space": plan.space if self.large else 0}
+
+    def text(self) -> str:
+        t = self.t
+        t.begin()
+        tables = self._room()
+        for k, name in enumerate(RUNTIME):
+            address = t.emit(f"getelementptr ptr, ptr @runtime, i64 {k}")
+            t.do(f"%{name} = load ptr, ptr {address}")
+        t.do("%plain = icmp eq ptr %kwnames, null")
+        t.do(f"%enough = icmp eq i64 %nargs, {len(self.sizes)}")
+        t.do("%usual = and i1 %plain, %enough")
+        t.do("br i1 %usual, label %check0, label %other, !prof !1")
+        for k, size in enumerate(self.sizes):
+            _check(t, k, size, f"check{k + 1}" if k + 1 < len(self.sizes) else "make")
+        self._make()
+        self._compute()
+        self._return()
+        t.start("other")
+        t.do("%handed = call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
+        t.do("ret ptr %handed")
+        tables.append(f"@pool = dso_local global [{max(1, (POOL + 1) * len(pooled(self.tape)))} x ptr] zeroinitializer")
+        for k, shape in enumerate(self.shapes):
+            lengths = ", ".join(f"i64 {length}" for length in shape) or "i64 0"
+            tables.append(f"@shape{k} = internal constant [{max(1, len(shape))} x i64] [{lengths}]")
+        head = "define ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #0 {"
+        return "\n".join([*tables, head, *t.lines, "}"]) + "\n"
+
+    def _room(self) -> list[str]:
+        """Room for vectors: on the stack, or, if it is much, in memory of the kernel, which has the interpreter's lock."""
+        t, align = self.t, max(64, self.t.vector_size)
+        if self.large:
+            kind = {name: f"[{max(1, size)} x {t.vector}]" for name, size in self.room.items()}
+            for name in kind:
+                t.do(f"%{name} = getelementptr i8, ptr @entry_{name}, i64 0")
+            return [f"@entry_{name} = internal global {made} zeroinitializer, align {align}" for name, made in kind.items()]
+        for name, size in self.room.items():
+            t.do(f"%{name} = alloca [{max(1, size)} x {t.vector}], align {align}")
+        return []
+
+    def _make(self) -> None:
+        """Make what is returned, but for scalars, which hold a value from the start."""
+        t = self.t
+        t.start("make")
+        if len(self.shapes) > 1:
+            t.do(f"%tuple = call ptr %new_tuple(i64 {len(self.shapes)})")
+            t.do("%none = icmp eq ptr %tuple, null")
+            t.do("br i1 %none, label %error, label %output0, !prof !0")
+        else:
+            t.do("br label %output0")
+        before = 0
+        for k, shape in enumerate(self.shapes):
+            t.start(f"output{k}")
+            if shape:
+                _array(t, k, shape, (POOL + 1) * before)
+                before += 1
+                self._put(k)
+            t.do(f"br label %{f'output{k + 1}' if k + 1 < len(self.shapes) else 'run'}")
+
+    def _put(self, k: int) -> None:
+        if len(self.shapes) > 1:
+            self.t.emit(f"call i32 %set_item(ptr %tuple, i64 {k}, ptr %result{k})")
+
+    def _compute(self) -> None:
+        t = self.t
+        t.start("run")
+        first = 0
+        for k, size in enumerate(self.sizes):
+            buffer = t.emit(f"getelementptr {t.vector}, ptr %in, i64 {first}")
+            broadcast_row(t, f"%data{k}", buffer, size)
+            first += size
+        set_constants(t, self.tape, "%out", looped=len(self.tape.results) > MOST_STORES)
+        if self.large:
+            t.do(f"call void @blocks_{t.tag}(ptr %in, ptr %out, ptr %space, i64 1)")
+        else:
+            t.do(f"call void @body_{t.tag}(ptr %in, ptr %out)")
+        for k, shape in enumerate(self.shapes):
+            source = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {self.firsts[k]}")
+            if shape:
+                first_lane(t, _field(t, f"%result{k}", "data", "ptr"), source, prod(shape))
+                continue
+            t.do(f"%result{k} = call ptr %new_scalar(ptr {source}, ptr %descr, ptr null)")
+            t.do(f"%lost{k} = icmp eq ptr %result{k}, null")
+            t.do(f"br i1 %lost{k}, label %failed, label %scalar{k}, !prof !0")
+            t.start(f"scalar{k}")
+            self._put(k)
+
+    def _return(self) -> None:
+        t, several = self.t, len(self.shapes) > 1
+        t.do(f"ret ptr {'%tuple' if several else '%result0'}")
+        t.start("failed")
+        if several:
+            t.do("call void %decref(ptr %tuple)")
+        t.do("br label %error")
+        t.start("error")
+        t.do("ret ptr null")
+
+
+def _array(t: Text, k: int, shape: Shape, first: int) -> None:
+    """Emit: ``%result`` is an array of the pool that nobody else holds, with an owned reference, else a new one."""
+    place = t.emit(f"getelementptr i64, ptr @pool, i64 {first + POOL}")
+    flags = t.emit(f"load i64, ptr {place}")
+    t.do(f"br label %try{k}.0")
+    for number in range(POOL):
+        label = f"{k}.{number}"
+        then = f"try{k}.{number + 1}" if number + 1 < POOL else f"fresh{k}"
+        t.start(f"try{label}")
+        place = t.emit(f"getelementptr ptr, ptr @pool, i64 {first + number}")
+        t.do(f"%pool{label} = load ptr, ptr {place}")
+        count = t.emit(f"load i32, ptr %pool{label}")
+        free = t.emit(f"icmp eq i32 {count}, 1")
+        t.do(f"br i1 {free}, label %look{label}, label %{then}")
+        t.start(f"look{label}")
+        same = t.emit(f"icmp eq i32 {_field(t, f'%pool{label}', 'nd', 'i32')}, {len(shape)}")
+        found = t.emit(f"zext i32 {_field(t, f'%pool{label}', 'flags', 'i32')} to i64")
+        conditions = [
+            t.emit(f"icmp eq i64 {found}, {flags}"),
+            t.emit(f"icmp eq ptr {_field(t, f'%pool{label}', 'descr', 'ptr')}, %descr"),
+            t.emit(f"icmp eq ptr {_field(t, f'%pool{label}', 'weakrefs', 'ptr')}, null"),
+        ]
+        lengths = _field(t, f"%pool{label}", "dimensions", "ptr")
+        t.do(f"br i1 {same}, label %size{label}, label %{then}")
+        t.start(f"size{label}")
+        for axis, length in enumerate(shape):
+            address = t.emit(f"getelementptr i64, ptr {lengths}, i64 {axis}")
+            value = t.emit(f"load i64, ptr {address}")
+            conditions.append(t.emit(f"icmp eq i64 {value}, {length}"))
+        good = conditions[0]
+        for condition in conditions[1:]:
+            good = t.emit(f"and i1 {good}, {condition}")
+        t.do(f"br i1 {good}, label %take{label}, label %{then}, !prof !1")
+        t.start(f"take{label}")
+        t.do(f"store i32 2, ptr %pool{label}")
+        t.do(f"br label %made{k}")
+    t.start(f"fresh{k}")
+    t.do(
+        f"%new{k} = call ptr %new_array(ptr %array_type, i32 {len(shape)}, ptr @shape{k}, i32 {DOUBLE}, "
+        "ptr null, ptr null, i32 0, i32 0, ptr null)"
+    )
+    t.do(f"%lacking{k} = icmp eq ptr %new{k}, null")
+    t.do(f"br i1 %lacking{k}, label %failed, label %made{k}, !prof !0")
+    t.start(f"made{k}")
+    sources = [f"[ %pool{k}.{number}, %take{k}.{number} ]" for number in range(POOL)]
+    t.do(f"%result{k} = phi ptr {', '.join([*sources, f'[ %new{k}, %fresh{k} ]'])}")
+
+
+def _check(t: Text, k: int, size: int, then: str) -> None:
+    """Emit: go on if argument k is a contiguous float64 array of this length, else hand the call over."""
+    t.start(f"check{k}")
+    address = t.emit(f"getelementptr ptr, ptr %args, i64 {k}")
+    t.do(f"%array{k} = load ptr, ptr {address}")
+    kind = _field(t, f"%array{k}", "type", "ptr")
+    is_array = t.emit(f"icmp eq ptr {kind}, %array_type")
+    t.do(f"br i1 {is_array}, label %look{k}, label %other, !prof !1")
+    t.start(f"look{k}")
+    dimensions = _field(t, f"%array{k}", "nd", "i32")
+    flat = t.emit(f"icmp eq i32 {dimensions}, 1")
+    descr = _field(t, f"%array{k}", "descr", "ptr")
+    double = t.emit(f"icmp eq ptr {descr}, %descr")
+    flags = _field(t, f"%array{k}", "flags", "i32")
+    wanted = t.emit(f"and i32 {flags}, {FLAGS}")
+    tidy = t.emit(f"icmp eq i32 {wanted}, {FLAGS}")
+    good = t.emit(f"and i1 {flat}, {double}")
+    good = t.emit(f"and i1 {good}, {tidy}")
+    t.do(f"br i1 {good}, label %count{k}, label %other, !prof !1")
+    t.start(f"count{k}")
+    lengths = _field(t, f"%array{k}", "dimensions", "ptr")
+    length = t.emit(f"load i64, ptr {lengths}")
+    right = t.emit(f"icmp eq i64 {length}, {size}")
+    t.do(f"%data{k} = load ptr, ptr {_address(t, f'%array{k}', 'data')}")
+    t.do(f"br i1 {right}, label %{then}, label %other, !prof !1")
+
+
+def _address(t: Text, array: str, field: str) -> str:
+    return t.emit(f"getelementptr i8, ptr {array}, i64 {OFFSETS[field]}")
+
+
+def _field(t: Text, array: str, field: str, kind: str) -> str:
+    return t.emit(f"load {kind}, ptr {_address(t, array, field)}")

@@ -1,0 +1,149 @@
+"""From a tape to machine code in memory: from the disk where it is there, compiled and kept otherwise."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from linkwise.errors import KernelError
+from linkwise.kernel import cache as disk
+from linkwise.kernel.backends.llvm import loaders, processor
+from linkwise.kernel.backends.llvm import lowering as llvm
+from linkwise.kernel.backends.llvm.linker import Image, Mapped, link
+from linkwise.kernel.backends.llvm.text import RUNTIME
+from linkwise.kernel.gufunc import api_table
+from linkwise.kernel.tape import Tape
+
+_NEW_ARRAY, _NEW_SCALAR = 93, 60
+_numbers = itertools.count()
+
+
+class Code(Protocol):
+    """Machine code in memory."""
+
+    def address(self, name: str) -> int:
+        """Where a symbol stands; 0 if there is none of that name."""
+
+
+def load(tape: Tape, dtype: str, lanes: int | None = None) -> Code:
+    """Machine code of a tape for one scalar type, its runtime table filled in."""
+    return load_made(cache_key(tape, dtype, lanes), lambda: llvm.object_code(tape, dtype, lanes))
+
+
+def load_made(key: str, make: Callable[[], bytes]) -> Code:
+    """Machine code that the disk keeps under a key, else an object file that is made now; its runtime table filled in."""
+    kept = disk.load(key)
+    code = None if kept is None else _unpacked(kept)
+    if code is None:
+        if not loaders.usable():
+            raise KernelError('machine code does not run on this machine; backend="numpy" computes without it')
+        made = make()
+        image = link(made) if loaders.works("image") else None
+        disk.store(key, _packed(made, image))
+        code = Linked(made) if image is None else Mapped(image)
+    fill_runtime(code, runtime_pointers())
+    return code
+
+
+def fill_runtime(code: Code, values: Mapping[str, int]) -> None:
+    """Write into the runtime table of a kernel what it must know."""
+    table = (ctypes.c_void_p * len(RUNTIME)).from_address(code.address("runtime"))
+    for name, value in values.items():
+        table[RUNTIME.index(name)] = value
+
+
+def fill_pool(code: Code, words: Sequence[int]) -> None:
+    """Write into the table ``pool`` of a kernel the addresses of the arrays that it keeps, and their flags."""
+    table = (ctypes.c_void_p * max(1, len(words))).from_address(code.address("pool"))
+    for k, word in enumerate(words):
+        table[k] = word
+
+
+def cache_key(tape: Tape, dtype: str, lanes: int | None = None) -> str:
+    """What the machine code of a tape depends on: see `processor.machine_key`."""
+    return processor.machine_key(laned(tape.digest, lanes), dtype)
+
+
+def laned(digest: str, lanes: int | None) -> str:
+    """What tells a program apart where it is compiled for so many lanes; None for as many as the processor has."""
+    return digest if lanes is None else f"{digest} {lanes}"
+
+
+SYMBOLS = ("runtime", "pool", "call", "loop_double", "loop_float", "rollout")
+"""What kernels may define; each defines ``runtime`` and one loop."""
+
+
+class Linked:
+    """Machine code loaded through LLVM, for systems that cannot run an `Image`."""
+
+    def __init__(self, code: bytes) -> None:
+        self._names = [name for name in SYMBOLS if name.encode() + b"\0" in code]
+        builder = llvm.binding().JITLibraryBuilder().add_object_img(code)
+        for name in self._names:
+            builder = builder.export_symbol(name)
+        self._tracker = builder.link(_compiler(), f"kernel{next(_numbers)}")
+
+    def address(self, name: str) -> int:
+        """Where a symbol stands; 0 if there is none of that name."""
+        return int(self._tracker[name]) if name in self._names else 0
+
+
+@cache
+def _compiler() -> Any:
+    return llvm.binding().create_lljit_compiler(llvm.target_machine(), use_jit_link=loaders.of_llvm() == "jit_link")
+
+
+def _packed(code: bytes, image: Image | None) -> bytes:
+    """What is kept on disk: a line that says what follows, then the code."""
+    head: dict[str, Any] = {"object": True}
+    if image is not None:
+        head = {"writable": image.writable, "size": image.size, "symbols": image.symbols}
+    head["processor"] = processor.known()
+    return json.dumps(head).encode() + b"\n" + (code if image is None else image.content)
+
+
+def _unpacked(kept: bytes) -> Code | None:
+    try:
+        line, content = kept.split(b"\n", 1)
+        head = json.loads(line)
+        if head["processor"] != processor.known():
+            return None
+        if head.get("object"):
+            return Linked(content)
+        if not loaders.works("image"):
+            return None
+        return Mapped(Image(content, head["writable"], head["size"], head["symbols"]))
+    except (ValueError, TypeError, KeyError, AttributeError, OSError, RuntimeError, KernelError):
+        return None
+
+
+@cache
+def runtime_pointers() -> dict[str, int]:
+    """What kernels must know of this process, by the names in `RUNTIME`."""
+    table = api_table(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    return {
+        "array_type": id(np.ndarray),
+        "descr": id(np.dtype(np.float64)),
+        "new_array": int(table[_NEW_ARRAY]),
+        "new_scalar": int(table[_NEW_SCALAR]),
+        "new_tuple": _address(ctypes.pythonapi.PyTuple_New),
+        "set_item": _address(ctypes.pythonapi.PyTuple_SetItem),
+        "decref": _address(ctypes.pythonapi.Py_DecRef),
+        "vectorcall": _address(ctypes.pythonapi.PyObject_Vectorcall),
+        "sin": _address(library.sin),
+        "cos": _address(library.cos),
+        "malloc": _address(library.malloc),
+        "free": _address(library.free),
+    }
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -1,0 +1,137 @@
+"""Lowering a tape to machine code with LLVM."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from linkwise.errors import KernelError
+from linkwise.kernel.backends.llvm.argument_reduction import reduction, slow
+from linkwise.kernel.backends.llvm.body import blocks, part_functions, whole
+from linkwise.kernel.backends.llvm.copy import ELEMENT, copying, sending
+from linkwise.kernel.backends.llvm.fastcall import entry, has_entry
+from linkwise.kernel.backends.llvm.loop import loop
+from linkwise.kernel.backends.llvm.schedule import Plan
+from linkwise.kernel.backends.llvm.text import RUNTIME, Text
+from linkwise.kernel.tape import Tape
+
+LOWERING = "18"
+"""Counts the changes of the lowering, so that object code of an older one is not used."""
+
+SCALARS = {"float64": "double", "float32": "float"}
+
+
+@dataclass(frozen=True)
+class Host:
+    """The machine that code is made for."""
+
+    cpu: str
+    features: str
+    version: str
+    vector_bytes: int
+    has_fma: bool
+
+    def text(self, scalar: str, lanes: int | None = None) -> Text:
+        """An empty function body for vectors of the host's width, or of so many lanes."""
+        return Text(scalar, lanes or self.vector_bytes // (8 if scalar == "double" else 4), self.has_fma)
+
+
+@cache
+def host() -> Host:
+    """Find out what this machine's vector unit can do."""
+    llvm = binding()
+    found = llvm.get_host_cpu_features()
+    wide = 64 if found.get("avx512f") else 32 if found.get("avx") else 16
+    fma = bool(found.get("fma") or found.get("avx512f") or "aarch64" in llvm.get_default_triple())
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return Host(llvm.get_host_cpu_name(), found.flatten(), version, wide, fma)
+
+
+@cache
+def binding() -> Any:
+    """The binding of llvmlite, set up for this machine."""
+    try:
+        import llvmlite.binding as llvm
+    except ImportError as error:
+        raise KernelError("llvmlite is not installed; kernels use the NumPy lowering") from error
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@cache
+def target_machine() -> Any:
+    """Code generation for this machine, position independent."""
+    llvm = binding()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=host().cpu, features=host().features, opt=2, reloc="pic", codemodel="default", jit=True
+    )
+
+
+def assembly(tape: Tape, dtype: str, lanes: int | None = None) -> str:
+    """LLVM text of a kernel for one scalar type: ``loop_double`` or ``loop_float``, and for float64 the entry ``call``."""
+
+    def make() -> Text:
+        return host().text(SCALARS[dtype], lanes)
+
+    plan = Plan(tape, has_fma=host().has_fma)
+    parts = [ELEMENT, slow(make()), blocks(tape, make(), plan), copying(make()), sending(make()), loop(tape, make(), plan)]
+    if dtype == "float64" and has_entry(tape):
+        parts += _single(tape, plan, make())
+    return module(parts)
+
+
+def _single(tape: Tape, plan: Plan, wide: Text) -> list[str]:
+    """The entry for one configuration, on the shortest vectors; large arithmetic is not compiled twice."""
+    narrow = replace(host(), vector_bytes=16)
+    if plan.together > 1:
+        return [entry(tape, wide, plan)]
+    text = narrow.text("double")
+    own = text.width != wide.width
+    parts = [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)] if own else []
+    return [*parts, whole(tape, narrow.text("double"), plan), entry(tape, text, plan)]
+
+
+def module(parts: Sequence[str]) -> str:
+    """LLVM text of a module: what all share, the parts, and the intrinsics that they call."""
+    whole = "\n".join([_SHARED, reduction(), *parts])
+    intrinsics = sorted(set(re.findall(r"@llvm\.[\w.]+", whole)))
+    return "\n".join([whole, *map(_declaration, intrinsics)])
+
+
+def _declaration(intrinsic: str) -> str:
+    """Declare an intrinsic by its name, which says its type: ``@llvm.fma.v8f64``."""
+    if intrinsic == "@llvm.trap":
+        return "declare void @llvm.trap()"
+    _, name, kind = intrinsic.split(".")
+    lanes, letter, bits = re.fullmatch(r"(?:v(\d+))?([fi])(\d+)", kind).groups()  # type: ignore[union-attr]
+    scalar = f"i{bits}" if letter == "i" else {"64": "double", "32": "float"}[bits]
+    value = f"<{lanes} x {scalar}>" if lanes else scalar
+    arguments = [value] * {"fma": 3, "fshl": 3, "copysign": 2}.get(name, 1) + ["i1"] * (name in {"ctlz", "cttz"})
+    return f"declare {value} {intrinsic}({', '.join(arguments)})"
+
+
+_SHARED = f"""
+@runtime = dso_local global [{len(RUNTIME)} x ptr] zeroinitializer
+attributes #0 = {{ nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }}
+!0 = !{{!"branch_weights", i32 1, i32 2000}}
+!1 = !{{!"branch_weights", i32 2000, i32 1}}
+"""
+
+
+def object_code(tape: Tape, dtype: str, lanes: int | None = None) -> bytes:
+    """Compile a kernel to an object file."""
+    return compiled(assembly(tape, dtype, lanes))
+
+
+def compiled(text: str) -> bytes:
+    """Compile LLVM text to an object file."""
+    llvm = binding()
+    made = llvm.parse_assembly(text)
+    machine = target_machine()
+    made.triple, made.data_layout = machine.triple, str(machine.target_data)
+    return bytes(machine.emit_object(made))

@@ -1,0 +1,245 @@
+"""Moving rows of configurations into vector lanes and back where their elements lie side by side, as LLVM text.
+
+``buffer`` names a block with one vector per element, ``rows`` the pointers to the rows, one per lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from linkwise.kernel.backends.llvm.text import Text, scalar
+from linkwise.kernel.tape import Tape
+
+UNROLLED = 32
+"""Elements up to which code is written out for each; more are moved in a loop."""
+
+
+def set_constants(t: Text, tape: Tape, buffer: str, *, looped: bool = False) -> None:
+    """Emit: what outputs do not depend on anything is set once; ``looped`` lets a run of one number be set in a loop."""
+    numbers = [(k, tape.constant(slot)) for k, slot in enumerate(tape.results)]
+    for value, run in groupby(numbers, lambda pair: pair[1]):
+        if value is None:
+            continue
+        places = [k for k, _ in run]
+
+        def fill(k: str, first: int = places[0], number: str = t.number(value)) -> None:
+            place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {first}")
+            place = t.emit(f"getelementptr {t.vector}, ptr {place}, i64 {k}")
+            t.do(f"store {t.vector} {number}, ptr {place}, align {t.vector_size}")
+
+        each(t, len(places), fill, 4 if looped else len(places))
+
+
+def each(t: Text, count: int, act: Callable[[str], None], unrolled: int = UNROLLED, step: int = 1) -> None:
+    """Emit: act for 0, step, 2 step, ... below count; written out if there are few, else in a loop."""
+    if count <= unrolled * step:
+        for k in range(0, count, step):
+            act(str(k))
+        return
+    with t.loop(f"each{t.names}", count, step=step) as place:
+        act(place)
+
+
+def each_in_turn(t: Text, count: int, act: Callable[[str, int], None]) -> None:
+    """Emit: act for 0, 1, ... below count, as a start and an offset; eight to a turn of a loop if there are many."""
+    turns = 8 if count > UNROLLED else 1
+    whole = count // turns * turns
+
+    def some(k: str) -> None:
+        for offset in range(turns):
+            act(k, offset)
+
+    each(t, whole, some, UNROLLED // turns, turns)
+    for k in range(whole, count):
+        act(str(k), 0)
+
+
+def rows_in(t: Text, rows: list[str], buffer: str, size: int) -> None:
+    """Transpose rows to lanes, two columns at a time: pieces of two elements, even rows and odd rows, interleaved."""
+    pair = f"<2 x {t.scalar}>"
+    for column in range(0, size, 2):
+        if column + 1 == size:
+            _column_in(t, rows, column, buffer)
+            continue
+        pieces = []
+        for row in rows:
+            address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
+            pieces.append(t.emit(f"load {pair}, ptr {address}, align {t.size}"))
+        even, odd = _joined(t, pieces[0::2]), _joined(t, pieces[1::2])
+        for offset in (0, 1):
+            t.put(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), buffer, column + offset)
+
+
+def _column_in(t: Text, rows: list[str], column: int, buffer: str) -> None:
+    value = "poison"
+    for lane, row in enumerate(rows):
+        address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
+        number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
+        value = t.emit(f"insertelement {t.vector} {value}, {t.scalar} {number}, i32 {lane}")
+    t.put(value, buffer, column)
+
+
+def rows_out(t: Text, rows: list[str], buffer: str, size: int, columns: Columns | None = None) -> None:
+    """Transpose lanes to rows in registers, four columns at a time where vectors are long enough, else two."""
+    length = group_length(t)
+    whole = size // length * length
+
+    def move(column: str) -> None:
+        if columns is None:
+            _group_out(t, rows, buffer, column)
+        else:
+            columns.choose(t, column, rows, lambda: _group_out(t, rows, buffer, column))
+
+    each(t, whole, move, UNROLLED // length, length)
+    for column in range(whole, size, 2):
+        _group_out(t, rows, buffer, str(column), min(2, size - column))
+
+
+def group_length(t: Text) -> int:
+    """How many columns go from lanes to rows together."""
+    return 4 if t.width >= 4 else 2
+
+
+def _group_out(t: Text, rows: list[str], buffer: str, column: str, length: int = 0) -> None:
+    """Move columns from one on to all rows."""
+    first = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {column}")
+    values = [t.get(first, offset) for offset in range(length or group_length(t))]
+    if len(values) > 1:
+        _put_pieces(t, rows, column, _interleaved(t, values), len(values))
+        return
+    for lane, row in enumerate(rows):
+        number = t.emit(f"extractelement {t.vector} {values[0]}, i32 {lane}")
+        put(t, number, t.scalar, row, column)
+
+
+def _put_pieces(t: Text, rows: list[str], column: str, vectors: list[list[str]], length: int) -> None:
+    """Store the pieces that interleaved vectors consist of: even rows of the first list, odd rows of the second."""
+    per_vector = t.width // length
+    for lane, row in enumerate(rows):
+        vector = vectors[lane % 2][lane // 2 // per_vector]
+        at = lane // 2 % per_vector * length
+        mask = ", ".join(f"i32 {at + k}" for k in range(length))
+        piece = t.emit(f"shufflevector {t.vector} {vector}, {t.vector} poison, <{length} x i32> <{mask}>")
+        put(t, piece, f"<{length} x {t.scalar}>", row, column)
+
+
+def put(t: Text, value: str, kind: str, row: str, column: str) -> None:
+    """Store a piece of a row."""
+    address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
+    t.do(f"store {kind} {value}, ptr {address}, align {t.size}")
+
+
+def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
+    """Emit: every lane gets the one row."""
+
+    def move(k: str, offset: int) -> None:
+        number = t.emit(f"load {t.scalar}, ptr {_behind(t, t.scalar, source, k, offset)}, align {t.size}")
+        first = t.emit(f"insertelement {t.vector} poison, {t.scalar} {number}, i32 0")
+        value = t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
+        t.do(f"store {t.vector} {value}, ptr {_behind(t, t.vector, buffer, k, offset)}, align {t.vector_size}")
+
+    each_in_turn(t, size, move)
+
+
+def first_lane(t: Text, target: str, buffer: str, size: int) -> None:
+    """Emit: the one row is lane 0."""
+
+    def move(k: str, offset: int) -> None:
+        number = t.emit(f"load {t.scalar}, ptr {_behind(t, t.vector, buffer, k, offset)}, align {t.size}")
+        t.do(f"store {t.scalar} {number}, ptr {_behind(t, t.scalar, target, k, offset)}, align {t.size}")
+
+    each_in_turn(t, size, move)
+
+
+def _behind(t: Text, kind: str, start: str, k: str, offset: int) -> str:
+    """The place of element k + offset."""
+    place = t.emit(f"getelementptr {kind}, ptr {start}, i64 {k}")
+    return t.emit(f"getelementptr {kind}, ptr {place}, i64 {offset}") if offset else place
+
+
+def _zipped(width: int, offset: int) -> list[int]:
+    """Indices that take element ``offset`` of each pair of the first vector and of the second, in turn."""
+    return [index for k in range(0, width, 2) for index in (k + offset, width + k + offset)]
+
+
+def _interleaved(t: Text, columns: list[str]) -> list[list[str]]:
+    """Vectors made of pieces of rows, one element per column, for even rows and for odd rows: two or four columns."""
+    pairs = [[_shuffle(t, a, b, t.width, _zipped(t.width, odd)) for odd in (0, 1)] for a, b in _twos(columns)]
+    if len(pairs) == 1:
+        return [[value] for value in pairs[0]]
+    made = []
+    for left, right in zip(*pairs, strict=True):
+        vectors = []
+        for half in range(2):
+            starts = range(half * t.width // 2, (half + 1) * t.width // 2, 2)
+            indices = [index for k in starts for index in (k, k + 1, t.width + k, t.width + k + 1)]
+            vectors.append(_shuffle(t, left, right, t.width, indices))
+        made.append(vectors)
+    return made
+
+
+def _twos(values: list[str]) -> list[tuple[str, str]]:
+    return list(zip(values[0::2], values[1::2], strict=True))
+
+
+def _joined(t: Text, pieces: list[str]) -> str:
+    """One vector from short vectors laid end to end."""
+    length = 2
+    while len(pieces) > 1:
+        pieces = [
+            t.emit(
+                f"shufflevector <{length} x {t.scalar}> {a}, <{length} x {t.scalar}> {b}, "
+                f"<{2 * length} x i32> <{', '.join(f'i32 {k}' for k in range(2 * length))}>"
+            )
+            for a, b in zip(pieces[0::2], pieces[1::2], strict=True)
+        ]
+        length *= 2
+    return pieces[0]
+
+
+def _shuffle(t: Text, a: str, b: str, width: int, indices: list[int]) -> str:
+    mask = ", ".join(f"i32 {k}" for k in indices)
+    return t.emit(f"shufflevector {t.vector} {a}, {t.vector} {b}, <{width} x i32> <{mask}>")
+
+
+class Columns:
+    """Which groups of columns of an output are constant: tables behind the code, for outputs with many.
+
+    All columns are gone through in one order, for each piece of a row is best written while its cache line is there.
+    """
+
+    def __init__(self, t: Text, name: str, numbers: Sequence[float | None]) -> None:
+        self.name, self.length, self.numbers = name, group_length(t), numbers
+        starts = range(0, len(numbers) // self.length * self.length, self.length)
+        self.constant = [all(number is not None for number in numbers[k : k + self.length]) for k in starts]
+
+    def tables(self, t: Text) -> str:
+        """Emit the tables: whether a column begins a constant group, and one row of numbers."""
+        size = len(self.numbers)
+        flags = ", ".join(
+            f"i8 {int(k // self.length < len(self.constant) and self.constant[k // self.length])}" for k in range(size)
+        )
+        row = ", ".join(scalar(0.0 if number is None else number, t.scalar) for number in self.numbers)
+        return (
+            f"@{self.name}_constant = internal constant [{size} x i8] [{flags}]\n"
+            f"@{self.name}_row = internal constant [{size} x {t.scalar}] [{row}]"
+        )
+
+    def choose(self, t: Text, column: str, rows: list[str], move: Callable[[], None]) -> None:
+        """Emit: write a group of constants to all rows, or move what was computed."""
+        kind, label = f"<{self.length} x {t.scalar}>", f"group{t.names}"
+        place = t.emit(f"getelementptr i8, ptr @{self.name}_constant, i64 {column}")
+        flag = t.emit(f"load i8, ptr {place}")
+        same = t.emit(f"icmp ne i8 {flag}, 0")
+        t.do(f"br i1 {same}, label %{label}.same, label %{label}.other")
+        t.start(f"{label}.same")
+        place = t.emit(f"getelementptr {t.scalar}, ptr @{self.name}_row, i64 {column}")
+        numbers = t.emit(f"load {kind}, ptr {place}, align {t.size}")
+        for row in rows:
+            put(t, numbers, kind, row, column)
+        t.do(f"br label %{label}.done")
+        t.start(f"{label}.other")
+        move()
+        t.do(f"br label %{label}.done")
+        t.start(f"{label}.done")

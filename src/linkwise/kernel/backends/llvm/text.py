@@ -1,0 +1,208 @@
+"""LLVM text being written: fresh names, vectors of numbers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+RUNTIME = (
+    "array_type",
+    "descr",
+    "new_array",
+    "new_scalar",
+    "new_tuple",
+    "set_item",
+    "decref",
+    "vectorcall",
+    "sin",
+    "cos",
+    "malloc",
+    "free",
+)
+"""What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading."""
+
+
+@dataclass
+class Text:
+    """The lines of one function body for vectors of one type.
+
+    Attributes
+    ----------
+    scalar : str
+        ``"double"`` or ``"float"``.
+    width : int
+        Lanes of a vector.
+    has_fma : bool
+        Whether the host fuses a multiplication and an addition.
+    """
+
+    scalar: str
+    width: int
+    has_fma: bool
+    lines: list[str] = field(default_factory=list)
+    state: dict[str, Any] = field(default_factory=lambda: {"names": 0, "block": "entry"})
+
+    @property
+    def names(self) -> int:
+        """How many values have been named."""
+        return int(self.state["names"])
+
+    @property
+    def block(self) -> str:
+        """The basic block that is being written."""
+        return str(self.state["block"])
+
+    def as_double(self) -> Text:
+        """The same function body, written in vectors of doubles."""
+        return self if self.scalar == "double" else replace(self, scalar="double")
+
+    @property
+    def vector(self) -> str:
+        """The vector type."""
+        return f"<{self.width} x {self.scalar}>"
+
+    @property
+    def tag(self) -> str:
+        """How functions for these vectors are told apart: ``double8``."""
+        return f"{self.scalar}{self.width}"
+
+    @property
+    def suffix(self) -> str:
+        """How intrinsics name the vector type: ``v8f64``."""
+        return f"v{self.width}f{64 if self.scalar == 'double' else 32}"
+
+    @property
+    def size(self) -> int:
+        """Bytes of a scalar."""
+        return 8 if self.scalar == "double" else 4
+
+    @property
+    def vector_size(self) -> int:
+        """Bytes of a vector."""
+        return self.size * self.width
+
+    def begin(self) -> None:
+        """Begin another function."""
+        self.lines.clear()
+        self.start("entry")
+
+    def emit(self, expression: str) -> str:
+        """Write one instruction; return the name of its value."""
+        self.state["names"] += 1
+        name = f"%v{self.names}"
+        self.lines.append(f"  {name} = {expression}")
+        return name
+
+    def do(self, instruction: str) -> None:
+        """Write one instruction that has no value."""
+        self.lines.append(f"  {instruction}")
+
+    def start(self, block: str) -> None:
+        """Begin a basic block."""
+        self.lines.append(f"{block}:")
+        self.state["block"] = block
+
+    @property
+    def integers(self) -> str:
+        """The vector type of whole numbers as wide as the scalars."""
+        return f"<{self.width} x i{8 * self.size}>"
+
+    @property
+    def mask(self) -> str:
+        """The vector type of truth values."""
+        return f"<{self.width} x i1>"
+
+    def number(self, value: float) -> str:
+        """A vector constant with one number in all lanes."""
+        return splat(value, self.scalar, self.width)
+
+    def whole(self, value: int) -> str:
+        """The same of a whole number."""
+        return "<" + ", ".join([f"i{8 * self.size} {value}"] * self.width) + ">"
+
+    def op(self, name: str, x: str, y: str) -> str:
+        """Emit an operation on two vectors."""
+        return self.emit(f"{name} {self.vector} {x}, {y}")
+
+    def call(self, intrinsic: str, *args: str) -> str:
+        """Emit the call of an intrinsic function on vectors."""
+        given = ", ".join(f"{self.vector} {arg}" for arg in args)
+        return self.emit(f"call {self.vector} @llvm.{intrinsic}.{self.suffix}({given})")
+
+    def fma(self, x: str, y: str, z: str) -> str:
+        """Emit x y + z, fused where the host can."""
+        return self.call("fma", x, y, z) if self.has_fma else self.op("fadd", self.op("fmul", x, y), z)
+
+    def horner(self, z: str, coefficients: Sequence[float]) -> str:
+        """Emit a polynomial in z, its lowest coefficient first."""
+        total = self.number(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            total = self.fma(z, total, self.number(coefficient))
+        return total
+
+    def negative(self, x: str) -> str:
+        """Emit -x."""
+        return self.emit(f"fneg {self.vector} {x}")
+
+    def choose(self, mask: str, x: str, y: str) -> str:
+        """Emit: x where the mask holds, else y."""
+        return self.emit(f"select {self.mask} {mask}, {self.vector} {x}, {self.vector} {y}")
+
+    def bits(self, x: str) -> str:
+        """Emit: the bits of a vector as whole numbers."""
+        return self.emit(f"bitcast {self.vector} {x} to {self.integers}")
+
+    def float(self, bits: str) -> str:
+        """Emit: the vector that has these bits."""
+        return self.emit(f"bitcast {self.integers} {bits} to {self.vector}")
+
+    @contextmanager
+    def loop(self, name: str, count: object, *, step: int = 1) -> Iterator[str]:
+        """Emit a loop whose index, the value here, counts from 0 to below `count`, which is above 0."""
+        before = self.block
+        self.do(f"br label %{name}")
+        self.start(name)
+        place = len(self.lines)
+        yield f"%{name}.k"
+        self.lines.insert(place, f"  %{name}.k = phi i64 [ 0, %{before} ], [ %{name}.next, %{self.block} ]")
+        self.do(f"%{name}.next = add i64 %{name}.k, {step}")
+        self.do(f"%{name}.more = icmp ult i64 %{name}.next, {count}")
+        self.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
+        self.start(f"{name}.done")
+
+    def function(self, head: str, *, kind: str = "#0") -> str:
+        """The function of the lines that were written, which begins with the block ``entry``."""
+        return "\n".join([f"{head} {kind} {{", *([] if self.lines[:1] == ["entry:"] else ["entry:"]), *self.lines, "}\n"])
+
+    def at(self, kind: str, base: str, index: object) -> str:
+        """Emit the address of an element of an array."""
+        return self.emit(f"getelementptr {kind}, ptr {base}, i64 {index}")
+
+    def copy(self, to: str, source: str, to_align: int, source_align: int) -> None:
+        """Emit: copy one scalar."""
+        value = self.emit(f"load {self.scalar}, ptr {source}, align {source_align}")
+        self.do(f"store {self.scalar} {value}, ptr {to}, align {to_align}")
+
+    def get(self, buffer: str, k: object) -> str:
+        """Emit: load vector k of a block."""
+        return self.emit(f"load {self.vector}, ptr {self.at(self.vector, buffer, k)}, align {self.vector_size}")
+
+    def put(self, value: str, buffer: str, k: object) -> None:
+        """Emit: store a vector as number k of a block."""
+        self.do(f"store {self.vector} {value}, ptr {self.at(self.vector, buffer, k)}, align {self.vector_size}")
+
+
+def splat(value: float, kind: str, width: int) -> str:
+    """A vector constant with one number in all lanes."""
+    return "<" + ", ".join([scalar(value, kind)] * width) + ">"
+
+
+def scalar(value: float, kind: str) -> str:
+    """A constant, rounded to the scalar type, written exactly."""
+    if kind == "float":
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+    return f"{kind} 0x{bits:016X}"

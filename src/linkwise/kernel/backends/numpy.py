@@ -1,0 +1,218 @@
+"""Lowering a tape to NumPy: a Python function over whole arrays, one line per operation."""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from linkwise.kernel.backend import Backend, CompiledKernel, backend
+from linkwise.kernel.gufunc import LOOP, Memory, make
+from linkwise.kernel.iteration import Program
+from linkwise.kernel.tape import Instruction, Shape, Tape
+from linkwise.spatial.scalar import FloatArray
+
+_FORMS = {
+    "add": "{} + {}",
+    "sub": "{} - {}",
+    "mul": "{} * {}",
+    "div": "{} / {}",
+    "neg": "-{}",
+    "sqrt": "numpy.sqrt({})",
+    "sin": "numpy.sin({})",
+    "cos": "numpy.cos({})",
+    "abs": "numpy.abs({})",
+    "sign": "numpy.sign({})",
+    "atan2": "numpy.where(numpy.isinf({0}) & numpy.isinf({1}), _number('nan'), numpy.arctan2({0} + 0.0, {1} + 0.0))",
+    "select": "numpy.where({} > 0, {}, {})",
+}
+"""How an operation is written; adding 0.0 takes the sign off a zero."""
+
+_CHUNK = 4096
+"""Rows computed at a time: every intermediate result is an array of that length."""
+
+
+def source(tape: Tape) -> str:
+    """Python source of the kernel as it is run: a function ``computed`` of its inputs, batch axes leading, in that order.
+
+    `linkwise.export.to_python` writes what is for readers.
+
+    Examples
+    --------
+    >>> from linkwise.kernel.tape import trace
+    >>> print(source(trace(lambda x: x * x, "square", {"x": (1,)}, {"y": (1,)})))
+    import numpy
+    <BLANKLINE>
+    <BLANKLINE>
+    def computed(in0):
+        in0 = numpy.array(in0, ndmin=1, copy=None)
+        _kind = numpy.result_type(in0, 'f4')
+        in0 = in0.astype(_kind, copy=False)
+        _number = _kind.type
+        with numpy.errstate(all='ignore'):
+            _0 = in0[..., 0]
+            _1 = _0 * _0
+            out0 = numpy.empty(in0.shape[:-1] + (1,), _kind)
+            out0[..., 0] = _1
+        return out0
+    """
+    inputs = {f"in{k}": shape for k, shape in enumerate(tape.inputs.values())}
+    names = ", ".join(inputs)
+    lines = ["import numpy", "", "", f"def computed({names}):"]
+    lines += [f"    {name} = numpy.array({name}, ndmin={len(shape)}, copy=None)" for name, shape in inputs.items()]
+    lines.append(f"    _kind = numpy.result_type({names}, 'f4')")
+    lines += [f"    {name} = {name}.astype(_kind, copy=False)" for name in inputs]
+    lines += ["    _number = _kind.type", "    with numpy.errstate(all='ignore'):"]
+    lines += [f"        {line}" for line in _statements(tape, inputs)]
+    lines.append(f"    return {', '.join(f'out{k}' for k in range(len(tape.outputs)))}")
+    return "\n".join(lines)
+
+
+def _statements(tape: Tape, inputs: Mapping[str, Shape]) -> list[str]:
+    used = {arg for instruction in tape.code for arg in instruction.args} | set(tape.results)
+    lines, slot = [], 0
+    for name, shape in inputs.items():
+        for index in np.ndindex(shape):
+            if slot in used:
+                lines.append(f"_{slot} = {name}[{', '.join(['...', *map(str, index)])}]")
+            slot += 1
+    for k, instruction in enumerate(tape.code):
+        lines.append(f"_{tape.first_result + k} = {_expression(tape, instruction)}")
+    shapes = [f"{name}.shape{f'[:-{len(shape)}]' if shape else ''}" for name, shape in inputs.items()]
+    batch = shapes[0]
+    if len(shapes) > 1:
+        lines.append(f"_batch = numpy.broadcast_shapes({', '.join(shapes)})")
+        batch = "_batch"
+    results = iter(tape.results)
+    for k, shape in enumerate(tape.outputs.values()):
+        lines.append(f"out{k} = numpy.empty({batch} + {shape}, _kind)")
+        for index in np.ndindex(shape):
+            lines.append(f"out{k}[{', '.join(['...', *map(str, index)])}] = {_operand(tape, next(results))}")
+    return lines
+
+
+def _expression(tape: Tape, instruction: Instruction) -> str:
+    return _FORMS[instruction.op].format(*(_operand(tape, arg) for arg in instruction.args))
+
+
+def _operand(tape: Tape, slot: int) -> str:
+    number = tape.constant(slot)
+    return f"_{slot}" if number is None else f"_number({number!r})"
+
+
+def function(tape: Tape) -> Callable[..., Any]:
+    """The NumPy lowering as a Python function."""
+    space: dict[str, Any] = {}
+    exec(compile(source(tape), f"<linkwise {tape.name}>", "exec"), space)
+    made: Callable[..., Any] = space["computed"]
+    return made
+
+
+def loop(tape: Tape, dtype: str, made: Callable[..., Any] | None = None) -> Any:
+    """Wrap the NumPy lowering, which may be made already, as the inner loop of a gufunc, for machines without llvmlite."""
+    return LOOP(_inner(tape, made or function(tape), np.dtype(dtype)))
+
+
+def _inner(tape: Tape, function: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., None]:
+    shapes = [*tape.inputs.values(), *tape.outputs.values()]
+    count = len(tape.inputs)
+    core = sum(len(shape) for shape in shapes)
+
+    def run(args: int, dimensions: int, steps: int, _data: int) -> None:
+        rows = ctypes.c_ssize_t.from_address(dimensions).value
+        pointers = (ctypes.c_void_p * len(shapes)).from_address(args)
+        strides = (ctypes.c_ssize_t * (len(shapes) + core)).from_address(steps)
+        views, first = [], len(shapes)
+        for k, shape in enumerate(shapes):
+            inner = strides[first : first + len(shape)]
+            first += len(shape)
+            views.append(_view(pointers[k], (rows, *shape), (strides[k], *inner), dtype))
+        for start in range(0, rows, _CHUNK):
+            part = [view[start : start + _CHUNK] for view in views]
+            try:
+                results = function(*part[:count])
+            except BaseException as error:  # cannot be raised through NumPy: no number may look like a result
+                for view in views[count:]:
+                    view[start:] = np.nan
+                if isinstance(error, KeyboardInterrupt):
+                    _thread.interrupt_main()
+                    return
+                raise
+            for view, result in zip(part[count:], results if isinstance(results, tuple) else (results,), strict=True):
+                view[...] = result
+
+    return run
+
+
+class _Memory:
+    """Memory at an address, as NumPy's array interface describes it."""
+
+    def __init__(self, interface: dict[str, Any]) -> None:
+        self.__array_interface__ = interface
+
+
+def _view(address: int | None, shape: Shape, strides: Shape, dtype: np.dtype[Any]) -> Any:
+    if not prod(shape):
+        return np.empty(shape, dtype)
+    interface = {"version": 3, "data": (address, False), "shape": shape, "strides": strides, "typestr": dtype.str}
+    return np.asarray(_Memory(interface))
+
+
+@backend
+class NumPy(Backend):
+    """Whole arrays at a time; runs everywhere."""
+
+    name = "numpy"
+    preference = 0
+
+    def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
+        """A gufunc whose loops call the Python function."""
+        computed = function(tape)
+        memory = Memory(tape, [(dtype, loop(tape, dtype, computed)) for dtype in ("float32", "float64")], doc)
+        return CompiledKernel(make(memory, len(tape.inputs), len(tape.outputs)))
+
+    def iteration(self, program: Program, lanes: int | None) -> Callable[..., FloatArray]:
+        """All tasks that are left take a step at once, start after start."""
+        return _rounds(program)
+
+
+def _rounds(program: Program) -> Callable[..., FloatArray]:
+    """What runs a program, as the gufunc that `linkwise.kernel.iteration` describes."""
+    step, sizes = function(program.step), program.sizes
+
+    def run(
+        parameters: FloatArray,
+        q0: FloatArray,
+        starts: FloatArray,
+        settings: FloatArray,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        cores = [np.asarray(x, dtype=float) for x in (parameters, q0, starts, settings)]
+        batch = np.broadcast_shapes(*(x.shape[: x.ndim - d] for x, d in zip(cores, (1, 1, 2, 1), strict=True)))
+        flat = [
+            np.broadcast_to(x, (*batch, *x.shape[x.ndim - d :])).reshape(prod(batch), *x.shape[x.ndim - d :])
+            for x, d in zip(cores, (1, 1, 2, 1), strict=True)
+        ]
+        made = np.empty((len(flat[0]), sizes["q"] + sizes["aux"] + 1))
+        rest = np.arange(len(made))
+        for attempt in range(flat[2].shape[1] + 1):
+            q, tasks = (flat[1] if attempt == 0 else flat[2][:, attempt - 1])[rest].copy(), rest
+            aux, lost = np.zeros((len(rest), sizes["aux"])), []
+            while tasks.size:
+                q, aux, status = step(flat[0][tasks], flat[1][tasks], flat[3][tasks], q, aux)
+                over = status != 0
+                made[tasks[over]] = np.concatenate([q[over], aux[over], status[over, None]], axis=1)
+                lost.append(tasks[over & ~(status > 0)])
+                q, aux, tasks = q[~over], aux[~over], tasks[~over]
+            rest = np.sort(np.concatenate([*lost, rest[:0]]))
+        made = made.reshape(*batch, made.shape[1])
+        if out is None:
+            return made
+        out[...] = made
+        return out
+
+    return run

@@ -1,0 +1,258 @@
+"""Where a mechanism can go: the cells that its tool reaches, and how well it moves in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm.declaration import refuse_loops
+from linkwise.errors import ArgumentError, shown
+from linkwise.kinematics.manipulability import rows_of
+from linkwise.kinematics.workspace_map import Cells, Grid, climb, grid_of, measured
+from linkwise.kinematics.workspace_sampling import Postures, pointing_of, ranges_of
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+NEAR = 0.01
+"""Postures with less than this share of the greatest manipulability count as near a singular one."""
+
+SEEDS, SHARE = 20_000, 100_000
+"""Postures from which extremes are climbed, and by which shares are estimated."""
+
+AT_ONCE = 500_000
+"""Postures drawn at a time: more samples need no more memory."""
+
+ROUNDS = 40
+"""How often the cells are improved."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Workspace:
+    """What a frame of a mechanism reaches, as cells, each with the best posture found in it.
+
+    Attributes
+    ----------
+    q : ndarray (N, n)
+        For each cell that is reached the posture of greatest manipulability that was found, rad or m.
+    positions : ndarray (N, 3)
+        Where the frame is then, m, world frame.
+    manipulability : ndarray (N,)
+        The product of the singular values of the Jacobian there, over the directions in which the frame moves at all.
+    grid : Grid
+        The cells, as a map for pictures and sums: see `linkwise.kinematics.workspace_map.Grid`.
+    frame : str
+        What reaches: ``"the tool"``, or a link by its name.
+    axes : str
+        Which rows of the Jacobian count: ``"translation"``, ``"rotation"`` or ``"all"``.
+    freedoms : int
+        In how many independent directions, of those that count, the frame moves at once.
+    dimension : int
+        What the positions fill: 3 a volume, 2 a surface or a piece of a plane, 1 a curve, 0 a point.
+    size, size_error : float
+        Volume, m3, or area of a plane workspace, m2, and how uncertain it is; NaN for curved surfaces and curves.
+    bounds : ndarray (2, 3)
+        Least and greatest x, y, z, m, world frame.
+    distance, radius : tuple of (float, float)
+        Least and greatest distance from the origin of the base, and from the axis of the first joint (NaN without one), m.
+    best_q, worst_q : ndarray (n,)
+        The postures of greatest and of least manipulability that were found.
+    best_position, worst_position : ndarray (3,)
+        Where the frame is then, m, world frame.
+    best, worst : float
+        Their manipulability.
+    near_singular : float
+        Share of postures, spread evenly over the joint ranges, with less than a hundredth of the greatest manipulability;
+        NaN where none of many random ones points as asked.
+    samples : int
+        Random postures that were tried, before the cells were improved.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = robots.planar_2r().workspace(samples=2000)
+    >>> found.dimension, found.q.shape[1]
+    (2, 2)
+    """
+
+    q: FloatArray
+    positions: FloatArray
+    manipulability: FloatArray
+    grid: Grid
+    frame: str
+    axes: str
+    freedoms: int
+    dimension: int
+    size: float
+    size_error: float
+    bounds: FloatArray
+    distance: tuple[float, float]
+    radius: tuple[float, float]
+    best_q: FloatArray
+    best_position: FloatArray
+    best: float
+    worst_q: FloatArray
+    worst_position: FloatArray
+    worst: float
+    near_singular: float
+    samples: int
+
+    def __repr__(self) -> str:
+        what = {3: f"{self.size:.3g} m3, ", 2: f"{self.size:.3g} m2, "}.get(self.dimension, "")
+        what = what if np.isfinite(self.size) else ""
+        return f"<Workspace: {what}{len(self.q)} cells, reach {self.distance[0]:.3g} to {self.distance[1]:.3g} m>"
+
+
+def workspace(
+    mechanism: Tree,
+    *,
+    link: int | str = -1,
+    samples: int = 500_000,
+    seed: int = 0,
+    limits: bool = True,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    axes: str = "translation",
+    pointing: npt.ArrayLike | None = None,
+    within: float = 0.2,
+    cells: int = 160,
+) -> Workspace:
+    """Find what a frame reaches and how well it moves there.
+
+    The first joint, where it is a turn, is not sampled: everything else is turned about its axis. The other joints are
+    sampled at random; then the best posture of each cell is changed at random again and again, which finds better ones and
+    cells that chance had missed. What is told is therefore reached for certain (each posture is at hand, in `Workspace.q`);
+    that the rest is out of reach is likely, not proved.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base, without loops.
+    link : int or str
+        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
+    samples : int
+        Random postures, at least 1000.
+    seed : int
+        Of the random numbers: the same gives the same.
+    limits : bool
+        Whether the limits of turning joints hold; those of sliding ones always do.
+    ranges : mapping of str to (float, float), optional
+        Least and greatest coordinates of joints by name, rad or m, instead of their limits.
+    axes : {"translation", "rotation", "all"}
+        Which motion the manipulability measures; "all" mixes m and rad. Directions in which no posture moves the frame, such
+        as those out of the plane of a planar arm, are left out.
+    pointing : (3,) array_like, optional
+        Only postures count whose z axis points in this direction of the world.
+    within : float
+        By how much it may point beside it, rad.
+    cells : int
+        Cells along the longer side of the map, 16 to 1000.
+
+    Returns
+    -------
+    Workspace
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault; joints that slide without limits; a direction in which no posture points.
+
+    Notes
+    -----
+    T. Yoshikawa, "Manipulability of robotic mechanisms", Int. J. Robotics Research 4(2), 1985. The volume is that of the
+    cells, extrapolated from two sizes of cell, since cells at the edge are only partly reached.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = workspace(robots.planar_2r(), samples=20_000)
+    >>> found.dimension, round(found.size / np.pi, 1), round(found.distance[1], 3)
+    (2, 4.0, 2.0)
+    """
+    mechanism.require_numbers("workspace")
+    _check(mechanism, samples, seed, limits, cells)
+    rows_of(axes)
+    postures = Postures(mechanism, link, axes, bool(limits), pointing_of(pointing, within), ranges_of(mechanism, ranges))
+    rng = np.random.default_rng(seed)
+    seeds = _seeds(postures, rng)
+    grid, edges, chart, turned = grid_of(postures, rng, seeds, cells)
+    archive = Cells(edges, chart, postures)
+    if turned >= 0:
+        seeds[:, turned] = 0.5 * sum(bound[turned] for bound in postures.ranges)
+    archive.take(seeds)
+    for start in range(0, samples, AT_ONCE):
+        archive.take(postures.draw(rng, min(AT_ONCE, samples - start), turned))
+    archive.improve(rng, ROUNDS, turned)
+    grid = grid.filled(archive.best.reshape(archive.shape))
+    return _told(postures, rng, archive, grid, samples)
+
+
+def _told(postures: Postures, rng: np.random.Generator, archive: Cells, grid: Grid, samples: int) -> Workspace:
+    q = archive.q[archive.reached]
+    positions, values, _ = postures.evaluate(q)
+    base = np.asarray(postures.tree.base)[:3, 3]
+
+    def extremes(p: FloatArray, w: FloatArray) -> FloatArray:
+        far, away = np.linalg.norm(p - base, axis=1), grid.radius(p)
+        return np.column_stack([p, -p, far, -far, away, -away, w, -w])
+
+    drawn = postures.draw(rng, SHARE)
+    some = q if len(q) <= SEEDS else q[rng.choice(len(q), SEEDS, replace=False)]
+    result, at = climb(postures, rng, np.concatenate([some, drawn[:SEEDS]]), extremes)
+    shares = postures.evaluate(drawn)
+    counted = shares[1][shares[2]]
+    size, error, dimension = measured(postures, grid)
+    turns, marked = grid.has_axis, postures.evaluate(at[10:])[0]
+    return Workspace(
+        q,
+        positions,
+        values,
+        grid,
+        "the tool" if postures.link == -1 else postures.tree.link_names[postures.path[-1]],
+        postures.axes,
+        postures.rank(rows_of(postures.axes)),
+        dimension,
+        size,
+        error,
+        np.array([-result[3:6], result[:3]]) + 0.0,
+        (max(-float(result[7]), 0.0), float(result[6])),
+        (max(-float(result[9]), 0.0), float(result[8])) if turns else (np.nan, np.nan),
+        at[10],
+        marked[0],
+        float(result[10]),
+        at[11],
+        marked[1],
+        max(-float(result[11]), 0.0),
+        float(np.mean(counted < max(NEAR * result[10], 1e-300))) if counted.size else np.nan,
+        samples,
+    )
+
+
+def _seeds(postures: Postures, rng: np.random.Generator) -> FloatArray:
+    """Postures to begin with, all pointing as asked."""
+    for _ in range(100):
+        q = postures.draw(rng, SEEDS)
+        valid = postures.evaluate(q)[2]
+        if valid.any():
+            return q[valid]
+    assert postures.pointing is not None
+    raise ArgumentError(
+        f"no posture of {postures.tree.name!r} in {100 * SEEDS:,} points along {postures.pointing.direction.tolist()}; "
+        "allow more with within="
+    )
+
+
+def _check(mechanism: Tree, samples: int, seed: int, limits: bool, cells: int) -> None:
+    if mechanism.floating:
+        raise ArgumentError(f"{mechanism.name!r} has a floating base, which goes anywhere; expected a fixed base")
+    if mechanism.loops:
+        refuse_loops(mechanism, "workspace")
+    if not mechanism.n:
+        raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
+    wholes = (("samples", samples, 1000, 10**9), ("seed", seed, 0, 2**63), ("cells", cells, 16, 1000))
+    for name, value, least, most in wholes:
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+            raise ArgumentError(f"{name} is {shown(value)}; expected a whole number from {least} to {most}")
+    if not isinstance(limits, (bool, np.bool_)):
+        raise ArgumentError(f"limits is {shown(limits)}; expected True or False")

@@ -1,0 +1,329 @@
+"""The map on which a workspace is laid out: about the axis of the first joint where that turns, else along x, y, z."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.kinematics.manipulability import rows_of
+from linkwise.kinematics.workspace_sampling import CHUNK, Bools, Postures
+from linkwise.spatial.scalar import FloatArray
+
+SPREAD = (1e-3, 0.25)
+"""Least and greatest standard deviation of a change, shares of the joint's range."""
+
+EDGE_TRIES, MOST_PARENTS = 4, 24_000
+"""Changes tried a round for each cell at an edge of what is reached; most cells taken a round."""
+
+
+@dataclass
+class Cells:
+    """An archive of postures over a grid.
+
+    Attributes
+    ----------
+    edges : tuple of ndarray
+        Borders of the cells along each of three directions.
+    chart : callable
+        Positions (k, 3) to what is measured along those directions (k, 3).
+    best, q : ndarray
+        For each cell (flat) the greatest manipulability, -inf where it is not reached, and its posture.
+    """
+
+    edges: tuple[FloatArray, FloatArray, FloatArray]
+    chart: Callable[[FloatArray], FloatArray]
+    postures: Postures
+    best: FloatArray = field(init=False)
+    q: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        count = int(np.prod(self.shape))
+        self.best = np.full(count, -np.inf)
+        self.q = np.zeros((count, self.postures.tree.n))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells along each direction."""
+        return tuple(len(edge) - 1 for edge in self.edges)
+
+    @property
+    def reached(self) -> npt.NDArray[np.intp]:
+        """The cells (flat) that are reached."""
+        return np.flatnonzero(self.best > -np.inf)
+
+    def take(self, q: FloatArray) -> None:
+        """Try postures (k, n)."""
+        for start in range(0, len(q), CHUNK):
+            self._take(q[start : start + CHUNK])
+
+    def _take(self, q: FloatArray) -> None:
+        p, w, valid = self.postures.evaluate(q)
+        at, inside = self._at(p)
+        better = np.flatnonzero(valid & inside & (w > self.best[at]))
+        better = better[np.argsort(w[better], kind="stable")]
+        result, last = np.unique(at[better][::-1], return_index=True)
+        winners = better[::-1][last]
+        self.best[result], self.q[result] = w[winners], q[winners]
+
+    def _at(self, p: FloatArray) -> tuple[npt.NDArray[np.intp], Bools]:
+        """The cells (flat) of positions, and which of them lie in the grid; borders count as inside."""
+        at, inside = np.zeros(len(p), dtype=np.intp), np.ones(len(p), dtype=bool)
+        for edge, value in zip(self.edges, self.chart(p).T, strict=True):
+            size = edge[-1] - edge[0]
+            k = np.floor((value - edge[0]) * ((len(edge) - 1) / size)).astype(np.intp)
+            inside &= (value >= edge[0] - 1e-9 * size) & (value <= edge[-1] + 1e-9 * size)
+            at = at * (len(edge) - 1) + np.clip(k, 0, len(edge) - 2)
+        return at, inside
+
+    def improve(self, rng: np.random.Generator, rounds: int, keep: int) -> None:
+        """Try changes of what the cells hold, most at the edges of what is reached; ``keep`` is a coordinate left alone."""
+        for _ in range(rounds):
+            held = self.reached
+            if not held.size:
+                return
+            edge = self._edge()[held]
+            inner = held if len(held) <= MOST_PARENTS else rng.choice(held, MOST_PARENTS, replace=False)
+            outer = np.repeat(held[edge], EDGE_TRIES)
+            outer = outer if len(outer) <= MOST_PARENTS else rng.choice(outer, MOST_PARENTS, replace=False)
+            parents = np.concatenate([inner, outer])
+            step = np.exp(rng.uniform(math.log(SPREAD[0]), math.log(SPREAD[1]), (len(parents), 1)))
+            self.take(self.postures.changed(rng, self.q[parents], step, keep))
+
+    def _edge(self) -> Bools:
+        """Which cells have a neighbour that is not reached."""
+        full = (self.best > -np.inf).reshape(self.shape)
+        empty = np.zeros(self.shape, dtype=bool)
+        for axis in range(3):
+            for shift in (1, -1):
+                beside = np.roll(full, shift, axis)
+                beside[(slice(None),) * axis + (0 if shift == 1 else -1,)] = True
+                empty |= ~beside
+        return (full & empty).ravel()
+
+
+def climb(
+    postures: Postures,
+    rng: np.random.Generator,
+    start: FloatArray,
+    scores: Callable[[FloatArray, FloatArray], FloatArray],
+    rounds: int = 40,
+    tries: int = 120,
+) -> tuple[FloatArray, FloatArray]:
+    """The greatest of several scores near the best of some postures: their values (m,) and postures (m, n).
+
+    ``scores`` takes positions (k, 3) and manipulabilities (k,) and gives (k, m).
+    """
+    p, w, valid = postures.evaluate(start)
+    result = np.where(valid[:, None], scores(p, w), -np.inf)
+    first = np.argmax(result, axis=0)
+    q, value = start[first], result[first, np.arange(result.shape[1])]
+    count = len(q)
+    for taken in range(rounds):
+        step = 0.2 * 0.75**taken * np.exp(rng.uniform(-2.0, 0.5, (count * tries, 1)))
+        tried = postures.changed(rng, np.repeat(q, tries, axis=0), step)
+        p, w, valid = postures.evaluate(tried)
+        got = np.where(valid[:, None], scores(p, w), -np.inf).reshape(count, tries, -1)
+        own = got[np.arange(count), :, np.arange(count)]
+        best = np.argmax(own, axis=1)
+        gained = own[np.arange(count), best] > value
+        q = np.where(gained[:, None], tried.reshape(count, tries, -1)[np.arange(count), best], q)
+        value = np.where(gained, own[np.arange(count), best], value)
+    return value, q
+
+
+FLAT = 1e-7
+"""A workspace thinner than this share of its size is plane."""
+
+TURNS, TURNS_FLAT = range(64, 81), range(320, 361)
+"""Cells about the first axis, and where all lies in a plane: as many of these as fit its range best."""
+
+MOST_ALONG = 100
+"""Most cells along each side of a map in x, y, z."""
+
+Chart = Callable[[FloatArray], FloatArray]
+Edges = tuple[FloatArray, FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells and the greatest manipulability found in each.
+
+    Attributes
+    ----------
+    frame : ndarray (4, 4)
+        T_world_map. With an axis its z is the axis of the first joint, at the point next to the base; else it is the world.
+    has_axis : bool
+        Whether the cells lie about that axis: their borders are then of the distance from it, the height along it and the
+        angle about it from the map's x (m, m, rad), otherwise of x, y and z (m).
+    edges : tuple of ndarray
+        Borders of the cells in those three directions.
+    best : ndarray
+        Greatest manipulability found in each cell; NaN where nothing is reached.
+    shift : int
+        How many cells the first joint turns to either side of its middle; -1 where it turns all round.
+    """
+
+    frame: FloatArray
+    has_axis: bool
+    edges: Edges
+    shift: int = -1
+    best: FloatArray = field(default_factory=lambda: np.zeros((0, 0, 0)))
+
+    @property
+    def reached(self) -> Bools:
+        """Which cells are reached."""
+        return ~np.isnan(self.best)
+
+    @property
+    def centres(self) -> Edges:
+        """Middles of the cells in the three directions."""
+        first, second, third = (0.5 * (edge[1:] + edge[:-1]) for edge in self.edges)
+        return first, second, third
+
+    def radius(self, p: FloatArray) -> FloatArray:
+        """Distances (k,) of positions (k, 3), world frame, from the axis of the map."""
+        return np.asarray(np.hypot(*self.local(p).T[:2]))
+
+    def local(self, p: FloatArray) -> FloatArray:
+        """Positions (k, 3) in the frame of the map."""
+        return np.asarray((p - self.frame[:3, 3]) @ self.frame[:3, :3])
+
+    def filled(self, best: FloatArray) -> Grid:
+        """The same with what was found in its cells (-inf where nothing), the first joint turned through its range."""
+        turned = best
+        if self.has_axis and len(self.edges[2]) > 2:
+            for k in range(1, self.shift + 1):
+                turned = np.maximum(turned, np.maximum(np.roll(best, k, 2), np.roll(best, -k, 2)))
+        return replace(self, best=np.where(turned > -np.inf, turned, np.nan))
+
+    def sizes(self) -> FloatArray:
+        """Volumes (m3) of the cells; their areas (m2) where the map is one cell thick and plane."""
+        one, two, three = (np.diff(edge) for edge in self.edges)
+        if self.has_axis:
+            one = 0.5 * np.diff(self.edges[0] ** 2)
+        sides = [np.ones(1) if thin else side for thin, side in zip(self.thin, (one, two, three), strict=True)]
+        return np.asarray(sides[0][:, None, None] * sides[1][None, :, None] * sides[2][None, None, :])
+
+    @property
+    def thin(self) -> tuple[bool, bool, bool]:
+        """In which directions all that is reached is in one place."""
+        widths = [float(edge[-1] - edge[0]) for edge in self.edges]
+        largest = max(widths[: 2 if self.has_axis else 3])
+        first, second, third = (width <= 3 * FLAT * largest for width in widths)
+        return first, second, third and not self.has_axis
+
+
+def grid_of(postures: Postures, rng: np.random.Generator, seeds: FloatArray, cells: int) -> tuple[Grid, Edges, Chart, int]:
+    """Make an empty map that just holds all there is, with its chart and the coordinate that need not be sampled (-1: none).
+
+    The first joint is left out where it turns everything and nothing depends on where it stands.
+    """
+    axis = postures.first_axis
+    if axis is None or not _turns_freely(postures, axis[1]):
+        return _along_axes(postures, rng, seeds, cells)
+    coordinate, joint = axis
+    frame = _map_frame(joint, np.asarray(postures.tree.base, dtype=float)[:3, 3])
+    plain = Grid(frame, True, (np.zeros(2),) * 3)
+    half = 0.5 * float(np.diff([bound[coordinate] for bound in postures.ranges])[0])
+
+    def chart(p: FloatArray) -> FloatArray:
+        x, y, z = plain.local(p).T
+        return np.column_stack([np.hypot(x, y), z, np.arctan2(y, x)])
+
+    low, high = _extent(postures, rng, seeds, lambda p: chart(p)[:, :2])
+    low[0] = 0.0 if low[0] < 0.01 * high[0] else low[0]
+    counts = TURNS_FLAT if high[1] - low[1] <= FLAT * high[0] else TURNS
+    count, shift = _about(half, counts)
+    across = cells if count == 1 or counts is TURNS_FLAT else max(16, (4 * cells) // 5)
+    first, second = _edges(low, high, across)
+    edges = (first, second, np.linspace(-np.pi, np.pi, count + 1))
+    return replace(plain, edges=edges, shift=shift), edges, chart, coordinate
+
+
+def _along_axes(
+    postures: Postures, rng: np.random.Generator, seeds: FloatArray, cells: int
+) -> tuple[Grid, Edges, Chart, int]:
+    def chart(p: FloatArray) -> FloatArray:
+        return p
+
+    low, high = _extent(postures, rng, seeds, chart)
+    first, second, third = _edges(low, high, min(max(16, cells // 2), MOST_ALONG))
+    edges = (first, second, third)
+    return Grid(np.eye(4), False, edges), edges, chart, -1
+
+
+def _extent(postures: Postures, rng: np.random.Generator, seeds: FloatArray, chart: Chart) -> tuple[FloatArray, FloatArray]:
+    """Least and greatest values of a chart."""
+    result, _ = climb(postures, rng, seeds, lambda p, w: np.concatenate([-chart(p), chart(p)], axis=1))
+    return -result[: len(result) // 2], result[len(result) // 2 :]
+
+
+def _edges(low: FloatArray, high: FloatArray, cells: int) -> list[FloatArray]:
+    """Borders of nearly cubic cells, an even number each way; one cell where there is no width."""
+    widths, result = high - low, []
+    widest = max(float(widths.max()), 1e-12)
+    for start, end, width in zip(low, high, widths, strict=True):
+        if width <= FLAT * widest:
+            result.append(0.5 * (start + end) + FLAT * widest * np.array([-1.0, 1.0]))
+        else:
+            result.append(np.linspace(start, end, 1 + 2 * int(np.ceil(0.5 * cells * width / widest))))
+    return result
+
+
+def _turns_freely(postures: Postures, joint: FloatArray) -> bool:
+    """Whether the direction in which the frame must point, if any, is that of the first axis."""
+    asked = postures.pointing
+    return asked is None or abs(abs(float(asked.direction @ joint[:3, 2])) - 1.0) < 1e-12
+
+
+def _about(half: float, counts: range) -> tuple[int, int]:
+    """How many cells there are about an axis, and how many a turn by ``half`` to either side covers on each side."""
+    if half >= np.pi - 1e-9:
+        return 1, -1
+    shares = {count: half * count / (2 * np.pi) - 0.5 for count in counts}
+    count = min(counts, key=lambda n: abs(shares[n] - round(shares[n])))
+    return count, max(0, round(shares[count]))
+
+
+def _map_frame(joint: FloatArray, base: FloatArray) -> FloatArray:
+    """T_world_map: z along the axis, upwards where it can be, x along the world's where the axis stands upright."""
+    z = joint[:3, 2].copy()
+    up = np.array([0.0, 0.0, 1.0])
+    if abs(abs(z @ up) - 1.0) < 1e-9:
+        z, x = up, np.array([1.0, 0.0, 0.0])
+    else:
+        y = up - (up @ z) * z
+        y /= np.linalg.norm(y)
+        x = np.cross(y, z)
+        if x @ (1.0, 1e-3, 0.0) < 0:
+            z, x = -z, -x
+    result = np.eye(4)
+    result[:3, :3] = np.column_stack([x, np.cross(z, x), z])
+    result[:3, 3] = joint[:3, 3] + ((base - joint[:3, 3]) @ z) * z
+    return result
+
+
+def measured(postures: Postures, grid: Grid) -> tuple[float, float, int]:
+    """Volume or plane area of what is reached, its uncertainty, and the number of dimensions of what is reached."""
+    dimension = postures.rank(rows_of("translation"))
+    flat = sum(grid.thin)
+    if dimension != 3 - flat or dimension < 2:
+        return np.nan, np.nan, dimension
+    sizes, full = grid.sizes(), grid.reached
+    fine = float((sizes * full).sum())
+    coarse = float((sizes * _coarser(full, about=grid.has_axis)).sum())
+    return 2.0 * fine - coarse, 0.25 * (coarse - fine), dimension
+
+
+def _coarser(full: Bools, *, about: bool) -> Bools:
+    """The cells that cells of twice the size cover: each with its neighbour, but not about the axis."""
+    result = full
+    for axis in range(2 if about else 3):
+        if result.shape[axis] > 1:
+            either = np.logical_or.reduceat(result, np.arange(0, result.shape[axis], 2), axis=axis)
+            result = np.repeat(either, 2, axis=axis)
+    return result

@@ -1,0 +1,9 @@
+"""Closed loops: a mechanism driven through its loops, put together from nothing, with its singular positions told."""
+
+from linkwise.loops.assembly import LoopSolution as LoopSolution
+from linkwise.loops.assembly import assemble as assemble
+from linkwise.loops.assembly_modes import AssemblyModes as AssemblyModes
+from linkwise.loops.linkage import Linkage as Linkage
+from linkwise.loops.mobility import Mobility as Mobility
+from linkwise.loops.mobility import mobility as mobility
+from linkwise.loops.singularities import Singularities as Singularities

@@ -1,0 +1,280 @@
+"""Assembly modes: every way in which the planar loops of a mechanism close, in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, members
+from linkwise.kernel import Kernel, trace
+from linkwise.loops.dyad import arranged, close
+from linkwise.loops.loop_solver import CLOSED, closing
+from linkwise.loops.planar_loop_geometry import Ring, dyads_of, pinned, planar_rings
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.validation import unmasked
+
+
+class AssemblyModes:
+    """All assembly modes of a mechanism of planar loops, for given values of its driven coordinates.
+
+    Each loop must be left with two unknown coordinates beside its pin (three where it is closed by a ``"full"`` loop) once
+    the driven ones and those of the loops before it are known. Such a loop closes in two ways, at the two points where two
+    circles meet, or a circle and a line; k loops in 2**k ways. This covers the four-bar, the slider-crank, the five-bar,
+    Jansen's leg, and six-bars driven at a suitable joint. Limits of joints are not looked at.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Every loop planar: axes of turning joints parallel, sliding joints across them.
+    driven : sequence of str, optional
+        Names of the coordinates that are given; by default the first set that determines the rest, joints on the base first.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        What was given.
+    driven : tuple of str
+        Names of the coordinates that are given, in their order.
+    passive : tuple of str
+        Names of those that follow.
+    loops : tuple of str
+        Names of the loops in the order in which they are closed.
+    signs : ndarray (2**k, k)
+        For each mode, which way each loop is bent: +1 where the way over its three unknown joints turns left, seen against
+        their common axis; where the third slides, where the link between the first two points along it. -1 otherwise.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the loop and what keeps it from being closed in this way, or the coordinates there are.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> modes = AssemblyModes(robots.four_bar())
+    >>> modes.driven, modes.signs.tolist()
+    (('crank',), [[1], [-1]])
+    >>> q = modes.positions([0.6])
+    >>> q.shape, modes.mode(q).tolist()
+    ((2, 3), [0, 1])
+    """
+
+    def __init__(self, mechanism: Tree, driven: Sequence[str] | None = None) -> None:
+        self.mechanism = mechanism
+        rings = planar_rings(mechanism)
+        names = mechanism.coordinate_names
+        count = len(names) - sum(3 if ring.loop.kind == "full" else 2 for ring in rings)
+        given = _first_set(mechanism, rings, count) if driven is None else _indices(names, driven, count)
+        dyads = dyads_of(rings, frozenset(given))
+        if isinstance(dyads, Ring):
+            known = members(names[k] for k in given) if given else "nothing"
+            raise ArgumentError(
+                f"{dyads.named} is not closed by two circles, or a circle and a line, with {known} driven: it must be left"
+                " with three joints to find, one sliding at most, and these apart; drive other coordinates, or use a Linkage"
+            )
+        self._given, self._dyads = given, dyads
+        self.driven = tuple(names[k] for k in given)
+        self.passive = tuple(name for k, name in enumerate(names) if k not in given)
+        self.loops = tuple(dyad.ring.loop.name or dyad.ring.named for dyad in dyads)
+        self.signs: npt.NDArray[np.int64] = np.array(list(product((1, -1), repeat=len(rings))))
+
+    def __repr__(self) -> str:
+        return f"<AssemblyModes of {self.mechanism.name}: {len(self.signs)}, driven by {members(self.driven)}>"
+
+    # ── what is asked ─────────────────────────────────────────────────────────────────────────────
+
+    def positions(self, u: npt.ArrayLike, near: npt.ArrayLike | None = None) -> FloatArray:
+        """Every closed position for given driven coordinates.
+
+        Parameters
+        ----------
+        u : (..., m) array_like
+            The driven coordinates, rad or m, in the order of `driven`.
+        near : (..., nq) array_like, optional
+            Angles are given within half a turn of these; without, in (-pi, pi].
+
+        Returns
+        -------
+        ndarray (..., 2**k, nq)
+            A position for each row of `signs`; NaN where the links do not reach. Each has been checked with the closure
+            equations of the mechanism, to 1e-12 of its longest offset, and rad.
+
+        Raises
+        ------
+        ArgumentError
+            Where u has another number of coordinates.
+        """
+        values = _last(u, "u", len(self.driven), members(self.driven))
+        with np.errstate(invalid="ignore"):  # (where the links do not reach)
+            found = np.array(self._positions(values))
+        if near is not None:
+            turning = [name in self.passive and joint == "revolute" for name, joint in _joints(self.mechanism)]
+            aside = _last(near, "near", found.shape[-1], "coordinates of the mechanism")[..., None, :] - found
+            found = found + np.where(turning, 2.0 * np.pi * np.round(aside / (2.0 * np.pi)), 0.0)
+        return self._checked(found)
+
+    def position(self, u: npt.ArrayLike, mode: int, near: npt.ArrayLike | None = None) -> FloatArray:
+        """The closed position (..., nq) in one mode, a row of `signs`; see `positions`.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the modes there are.
+        """
+        if not -1 < mode < len(self.signs):
+            raise ArgumentError(f"mode is {mode!r}; expected 0 to {len(self.signs) - 1}, a row of signs")
+        return np.asarray(self.positions(u, near)[..., mode, :])
+
+    def mode(self, q: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """In which mode (...,) a closed position q (..., nq) is: a row of `signs`; -1 exactly at a toggle, and for NaN."""
+        agree = np.all(np.sign(self.transmission(q))[..., None, :] == self.signs, axis=-1)
+        return np.where(agree.any(axis=-1), agree.argmax(axis=-1), -1)
+
+    def transmission(self, q: npt.ArrayLike) -> FloatArray:
+        """Sine of the transmission angle of each loop (..., k) at closed positions q (..., nq); its sign is the mode's.
+
+        The angle between the two unknown links at the joint between them; where the third joint slides, that between the
+        link and the normal to the sliding. Zero at a toggle, where two modes meet and the driven joints cannot move the
+        loop; 1 is the farthest from it.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> modes = AssemblyModes(robots.slider_crank())
+        >>> modes.transmission(modes.position([0.5], 0)).round(6).tolist()
+        [0.992791]
+        """
+        return np.asarray(self._transmission(_last(q, "q", self.mechanism.nq, "coordinates of the mechanism")))
+
+    def reach(self, point: npt.ArrayLike) -> FloatArray:
+        """Every position in which the pin of a single loop is at a point: inverse kinematics of the five-bar.
+
+        Parameters
+        ----------
+        point : (..., 3) array_like
+            Where the frames of the loop are to meet, m, world frame.
+
+        Returns
+        -------
+        ndarray (..., 4, nq)
+            From the base out to the pin: both sides bent left, only the first, only the second, neither. NaN where a side
+            does not reach, or the point is not in the plane of the loop.
+
+        Raises
+        ------
+        ArgumentError
+            Where the mechanism is not one loop of two joints to either side of its pin, on a fixed base.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> modes = AssemblyModes(robots.five_bar())
+        >>> bool(abs(modes.reach([0.0, 0.44, 0.0])[2]).max() < 1e-9)  # where all coordinates are zero
+        True
+        """
+        ring, place = self._dyads[0].ring, _last(point, "point", 3, "x, y, z")
+        with np.errstate(invalid="ignore"):
+            found = np.array(self._reach(place @ ring.plane.T))
+        outside = np.abs(place @ ring.normal - ring.level) > CLOSED * ring.size
+        found[np.broadcast_to(outside[..., None], found.shape[:-1])] = np.nan
+        return self._checked(found)
+
+    # ── how it is computed ────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _positions(self) -> Kernel:
+        def modes(u: Array) -> Array:
+            rows = []
+            for signs in self.signs.tolist():
+                values = dict(zip(self._given, u, strict=True))
+                for dyad, sign in zip(self._dyads, signs, strict=True):
+                    values |= close(dyad.steps, values, float(sign))
+                rows.append(_row(values, self.mechanism.nq))
+            return np.array(rows)
+
+        shapes = {"u": (len(self._given),)}, {"q": (len(self.signs), self.mechanism.nq)}
+        return Kernel(trace(modes, "assembly_modes", *shapes))
+
+    @cached_property
+    def _transmission(self) -> Kernel:
+        def sines(q: Array) -> Array:
+            return np.array([dyad.bend(dict(enumerate(q))) for dyad in self._dyads], dtype=object)
+
+        return Kernel(trace(sines, "transmission", {"q": (self.mechanism.nq,)}, {"sines": (len(self._dyads),)}))
+
+    @cached_property
+    def _reach(self) -> Kernel:
+        ring, tree = self._dyads[0].ring, self.mechanism
+        sides = (ring.first, ring.second)
+        if len(self._dyads) > 1 or ring.loop.kind == "full" or tree.floating or [*map(len, sides)] != [2, 2] or tree.n != 4:
+            raise ArgumentError(f"{tree.name!r} is not one loop of two joints to either side of a pin, on a fixed base")
+
+        def reached(point: Array) -> Array:
+            rows = []
+            for signs in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)):
+                values: dict[int, Any] = {}
+                for side, end, sign in zip(sides, ring.ends, signs, strict=True):
+                    way = arranged((*side, *pinned(end, point)), frozenset())
+                    values |= close(way, {}, sign)
+                rows.append(_row(values, tree.nq))
+            return np.array(rows)
+
+        return Kernel(trace(reached, "reach", {"point": (2,)}, {"q": (4, tree.nq)}))
+
+    def _checked(self, found: FloatArray) -> FloatArray:
+        """The positions, NaN where a loop is open: a forward pass that shares nothing with the closed form."""
+        with np.errstate(invalid="ignore"):
+            open_by = np.abs(closing(self.mechanism).residual(found)).max(axis=-1)
+        found[~(open_by <= CLOSED)] = np.nan
+        return found
+
+
+def _row(values: dict[int, Any], count: int) -> Array:
+    """The coordinates in their order."""
+    return np.array([values[k] for k in range(count)], dtype=object)
+
+
+def _last(given: npt.ArrayLike, name: str, count: int, meaning: str) -> FloatArray:
+    """The argument as an array of floats; its last axis must have that length."""
+    made = np.asarray(unmasked(name, given), dtype=float)
+    if made.shape[-1:] != (count,):
+        raise ArgumentError(f"{name} has the shape {made.shape}; expected (..., {count}): {meaning}")
+    return made
+
+
+def _joints(mechanism: Tree) -> list[tuple[str, str]]:
+    """Name and kind of joint of every coordinate; none of those of a floating base."""
+    base = [(name, "") for name in mechanism.coordinate_names[: mechanism.nq - mechanism.n]]
+    return base + [(link.coordinate_name, link.joint) for link in mechanism.links if link.moves]
+
+
+def _indices(names: Sequence[str], driven: Sequence[str], count: int) -> tuple[int, ...]:
+    """The indices of the driven coordinates, in the order given."""
+    unknown = [name for name in driven if name not in names]
+    if isinstance(driven, str) or unknown:
+        raise ArgumentError(f"driven is {driven!r}; expected names among {members(names)}")
+    if len(set(driven)) != len(driven) or len(driven) != count:
+        raise ArgumentError(f"driven is {driven!r}; expected {count} different names among {members(names)}")
+    return tuple(names.index(name) for name in driven)
+
+
+def _first_set(mechanism: Tree, rings: Sequence[Ring], count: int) -> tuple[int, ...]:
+    """The first coordinates, those next to the base first, that determine the others."""
+    links = [k for k, link in enumerate(mechanism.links) if link.moves]
+    shift = mechanism.nq - mechanism.n
+    deep = {shift + mechanism.coordinates[k]: len(mechanism.path(k)) for k in links}
+    inside = sorted({k for ring in rings for k in ring.coordinates}, key=lambda k: (deep[k], k))
+    outside = [k for k in range(mechanism.nq) if k not in inside]
+    for chosen in combinations(inside, max(0, count - len(outside))):
+        given = tuple(sorted((*outside, *chosen)))
+        if len(given) == count and not isinstance(dyads_of(rings, frozenset(given)), Ring):
+            return given
+    raise ArgumentError(
+        f"the loops of {mechanism.name!r} are not closed by circles and lines, whatever is driven; use a Linkage"
+    )

@@ -1,0 +1,389 @@
+"""A mechanism with closed loops as one that is driven: some coordinates are given, the loops settle the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, members
+from linkwise.kernel import Kernel
+from linkwise.loops.actuation import driven_coordinates
+from linkwise.loops.assembly import CONVERGED, LIMITS, WORDS, LoopSolution, assemble, shaped
+from linkwise.loops.continuation import BranchFollower, rows_of_steps
+from linkwise.loops.loop_solver import CLOSED, NEARLY, closed_samples, closing, repeating
+from linkwise.loops.mobility import generic_positions
+from linkwise.loops.singularities import Singularities, singularities_at
+from linkwise.loops.step_kernels import DONE, STEPS, LinkageEquations
+from linkwise.model.tree import Tree
+from linkwise.solve.validation import batch_of
+from linkwise.spatial.linear.rank import RANK, independent_columns, rank_of
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
+
+LEFT = 1e-9
+"""What all closure equations may leave of speeds and accelerations, as a share of these."""
+
+
+def given_rates(tree: Tree, q: npt.ArrayLike, **rates: npt.ArrayLike) -> list[Any]:
+    """Positions and rates as the kernels take them; a single number may stand for one driven coordinate."""
+    if all(type(value) is np.ndarray for value in (q, *rates.values())):
+        return [q, *rates.values()]
+    made = [numbers("q", q, f"real numbers (..., {tree.nq})")]
+    for name, value in rates.items():
+        found = numbers(name, value)
+        made.append(found[None] if found.ndim == 0 else found)
+    return made
+
+
+def checked_rates(
+    what: str,
+    linkage: Linkage,
+    q: npt.ArrayLike,
+    made: FloatArray,
+    measures: tuple[npt.ArrayLike, npt.ArrayLike],
+    **rates: npt.ArrayLike,
+) -> FloatArray:
+    """Rates (..., nv) that all closure equations allow.
+
+    Parameters
+    ----------
+    what : str
+        How messages call them.
+    linkage : Linkage
+        Whose they are.
+    q, made : array_like
+        Positions (..., nq) and rates.
+    measures : pair of array_like
+        How far loops are open at q (...), and what all closure equations leave of the rates (...).
+    **rates : array_like
+        What was given beside q, by name.
+
+    Raises
+    ------
+    ArgumentError
+        For what is no finite number; for the first position at which loops are open, or the driven coordinates cannot drive,
+        or rates open the loops.
+    """
+    gap, left = (np.asarray(measure) for measure in measures)
+    good = (gap <= NEARLY) & (left <= LEFT)
+    if good.all():
+        return made
+    for name, value in {"q": q, **rates}.items():
+        numbers(name, value)  # (raises where it is not finite)
+    where = tuple(int(k) for k in np.argwhere(~good)[0])
+    place = f" at {where}" if where else ""
+    if not gap[where] <= NEARLY:
+        raise ArgumentError(f"{what}: loops are open at q{place} by {gap[where]:.3g}; position closes them")
+    shape = (*made.shape[:-1], linkage.mechanism.nq)
+    measure = linkage.singularities(np.broadcast_to(np.asarray(q, dtype=np.float64), shape)[where])
+    if measure.driving <= RANK:
+        raise ArgumentError(
+            f"{what}: q{place} is a toggle position, in which {members(linkage.driven)} cannot drive"
+            f" (smallest singular value {measure.driving:.2g})"
+        )
+    raise ArgumentError(
+        f"{what}: the speeds given open the loops, or the position{place} is too near a singular one;"
+        f" the closure equations leave {left[where]:.2g} of the result (see singularities)"
+    )
+
+
+_NUMBERS = {reason: number for number, reason in enumerate(WORDS)}
+
+
+class Linkage:
+    """Positions, speeds and accelerations of a mechanism with closed loops, from those of its driven coordinates.
+
+    Of the closure equations as many independent ones as there are passive coordinates are solved by Newton's method, in one
+    compiled function; all of them are checked in the same function afterwards. A floating base stays where it is.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With loops.
+    driven : sequence of int or str, optional
+        Joint coordinates that are given, by name or index, as many as there are degrees of freedom, in the order in which u
+        has them. Without, those whose passive ones are best conditioned, joints with motors or limits before others.
+    q0 : (nq,) array_like, optional
+        Where positions start from: the closed position that `assemble` finds from it, near by if there is one, is kept as
+        `q0`. Zero, closed, where it is left out.
+    seed : int
+        Of what is drawn to find it.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        What was given.
+    driven, passive : tuple of str
+        Names of the coordinates that are given, in their order, and of those that follow, in that of `mechanism.names`.
+    q0 : ndarray (nq,)
+        A closed position.
+    rows : tuple of int
+        Which closure equations are solved.
+
+    Raises
+    ------
+    ArgumentError
+        Where no closed position was found, the number of driven coordinates is wrong, or they cannot drive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import robots
+    >>> linkage = Linkage(robots.four_bar(), ["crank"])
+    >>> linkage.passive
+    ('coupler', 'rocker')
+    >>> turn = linkage.trace(np.linspace(0.0, 2.0 * np.pi, 73))
+    >>> bool(turn.success.all()), bool(abs(turn.q[-1, 2] - turn.q[0, 2]) < 1e-9)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        mechanism: Tree,
+        driven: Sequence[int | str] | None = None,
+        q0: npt.ArrayLike | None = None,
+        seed: int = 0,
+    ) -> None:
+        mechanism.require_numbers("Linkage")
+        if not mechanism.loops:
+            raise ArgumentError(f"{mechanism.name!r} has no loops; every coordinate of it is driven")
+        if isinstance(driven, (str, int, np.integer)):
+            driven = [driven]
+        self._task = closing(mechanism)
+        found = assemble(mechanism, q0, seed)
+        if found.q.ndim != 1:
+            raise ArgumentError(f"q0 has the shape {found.q.shape}; expected ({mechanism.nq},)")
+        if not found.success:
+            raise ArgumentError(
+                f"no position of {mechanism.name!r} was found with loops closed to {CLOSED:g}; the nearest is open by"
+                f" {found.closure_error:.3g}, q = {found.q.round(6).tolist()}{repeating(self._task, found.closure_error)}"
+            )
+        self.mechanism = mechanism
+        self.q0 = found.q
+        self._rank, self._generic = self._positions(seed)
+        if self._rank == mechanism.n and q0 is None:  # (an assembly that is stuck; another one may move)
+            self.q0 = generic_positions(self._task)[0]
+            self._rank, self._generic = self._positions(seed)
+        self.q0.flags.writeable = False
+        jacobians = self._task.jacobian(self._generic)
+        if self._rank == mechanism.n:
+            raise ArgumentError(f"{mechanism.name!r} has no degree of freedom (see mobility); there is nothing to drive")
+        chosen = driven_coordinates(self._task, jacobians, driven)
+        rest = tuple(k for k in range(mechanism.n) if k not in chosen)
+        able = [jac for jac in jacobians if rank_of(np.linalg.svd(jac[:, rest], compute_uv=False)) == self._rank]
+        self.rows = independent_columns(np.swapaxes(np.array(able), -1, -2)[:, list(rest)], self._rank)
+        self._system = LinkageEquations(mechanism, chosen, rest, self.rows, self._task.rows, self._task.columns)
+
+    def _positions(self, seed: int) -> tuple[int, FloatArray]:
+        """The rank of the closure equations around q0, and closed positions (k, nq) with this rank, there and elsewhere."""
+        near, far = generic_positions(self._task, self.q0), closed_samples(self._task, seed=seed)
+        samples = np.vstack([near, far])
+        ranks = [rank_of(values) for values in np.linalg.svd(self._task.jacobian(samples), compute_uv=False)]
+        return ranks[0], samples[np.array(ranks) == ranks[0]]
+
+    # ── what is driven ────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """Names of the coordinates that are given."""
+        return tuple(self.mechanism.names[k] for k in self._system.driven)
+
+    @property
+    def passive(self) -> tuple[str, ...]:
+        """Names of the coordinates that follow."""
+        return tuple(self.mechanism.names[k] for k in self._system.passive)
+
+    def driven_part(self, q: npt.ArrayLike) -> FloatArray:
+        """The driven coordinates (..., m) of positions (..., nq)."""
+        made = numbers("q", q, f"real numbers (..., {self.mechanism.nq})")
+        return np.asarray(made[..., [self._task.base + k for k in self._system.driven]])
+
+    # ── positions ─────────────────────────────────────────────────────────────────────────────────
+
+    def position(self, u: npt.ArrayLike, q0: npt.ArrayLike | None = None) -> LoopSolution:
+        """The position at driven coordinates u (..., m), on the branch of q0.
+
+        From a closed q0 the branch is followed in as many steps as it takes to be sure of it; a warm call is one compiled
+        step. From an open one the loops are closed by damped least squares first, on whichever branch is near. The way is
+        the straight one in the driven coordinates: where it meets a toggle position another one may lead there; see `trace`.
+
+        Parameters
+        ----------
+        u : (..., m) array_like
+            Driven coordinates, rad or m, in the order of `driven`; one number where there is one.
+        q0 : (..., nq) array_like, optional
+            Where to start; `Linkage.q0` by default.
+
+        Raises
+        ------
+        ArgumentError
+            Where shapes do not fit, or what is given is no finite number.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> linkage = Linkage(robots.slider_crank(), ["crank"])
+        >>> linkage.position([0.3]).success
+        True
+        """
+        start = self.q0 if q0 is None else q0
+        if type(u) is np.ndarray and type(start) is np.ndarray and u.ndim == start.ndim == 1:
+            q, error, code = self._step(u, start)
+            if code == DONE:
+                return LoopSolution(q, True, "converged", float(error), STEPS)
+        return self._solved(u, start)
+
+    def trace(self, u: npt.ArrayLike, q0: npt.ArrayLike | None = None) -> LoopSolution:
+        """Positions (T, nq) along driven coordinates u (T, m), or (T,) where there is one, each from the one before.
+
+        Where the branch ends the rest is not tried: those positions repeat the last one, without success.
+
+        Parameters
+        ----------
+        u : (T, m) array_like
+            Driven coordinates, instant by instant.
+        q0 : (nq,) array_like, optional
+            Where to start; `Linkage.q0` by default.
+        """
+        path = numbers("u", u, f"real numbers (T, {len(self._system.driven)})")
+        path = path[:, None] if path.ndim == 1 and len(self._system.driven) == 1 else path
+        if path.ndim != 2 or path.shape[1] != len(self._system.driven):
+            raise ArgumentError(f"u has the shape {np.shape(u)}; expected (T, {len(self._system.driven)})")
+        here = self.q0 if q0 is None else self._start(q0)
+        if here.ndim != 1:
+            raise ArgumentError(f"q0 has the shape {here.shape}; expected ({self.mechanism.nq},)")
+        q = np.empty((len(path), self.mechanism.nq))
+        reasons = np.empty(len(path), dtype=np.intp)
+        errors, taken = np.empty(len(path)), np.zeros(len(path), dtype=np.intp)
+        for k, wanted in enumerate(path):
+            found = self.position(wanted, here)
+            here, reasons[k] = found.q, _NUMBERS[found.reason]
+            q[k], errors[k], taken[k] = here, found.closure_error, found.iterations
+            if reasons[k] not in {CONVERGED, LIMITS}:
+                q[k:], reasons[k:], errors[k:] = here, reasons[k], found.closure_error
+                break
+        return shaped(q, reasons, errors, taken, (len(path),))
+
+    # ── speeds and accelerations ──────────────────────────────────────────────────────────────────
+
+    def velocity(self, q: npt.ArrayLike, ud: npt.ArrayLike) -> FloatArray:
+        """Speeds qd (..., nv) at closed positions q (..., nq) for driven speeds ud (..., m).
+
+        Raises
+        ------
+        ArgumentError
+            Where loops are open at q, or q is a toggle position, in which the driven coordinates cannot drive.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> linkage = Linkage(robots.slider_crank(), ["crank"])
+        >>> q = linkage.position([0.0]).q
+        >>> abs(float(linkage.velocity(q, [1.0])[2])) < 1e-12  # the slider stands still in its dead point
+        True
+        """
+        qd, gap, left = self._velocity(*given_rates(self.mechanism, q, ud=ud))
+        if np.ndim(gap) == 0 and gap <= NEARLY and left <= LEFT:
+            return np.asarray(qd)
+        return checked_rates("velocity", self, q, np.asarray(qd), (gap, left), ud=ud)
+
+    def acceleration(self, q: npt.ArrayLike, qd: npt.ArrayLike, udd: npt.ArrayLike) -> FloatArray:
+        """Accelerations qdd (..., nv) at closed positions q and speeds qd (..., nv) for driven accelerations udd (..., m).
+
+        Raises
+        ------
+        ArgumentError
+            Where loops are open at q, speeds would open them, or q is a toggle position.
+        """
+        qdd, gap, left = self._acceleration(*given_rates(self.mechanism, q, qd=qd, udd=udd))
+        if np.ndim(gap) == 0 and gap <= NEARLY and left <= LEFT:
+            return np.asarray(qdd)
+        return checked_rates("acceleration", self, q, np.asarray(qdd), (gap, left), qd=qd, udd=udd)
+
+    def singularities(self, q: npt.ArrayLike, output: int | str | None = None) -> Singularities:
+        """How near a closed position q (nq,) is to toggle positions and dead points.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+            A closed position.
+        output : int or str, optional
+            A link whose motion matters, by name or index; -1 is the tool.
+
+        Raises
+        ------
+        ArgumentError
+            Where loops are open at q.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> linkage = Linkage(robots.slider_crank(), ["crank"])
+        >>> linkage.singularities(linkage.position([0.0]).q).still
+        ('slider',)
+        """
+        return singularities_at(self._task, self._system, (self._rank, self._generic), q, output)
+
+    # ── how it is done ────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def step_kernel(self) -> Kernel:
+        """The compiled step: (u, q) to the next q, the closure error, and a code that is 0 where all is well."""
+        return self._system.step_kernel()
+
+    @cached_property
+    def _step(self) -> Any:
+        return _entry(self.step_kernel)
+
+    @cached_property
+    def _velocity(self) -> Any:
+        return _entry(self._system.velocity_kernel())
+
+    @cached_property
+    def _acceleration(self) -> Any:
+        return _entry(self._system.acceleration_kernel())
+
+    @cached_property
+    def _follower(self) -> BranchFollower:
+        which = (np.array(part, dtype=np.intp) for part in (self._system.driven, self._system.passive))
+        return BranchFollower(self._task, rows_of_steps(self.step_kernel), *which)
+
+    def _start(self, q0: npt.ArrayLike) -> FloatArray:
+        made = numbers("q0", q0, f"real numbers (..., {self.mechanism.nq})")
+        if made.shape[-1:] != (self.mechanism.nq,):
+            raise ArgumentError(f"q0 has the shape {made.shape}; expected (..., {self.mechanism.nq})")
+        return made
+
+    def _solved(self, u: npt.ArrayLike, q0: npt.ArrayLike) -> LoopSolution:
+        """The position by every means, for batches and for what one step does not reach."""
+        count = len(self._system.driven)
+        wanted, start = numbers("u", u, f"real numbers (..., {count})"), self._start(q0)
+        wanted = wanted[None] if wanted.ndim == 0 and count == 1 else wanted
+        if wanted.shape[-1:] != (count,):
+            names = members(self.driven)
+            raise ArgumentError(f"u has the shape {np.shape(u)}; expected (..., {count}), for {names}")
+        batch = batch_of(u=wanted.shape[:-1], q0=start.shape[:-1])
+        wanted = np.broadcast_to(wanted, (*batch, count)).reshape(-1, count)
+        start = np.broadcast_to(start, (*batch, self.mechanism.nq)).reshape(-1, self.mechanism.nq)
+        q, reasons, errors, taken = self._follower.follow(wanted, start)
+        return shaped(q, reasons, errors, taken, batch)
+
+    def __repr__(self) -> str:
+        return f"<Linkage {self.mechanism.name!r}: driven {members(self.driven)}; passive {members(self.passive)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.mechanism, self.driven, self.q0)
+
+
+def _entry(kernel: Kernel) -> Any:
+    """The kernel by its compiled entry; what is singular gives NaN without a warning, and is told from that."""
+
+    def quiet(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return kernel(*args)
+
+    return kernel.entry(quiet) or quiet

@@ -1,0 +1,213 @@
+"""Closing the loops of a mechanism from any position, a whole batch at once, and measuring how well they are closed.
+
+Damped least squares with the damping that K. Levenberg (1944) and D. W. Marquardt (1963) gave it, in proportion to the
+square of what is left, which keeps the end quadratic where closure equations repeat each other (N. Yamashita, M. Fukushima,
+"On the rate of convergence of the Levenberg-Marquardt method", Computing Suppl. 15, 2001). Lengths are in units of the
+longest offset of the mechanism, so that m and rad compare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.model.loop import CLOSURE_ROWS
+from linkwise.model.tree import Tree
+from linkwise.solve.initial_guess import near_zero, random_coordinates
+from linkwise.solve.lengths import longest_offset
+from linkwise.solve.policy import CLOSE
+from linkwise.spatial.scalar import FloatArray
+
+CLOSED = 1e-12
+"""Up to here loops count as closed: lengths over the longest offset, and sines of angles."""
+
+NEARLY = 1e-6
+"""By this part of the longest offset, or rad, loops of a position that is given may be open; speeds and accelerations of the
+loops' ends may differ by this part of the terms that make them up."""
+
+REST = 1e-9
+"""Speeds and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none."""
+
+ITERATIONS = 200
+"""Steps of damped least squares from one start."""
+
+_KEPT = "_closing"
+
+_PERFECT = 1e-15
+
+_LEAST = 1e-6
+"""The damping does not fall below this part of the squared error."""
+
+_MISFIT = 1e-2
+"""Loops that are open by less may be so by numbers given with few digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoopEquations:
+    """The closure equations of a mechanism with rows and columns brought to one unit.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        With loops.
+    size : float
+        The longest offset between joints, or from a joint to a loop's frame, m; 1 where there is none.
+    """
+
+    mechanism: Tree
+    size: float
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """What rows (K,) are multiplied by: one over the size for lengths, 1 for angles."""
+        kinds = [CLOSURE_ROWS[loop.kind] for loop in self.mechanism.loops]
+        return np.concatenate([np.repeat([1.0 / self.size, 1.0], [3, count - 3]) for count in kinds])
+
+    @cached_property
+    def columns(self) -> FloatArray:
+        """What joint coordinates (n,) are multiplied by to be lengths or angles of this unit."""
+        return np.where(np.asarray(self.mechanism.slides, dtype=bool), self.size, 1.0)
+
+    @property
+    def base(self) -> int:
+        """Number of coordinates of the floating base, which no loop feels."""
+        return self.mechanism.nq - self.mechanism.n
+
+    def residual(self, q: FloatArray) -> FloatArray:
+        """`closure` (..., K) without unit."""
+        return np.asarray(kernel_of(self.mechanism, "closure", None, {})(q) * self.rows)
+
+    def jacobian(self, q: FloatArray) -> FloatArray:
+        """`closure_jacobian` (..., K, n) without unit, joints only."""
+        jacobian = kernel_of(self.mechanism, "closure_jacobian", None, {})(q)[..., self.mechanism.nv - self.mechanism.n :]
+        return np.asarray(jacobian * self.rows[:, None] * self.columns)
+
+    def error(self, q: FloatArray) -> FloatArray:
+        """How far the loops are open (...,): the greatest residual; 2 where a hinge is closed with opposed axes."""
+        greatest = np.asarray(np.abs(self.residual(q)).max(axis=-1))
+        if not any(loop.kind == "hinge" for loop in self.mechanism.loops):
+            return greatest
+        return np.where(kernel_of(self.mechanism, "closure_facing", None, {})(q).min(axis=-1) > 0.0, greatest, 2.0)
+
+
+def closing(mechanism: Tree) -> LoopEquations:
+    """The closure equations of a mechanism with loops, without units; made once."""
+    mechanism.require_numbers("what closes loops")
+    if _KEPT not in mechanism.__dict__:
+        mechanism.__dict__[_KEPT] = LoopEquations(mechanism, longest_offset(mechanism))
+    equations: LoopEquations = mechanism.__dict__[_KEPT]
+    return equations
+
+
+def repeating(task: LoopEquations, error: float) -> str:
+    """What to say of loops that stay open by little, where their equations can only be satisfied by repeating each other."""
+    count, joints = len(task.rows), task.mechanism.n
+    if error > _MISFIT or count < joints:
+        return ""
+    return (
+        f"; {count} equations for {joints} coordinates must repeat each other, which they do only where axes that are to be"
+        " parallel, or to meet, are so to the last digits (of a pin, a 'point' asks less than a 'hinge')"
+    )
+
+
+def closed_near(
+    task: LoopEquations, q: FloatArray, moving: npt.NDArray[np.intp] | None = None, iterations: int = ITERATIONS
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
+    """Move joints until the loops are closed, from every row of q (N, nq), within the joint limits.
+
+    Parameters
+    ----------
+    task : LoopEquations
+        The closure equations.
+    q : ndarray (N, nq)
+        Where to start.
+    moving : ndarray of int, optional
+        The joints that may move; all by default.
+    iterations : int
+        Steps at most.
+
+    Returns
+    -------
+    q : ndarray (N, nq)
+        The best position that each start led to.
+    error : ndarray (N,)
+        How far it is open: see `LoopEquations.error`.
+    taken : ndarray of int (N,)
+        Steps.
+    """
+    n, base = task.mechanism.n, task.base
+    which = np.arange(n) if moving is None else moving
+    low, high = task.mechanism.limits[which].T
+    best, unit = q.copy(), task.columns[which]
+    best[:, base + which] = np.clip(best[:, base + which], low, high)
+    left = _square(task, best)
+    policy = CLOSE.damping
+    damping, taken = np.full(len(q), policy.initial), np.zeros(len(q), dtype=np.intp)
+    pending = np.flatnonzero(left > _PERFECT**2)
+    for _ in range(iterations):
+        if not pending.size:
+            break
+        here = best[pending]
+        x = here[:, base + which]
+        step = _step(task, here, which, x, (low, high), damping[pending] * np.minimum(left[pending], policy.most_error))
+        trial = here.copy()
+        trial[:, base + which] = np.clip(x + step * unit, low, high)
+        reached = _square(task, trial)
+        better = reached < left[pending]
+        taken[pending] += 1
+        best[pending[better]], left[pending[better]] = trial[better], reached[better]
+        eased = np.maximum(damping[pending] * policy.decrease, _LEAST)
+        damping[pending] = np.where(better, eased, damping[pending] * policy.increase)
+        stuck = ~better & ((damping[pending] > policy.hopeless) | (left[pending] < CLOSED**2))
+        pending = pending[(left[pending] > _PERFECT**2) & ~stuck]
+    return best, task.error(best), taken
+
+
+def _square(task: LoopEquations, q: FloatArray) -> FloatArray:
+    return np.asarray((task.residual(q) ** 2).sum(axis=-1))
+
+
+def _step(
+    task: LoopEquations,
+    q: FloatArray,
+    which: npt.NDArray[np.intp],
+    x: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    damping: FloatArray,
+) -> FloatArray:
+    """One damped step (k, m) of the joints that move; joints that would leave their limits stay."""
+    jac, residual = task.jacobian(q)[..., which], task.residual(q)
+    downhill = -np.einsum("kij,ki->kj", jac, residual)
+    held = ((x <= bounds[0]) & (downhill < 0)) | ((x >= bounds[1]) & (downhill > 0))
+    jac = np.where(held[:, None, :], 0.0, jac)
+    normal = np.einsum("kij,kil->kjl", jac, jac)
+    normal[:, range(len(which)), range(len(which))] += (
+        damping[:, None] + CLOSE.damping.floor * (1.0 + (jac**2).sum(axis=(1, 2)))[:, None]
+    )
+    step = np.linalg.solve(normal, np.where(held, 0.0, downhill)[..., None])[..., 0]
+    largest = np.abs(step).max(axis=-1, initial=1e-300, keepdims=True)
+    return np.asarray(step * np.minimum(1.0, (CLOSE.max_step or np.inf) / largest))
+
+
+def random_starts(task: LoopEquations, count: int, seed: int) -> FloatArray:
+    """Positions (count, nq) within the joint limits; where there are none, any angle, or up to two longest offsets."""
+    tree = task.mechanism
+    starts = np.tile(tree.neutral, (count, 1))
+    starts[:, task.base :] = random_coordinates(tree, tree.limits, 2.0 * task.size, count, seed)
+    return starts
+
+
+def closed_samples(task: LoopEquations, near: FloatArray | None = None, count: int = 8, seed: int = 0) -> FloatArray:
+    """Some closed positions (k, nq), k at most `count`: around one, or anywhere; the same for the same seed."""
+    if near is None:
+        starts = np.vstack([near_zero(task.mechanism)[None], random_starts(task, 4 * count, seed)])
+    else:
+        aside = np.random.default_rng(seed).normal(0.0, 0.1, (2 * count, task.mechanism.n)) * task.columns
+        starts = np.tile(near, (2 * count, 1))
+        starts[:, task.base :] += aside
+    positions, error, _ = closed_near(task, starts, iterations=60)
+    return positions[error <= CLOSED][:count]

@@ -1,0 +1,268 @@
+"""The planar loops of a mechanism, recognised from its geometry: the joints on the way round each, in its own plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from linkwise.errors import ArgumentError
+from linkwise.loops.dyad import FIXED, PIN, STAY, Move, Step, across, after, along, arranged, dot, times
+from linkwise.model.loop import Loop
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, FloatArray, root
+
+CLOSE = 1e-9
+"""How far axes may be from parallel, and planes apart relative to the size of the loop."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ring:
+    """One loop in its plane, with all coordinates at zero as the place from which displacements are taken.
+
+    Attributes
+    ----------
+    named : str
+        How messages call the loop.
+    loop : Loop
+        The loop.
+    first, second : tuple of Step
+        The joints on its two sides, from the link where they part outwards, each with its own sign.
+    ends : tuple of ndarray (2,)
+        Where the frames of the loop are.
+    normal : ndarray (3,)
+        Common axis of the joints, in the world frame where all coordinates are zero.
+    plane : ndarray (2, 3)
+        The axes x and y of the plane, as rows.
+    size : float
+        The extent of its joints, m.
+    turn : ndarray (2,)
+        For a full closure, the rotation from the second frame to the first.
+    level : float
+        How far the plane in which the frames meet is along the normal, m.
+    """
+
+    named: str
+    loop: Loop
+    first: tuple[Step, ...]
+    second: tuple[Step, ...]
+    ends: tuple[FloatArray, FloatArray]
+    normal: FloatArray
+    plane: FloatArray
+    size: float
+    turn: FloatArray
+    level: float
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """Indices of the coordinates on the way round."""
+        return tuple(step.coordinate for step in (*self.first, *self.second))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The joints and constant displacements on the way round, whose product is the identity where the loop is closed."""
+        first_end, two = self.ends
+        closing = (
+            pinned(first_end, two)
+            if self.loop.kind != "full"
+            else (Step(FIXED, move=(self.turn, first_end - times(self.turn, two))),)
+        )
+        behind = [Step(step.coordinate, -step.sign, step.slides, step.place) for step in reversed(self.second)]
+        return (*self.first, *closing, *behind)
+
+    def placed(self, values: Any) -> dict[int, tuple[Array, Move]]:
+        """Where the joints stand: for each coordinate, and `PIN`, its centre and the displacement of what carries it."""
+        places = {}
+        for side in (self.first, self.second):
+            for k, step in enumerate(side):
+                move = along(side[:k], values)
+                places[step.coordinate] = (times(move[0], step.place) + move[1], move)
+        move = along(self.first, values)
+        places[PIN] = (times(move[0], self.ends[0]) + move[1], move)
+        return places
+
+
+def pinned(end: Array, point: Array) -> tuple[Step, Step]:
+    """The way from a point of one body over a pin to a point of another."""
+    return Step(FIXED, move=(STAY[0], end - point)), Step(PIN, place=point)
+
+
+@dataclass(frozen=True, eq=False)
+class Dyad:
+    """A ring with all but three joints known: the way round as `arranged`, and the three in their order."""
+
+    ring: Ring
+    steps: tuple[Step, ...]
+    joints: tuple[Step, ...]
+
+    def bend(self, values: Any) -> Any:
+        """Sine of the angle at the second joint where the ring is closed: see `AssemblyModes.transmission`."""
+        placed = self.ring.placed(values)
+        (a, _), (b, _), (c, move) = (placed[joint.coordinate] for joint in self.joints)
+        if self.joints[2].slides:
+            return dot(b - a, times(move[0], self.joints[2].place)) / root(dot(b - a, b - a))
+        return across(b - a, c - b) / root(dot(b - a, b - a) * dot(c - b, c - b))
+
+
+def dyads_of(rings: Sequence[Ring], known: frozenset[int]) -> list[Dyad] | Ring:
+    """The rings in an order in which each leaves three joints to find; the first that never does, where there is one."""
+    left, dyads = list(rings), []
+    while left:
+        ready = [dyad for ring in left if (dyad := _dyad(ring, known)) is not None]
+        if not ready:
+            return left[0]
+        dyads.append(ready[0])
+        left.remove(ready[0].ring)
+        known = known | set(ready[0].ring.coordinates)
+    return dyads
+
+
+def _dyad(ring: Ring, known: frozenset[int]) -> Dyad | None:
+    """The ring as a dyad; None unless three joints are to be found, one sliding at most, none at the place of the next."""
+    steps = arranged(ring.steps, known)
+    at = [k for k, step in enumerate(steps) if step.coordinate != FIXED and step.coordinate not in known]
+    joints = tuple(steps[k] for k in at)
+    if len(at) != 3 or sum(joint.slides for joint in joints) > 1:
+        return None
+    for i, j in (at[:2], at[1:]):
+        between = steps[i + 1 : j]
+        if all(step.coordinate == FIXED for step in between) and not steps[j].slides:
+            arm = after(along(between, {}), (STAY[0], steps[j].place))[1] - steps[i].place
+            if float(np.linalg.norm(arm)) <= CLOSE * ring.size:
+                return None
+    return Dyad(ring, steps, joints)
+
+
+def planar_rings(tree: Tree) -> tuple[Ring, ...]:
+    """Recognise every loop of a mechanism as planar.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the loop, and what about it is not planar; where there is no loop, or joints follow others.
+    """
+    if not tree.loops:
+        raise ArgumentError(f"{tree.name!r} has no loops")
+    if tree.coupled:
+        raise ArgumentError(f"joints of {tree.name!r} follow others; assembly modes are for joints with a coordinate each")
+    frames = _frames(tree)
+    return tuple(_ring(tree, frames, k, loop) for k, loop in enumerate(tree.loops))
+
+
+def _frames(tree: Tree) -> dict[int, tuple[FloatArray, FloatArray]]:
+    """With all joints at zero: the frame in which each link's joint acts, and the link's own, on the base (-1)."""
+    base = np.eye(4) if tree.floating else np.asarray(tree.base, dtype=float)
+    frames = {-1: (base, base)}
+    for k in tree.order:
+        acts = frames[tree.parents[k]][1] @ tree.links[k].before
+        frames[k] = (acts, np.asarray(acts @ tree.links[k].motion(0.0) @ tree.links[k].after, dtype=float))
+    return frames
+
+
+def _ring(tree: Tree, frames: dict[int, tuple[FloatArray, FloatArray]], number: int, loop: Loop) -> Ring:
+    sides = [_path(tree, -1 if name == "base" else tree.link_index(name)) for name in (loop.first, loop.second)]
+    while sides[0] and sides[1] and sides[0][0] == sides[1][0]:
+        sides = [side[1:] for side in sides]
+    sides = [[k for k in side if tree.links[k].moves] for side in sides]
+    named = f"loop {loop.name!r}" if loop.name else f"loops[{number}]"
+    axes = {k: _unit(frames[k][0][:3, :3] @ np.asarray(tree.links[k].axis, dtype=float)) for side in sides for k in side}
+    turning = [k for k in axes if tree.links[k].joint == "revolute"]
+    if not turning:
+        _refuse(named, "has no joint that turns")
+    normal = _upright(axes[turning[0]])
+    for k, axis in axes.items():
+        _check_joint(tree, named, k, axis, normal)
+    plane = np.array(_across(normal))
+    ends = [
+        frames[-1 if name == "base" else tree.link_index(name)][1] @ frame
+        for name, frame in ((loop.first, loop.first_frame), (loop.second, loop.second_frame))
+    ]
+    points = [*(frames[k][0][:3, 3] for k in axes), ends[0][:3, 3], ends[1][:3, 3]]
+    size = float(np.linalg.norm(np.ptp(points, axis=0)))
+    _check_ends(named, loop, ends, normal, size)
+    steps = [tuple(_step(tree, frames, k, axes[k], normal, plane) for k in side) for side in sides]
+    rotation = plane @ ends[0][:3, :3] @ ends[1][:3, :3].T @ plane[0]
+    turn = rotation if loop.kind == "full" else np.array([1.0, 0.0])
+    return Ring(
+        named,
+        loop,
+        steps[0],
+        steps[1],
+        (plane @ ends[0][:3, 3], plane @ ends[1][:3, 3]),
+        normal,
+        plane,
+        size,
+        turn,
+        float(ends[0][:3, 3] @ normal),
+    )
+
+
+def _path(tree: Tree, link: int) -> list[int]:
+    """The links from the base out to a link."""
+    path: list[int] = []
+    while link >= 0:
+        path.insert(0, link)
+        link = tree.parents[link]
+    return path
+
+
+def _unit(axis: FloatArray) -> FloatArray:
+    return np.asarray(axis / np.linalg.norm(axis))
+
+
+def _upright(axis: FloatArray) -> FloatArray:
+    """The axis or its opposite: the one whose last component that is not zero is positive."""
+    last = [value for value in axis if abs(value) > CLOSE][-1]
+    return np.asarray(axis if last > 0 else -axis)
+
+
+def _across(normal: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two axes that make a right-handed frame with the normal; the world's x and y for z."""
+    least = np.eye(3)[int(np.argmin(np.abs(normal)))]
+    x = least - normal * (least @ normal)
+    x = x / np.linalg.norm(x)
+    return x, np.cross(normal, x)
+
+
+def _check_joint(tree: Tree, named: str, k: int, axis: FloatArray, normal: FloatArray) -> None:
+    joint, name = tree.links[k].joint, tree.links[k].coordinate_name
+    if joint == "revolute" and float(np.linalg.norm(np.cross(axis, normal))) > CLOSE:
+        _refuse(named, f"is not planar: the axis of {name!r} is not parallel to the others")
+    if joint == "prismatic" and abs(float(axis @ normal)) > CLOSE:
+        _refuse(named, f"is not planar: {name!r} does not slide in the plane of the others")
+    if joint not in {"revolute", "prismatic"}:
+        _refuse(named, f"is not planar: {name!r} is a {joint} joint")
+
+
+def _check_ends(named: str, loop: Loop, ends: list[FloatArray], normal: FloatArray, size: float) -> None:
+    apart = abs(float((ends[1][:3, 3] - ends[0][:3, 3]) @ normal))
+    if apart > CLOSE * size:
+        _refuse(named, f"can never be closed: its frames are {apart:.3g} m apart along the axes of the joints")
+    leaning = float(np.linalg.norm(np.cross(ends[0][:3, 2], normal)))
+    if loop.kind == "hinge" and leaning > CLOSE:
+        _refuse(named, "is not planar: the z axis of its first frame is not parallel to the axes of the joints")
+    rotation = ends[1][:3, :3].T @ ends[0][:3, :3]
+    if loop.kind == "hinge" and float(rotation[2, 2]) < 1.0 - CLOSE:
+        _refuse(named, "can never be closed: the z axes of its frames are not parallel")
+    if loop.kind == "full" and float(np.linalg.norm(ends[1][:3, :3].T @ normal - ends[0][:3, :3].T @ normal)) > CLOSE:
+        _refuse(named, "can never be closed: its frames are not turned about the axes of the joints alone")
+
+
+def _step(
+    tree: Tree,
+    frames: dict[int, tuple[FloatArray, FloatArray]],
+    k: int,
+    axis: FloatArray,
+    normal: FloatArray,
+    plane: FloatArray,
+) -> Step:
+    coordinate = tree.nq - tree.n + tree.coordinates[k]
+    if tree.links[k].joint == "prismatic":
+        return Step(coordinate, 1.0, True, plane @ axis)
+    return Step(coordinate, float(np.sign(axis @ normal)), False, plane @ frames[k][0][:3, 3])
+
+
+def _refuse(named: str, why: str) -> NoReturn:
+    raise ArgumentError(f"{named} {why}; assembly modes are known in closed form for planar loops")

@@ -1,0 +1,166 @@
+"""Singular positions of a linkage: where the driven coordinates lose their hold, and where what they drive stands still.
+
+C. Gosselin, J. Angeles, "Singularity analysis of closed-loop kinematic chains", IEEE Trans. Robotics and Automation 6(3),
+1990: with A x' = B u' between what comes out and what drives, A loses rank in a toggle position, B in a dead point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm.compile import kernel_of
+from linkwise.errors import members
+from linkwise.loops.loop_solver import LoopEquations
+from linkwise.loops.mobility import closed_position
+from linkwise.loops.step_kernels import LinkageEquations
+from linkwise.spatial.linear.rank import RANK, rank_of
+from linkwise.spatial.scalar import Array, FloatArray
+
+SINGULAR = 1e-6
+"""A measure up to here is called singular."""
+
+_SAMPLES = 4
+"""Positions at which it is seen what moves."""
+
+_MOVES = 1e-3
+"""A speed ratio above this is a motion."""
+
+CLOSE = 0.05
+"""A measure up to here is called close to singular."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Singularities:
+    """How far a position of a linkage is from singular ones. All measures are shares: 0 is singular.
+
+    Attributes
+    ----------
+    driving : float
+        The smallest singular value of the closure Jacobian's columns of the passive coordinates, over the greatest of all
+        its columns; lengths in longest offsets. Zero in a toggle position: there the driven coordinates, held still, do not
+        hold the rest, and cannot drive it.
+    closure : float
+        The same for all columns: zero where closure equations depend on each other that elsewhere do not, so that branches
+        of motion meet.
+    ratios : ndarray (n - m, m)
+        Speed of each passive coordinate per driven speed; infinite in a toggle position.
+    still : tuple of str
+        Passive coordinates in a dead point: they move elsewhere, but stand still here whatever the driven ones do. If one of
+        them drove instead, this would be its toggle position.
+    output : float or None
+        The smallest singular value, over the greatest, of the velocity of the link that was asked for per driven speed (m
+        over longest offset, rad): zero where it lacks a motion that it has elsewhere. None where no link was asked for.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> crank = robots.slider_crank().linkage(["crank"])
+    >>> found = crank.singularities(crank.position([0.5]).q)
+    >>> found.driving > 0.1, found.still
+    (True, ())
+    """
+
+    driving: float
+    closure: float
+    ratios: FloatArray
+    still: tuple[str, ...]
+    output: float | None
+
+    @property
+    def toggle(self) -> bool:
+        """Whether the driven coordinates cannot drive here."""
+        return self.driving <= SINGULAR
+
+    @property
+    def dead_point(self) -> bool:
+        """Whether a passive coordinate, or the link that was asked for, stands still however the driven ones move."""
+        return bool(self.still) or (self.output is not None and self.output <= SINGULAR)
+
+    @property
+    def branching(self) -> bool:
+        """Whether branches of motion meet here."""
+        return self.closure <= SINGULAR
+
+    def explain(self) -> str:
+        """What holds here, in words."""
+        said = [_said(self.driving, "a toggle position", "the driven coordinates cannot drive the others")]
+        if self.branching:
+            said.append("branches of motion meet: closure equations depend on each other here")
+        if self.still:
+            said.append(f"a dead point: {members(self.still)} {'stands' if len(self.still) == 1 else 'stand'} still")
+        if self.output is not None:
+            said.append(_said(self.output, "a dead point of the link asked for", "it lacks a motion that it has elsewhere"))
+        return "; ".join(said)
+
+    def __repr__(self) -> str:
+        return f"<Singularities: {self.explain()}>"
+
+
+def _said(measure: float, name: str, meaning: str) -> str:
+    value = f"smallest singular value {measure:.3g}"
+    if measure <= SINGULAR:
+        return f"{name} ({value}): {meaning}"
+    return f"{'close to' if measure <= CLOSE else 'not'} {name} ({value})"
+
+
+def singularities_at(
+    task: LoopEquations,
+    system: LinkageEquations,
+    generic: tuple[int, FloatArray],
+    q: npt.ArrayLike,
+    output: int | str | None,
+) -> Singularities:
+    """Measure a closed position q (nq,).
+
+    Parameters
+    ----------
+    task, system : LoopEquations, System
+        The closure equations, and which coordinates are driven.
+    generic : pair of int and ndarray (k, nq)
+        The rank of the closure Jacobian at most positions, and some of these: what does not move there either is not told.
+    q : (nq,) array_like
+        The position.
+    output : int or str, optional
+        The link whose motion matters.
+    """
+    here, (rank, elsewhere) = closed_position(task, q), generic
+    movable, motions = np.zeros(task.mechanism.n, dtype=bool), 0
+    for position in elsewhere[:_SAMPLES]:
+        _, values, ratios, whole = _driven_motion(task, system, position, output)
+        if values.size and values[-1] <= RANK * values[0]:
+            continue
+        movable[list(system.passive)] |= np.abs(ratios).max(axis=1, initial=0.0) > _MOVES
+        motions = max(motions, rank_of(whole))
+    all_values, values, ratios, whole = _driven_motion(task, system, here, output)
+    driving = float(values[-1] / all_values[0]) if values.size else 1.0
+    toggle, largest = driving <= SINGULAR, max(1.0, float(np.abs(ratios).max(initial=0.0)))
+    pairs = zip(system.passive, np.abs(ratios).max(axis=1, initial=0.0), strict=True)
+    still = [task.mechanism.names[k] for k, size in pairs if movable[k] and size <= SINGULAR * largest]
+    measure = None
+    if output is not None:
+        measure = float(whole[motions - 1] / whole[0]) if motions and whole[0] > SINGULAR else 0.0
+    closure = float(all_values[rank - 1] / all_values[0])
+    if toggle:
+        return Singularities(driving, closure, np.full_like(ratios, np.inf), (), measure)
+    return Singularities(driving, closure, ratios, tuple(still), measure)
+
+
+def _driven_motion(
+    task: LoopEquations, system: LinkageEquations, q: FloatArray, output: int | str | None
+) -> tuple[Array, Array, Array, Array]:
+    """Singular values of the closure Jacobian and of its passive columns, ratios of speeds, singular values of the link."""
+    driven, passive = list(system.driven), list(system.passive)
+    jac = task.jacobian(q)
+    whole = np.linalg.svd(jac, compute_uv=False)
+    left, values, right = np.linalg.svd(jac[:, passive], full_matrices=False)
+    good = values > RANK * whole[0]
+    ratios = -((right.T[:, good] / values[good]) @ left.T[good]) @ jac[:, driven]
+    if output is None:
+        return whole, values, ratios, np.zeros(0)
+    mech = task.mechanism
+    moved = kernel_of(mech, "jacobian", None, {"link": output})(q)[:, mech.nv - mech.n :] * task.columns
+    moved = moved * np.repeat([1.0 / task.size, 1.0], 3)[:, None]
+    return whole, values, ratios, np.linalg.svd(moved[:, driven] + moved[:, passive] @ ratios, compute_uv=False)

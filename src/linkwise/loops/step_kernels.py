@@ -1,0 +1,213 @@
+"""What a linkage computes, over scalars: a step of the driven coordinates, and speeds and accelerations through the loops.
+
+Of the closure equations as many as there are passive coordinates are solved, and all of them are checked afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.loop_constraints import closure, closure_bias, closure_facing, closure_jacobian, closure_sine
+from linkwise.loops.loop_solver import CLOSED
+from linkwise.model.tree import Tree
+from linkwise.spatial.linear.rank import RANK
+from linkwise.spatial.linear.sparse_elimination import Solved, solve
+from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, select
+
+STEPS = 4
+"""Newton steps from one position to the next."""
+
+CONTRACTION = 0.25
+"""The second Newton step must be shorter than this share of the first: then the solution is the one that continues the
+branch (the monotonicity test of P. Deuflhard, *Newton Methods for Nonlinear Problems*, 2004, chapters 2 and 5)."""
+
+KINK = 0.5
+"""The way from the start to the solution may differ by this share from the tangent at the solution: where it differs more,
+the solution is on another branch that meets the first, or the branch turns within the step."""
+
+SHORT = 1e-8
+"""A second step below this is short whatever the first was; rad, or longest offsets."""
+
+DONE, OPEN, FAR, OUTSIDE = 0.0, 1.0, 2.0, 3.0
+"""What became of a step: on its branch and closed; loops still open; too long to be sure of the branch; beyond limits."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkageEquations:
+    """The equations of a linkage: which coordinates are driven, which follow, which closure equations settle them.
+
+    Attributes
+    ----------
+    tree : Tree
+        The mechanism.
+    driven, passive : tuple of int
+        Indices of joint coordinates.
+    rows : tuple of int
+        Indices of closure equations, one for each passive coordinate.
+    scale : ndarray (K,)
+        What closure equations are multiplied by to be without unit.
+    unit : ndarray (n,)
+        The same for joint coordinates: they are divided by it.
+    """
+
+    tree: Tree
+    driven: tuple[int, ...]
+    passive: tuple[int, ...]
+    rows: tuple[int, ...]
+    scale: FloatArray
+    unit: FloatArray
+
+    @property
+    def base(self) -> int:
+        """Number of coordinates of the floating base."""
+        return self.tree.nq - self.tree.n
+
+    def step_kernel(self, steps: int = STEPS) -> Kernel:
+        """The compiled `step`: (u, q) to (q, error, code)."""
+        inputs = {"u": (len(self.driven),), "q": (self.tree.nq,)}
+        outputs = {"q_next": (self.tree.nq,), "error": (), "code": ()}
+        return Kernel(
+            trace(lambda u, q: self.step(u, q, steps), "linkage_step", inputs, outputs), None, self.step.__doc__ or ""
+        )
+
+    def velocity_kernel(self) -> Kernel:
+        """The compiled `velocity`: (q, ud) to (qd, open, left)."""
+        inputs = {"q": (self.tree.nq,), "ud": (len(self.driven),)}
+        outputs = {"qd": (self.tree.nv,), "open": (), "left": ()}
+        return Kernel(trace(self.velocity, "linkage_velocity", inputs, outputs), None, self.velocity.__doc__ or "")
+
+    def acceleration_kernel(self) -> Kernel:
+        """The compiled `acceleration`: (q, qd, udd) to (qdd, open, left)."""
+        inputs = {"q": (self.tree.nq,), "qd": (self.tree.nv,), "udd": (len(self.driven),)}
+        outputs = {"qdd": (self.tree.nv,), "open": (), "left": ()}
+        return Kernel(
+            trace(self.acceleration, "linkage_acceleration", inputs, outputs), None, self.acceleration.__doc__ or ""
+        )
+
+    def step(self, u: Array, q: Array, steps: int) -> tuple[Array, Any, Any]:
+        """Close the loops at the driven coordinates u (m,) by Newton steps from q (nq,).
+
+        Returns
+        -------
+        q : (nq,)
+            The position.
+        error : scalar
+            The greatest of all closure equations there; 2 where a hinge has opposed axes.
+        code : scalar
+            0 where the loops are closed on the branch of the start, within the joint limits; else see `DONE`.
+        """
+        here = np.array(q, dtype=object)
+        for place, value in zip(self.driven, u, strict=True):
+            here[self.base + place] = value
+        lengths: list[Any] = []
+        signs: list[Any] = []
+        places, unit = [self.base + k for k in self.passive], self.unit[list(self.passive)]
+        tangent: Array = blank(len(self.passive))
+        for number in range(steps):
+            residual, jac = closure_sine(self.tree, here), closure_jacobian(self.tree, here)
+            right = -residual[list(self.rows), None]
+            if number == steps - 1:
+                right = np.concatenate([right, self._driven_rows(jac, here - q)[:, None]], axis=1)
+            solved = self._solve(jac, right)
+            here[places] = here[places] + solved.unknowns[:, 0]
+            tangent = solved.unknowns[:, -1]
+            lengths.append(_square(solved.unknowns[:, 0] / unit))
+            signs.append(solved.sign)
+        error = self._error(here)
+        shift = here[places] - q[places]
+        short = SHORT**2 - greatest(_square(shift / unit), _square(tangent / unit))
+        straight = greatest(KINK**2 * _square(shift / unit) - _square((shift - tangent) / unit), short)
+        near = select(straight, self._near(lengths, signs), -1.0)
+        code = select(self._inside(here), DONE, OUTSIDE)
+        code = select(near, code, FAR)
+        return here, error, select(CLOSED - error, code, select(near, OPEN, FAR))
+
+    def velocity(self, q: Array, ud: Array) -> tuple[Array, Any, Any]:
+        """Speeds (nv,) for driven speeds ud (m,) at q (nq,), how far loops are open, and what all equations leave."""
+        jac = closure_jacobian(self.tree, q)
+        qd = self._completed(jac, blank(len(self.scale)), ud)
+        speeds = qd[-self.tree.n :] / self.unit
+        cause = _greatest(ud / self.unit[list(self.driven)])
+        return qd, self._error(q), select(_bounded(speeds, cause), _share(jac @ qd * self.scale, speeds), 2.0)
+
+    def acceleration(self, q: Array, qd: Array, udd: Array) -> tuple[Array, Any, Any]:
+        """Accelerations (nv,) for driven accelerations udd (m,), how far loops are open, and what all equations leave."""
+        jac, bias = closure_jacobian(self.tree, q), closure_bias(self.tree, q, qd)
+        qdd = self._completed(jac, bias, udd)
+        speeds = qd[-self.tree.n :] / self.unit
+        of_speed = _share(jac @ qd * self.scale, speeds)
+        scaled = qdd[-self.tree.n :] / self.unit
+        left = greatest(of_speed, _share((jac @ qdd + bias) * self.scale, np.concatenate([scaled, speeds * speeds])))
+        cause = greatest(_greatest(udd / self.unit[list(self.driven)]), _greatest(bias * self.scale))
+        return qdd, self._error(q), select(_bounded(scaled, cause), left, 2.0)
+
+    def _completed(self, jac: Array, bias: Array, driven: Array) -> Array:
+        """Rates (nv,) with J rates + bias = 0 for the rows that count, from those of the driven coordinates."""
+        start, rates = self.tree.nv - self.tree.n, blank(self.tree.nv)
+        rates[[start + k for k in self.driven]] = driven
+        right = -(jac @ rates + bias)[list(self.rows)]
+        rates[[start + k for k in self.passive]] = self._solve(jac, right[:, None]).unknowns[:, 0]
+        return rates
+
+    def _driven_rows(self, jac: Array, moved: Array) -> Array:
+        """What the passive coordinates must make up for where the driven ones moved (nq,)."""
+        start = self.tree.nv - self.tree.n
+        columns = jac[np.ix_(self.rows, [start + k for k in self.driven])]
+        return np.asarray(-(columns @ moved[[self.base + k for k in self.driven]]))
+
+    def _solve(self, jac: Array, right: Array) -> Solved:
+        """Solve with the rows that count and the columns of the passive coordinates."""
+        start = self.tree.nv - self.tree.n
+        square = jac[np.ix_(self.rows, [start + k for k in self.passive])]
+        scale = self.scale[list(self.rows)]
+        if np.all(scale == scale[:1]):
+            return solve(square, right)
+        return solve(square * scale[:, None], right * scale[:, None])
+
+    def _error(self, q: Array) -> Any:
+        """The greatest closure equation at q, 2 where a hinge has opposed axes."""
+        worst = _greatest(closure(self.tree, q) * self.scale)
+        for facing in closure_facing(self.tree, q):
+            worst = select(facing, worst, 2.0)
+        return worst
+
+    def _near(self, lengths: list[Any], signs: list[Any]) -> Any:
+        """Above zero where the first steps contract and the Jacobian of the passive coordinates keeps its orientation."""
+        if not self.passive:
+            return 1.0
+        contracts = greatest(CONTRACTION**2 * lengths[0] - lengths[1], SHORT**2 - lengths[1])
+        return select(signs[0] * signs[-1], contracts, -1.0)
+
+    def _inside(self, q: Array) -> Any:
+        """Above zero where no joint is beyond its limits by more than rounding."""
+        excess: Any = -1.0
+        for k, (low, high) in enumerate(self.tree.limits):
+            allowed = CLOSED * self.unit[k]
+            if np.isfinite(high):
+                excess = greatest(excess, q[self.base + k] - (high + allowed))
+            if np.isfinite(low):
+                excess = greatest(excess, (low - allowed) - q[self.base + k])
+        return select(excess, 0.0, 1.0)
+
+
+def _square(values: Array) -> Any:
+    return sum(value * value for value in values) if len(values) else 0.0
+
+
+def _share(values: Array, of: Array) -> Any:
+    """The greatest of some values over the greatest of others."""
+    return _greatest(values) / greatest(_greatest(of), 1e-300)
+
+
+def _greatest(values: Array) -> Any:
+    return reduce(greatest, [abs(value) for value in values])
+
+
+def _bounded(values: Array, cause: Any) -> Any:
+    """Above zero where values are no more than their cause over what counts as zero in a singular value."""
+    return (cause / RANK + 1e-300) - _greatest(values)

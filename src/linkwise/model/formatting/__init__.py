@@ -1,0 +1,1 @@
+"""Tables of mechanisms as text and HTML."""

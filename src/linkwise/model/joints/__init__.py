@@ -1,0 +1,11 @@
+"""The kinds of joints, one file each."""
+
+from linkwise.model.joints.revolute import Revolute as Revolute  # isort: skip  (the order of kinds in messages)
+from linkwise.model.joints.prismatic import Prismatic as Prismatic  # isort: skip
+from linkwise.model.joints.screw import Screw as Screw  # isort: skip
+from linkwise.model.joints.fixed import Fixed as Fixed
+from linkwise.model.joints.floating import Floating as Floating
+from linkwise.model.joints.joint import JOINTS as JOINTS
+from linkwise.model.joints.joint import Joint as Joint
+from linkwise.model.joints.joint import joint as joint
+from linkwise.model.joints.joint import make_joint as make_joint

@@ -1,0 +1,189 @@
+"""What a kind of joint is: its coordinates, its placement J(q) and its motion subspace S(q).
+
+A kind is one file here: a frozen dataclass with the decorator `joint`, imported in the package's `__init__`. Links take it
+by the name of its kind; everything that computes goes by J and S alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, choices
+from linkwise.expr.derivative import derivative, rates
+from linkwise.expr.evaluate import substitute
+from linkwise.expr.node import Expr, symbol
+from linkwise.model.symbolic import any_nonzero, substituted
+from linkwise.model.validation import Record
+from linkwise.spatial.rotation import rotation_about, rotation_z
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.transform import inverse, transform
+
+JOINTS: dict[str, type[Joint]] = {}
+"""The kinds of joints by name, in the order in which they are declared."""
+
+DESCRIBED_BY = {"axis", "pitch"}
+"""What `Link` takes beside the name of a kind."""
+
+K = TypeVar("K", bound="type[Joint]")
+
+
+def joint(kind: K) -> K:
+    """Register a kind of joint under its name."""
+    JOINTS[kind.kind] = kind
+    return kind
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(Record, ABC):
+    """One joint between a parent and a child; a subclass is a kind.
+
+    Attributes
+    ----------
+    kind : str
+        The name of the kind.
+    letter : str
+        What tables call it.
+    nq, nv : int
+        Number of coordinates, and of velocities.
+    is_length : bool
+        Whether the coordinate is a length (m, efforts in N), not an angle (rad, N m).
+    periodic : bool
+        Whether a full turn of the coordinate leads back to the same placement.
+    dh_parameter : str or None
+        The parameter of a Denavit-Hartenberg row that the coordinate is added to, "" where there is no coordinate; None for
+        a joint that such a row cannot have.
+    """
+
+    kind: ClassVar[str]
+    letter: ClassVar[str]
+    nq: ClassVar[int] = 1
+    nv: ClassVar[int] = 1
+    is_length: ClassVar[bool] = False
+    periodic: ClassVar[bool] = False
+    dh_parameter: ClassVar[str | None] = None
+
+    @property
+    def screws(self) -> Array | None:
+        """S' (nv, 6) where S is constant: linear, then angular part of each motion, child axes; None elsewhere."""
+        return None
+
+    @abstractmethod
+    def placement(self, q: Array) -> Array:
+        """J(q) (4, 4), the child's frame in the parent's, at the coordinates (nq,)."""
+
+    def subspace(self, q: Array) -> Array:
+        """S(q) (6, nv): velocity of the child's origin and angular velocity per unit of each velocity, child axes.
+
+        By default the derivative of the placement, vee(inv(J) dJ/dq), for joints whose velocities are the rates of their
+        coordinates.
+        """
+        if self.screws is not None:
+            return np.asarray(self.screws.T)
+        x = _symbols(self.nq)
+        return substitute(self._derived_subspace(x), dict(zip(x, q, strict=True)))
+
+    def subspace_rate(self, q: Array, qd: Array) -> Array:
+        """The time derivative of S (6, nv) at the velocities qd (nv,)."""
+        if self.screws is not None:
+            return np.zeros((6, self.nv))
+        x, v = _symbols(self.nq), _symbols(self.nv)
+        columns = self._derived_subspace(x)
+        moving = dict(zip(x, self.q_dot(np.array(x), np.array(v)), strict=True))
+        rate = np.array(rates(list(columns.flat), moving), dtype=object).reshape(columns.shape)
+        return substitute(rate, dict(zip([*x, *v], [*q, *qd], strict=True)))
+
+    def q_dot(self, q: Array, qd: Array) -> Array:
+        """The rates of the coordinates (nq,) at the velocities qd (nv,)."""
+        return np.asarray(qd)
+
+    def integrate(self, q: Array, step: Array) -> Array:
+        """The coordinates (nq,) after a motion with the constant velocities ``step`` (nv,) for a unit of time."""
+        return np.asarray(q + step)
+
+    def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
+        """The velocities (..., nv) that lead from q0 to q1 (..., nq) in a unit of time."""
+        return np.asarray(q1 - q0)
+
+    # ── numbers ───────────────────────────────────────────────────────────────────────────────────
+
+    @classmethod
+    def named_by_link(cls) -> bool:
+        """Whether the kind's name, an axis and a pitch describe it, as `Link` takes them."""
+        return cls.nv <= 1 and {field.name for field in fields(cls)} <= DESCRIBED_BY
+
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """Every field that may hold symbols."""
+        return tuple(self._values().values())
+
+    def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
+        """The same joint with numbers, or other expressions, put in for symbols."""
+        return type(self)(**{name: substituted(value, numbers) for name, value in self._values().items()})
+
+    def _derived_subspace(self, x: list[Any]) -> Array:
+        placement = self.placement(np.array(x, dtype=object))
+        back = inverse(placement)
+        elements = derivative(list(placement.flat), x)
+        columns = [back @ elements[:, k].reshape(4, 4) for k in range(self.nv)]
+        return np.array([[w[0, 3], w[1, 3], w[2, 3], w[2, 1], w[0, 2], w[1, 0]] for w in columns], dtype=object).T
+
+
+@dataclass(frozen=True, eq=False)
+class OneScrew(Joint):
+    """A joint with one constant screw: a turn about a unit axis (3,) through the origin, an advance along it, or both.
+
+    Attributes
+    ----------
+    turns : bool
+        Whether it turns, by the coordinate.
+    """
+
+    turns: ClassVar[bool] = True
+    axis: FloatArray
+
+    @property
+    def advance(self) -> Any:
+        """Along the axis, m per unit of the coordinate."""
+        return 0.0
+
+    @property
+    def screws(self) -> Array:
+        """S' (1, 6)."""
+        return np.concatenate([self.axis * self.advance, self.axis * float(self.turns)])[None]
+
+    def placement(self, q: Array) -> Array:
+        """J(q) (4, 4), the exponential of the screw."""
+        (value,) = q
+        rotation = None
+        if self.turns:
+            about_z = bool(self.axis[2] == 1.0 and not self.axis[:2].any())
+            rotation = rotation_z(value) if about_z else rotation_about(self.axis, value)
+        return transform(rotation, self.axis * (self.advance * value) if any_nonzero(self.advance) else None)
+
+
+def make_joint(kind: str, axis: FloatArray, pitch: Any = 0.0) -> Joint:
+    """A joint of a named kind about or along a unit axis (3,); `pitch` (m/rad) counts for kinds that have one.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the kinds there are.
+
+    Examples
+    --------
+    >>> make_joint("prismatic", np.array([1.0, 0.0, 0.0])).placement(np.array([0.5]))[0, 3]
+    np.float64(0.5)
+    """
+    if kind not in JOINTS:
+        raise ArgumentError(f"no kind of joint {kind!r}; there is {choices(JOINTS)}")
+    values = {"axis": axis, "pitch": pitch}
+    return JOINTS[kind](**{field.name: values[field.name] for field in fields(JOINTS[kind])})
+
+
+def _symbols(count: int) -> list[Any]:
+    return [symbol(f"x{k}") for k in range(count)]

@@ -1,0 +1,86 @@
+"""Which motor drives which joint coordinate, and which link carries its rotor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from linkwise.errors import Problem, choices
+from linkwise.model.link import Link
+from linkwise.model.motor import Motor
+from linkwise.model.validation import Checker
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A motor in its place.
+
+    Attributes
+    ----------
+    motor : Motor
+        The motor.
+    joint : str
+        Name of the joint that it drives.
+    coordinate : int
+        Index of the joint coordinate that it drives, 0 to n - 1; several motors may drive one, and that of a joint that
+        follows another drives the other's.
+    carrier : int or None
+        Index of the link that carries its rotor, -1 for the base, None where only G^2 Jm is felt.
+    """
+
+    motor: Motor
+    joint: str
+    coordinate: int
+    carrier: int | None
+
+
+def given_motors(check: Checker, motors: Any) -> tuple[Motor, ...]:
+    """The motors as a tuple, or nothing after a report."""
+    result = tuple(motors) if isinstance(motors, Iterable) else None
+    if result is None or not all(isinstance(motor, Motor) for motor in result):
+        check.report("motors", motors, "a sequence of Motor")
+        return ()
+    return result
+
+
+def drives_of(
+    check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor]
+) -> tuple[Drive, ...]:
+    """The links' own motors in the order of the links, then the others in theirs."""
+    return tuple(_own(check, links, coordinates)) + tuple(_others(check, links, coordinates, motors))
+
+
+def _own(check: Checker, links: Sequence[Link], coordinates: Sequence[int]) -> Iterator[Drive]:
+    for k, link in enumerate(links):
+        if link.motor is not None:
+            carrier = _carrier(check, f"link {link.name!r}: motor", link.motor, links)
+            yield Drive(link.motor, link.coordinate_name, coordinates[k], carrier)
+
+
+def _others(check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor]) -> Iterator[Drive]:
+    places = {link.coordinate_name: coordinates[k] for k, link in enumerate(links) if link.moves}
+    moving, still = list(places), {link.coordinate_name for link in links if not link.moves}
+    for k, motor in enumerate(motors):
+        item = f"motors[{k}]"
+        carrier = _carrier(check, item, motor, links)
+        coordinate = places.get(str(motor.joint), -1)
+        if coordinate < 0:
+            why = "; a fixed link has no joint to drive" if motor.joint in still else ""
+            check.problems.append(Problem(item, "joint", motor.joint, choices(moving) + why))
+        yield Drive(motor, str(motor.joint), coordinate, carrier)
+
+
+def _carrier(check: Checker, item: str, motor: Motor, links: Sequence[Link]) -> int | None:
+    """Index of the link that carries a rotor, -1 for the base."""
+    names = [link.name for link in links]
+    carrier = motor.carrier
+    if carrier is None or carrier == "base":
+        return None if carrier is None else -1
+    if isinstance(carrier, int) and carrier < len(links):
+        return carrier
+    if carrier in names:
+        return names.index(str(carrier))
+    expected = f"{choices(['base', *names])}, or an index from 0 to {len(links) - 1}"
+    check.problems.append(Problem(item, "carrier", carrier, expected))
+    return None

@@ -1,0 +1,229 @@
+"""The checks of one number, one vector or one transform; each gathers a `Problem` instead of stopping at the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, ModelError, Problem, choices, members
+from linkwise.expr.node import Expr
+from linkwise.model.symbolic import content, expression_of, numbers_at, parameters_in, united, with_expressions
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import is_rigid
+from linkwise.spatial.validation import real
+
+TURN = 2.0 * math.pi + 1e-3
+"""The largest constant angle that is taken, rad: a turn, and what rounding to three places adds."""
+
+LARGEST = 1e50
+"""The largest magnitude of a number of a model; products of a few such numbers (G^2 Jm, m r^2) are finite still."""
+
+UNIT_SLACK = 1e-15
+"""A direction this near to a unit vector is one already, so that normalising twice changes nothing."""
+
+
+class Record:
+    """Frozen data of a model, made by keyword from its fields; equal, hashable and picklable by them."""
+
+    def _assign(self, values: Mapping[str, object]) -> None:
+        """Give the fields their values, once."""
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    def _values(self) -> dict[str, Any]:
+        """The arguments that make this object."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def _with(self, changes: Mapping[str, Any], known: Mapping[str, Any], item: str) -> dict[str, Any]:
+        """The arguments with changes, which must be among the known ones."""
+        unknown = sorted(changes.keys() - known.keys())
+        if unknown:
+            raise ArgumentError(f"{item} has no field {choices(unknown)}; it has {members(known)}")
+        return {**known, **changes}
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal objects, hashable."""
+        return tuple(map(content, self._values().values()))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and isinstance(other, Record) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self._values())
+
+
+def _rebuilt(kind: type[Record], values: dict[str, Any]) -> Record:
+    return kind(**values)
+
+
+class Checker:
+    """Gathers the problems of one item; `finish` raises them all at once."""
+
+    def __init__(self, item: str) -> None:
+        self.item = item
+        self.problems: list[Problem] = []
+
+    def report(self, field: str, value: object, expected: str) -> None:
+        """Note one problem."""
+        self.problems.append(Problem(self.item, field, value, expected))
+
+    def finish(self) -> None:
+        """Raise `ModelError` if anything was noted."""
+        if self.problems:
+            raise ModelError(self.problems)
+
+    def number(
+        self,
+        field: str,
+        value: Any,
+        *,
+        least: float | None = None,
+        most: float = LARGEST,
+        default: float = 0.0,
+        known: bool = False,
+    ) -> float:
+        """A finite float of magnitude ``most`` at most, at least ``least``; an expression as it is: its value is not known.
+
+        With ``known`` an expression is refused too. The type says float, for whoever reads a number computes with it the
+        same way.
+        """
+        match = None if known else self._expression(field, value)
+        if match is not None:
+            return match  # type: ignore[no-any-return]
+        expected = "a finite number" if least is None else f"a finite number >= {least:g}"
+        try:
+            result = real(value)
+        except TypeError:
+            result = np.empty(0)
+        if (
+            result.ndim
+            or isinstance(value, (bool, np.bool_))
+            or not np.isfinite(result)
+            or (least is not None and result < least)
+        ):
+            self.report(field, value, expected)
+            return default
+        if abs(result) > most:
+            self.report(field, value, f"{expected} of magnitude {most:g} at most")
+            return default
+        return float(result)
+
+    def angle(self, field: str, value: Any) -> float:
+        """A constant angle, rad, of a turn at most: more is mostly one in degrees. An expression is not judged."""
+        result = self.number(field, value)
+        if isinstance(result, float) and abs(result) > TURN:
+            expected = "rad, and this is more than a turn; if these are degrees, numpy.radians makes radians of them"
+            self.report(field, value, expected)
+            return 0.0
+        return result
+
+    def vector(self, field: str, value: Any, size: int = 3) -> FloatArray:
+        """A finite vector of the given size, read-only; elements may be expressions."""
+        return self.finite(field, value, (size,), f"{size} finite numbers")
+
+    def finite(self, field: str, value: Any, shape: tuple[int, ...], expected: str, *, most: float = LARGEST) -> FloatArray:
+        """A finite array of the given shape, elements of magnitude ``most`` at most: a read-only copy, or zeros.
+
+        With expressions among the elements it is an array of objects.
+        """
+        try:
+            match = with_expressions(value)
+            result = real(value).copy() if match is None else match
+        except (TypeError, ArgumentError):
+            result = np.empty(0)
+        if result.shape != shape or not all(map(_is_finite, result.flat)):
+            self.report(field, value, expected)
+            result = np.zeros(shape)
+        elif result.dtype != object and result.size and np.abs(result).max() > most:
+            self.report(field, value, f"{expected} of magnitude {most:g} at most")
+            result = np.zeros(shape)
+        return frozen(result)
+
+    def direction(self, field: str, value: Any) -> FloatArray:
+        """A unit vector (3,), read-only, along the given one; along z where that is none."""
+        known = len(self.problems)
+        given = self.finite(field, value, (3,), "3 finite numbers", most=math.inf)
+        if given.dtype == object:
+            self.report(field, value, "3 finite numbers (for a direction with symbols give before= or a DH row)")
+            return frozen(np.array([0.0, 0.0, 1.0]))
+        length = math.hypot(*given.tolist())
+        if len(self.problems) == known and not 0 < length < math.inf:
+            self.report(field, value, "a vector other than zero")
+        if len(self.problems) > known:
+            return frozen(np.array([0.0, 0.0, 1.0]))
+        return given if abs(length - 1.0) <= UNIT_SLACK else frozen(np.asarray(given / length))
+
+    def rigid(self, field: str, value: Any) -> FloatArray:
+        """A rigid transform (4, 4), read-only; None stands for the identity."""
+        if value is None:
+            return frozen(np.eye(4))
+        expected = "a rigid transform (4, 4): orthonormal right-handed rotation, last row 0 0 0 1"
+        result = self.finite(field, value, (4, 4), expected)
+        if not self.problems or self.problems[-1].field != field:
+            if not _is_rigid(result):
+                self.report(field, value, expected)
+            else:
+                return result
+        return frozen(np.eye(4))
+
+    def _expression(self, field: str, value: Any) -> Any:
+        """The expression that a value is; None for anything else."""
+        try:
+            return expression_of(value)
+        except TypeError:
+            self.report(field, value, "a number, or an expression in linkwise.symbols")
+        except ArgumentError as error:  # SymPy's, with something in it that is not computed here
+            self.report(field, value, f"a number, or a real expression: {error}")
+        return 0.0
+
+    def one_of_each_name(self, parameters: Sequence[Expr]) -> dict[Expr, Expr]:
+        """What to put in for symbols so that each name is one symbol; reports SymPy symbols that share a name."""
+        replacements, conflicts = united(parameters)
+        for name, symbols in conflicts.items():
+            from linkwise.extras import sympy_module
+
+            both = " and ".join(map(sympy_module().srepr, symbols))
+            self.report("symbols", symbols, f"one symbol called {name!r}, with the same assumptions everywhere, not {both}")
+        return replacements
+
+    def flag(self, field: str, value: Any) -> bool:
+        """True or False, nothing that merely counts as such."""
+        if not isinstance(value, (bool, np.bool_)):
+            self.report(field, value, "True or False")
+        return bool(value) if isinstance(value, (bool, np.bool_)) else False
+
+    def choice(self, field: str, value: Any, allowed: Iterable[str]) -> str:
+        """One of the allowed words."""
+        names = tuple(allowed)
+        if not isinstance(value, str) or value not in names:
+            self.report(field, value, choices(names))
+            return names[0]
+        return value
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether an element is a finite number, or an expression."""
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _is_rigid(t: Any) -> bool:
+    """Whether an array is a rigid transform; with expressions, whether it is one at three random points."""
+    if t.dtype != object:
+        return is_rigid(t)
+    symbols, rng = parameters_in([t]), np.random.default_rng(0)
+    points = rng.uniform(0.2, 1.2, (3, len(symbols)))
+    return all(is_rigid(numbers_at(t, dict(zip(symbols, point.tolist(), strict=True)))) for point in points)
+
+
+def frozen(values: FloatArray) -> FloatArray:
+    """The same array, closed to writing."""
+    values.setflags(write=False)
+    return values

@@ -1,0 +1,316 @@
+"""Curves of a motion against time: position, speed, acceleration and effort of the joints, force and moment in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from linkwise.model.formatting.table import plain
+from linkwise.plot.downsample import STRETCHES, Thinned
+from linkwise.plot.figure import colour, figure, literal, shortened, style
+from linkwise.spatial.scalar import FloatArray
+
+UNITS = {
+    "position": ("rad", "m"),
+    "speed": ("rad/s", "m/s"),
+    "acceleration": ("rad/s²", "m/s²"),
+    "effort": ("N m", "N"),
+}
+"""Units of what a turning and of what a sliding joint shows."""
+
+BASE_UNITS = {
+    "position": ("base position", "m", "base orientation", "quaternion"),
+    "speed": ("base speed", "m/s", "base angular speed", "rad/s"),
+    "acceleration": ("base acceleration", "m/s²", "base angular\nacceleration", "rad/s²"),
+    "effort": ("force on base", "N", "moment on base", "N m"),
+}
+"""Title and unit of the two panels that a floating base adds to each quantity."""
+
+BASE_TITLES = frozenset(title for linear, _, angular, _ in BASE_UNITS.values() for title in (linear, angular))
+EFFORTS = frozenset(("effort", BASE_UNITS["effort"][0], BASE_UNITS["effort"][2]))
+"""Titles of the panels that are left out where they are zero."""
+
+TURN = "quaternion"
+"""Unit of the panels of an orientation, in which the curves are no x, y and z."""
+
+BASE_LABELS = ("base x", "base y", "base z", "base w")
+"""What the legend calls the curves of a floating base."""
+
+QUATERNION = ("qw", "qx", "qy", "qz")
+"""What the curves of an orientation are called, in the order of their columns."""
+
+MARKED = 40
+"""Up to this many instants, each is marked."""
+
+CROWDED = 2000
+"""Beyond this many points the lines are thin."""
+
+
+NOTHING = 1e-12
+"""Below this all of a panel is rounding, in SI units: force and moment on a base that nothing holds."""
+
+NEAR, STRIPE = 0.004, 5.0
+"""Curves coincide within this share of the panel's range; they are then drawn in stripes this long, in line widths."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Some curves over one time axis, drawn in one panel.
+
+    Attributes
+    ----------
+    title : str
+        What they show: ``"position"``, ``"force"``.
+    unit : str
+        Written on the vertical axis.
+    t : ndarray (k,)
+        Time, s.
+    values : ndarray (k, m)
+        A column a curve.
+    labels : sequence of int
+        Place in the legend of each curve.
+    """
+
+    title: str
+    unit: str
+    t: FloatArray
+    values: FloatArray
+    labels: Sequence[int]
+
+    def thinned(self) -> Self:
+        """The same curves with so few points that they can be drawn: peaks survive."""
+        if self.t.size <= 2 * STRETCHES:
+            return self
+        kept = Thinned(self.values.shape[1])
+        kept.add(self.t, np.ascontiguousarray(self.values))
+        return type(self)(self.title, self.unit, *kept.points(), self.labels)
+
+
+def joint_panels(title: str, t: FloatArray, values: FloatArray, slides: Sequence[bool]) -> list[Curves]:
+    """Make panels of one quantity of the joints (k, n), one for those that turn and one for those that slide."""
+    chosen = [[k for k, slide in enumerate(slides) if slide == sliding] for sliding in (False, True)]
+    panels = zip(UNITS[title], chosen, strict=True)
+    return [Curves(title, unit, t, values[:, columns], columns) for unit, columns in panels if columns]
+
+
+def base_panels(title: str, t: FloatArray, values: FloatArray, first: int) -> list[Curves]:
+    """Make the two panels of one quantity of a floating base, linear and angular.
+
+    ``values`` are (k, 6), or (k, 7) with the quaternion of its orientation; `BASE_LABELS` begin at the place ``first`` of
+    the legend.
+    """
+    linear, linear_unit, angular, angular_unit = BASE_UNITS[title]
+    x, y, z, w = range(first, first + 4)
+    turned = [w, x, y, z] if values.shape[1] == 7 else [x, y, z]
+    return [
+        Curves(linear, linear_unit, t, values[:, :3], [x, y, z]),
+        Curves(angular, angular_unit, t, values[:, 3:], turned),
+    ]
+
+
+def plot(rows: Sequence[Sequence[Curves]], names: Sequence[str], title: str) -> Any:
+    """Draw rows of panels over one time axis, with a legend beside them; places that the last row lacks stay white.
+
+    Those of an orientation have a legend of their own inside their first panel. Where a base floats, so have all that
+    never stand in one panel with those of the legend, and efforts that are zero throughout are left out.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of Curves
+        From top to bottom, each of the same length but for the last, which may be shorter.
+    names : sequence of str
+        The legend; `Curves.labels` are places in it.
+    title : str
+        Stands above.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    rows = _something(rows)
+    across = max(map(len, rows))
+    picture = figure(4.0 + 6.0 * across, 1.0 + max(2.0 * len(rows), 0.2 * len(names) + 0.6))
+    grid = picture.subplots(len(rows), across, sharex=True, squeeze=False)
+    for axis in grid.ravel()[sum(map(len, rows)) :]:
+        axis.set_axis_off()
+    placed = list(zip(grid.ravel(), [panel.thinned() for row in rows for panel in row], strict=False))
+    empty = [axis for axis, panel in placed if _floats(rows) and _is_nothing(panel)]
+    drawn = [(axis, panel, _panel(axis, panel)) for axis, panel in placed if axis not in empty]
+    for axis, panel in placed:
+        if axis in empty:
+            _left_out(axis, panel)
+    for column in grid.T:
+        last = [axis for axis in column if axis in [place[0] for place in drawn]][-1:]
+        for axis in last or column[-1:]:
+            axis.set_xlabel("time [s]")
+            axis.tick_params(labelbottom=True)
+    picture.align_ylabels(grid)
+    literal(picture.suptitle(" ", fontsize=11), plain(title))
+    _legends(picture, drawn, names)
+    return picture
+
+
+def trajectory(motion: Any, title: str = "") -> Any:
+    """Draw the curves of a motion against time: position, speed, acceleration, and effort and energy where recorded.
+
+    Parameters
+    ----------
+    motion : Trajectory or CartesianTrajectory
+        Of joints, or of a frame.
+    title : str
+        Stands above.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ArgumentError
+        For a batch: draw one `member`.
+    MissingExtraError
+        Where matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> len(trajectory(lw.trajectory.quintic([0.0], [1.0], 2.0)).axes)
+    3
+    """
+    return motion.plot(title)
+
+
+def _something(rows: Sequence[Sequence[Curves]]) -> Sequence[Sequence[Curves]]:
+    """Leave out the rows that show no efforts but zero on a mechanism whose base floats, unless there is nothing else."""
+    if not _floats(rows):
+        return rows
+    return [row for row in rows if not all(map(_is_nothing, row))] or rows[:1]
+
+
+def _floats(rows: Sequence[Sequence[Curves]]) -> bool:
+    return any(panel.title in BASE_TITLES for row in rows for panel in row)
+
+
+def _is_nothing(panel: Curves) -> bool:
+    finite = np.abs(panel.values[np.isfinite(panel.values)]) if panel.title in EFFORTS else np.empty(0)
+    return bool(finite.size) and float(finite.max()) < NOTHING
+
+
+def _left_out(axis: Any, panel: Curves) -> None:
+    """Leave the place of a panel white but for a word why."""
+    axis.set_axis_off()
+    axis.text(0.5, 0.5, f"{' '.join(panel.title.split())}: zero", transform=axis.transAxes, color="0.5", ha="center")
+
+
+def _legends(picture: Any, drawn: Sequence[tuple[Any, Curves, dict[int, Any]]], names: Sequence[str]) -> None:
+    turns = [(axis, panel, lines) for axis, panel, lines in drawn if panel.unit == TURN]
+    others = [place for place in drawn if place[1].unit != TURN]
+    lines = {k: line for *_, shown in others for k, line in shown.items()}
+    together = [panel.labels for _, panel, _ in others]
+    apart = any(panel.title in BASE_TITLES for _, panel, _ in drawn)
+    for place, group in enumerate(label_groups(together if apart else [list(lines)])):
+        if place == 0:
+            _legend_beside(picture, {k: lines[k] for k in group}, names)
+        else:
+            axis = max(others, key=lambda other: len(group.intersection(other[1].labels)))[0]
+            _legend_inside(axis, [lines[k] for k in sorted(group)], [names[k] for k in sorted(group)])
+    for axis, panel, shown in turns[:1]:
+        _legend_inside(axis, [shown[k] for k in panel.labels], QUATERNION)
+
+
+def label_groups(shown: Sequence[Sequence[int]]) -> list[set[int]]:
+    """Gather the labels that occur together in some panel, those of the first place in the legend first.
+
+    Examples
+    --------
+    >>> label_groups([[2, 3], [0, 1], [3, 4], [1]])
+    [{0, 1}, {2, 3, 4}]
+    """
+    groups: list[set[int]] = []
+    for labels in filter(None, map(set, shown)):
+        apart = [group for group in groups if not group & labels]
+        groups = [*apart, labels.union(*(group for group in groups if group & labels))]
+    return sorted(groups, key=min)
+
+
+def _legend_beside(picture: Any, lines: Mapping[int, Any], names: Sequence[str]) -> None:
+    """Write a legend of lines, each with its place among the names, beside all panels."""
+    shown = sorted(lines)
+    look = {"loc": "outside right upper", "frameon": False, "fontsize": 9, "handlelength": 2.4}
+    _named(picture.legend([lines[k] for k in shown], [" "] * len(shown), **look), [names[k] for k in shown])
+
+
+def _legend_inside(axis: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
+    """Write a small legend into a panel, where the curves leave room."""
+    look = {"fontsize": 7, "handlelength": 1.6, "columnspacing": 0.9, "borderpad": 0.3, "framealpha": 0.85}
+    columns = len(names) if len(names) <= 4 else 2
+    _named(axis.legend(handles, [" "] * len(names), loc="best", ncols=columns, **look), names)
+
+
+def _named(legend: Any, names: Sequence[str]) -> None:
+    for words, name in zip(legend.get_texts(), names, strict=True):
+        literal(words, shortened(plain(name)))
+
+
+def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
+    marker = "." if len(panel.t) <= MARKED else ""
+    crowded = len(panel.t) > CROWDED
+    look = {"linewidth": 0.7, "alpha": 0.75} if crowded else {"linewidth": 1.3}
+    widest = np.argsort(-np.ptp(panel.values, axis=0), kind="stable")  # drawn first, so that the others show on top
+    drawn = {}
+    striped = _stripes(panel.values, widest.tolist())
+    for column in widest.tolist():
+        k = panel.labels[column]
+        dashes = striped.get(column, style(k))
+        axis.plot(panel.t, panel.values[:, column], color=colour(k), linestyle=dashes, marker=marker, **look)
+        drawn[k] = _key(k, marker, look)
+    axis.set_ylabel(f"{panel.title}\n[{panel.unit}]")
+    axis.grid(visible=True, color="0.9", linewidth=0.7)
+    axis.axhline(0.0, color="0.7", linewidth=0.7, zorder=0)
+    axis.margins(x=0.01)
+    _no_exaggeration(axis, panel.values)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    return drawn
+
+
+def _key(k: int, marker: str, look: dict[str, Any]) -> Any:
+    """Make the line of the legend: as the curve is where no other hides it."""
+    from matplotlib.lines import Line2D
+
+    look = {**look, "linestyle": style(k), "marker": marker}
+    return Line2D([], [], color=colour(k), **look)
+
+
+def _stripes(values: FloatArray, order: Sequence[int]) -> dict[int, Any]:
+    """Find curves that coincide, and give each but the lowest dashes, so that they show in turn along the line."""
+    finite = values[np.isfinite(values)]
+    near = NEAR * float(np.ptp(finite)) if finite.size else 0.0
+    groups: list[list[int]] = []
+    for column in order:
+        for group in groups:
+            if np.allclose(values[:, column], values[:, group[0]], rtol=0.0, atol=near, equal_nan=True):
+                group.append(column)
+                break
+        else:
+            groups.append([column])
+    return {
+        column: (-STRIPE * place, (STRIPE, STRIPE * (len(group) - 1)))
+        for group in groups
+        for place, column in enumerate(group)
+        if place
+    }
+
+
+def _no_exaggeration(axis: Any, values: FloatArray) -> None:
+    """Draw as constant what is constant but for rounding, and as zero what is nothing else."""
+    finite = values[np.isfinite(values)]
+    if finite.size and np.abs(finite).max() < NOTHING:
+        axis.set_ylim(-1.0, 1.0)
+    elif finite.size and np.ptp(finite) <= 1e-9 * np.abs(finite).max():
+        middle = float(finite.mean())
+        room = 0.5 * abs(middle) or 1.0
+        axis.set_ylim(middle - room, middle + room)

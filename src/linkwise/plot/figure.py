@@ -1,0 +1,56 @@
+"""Matplotlib figures without pyplot, their colours and line styles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkwise.errors import MissingExtraError, install_hint
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f6b6d")
+"""Distinct for every kind of colour vision; M. Okabe and K. Ito, *Color Universal Design* (2008), and two more."""
+
+MAP_COLOURS = "viridis"
+"""Matplotlib's name of the colours of maps: they rise evenly in lightness, distinct for every kind of colour vision."""
+
+STYLES = ("-", "--", ":", "-.")
+
+DPI = 120
+
+
+def figure(width: float, height: float) -> Any:
+    """Make an empty figure, width and height in inches, known to no global state; a notebook shows it by itself.
+
+    Raises
+    ------
+    MissingExtraError
+        Where matplotlib is not installed.
+    """
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}") from error
+    from linkwise.plot.notebook_figure import ShownFigure
+
+    return ShownFigure(figsize=(width, height), dpi=DPI, layout="constrained")
+
+
+def colour(k: int) -> str:
+    """Return the colour of the k-th curve or link."""
+    return COLOURS[k % len(COLOURS)]
+
+
+def style(k: int) -> str:
+    """Return the line style of the k-th curve: changes each time the colours have been used up."""
+    return STYLES[k // len(COLOURS) % len(STYLES)]
+
+
+def literal(text: Any, words: str) -> None:
+    """Set the words of a matplotlib text exactly as they are: a dollar sign in a name is no formula."""
+    text.set_parse_math(False)
+    text.set_text(words)
+
+
+def shortened(name: str, longest: int = 24) -> str:
+    """Leave out the middle of a name that is too long for a legend."""
+    half = (longest - 1) // 2
+    return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"

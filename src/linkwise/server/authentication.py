@@ -1,0 +1,206 @@
+"""Who may do what: a file with a line for each user, the password only as a salted hash (scrypt, RFC 7914)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import stat
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
+from linkwise.files.text import open_file
+
+ROLES = ("operator", "viewer")
+"""Who may write inputs and read, and who may only read."""
+
+COST = (1 << 14, 8, 1)
+"""Of scrypt: N, r, p. Some 40 ms and 16 MB for each password that is tried."""
+
+LARGEST_FILE = 1 << 20
+"""So much of a file of users is read, characters."""
+
+LEAST_LENGTH = 8
+MOST_FAILURES, WINDOW = 10, 10.0
+"""After so many wrong passwords from an address within so many seconds, none from there is tried for the rest of them."""
+
+MOST_OF_ALL = 50
+"""The same for all addresses together, so that trying passwords never takes the server more than a part of its time."""
+
+HEADER = "# users of linkwise serve: name role scrypt N r p salt hash\n"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+_LONGEST = 1024
+
+
+@dataclass(frozen=True)
+class User:
+    """A user: the name, what they may do, and what their password is checked against."""
+
+    name: str
+    role: str
+    cost: tuple[int, int, int]
+    salt: str
+    hash: str
+
+    def line(self) -> str:
+        """The user's line in a file."""
+        return " ".join([self.name, self.role, "scrypt", *map(str, self.cost), self.salt, self.hash])
+
+
+def new_user(name: str, password: str, role: str = "operator") -> User:
+    """A user with a password.
+
+    Raises
+    ------
+    ArgumentError
+        Where the name or the role cannot be, or the password is shorter than eight characters.
+
+    Examples
+    --------
+    >>> new_user("anna", "correct horse").role
+    'operator'
+    """
+    if not _NAME.fullmatch(name):
+        raise ArgumentError(
+            f"the user's name is {shown(name)}; expected up to 64 letters, digits and . _ @ -, a letter or digit first"
+        )
+    if role not in ROLES:
+        raise ArgumentError(f"user {name!r}: the role is {shown(role)}; expected {choices(ROLES)}")
+    if not LEAST_LENGTH <= len(password) <= _LONGEST:
+        raise ArgumentError(
+            f"user {name!r}: the password has {len(password)} characters; expected {LEAST_LENGTH} to {_LONGEST}"
+        )
+    salt = os.urandom(16)
+    return User(name, role, COST, salt.hex(), _hash(password, salt, COST).hex())
+
+
+def read_users(path: str | Path) -> tuple[User, ...]:
+    """The users of a file, which nobody but its owner may read or write.
+
+    Raises
+    ------
+    FileError
+        Where it cannot be read, others may read it, or a line is wrong.
+    """
+    path = Path(path)
+    with open_file(path) as file:
+        try:
+            status = os.fstat(file.fileno())
+            lines = file.read(LARGEST_FILE).decode().splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            message = getattr(error, "strerror", None) or error
+            raise FileError(path, [FileProblem(0, f"cannot be read: {message}")]) from error
+    mode = stat.S_IMODE(status.st_mode)
+    if os.name == "posix" and mode & 0o077:
+        message = f"it is open to others (mode {mode:o}); expected 600: chmod 600 {path}"
+        raise FileError(path, [FileProblem(0, message)])
+    if os.name == "posix" and status.st_uid not in (0, os.geteuid()):
+        raise FileError(path, [FileProblem(0, f"it belongs to another user (number {status.st_uid}), who could change it")])
+    users, problems = {}, []
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            user = _user(line.split())
+            if user is None:
+                problems.append(FileProblem(number, "is no user; expected: name role scrypt N r p salt hash"))
+            elif user.name in users:
+                problems.append(FileProblem(number, f"user {user.name!r} stands there twice"))
+            else:
+                users[user.name] = user
+    if problems:
+        raise FileError(path, problems)
+    return tuple(users.values())
+
+
+def add_user(path: str | Path, user: User) -> None:
+    """Put a user into a file, in place of one with the same name; the file is made where there is none, with mode 600.
+
+    Raises
+    ------
+    FileError
+        Where it cannot be read or written.
+    """
+    path = Path(path).resolve()  # (a link stays a link)
+    users = {known.name: known for known in read_users(path)} if path.exists() else {}
+    users[user.name] = user
+    text = HEADER + "".join(known.line() + "\n" for known in users.values())
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}.")  # (mode 600)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(path, [FileProblem(0, f"cannot be written: {error.strerror or error}")]) from error
+
+
+@dataclass
+class Doorkeeper:
+    """Checks passwords. Each wrong one costs the same time, whether there is such a user or not, and too many cost none.
+
+    Parameters
+    ----------
+    users : iterable of User
+        All that there are.
+    clock : callable
+        The time, s.
+    """
+
+    users: Iterable[User]
+    clock: Callable[[], float] = time.monotonic
+    _known: Mapping[str, User] = field(init=False)
+    _failures: dict[str, deque[float]] = field(init=False, default_factory=dict)
+    _all: deque[float] = field(init=False, default_factory=lambda: deque(maxlen=MOST_OF_ALL))
+    _nobody: User = field(init=False, default_factory=lambda: User("", "viewer", COST, "00" * 16, ""))
+
+    def __post_init__(self) -> None:
+        self._known = {user.name: user for user in self.users}
+
+    def admit(self, name: str, password: str, where: str = "") -> User | None:
+        """The user of a name and password, or None; `where` is the address that the attempt comes from."""
+        if self._too_many(self._all) or self._too_many(self._failures.get(where, ())):
+            return None
+        user = self._known.get(name, self._nobody)
+        digest = _hash(password[:_LONGEST], bytes.fromhex(user.salt), user.cost).hex()
+        if user is not self._nobody and len(password) <= _LONGEST and hmac.compare_digest(digest, user.hash):
+            return user
+        self._note(where)
+        return None
+
+    def _too_many(self, failures: Collection[float]) -> bool:
+        most = MOST_OF_ALL if failures is self._all else MOST_FAILURES
+        return len(failures) == most and self.clock() - next(iter(failures)) < WINDOW
+
+    def _note(self, where: str) -> None:
+        """Note a failure; addresses without one for long are forgotten."""
+        now = self.clock()
+        for known in [known for known, failures in self._failures.items() if now - failures[-1] >= WINDOW]:
+            del self._failures[known]
+        self._failures.setdefault(where, deque(maxlen=MOST_FAILURES)).append(now)
+        self._all.append(now)
+
+
+def _hash(password: str, salt: bytes, cost: tuple[int, int, int]) -> bytes:
+    n, r, p = cost
+    return hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, n=n, r=r, p=p, maxmem=1 << 28, dklen=32)
+
+
+def _user(words: list[str]) -> User | None:
+    if len(words) != 8 or words[2] != "scrypt" or words[1] not in ROLES or not _NAME.fullmatch(words[0]):
+        return None
+    try:
+        n, r, p = (int(word) for word in words[3:6])
+        salt, digest = bytes.fromhex(words[6]), bytes.fromhex(words[7])
+    except ValueError:
+        return None
+    usable = 1 < n <= 1 << 17 and not n & (n - 1) and 1 <= r <= 8 and 1 <= p <= 4 and len(salt) >= 8 and len(digest) == 32
+    return User(words[0], words[1], (n, r, p), salt.hex(), digest.hex()) if usable else None

@@ -1,0 +1,115 @@
+"""The server's log: who connects and logs in, who is refused, what goes wrong. Never a password; few lines of each kind."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+LOG = logging.getLogger("linkwise.server")
+"""Where it goes; `linkwise serve` writes it to standard error, other programs say where by the means of `logging`."""
+LOG.addHandler(logging.NullHandler())
+
+Write: TypeAlias = Callable[[int, str], object]
+"""Takes the level of `logging` and the text of a line."""
+
+LINES, WINDOW = 20, 60.0
+"""The most lines of one kind within so many seconds: whoever connects again and again does not fill a disk."""
+
+WAITING = 200
+"""The most lines that wait to be written."""
+
+
+@dataclass
+class _Kind:
+    """What there was of one kind since a time."""
+
+    since: float
+    lines: int = 0
+    level: int = logging.INFO
+
+
+class LimitedLog:
+    """Passes on a bounded number of lines of each kind; of what is beyond it, how much it was.
+
+    Parameters
+    ----------
+    write : callable
+        Where lines go.
+    clock : callable
+        The time, s.
+
+    Examples
+    --------
+    >>> log = LimitedLog(lambda level, text: print(text), clock=lambda: 0.0)
+    >>> log("connection", "connection from 10.0.0.7:50000")
+    connection from 10.0.0.7:50000
+    """
+
+    def __init__(self, write: Write, clock: Callable[[], float] = time.monotonic) -> None:
+        self._write, self._clock = write, clock
+        self._kinds: dict[str, _Kind] = {}
+
+    def __call__(self, kind: str, text: str, level: int = logging.INFO) -> None:
+        """Log a line of a kind, unless there were many of that kind lately."""
+        self.flush()
+        of_kind = self._kinds.setdefault(kind, _Kind(self._clock()))
+        of_kind.lines += 1
+        of_kind.level = max(of_kind.level, level)
+        if of_kind.lines <= LINES:
+            self._write(level, text)
+
+    def flush(self) -> None:
+        """Log how many lines were left out, of each kind whose time is over."""
+        now = self._clock()
+        for name, kind in [*self._kinds.items()]:
+            if now - kind.since >= WINDOW:
+                del self._kinds[name]
+                if kind.lines > LINES:
+                    self._write(kind.level, f"{kind.lines - LINES:,} more of this kind ({name}) within {WINDOW:g} s")
+
+
+class Relay:
+    """Hands lines to a function in a thread of its own; where that cannot keep up, lines are lost and nobody waits.
+
+    Parameters
+    ----------
+    write : callable
+        Where lines go.
+    """
+
+    def __init__(self, write: Write) -> None:
+        self._lines: queue.Queue[tuple[int, str]] = queue.Queue(WAITING)
+        self._write = write
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def __call__(self, level: int, text: str) -> None:
+        """Log a line."""
+        with contextlib.suppress(queue.Full):
+            self._lines.put_nowait((level, text))
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._write(*self._lines.get())
+            except OSError:  # (nobody listens any more)
+                return
+
+
+def peer_name(peer: object) -> str:
+    """The address of a peer, as it stands in the log.
+
+    Examples
+    --------
+    >>> peer_name(("10.0.0.7", 50000)), peer_name(("fe80::1", 50000, 0, 2)), peer_name(None)
+    ('10.0.0.7:50000', '[fe80::1]:50000', 'an unknown address')
+    """
+    if not isinstance(peer, tuple) or len(peer) < 2:
+        return "an unknown address"
+    host, port = str(peer[0]), peer[1]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,132 @@
+"""The server's certificate: the one that lies in a folder, or a self-signed one put there."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import ipaddress
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from linkwise.errors import FileError, FileProblem
+from linkwise.files.text import read_bytes
+
+if TYPE_CHECKING:
+    from cryptography import x509
+
+KEY = "key.pem"
+CERTIFICATES = ("certificate.der", "certificate.pem")
+DAYS = 5 * 365
+"""How long a certificate made here is good for."""
+
+
+def application_uri() -> str:
+    """The name under which the server's application goes, which its certificate has to bear."""
+    return f"urn:{socket.gethostname()}:linkwise"
+
+
+def found_or_made(folder: Path, host: str) -> tuple[str, str, str]:
+    """The files of certificate and key of a folder, and the certificate's SHA-256; made where neither is there.
+
+    Raises
+    ------
+    FileError
+        Where only one of them is there, one cannot be read or written, or others may read the key.
+    """
+    key = folder / KEY
+    certificate = next((folder / name for name in CERTIFICATES if (folder / name).exists()), folder / CERTIFICATES[0])
+    try:
+        if key.exists() != certificate.exists():
+            there, lacking = (key, certificate) if key.exists() else (certificate, key)
+            raise FileError(folder, [FileProblem(0, f"has {there.name}, but no {lacking.name}; expected both or none")])
+        if not key.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _make(certificate, key, host)
+        if os.name == "posix" and key.stat().st_mode & 0o077:
+            mode = key.stat().st_mode & 0o777
+            raise FileError(key, [FileProblem(0, f"is open to others (mode {mode:o}); expected 600: chmod 600 {key}")])
+        digest = fingerprint(certificate)
+        _see_fit(certificate, key)
+        return str(certificate), str(key), digest
+    except OSError as error:
+        raise FileError(folder, [FileProblem(0, f"cannot be used: {error.strerror or error}")]) from error
+
+
+def fingerprint(path: Path) -> str:
+    """SHA-256 of a certificate, as clients show it.
+
+    Raises
+    ------
+    FileError
+        Where it is no certificate.
+    """
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    digest = hashlib.sha256(_read(path).public_bytes(Encoding.DER)).hexdigest()
+    return ":".join(digest[k : k + 2] for k in range(0, len(digest), 2)).upper()
+
+
+def _read(path: Path) -> x509.Certificate:
+    from cryptography import x509
+
+    read = x509.load_pem_x509_certificate if path.suffix == ".pem" else x509.load_der_x509_certificate
+    try:
+        return read(read_bytes(path))
+    except FileError:
+        raise
+    except ValueError as error:
+        raise FileError(path, [FileProblem(0, f"is no certificate: {error}")]) from error
+
+
+def _see_fit(certificate: Path, key: Path) -> None:
+    """See that the key is that of the certificate, which is still good: else every client fails, and none says why."""
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    loaded = _read(certificate)
+    try:
+        private = load_pem_private_key(read_bytes(key), None)
+    except (ValueError, TypeError) as error:
+        raise FileError(key, [FileProblem(0, f"is no key without a password: {error}")]) from error
+    if private.public_key() != loaded.public_key():
+        raise FileError(key, [FileProblem(0, f"is not the key of {certificate.name}")])
+    if loaded.not_valid_after_utc < datetime.datetime.now(datetime.UTC):
+        said = f"was good until {loaded.not_valid_after_utc:%Y-%m-%d}; remove it and {key.name} to have new ones made"
+        raise FileError(certificate, [FileProblem(0, said)])
+
+
+def _make(certificate: Path, key: Path, host: str) -> None:
+    from asyncua.crypto import cert_gen
+    from cryptography.hazmat.primitives.serialization import Encoding
+    from cryptography.x509.oid import ExtendedKeyUsageOID
+
+    private = cert_gen.generate_private_key()
+    signed = cert_gen.generate_self_signed_app_certificate(
+        private,
+        f"linkwise at {socket.gethostname()}",
+        {"organizationName": "linkwise"},
+        _names(host),
+        [ExtendedKeyUsageOID.SERVER_AUTH],
+        DAYS,
+    )
+    handle = os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(cert_gen.dump_private_key_as_pem(private))
+    try:
+        certificate.write_bytes(signed.public_bytes(Encoding.DER))
+    except OSError:
+        key.unlink()
+        raise
+
+
+def _names(host: str) -> list[x509.GeneralName]:
+    from cryptography import x509
+
+    names: list[x509.GeneralName] = [x509.UniformResourceIdentifier(application_uri()), x509.DNSName(socket.gethostname())]
+    with contextlib.suppress(ValueError):
+        address = ipaddress.ip_address(host)
+        if not address.is_unspecified:
+            names.append(x509.IPAddress(address))
+    return names

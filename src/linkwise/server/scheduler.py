@@ -1,0 +1,257 @@
+"""Cycles at a fixed rate: each begins at a deadline that was set when the run began, whatever the ones before it took."""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from types import FrameType
+from typing import Any, Protocol
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.server.timing import Counts, Histogram, Timing
+
+LATE = 10
+"""A cycle is late when it begins more than this part of a period after its deadline: a tenth."""
+
+SPIN = 1e-4
+"""How long before a deadline sleeping ends and the clock is watched, s: a sleep may last some 50 us longer than asked."""
+
+LONGEST_SLEEP = 100_000_000
+"""So often, ns, a long wait looks whether it is to end."""
+
+now = time.monotonic_ns
+
+
+class Cyclic(Protocol):
+    """What can be run: anything with a step."""
+
+    def step(self, dt: float, /) -> Any:
+        """Do one cycle."""
+
+
+def run(
+    chain: Cyclic,
+    period: float,
+    *,
+    cycles: int | None = None,
+    before: Callable[[], object] | None = None,
+    after: Callable[[], object] | None = None,
+    stop: Callable[[], bool] | None = None,
+    spin: float = SPIN,
+    priority: int | None = None,
+    counts: Counts | None = None,
+) -> Timing:
+    """Step a chain at a fixed rate until it is enough.
+
+    Deadlines stand fixed from the start. A cycle that lasts beyond the next deadline, or several, makes those be left out:
+    the cycle after it begins at the first deadline still to come. The garbage collector is off meanwhile, and everything
+    that is there is set aside from it; both are as before afterwards. In the main thread SIGINT and SIGTERM end the run
+    after the cycle at hand, and so does SIGHUP, which comes when a terminal is closed, unless it is ignored (nohup); a
+    second SIGINT interrupts it.
+
+    Parameters
+    ----------
+    chain : Cyclic
+        What has ``step(dt)``. It is always given the period, also after deadlines were left out.
+    period : float
+        From deadline to deadline, s.
+    cycles : int, optional
+        How many; without end if left out.
+    before, after : callable, optional
+        Called in every cycle just before and just after the step.
+    stop : callable, optional
+        Asked before every cycle; True ends the run.
+    spin : float
+        How long before each deadline to stop sleeping and watch the clock, s. 0 leaves the processor to others and begins
+        cycles some 50 us later.
+    priority : int, optional
+        Real-time priority of this thread meanwhile, 1 to 99 (SCHED_FIFO of POSIX): everything of a lower one has to wait for
+        the cycle. It takes the right to, such as a limit ``rtprio``.
+    counts : Counts, optional
+        Kept up to date, for another thread to show.
+
+    Returns
+    -------
+    Timing
+        What it was.
+
+    Raises
+    ------
+    ArgumentError
+        Where the period, the number of cycles, the spin or the priority cannot be. What the step raises ends the run and is
+        passed on.
+
+    Examples
+    --------
+    >>> class Still:
+    ...     def step(self, dt):
+    ...         pass
+    >>> run(Still(), 1e-3, cycles=5).cycles
+    5
+    """
+    _check(period, cycles, spin)
+    with _prior(priority), _undisturbed(), _signals() as heard:
+        ended = _Ended(heard, stop, cycles)
+        work = (before or _nothing, chain.step, after or _nothing)
+        return _Run(period, ended, work, round(spin * 1e9), counts or Counts()).all()
+
+
+class _Run:
+    """One run: the counts and the loop."""
+
+    def __init__(
+        self,
+        period: float,
+        ended: _Ended,
+        work: tuple[Callable[[], object], Callable[[float], object], Callable[[], object]],
+        spin: int,
+        counts: Counts,
+    ) -> None:
+        self._period, self._ended, self._work = period, ended, work
+        self._spin, self._counts = spin, counts
+        self._lateness, self._steps = Histogram(), Histogram()
+
+    def all(self) -> Timing:
+        """Run until it ends."""
+        before, step, after = self._work
+        period, ended, counts = self._period, self._ended, self._counts
+        # (as a fraction, so that 1/3000 s does not drift)
+        nanoseconds, per = (Fraction(period).limit_denominator(10**9) * 10**9).as_integer_ratio()
+        allowed = nanoseconds // (LATE * per)
+        origin, tick = now(), 0
+        while not ended(counts.cycles):
+            deadline = origin + tick * nanoseconds // per
+            if not self._wait(deadline):
+                continue
+            begun = now()
+            before()
+            at = now()
+            step(period)
+            self._steps.add(now() - at)
+            after()
+            self._lateness.add(begun - deadline)
+            counts.cycles += 1
+            counts.late += begun - deadline > allowed
+            tick += 1
+            behind = now() - origin - tick * nanoseconds // per
+            if behind > 0:
+                missed = behind * per // nanoseconds + 1
+                counts.overruns += missed
+                tick += missed
+        lateness, steps = self._lateness.spread(), self._steps.spread()
+        return Timing(period, counts.cycles, counts.late, counts.overruns, lateness, steps, ended.why)
+
+    def _wait(self, deadline: int) -> bool:
+        """Wait for a deadline; whether it came, or something else ended the wait."""
+        left = deadline - now()
+        while left > self._spin:
+            time.sleep(min(left - self._spin, LONGEST_SLEEP) * 1e-9)
+            left = deadline - now()
+            if left > self._spin and self._ended.asked():
+                return False
+        while now() < deadline:
+            pass
+        return not self._ended.heard
+
+
+class _Ended:
+    """Whether a run is to end, and why."""
+
+    def __init__(self, heard: list[str], stop: Callable[[], bool] | None, cycles: int | None) -> None:
+        self.heard, self._stop, self._cycles = heard, stop, cycles
+        self._stopped = False
+
+    def __call__(self, done: int) -> bool:
+        return done == self._cycles or self.asked()
+
+    def asked(self) -> bool:
+        """Whether somebody asked for the end."""
+        if not self._stopped and self._stop is not None:
+            self._stopped = bool(self._stop())
+        return self._stopped or bool(self.heard)
+
+    @property
+    def why(self) -> str:
+        return self.heard[0] if self.heard else "stop" if self._stopped else "cycles"
+
+
+@contextmanager
+def _prior(priority: int | None) -> Iterator[None]:
+    """Before all that has no such priority."""
+    if priority is None:
+        yield
+        return
+    if isinstance(priority, bool) or not isinstance(priority, int) or not 1 <= priority <= 99:
+        raise ArgumentError(f"the priority is {shown(priority)}; expected a whole number from 1 to 99, or None")
+    if sys.platform != "linux":
+        raise ArgumentError(f"there is no real-time priority on {sys.platform}; leave it out")
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+    except PermissionError as error:
+        raise ArgumentError(f"the priority {priority} is not allowed to this user (see rtprio in limits.conf)") from error
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, *before)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Without the garbage collector."""
+    was_on, was_frozen = gc.isenabled(), gc.get_freeze_count()
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+        if not was_frozen:
+            gc.unfreeze()
+
+
+@contextmanager
+def _signals() -> Iterator[list[str]]:
+    """The signals that came, instead of what they would do; only the main thread may ask for that."""
+    heard: list[str] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if heard and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        heard.append(signal.Signals(number).name)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+    heeded = [signal.SIGINT, signal.SIGTERM]
+    if os.name == "posix" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        heeded.append(signal.SIGHUP)
+    before = {number: signal.signal(number, note) for number in heeded}
+    try:
+        yield heard
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _check(period: float, cycles: int | None, spin: float) -> None:
+    if not isinstance(period, (int, float)) or not 1e-6 <= period <= 3600:
+        raise ArgumentError(f"the period is {shown(period)}; expected seconds from 1e-06 to 3600")
+    if cycles is not None and (not isinstance(cycles, int) or isinstance(cycles, bool) or cycles < 0):
+        raise ArgumentError(f"the number of cycles is {shown(cycles)}; expected a whole number from 0, or None")
+    if not isinstance(spin, (int, float)) or not math.isfinite(spin) or spin < 0:
+        raise ArgumentError(f"the spin is {shown(spin)}; expected seconds from 0")

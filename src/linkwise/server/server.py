@@ -1,0 +1,360 @@
+"""The server as the process of the cycle sees it: a child process, shared memory, and two calls that never wait."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Literal, Self, TypeAlias
+
+import numpy as np
+
+from linkwise.control.ports import Ports
+from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError, install_hint, shown
+from linkwise.server import shared_memory as memory
+from linkwise.server.authentication import read_users
+from linkwise.server.log import LOG
+from linkwise.server.settings import Settings
+from linkwise.server.shared_memory import Layout, Memory
+from linkwise.server.snapshot_buffer import Publisher
+from linkwise.server.watchdog import Watchdog
+from linkwise.server.write_queue import Receiver
+
+State: TypeAlias = Literal["serving", "stalled", "ended"]
+
+STARTING = 120.0
+"""So long a server may take to begin, s; one or two are usual."""
+
+STALLED = 2.0
+"""A server that has not looked at the values for so long is told to be stalled, s."""
+
+_COUNTED = {
+    "sessions": memory.SESSIONS,
+    "connections": memory.CONNECTIONS,
+    "accepted": memory.ACCEPTED,
+    "refused": memory.REFUSED,
+    "expired": memory.EXPIRED,
+    "broken": memory.BROKEN,
+    "denied": memory.DENIED,
+    "turned_away": memory.TURNED_AWAY,
+}
+_PACKAGES = str(Path(__file__).resolve().parents[2])
+_BEGIN = "import sys; sys.path.insert(0, sys.argv[1]); from linkwise.server.worker import main; main()"
+
+
+class ServerError(LinkwiseError):
+    """A server that could not begin; the message says why."""
+
+
+class Server:
+    """Ports over OPC UA, served by a process of its own that the cycle never waits for.
+
+    Call `take` before each cycle and `publish` after it. Should the server end or stand still, both go on as before, and
+    `state` tells it. The server ends with this process, however that ends.
+
+    Parameters
+    ----------
+    ports : Ports
+        What is served. Which inputs are routed is looked at now; those are read-only.
+    name : str
+        Of the folder in which clients find them.
+    host : str
+        The address to listen at. Anything but this machine's own (127.0.0.1, ::1) needs `certificates`.
+    port : int
+        0 lets the system choose; `address` has it.
+    users : path, optional
+        File of those who may write inputs. Without it nobody may. Who gives no name may read.
+    certificates : path, optional
+        Folder with ``certificate.der`` (or .pem) and ``key.pem``; made, self-signed, where it is empty or not there. With
+        it clients must sign and encrypt, at whatever address.
+    publish : float
+        How often a second clients see new values.
+    stale : float
+        After so many seconds without a cycle clients are told that the values are old, and can write nothing. What they
+        wrote and no cycle took within this time is void.
+    connections : int
+        The most at a time.
+    hold_after : float, optional
+        A velocity or speed that a client wrote is set to zero when nobody has written it for so many seconds; never if left
+        out.
+
+    Attributes
+    ----------
+    address : str
+        Where it is served.
+    encrypted_only : bool
+        Whether clients must sign and encrypt.
+    fingerprint : str
+        SHA-256 of the certificate; empty without.
+
+    Raises
+    ------
+    MissingExtraError
+        Where asyncua is not installed.
+    ArgumentError, FileError
+        Where an argument or a file cannot be used.
+    ServerError
+        Where the server did not begin, such as at a port that is taken.
+
+    Examples
+    --------
+    >>> from linkwise.control.port import Port
+    >>> from linkwise.control.ports import Ports
+    >>> ports = Ports([Port("target.x_wanted", "in", unit="m"), Port("tool.x_reached", "out", unit="m")])
+    >>> with Server(ports, port=0) as server:  # doctest: +SKIP
+    ...     timing = run(chain, 1e-3, before=server.take, after=server.publish)
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        *,
+        name: str = "chain",
+        host: str = "127.0.0.1",
+        port: int = 4840,
+        users: str | Path | None = None,
+        certificates: str | Path | None = None,
+        publish: float = 100.0,
+        stale: float = 1.0,
+        connections: int = 64,
+        hold_after: float | None = None,
+    ) -> None:
+        _library()
+        _check({"port": (port, 0, 65535), "publish": (publish, 0.1, 1000), "stale": (stale, 0.01, 3600)})
+        _check({"connections": (connections, 1, 500), "hold_after": (hold_after or 1.0, 1e-3, 3600)})
+        host, local = _host(host)
+        if not local and certificates is None:
+            raise ArgumentError(
+                f"host {host!r} is reached from other machines, which are served encrypted only:"
+                f" name a folder for the certificate, or listen at 127.0.0.1"
+            )
+        _see_free(host, port)
+        known = read_users(users) if users is not None else ()
+        certificate = _certificate(certificates, host)
+        self.encrypted_only, self.fingerprint = certificates is not None, certificate[2]
+        layout = Layout(len(ports.values), max((each.size for _, each in ports.items()), default=1))
+        self._ports, self._memory = ports, Memory(layout)
+        self._names = [each for each in ports if ports[each].direction == "in"]
+        self._words, self._last = self._memory.words, ""
+        self._receiver = Receiver(self._memory, self._accept, lifetime=stale)
+        self._publish, self.take = Publisher(self._memory, ports.values).publish, self._receiver.take
+        self._watchdog = None if hold_after is None else Watchdog(ports, hold_after)
+        if self._watchdog is not None:
+            self.take = self._take_and_look
+        self.publish()
+        settings = Settings(
+            tuple(each for _, each in ports.items()), tuple(ports.routes), layout, self._memory.handle, name, host, port,
+            publish, stale, connections, known, certificate[0], certificate[1], self.encrypted_only, os.getpid(),
+        )  # fmt: skip
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (the child writes to it as long as it lives)
+        self._process = self._started(settings)
+        self._answer: dict[str, Any] = {}
+        self._answered = threading.Event()
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
+        shown_host = f"[{host}]" if ":" in host else host
+        self.address = f"opc.tcp://{shown_host}:{self._begun(host, port)}/linkwise"
+
+    def publish(self) -> None:
+        """Put up the values as they are after a cycle, and tell what became of the writes that it took."""
+        self._publish()
+        if self._receiver.taken:
+            self._receiver.tell()
+
+    def _take_and_look(self) -> None:
+        """Take what clients wrote, and stop what they no longer do."""
+        self._receiver.take()
+        if self._watchdog is not None:
+            self._watchdog.look()
+
+    @property
+    def stopped(self) -> int:
+        """How often a speed that nobody wrote any more was set to zero."""
+        return 0 if self._watchdog is None else self._watchdog.stopped
+
+    @property
+    def state(self) -> State:
+        """Whether it serves, stands still or has ended."""
+        if self._process.poll() is not None:
+            return "ended"
+        return "stalled" if time.monotonic_ns() - self._words[memory.HEARTBEAT] > STALLED * 1e9 else "serving"
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What clients did.
+
+        Who is there: ``sessions``, ``connections``. Writes: ``accepted`` by the ports, ``refused`` by them, ``denied`` by
+        the server (no right, an output, a wrong type, out of bounds), ``expired``, ``broken``. Connections ``turned_away``.
+        """
+        return {name: int(self._words[place]) for name, place in _COUNTED.items()}
+
+    @property
+    def last_refusal(self) -> str:
+        """Why the ports refused a write the last time; empty where they never did."""
+        return self._last
+
+    def close(self) -> None:
+        """End the server; what it takes more than a few seconds for is cut short."""
+        process = self._process
+        if process.stdin is not None and not process.stdin.closed:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+        try:
+            process.wait(5.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._listening.join(1.0)  # (it ends with the process)
+        if process.stdout is not None:
+            process.stdout.close()
+        self._errors.close()
+        self._memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _accept(self, place: int, numbers: memoryview[float]) -> bool:
+        """Write to an input what came for it; whether it took it."""
+        try:
+            name = self._write(place, numbers)
+        except LinkwiseError as error:
+            self._last = str(error)
+            return False
+        if self._watchdog is not None:
+            self._watchdog.written(name)
+        return True
+
+    def _write(self, place: int, numbers: memoryview[float]) -> str:
+        """Write to an input, by its place among them; its name."""
+        if not 0 <= place < len(self._names):
+            raise ArgumentError(f"there is no input {place}; there are {len(self._names)}")
+        name = self._names[place]
+        port = self._ports[name]
+        if port.kind == "float":  # (what the port checks itself; the rest of this would take as long again)
+            self._ports.write(name, np.array(numbers[: port.size]).reshape(port.shape) if port.shape else numbers[0])
+            return name
+        value = np.array(numbers[: port.size]).reshape(port.shape)
+        if not port.admits(value):
+            raise ArgumentError(f"port {name!r} is given {value.tolist()}; expected {port.expected}")
+        self._ports.write(name, port.decode(value))
+        return name
+
+    def _started(self, settings: Settings) -> subprocess.Popen[bytes]:
+        """Start the child process."""
+        inherited: dict[str, Any] = {"pass_fds": (settings.handle,)} if isinstance(settings.handle, int) else {}
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _BEGIN, _PACKAGES],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            **inherited,
+        )
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # (then it has ended already; why is found below)
+            process.stdin.write(settings.to_json().encode() + b"\n")
+            process.stdin.flush()
+        return process
+
+    def _listen(self) -> None:
+        """Take what the child says: where it listens, or why not; then its log."""
+        stdout = self._process.stdout
+        assert stdout is not None
+        for line in stdout:
+            message = _object(line)
+            if "log" in message:
+                LOG.log(int(message["level"]), "%s", message["log"])
+            elif not self._answered.is_set():
+                self._answer = message
+                self._answered.set()
+            elif "error" in message:
+                LOG.error("the server ended: %s", message["error"])
+        self._answered.set()
+
+    def _begun(self, host: str, port: int) -> int:
+        """Wait until the child listens; at which port."""
+        try:
+            self._answered.wait(STARTING)
+        except BaseException:
+            self._process.kill()
+            self.close()
+            raise
+        answer = self._answer
+        if "port" in answer:
+            return int(answer["port"])
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        self._process.kill()
+        self._process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines() or ["no answer"]
+        self.close()
+        raise ServerError(f"no server at {host}:{port}: {answer.get('error') or lines[-1]}")
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """What the child says in a line; nothing where that is something else."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        message = None
+    return message if isinstance(message, dict) else {}
+
+
+def _library() -> None:
+    """See that asyncua is installed, without importing it here: 0.3 s that only the child needs."""
+    import importlib.util
+
+    if importlib.util.find_spec("asyncua") is None:
+        raise MissingExtraError(f"serving over OPC UA needs the library asyncua: {install_hint('opcua')}")
+
+
+def _check(given: Mapping[str, tuple[float, float, float]]) -> None:
+    for name, (value, least, most) in given.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+            raise ArgumentError(f"{name} is {shown(value)}; expected a number from {least:g} to {most:g}")
+
+
+def _host(host: str) -> tuple[str, bool]:
+    """The address to listen at, and whether only this machine reaches it."""
+    if host == "localhost":
+        return "127.0.0.1", True
+    if not host:
+        raise ArgumentError("the host is ''; expected an address such as 127.0.0.1, or 0.0.0.0 for all")
+    try:
+        return host, ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host, False
+
+
+def _see_free(host: str, port: int) -> None:
+    """See that one can listen there, before a process is started for it."""
+    try:
+        family, kind, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            if os.name == "posix":
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(where)
+    except OSError as error:
+        raise ServerError(f"no server at {host}:{port}: {error.strerror or error}") from error
+
+
+def _certificate(folder: str | Path | None, host: str) -> tuple[str, str, str]:
+    """Files of certificate and key, and the fingerprint; empty without a folder."""
+    if folder is None:
+        return "", "", ""
+    from linkwise.server.opcua.certificates import found_or_made
+
+    return found_or_made(Path(folder), host)

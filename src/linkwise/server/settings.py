@@ -1,0 +1,79 @@
+"""What the process of the server is told when it starts, as one line of JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from linkwise.control.port import Port
+from linkwise.server.authentication import User
+from linkwise.server.shared_memory import Layout
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that the server needs to know.
+
+    Attributes
+    ----------
+    ports : tuple of Port
+        In the order of the chain's values.
+    routed : tuple of str
+        The inputs that are fed by other ports.
+    layout, handle
+        Of the shared memory.
+    name : str
+        Of the chain.
+    host, port : str, int
+        Where to listen; port 0 lets the system choose.
+    publish : float
+        How often a second the values are looked at.
+    stale : float
+        After so many seconds without a new cycle the values are marked as old, and nothing may be written.
+    connections : int
+        The most at a time.
+    users : tuple of User
+        Who may come in by name.
+    certificate, key : str
+        Files; empty for none.
+    encrypted : bool
+        Whether only encrypted channels are served.
+    parent : int
+        The process of the cycle.
+    """
+
+    ports: tuple[Port, ...]
+    routed: tuple[str, ...]
+    layout: Layout
+    handle: int | str
+    name: str
+    host: str
+    port: int
+    publish: float
+    stale: float
+    connections: int
+    users: tuple[User, ...]
+    certificate: str
+    key: str
+    encrypted: bool
+    parent: int
+
+    def to_json(self) -> str:
+        """One line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Settings:
+        """Read what `to_json` wrote."""
+        values: dict[str, Any] = json.loads(text)
+        values["ports"] = tuple(_made(Port, entry) for entry in values["ports"])
+        values["users"] = tuple(_made(User, entry) for entry in values["users"])
+        values["routed"], values["layout"] = tuple(values["routed"]), Layout(**values["layout"])
+        return cls(**values)
+
+
+def _made(kind: type[Any], entry: dict[str, Any]) -> Any:
+    """A record from its plain values: what JSON made lists were tuples."""
+    values = {field.name: entry[field.name] for field in fields(kind)}
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})

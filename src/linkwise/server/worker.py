@@ -1,0 +1,81 @@
+"""The process of the server: it starts, tells where it listens, and ends when the process of the cycle does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+from linkwise.server.settings import Settings
+
+NICER = 5
+"""How much it steps back for the cycle where processors are short (POSIX nice)."""
+
+_STDIN = 0
+
+MERCY = 3.0
+"""So long the server may take to end, s; then it is ended."""
+
+
+def main() -> None:
+    """Serve until standard input closes."""
+    gc.disable()  # (the standard's six thousand nodes are only made once; then they are set aside)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # (meant for the process of the cycle, which then ends this one)
+    if hasattr(os, "nice"):
+        with contextlib.suppress(OSError):
+            os.nice(NICER)
+    _go_first()
+    settings = Settings.from_json(_line())
+    from linkwise.server.opcua.serve import serve
+
+    asyncio.run(_served(serve, settings))
+
+
+def _go_first() -> None:
+    """Where memory runs out, let the system end this process and not that of the cycle (Linux, proc_pid_oom_score_adj)."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")
+
+
+async def _served(serve: object, settings: Settings) -> None:
+    loop, gone = asyncio.get_running_loop(), asyncio.Event()
+
+    def watch() -> None:
+        while os.read(_STDIN, 4096):
+            pass
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(gone.set)
+        time.sleep(MERCY)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    assert callable(serve)
+    try:
+        await serve(settings, _tell, gone)
+    except OSError as error:
+        _tell({"error": error.strerror or str(error)})
+    except Exception as error:
+        _tell({"error": f"{type(error).__name__}: {error}"})
+        raise
+
+
+def _line() -> bytes:
+    """The first line of standard input; read without a buffer, since a thread goes on reading it until the end."""
+    pieces = [b""]
+    while not pieces[-1].endswith(b"\n"):
+        pieces.append(os.read(_STDIN, 65536))
+        if not pieces[-1]:
+            sys.exit(1)
+    return b"".join(pieces)
+
+
+def _tell(said: dict[str, object]) -> None:
+    """Say something to the process of the cycle."""
+    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,115 @@
+"""How a fixed-step integrator is declared, and traced on a mechanism into a `Program`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.algorithm.declaration import find
+from linkwise.kernel.rollout import Program
+from linkwise.kernel.tape import Tape, trace
+from linkwise.kinematics.configuration import configuration_rate
+from linkwise.model.tree import Tree
+from linkwise.simulation.feedback import Feedback
+from linkwise.simulation.plant import Plant
+from linkwise.spatial.quaternion import unit_quaternion
+from linkwise.spatial.scalar import Array
+
+
+class Phase(NamedTuple):
+    """Configuration (nq,) and velocity (nv,) over scalars, or a sum of their rates."""
+
+    q: Array
+    qd: Array
+
+
+Stage = tuple[Phase, Phase, Array]
+"""The point of the next stage, the sum, and the accelerations (nv,) at the point of this one."""
+
+StageFunction = Callable[[Plant, Phase, Phase, Phase, Array, Any, Any], Stage]
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """An integrator: one function for all its stages, and the coefficients of each.
+
+    Attributes
+    ----------
+    name : str
+        What `simulate` finds it by.
+    stage : callable
+        ``stage(plant, now, total, begin, tau, advance, weight)`` over scalars: `now` the point of the stage, `total` the sum
+        so far (first the state), `begin` the state at the step's beginning. After the last stage the sum is the new state.
+    coefficients : tuple of (advance, weight, delay)
+        Of each stage, see `Program`.
+    """
+
+    name: str
+    stage: StageFunction
+    coefficients: tuple[tuple[float, float, float], ...]
+
+
+INTEGRATORS: dict[str, Integrator] = {}
+"""Every fixed-step integrator, by name."""
+
+
+def integrator(name: str, *coefficients: tuple[float, float, float]) -> Callable[[StageFunction], StageFunction]:
+    """Declare the decorated stage function as an integrator.
+
+    Parameters
+    ----------
+    name : str
+        What `simulate` finds it by.
+    *coefficients : (advance, weight, delay)
+        Of each stage, in steps: what leads from the state to the point of the next stage, the stage's share in the sum, and
+        the time of its own point.
+    """
+
+    def declare(stage: StageFunction) -> StageFunction:
+        INTEGRATORS[name] = Integrator(name, stage, coefficients)
+        return stage
+
+    return declare
+
+
+def explicit_stage(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, advance: Any, weight: Any) -> Stage:
+    """One evaluation of an explicit Runge-Kutta method in which each stage needs only the one before it."""
+    rates = Phase(configuration_rate(plant.tree, now.q, now.qd), plant.accelerations(now.q, now.qd, tau))
+    following = Phase(begin.q + advance * rates.q, begin.qd + advance * rates.qd)
+    return following, Phase(total.q + weight * rates.q, total.qd + weight * rates.qd), rates.qd
+
+
+def program(plant: Plant, method: str, law: Feedback | None, hold: bool) -> Program:
+    """Trace an integrator on a mechanism, and a law of control with it."""
+    scheme, tree = INTEGRATORS[method], plant.tree
+    nq, nv = tree.nq, tree.nv
+    state = {name: (nv if "qd" in name else nq,) for name in ("q", "qd", "q_sum", "qd_sum", "q_from", "qd_from")}
+    outputs = {"q_next": (nq,), "qd_next": (nv,), "q_total": (nq,), "qd_total": (nv,), "qdd": (nv,)}
+
+    def stage(*scalars: Array) -> tuple[Array, ...]:
+        phases = [Phase(*scalars[k : k + 2]) for k in (0, 2, 4)]
+        tau, advance, weight = scalars[6:]
+        following, total, qdd = scheme.stage(plant, phases[0], phases[1], phases[2], tau, advance[()], weight[()])
+        return *following, *total, qdd
+
+    tape = trace(stage, f"{method}_stage", {**state, "tau": (nv,), "advance": (), "weight": ()}, outputs)
+    alone = len(scheme.coefficients) == 1
+    return Program(tape, scheme.coefficients, law.tape(tree) if law else None, _finish(tree), hold or alone)
+
+
+def _finish(tree: Tree) -> Tape | None:
+    """What brings the state at the end of a step back to where it must be: loops closed, the quaternion of unit length."""
+    nq, nv = tree.nq, tree.nv
+    if tree.loops:
+        project = partial(find("project_to_loops").function, tree)
+        return trace(project, "finish", {"q": (nq,), "qd": (nv,)}, {"q_closed": (nq,), "qd_closed": (nv,)})
+    return trace(normalised, "finish", {"q": (nq,)}, {"q_unit": (nq,)}) if tree.floating else None
+
+
+def normalised(q: Array) -> Array:
+    """The configuration (nq,) of a floating mechanism, or many (nq, ...), with its quaternion made a unit quaternion."""
+    return np.concatenate([q[:3], unit_quaternion(q[3:7]), q[7:]])

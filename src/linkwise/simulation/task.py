@@ -1,0 +1,248 @@
+"""What `simulate` is given, checked and brought into one form: a `Task`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.kernel.backend import backend_of
+from linkwise.kernel.tape import Shape
+from linkwise.model.tree import Tree
+from linkwise.simulation.energy_balance import jumps
+from linkwise.simulation.events import Watch, watches
+from linkwise.simulation.integrators import INTEGRATORS
+from linkwise.simulation.loop_closure import closed_start
+from linkwise.simulation.plant import Plant
+from linkwise.simulation.torque import Torque, flat
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
+from linkwise.trajectory.validation import flag, instants
+
+EVEN = 1e-9
+"""By this share of a step the intervals between instants may differ, beside the rounding of the instants themselves."""
+
+ADAPTIVE = {"rk23": "RK23", "rk45": "RK45", "dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
+"""SciPy's names of the adaptive methods."""
+
+DIVERGED = ("raise", "mark")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be integrated, and how.
+
+    Attributes
+    ----------
+    plant : Plant
+        What moves.
+    every : ndarray (T,)
+        Instants, s.
+    step : float
+        Their distance, s, where it is the same for all.
+    batch : tuple of int
+        The batch shape.
+    q, qd : ndarray (B, nq), (B, nv)
+        Initial states.
+    torque : Torque
+        What drives it.
+    method : str
+        Name of the integrator.
+    record : int
+        Every which instant is recorded.
+    hold : bool
+        Whether the torque of a law is that of the last instant.
+    events : tuple of Watch
+        What is watched for.
+    energies : bool
+        Whether energies are recorded.
+    tolerances : dict
+        Of the adaptive methods, as SciPy calls them.
+    mark : bool
+        Whether what cannot be followed is left as NaN, instead of raising.
+    backend : str or None
+        Of the kernels.
+    """
+
+    plant: Plant
+    every: FloatArray
+    step: float
+    batch: Shape
+    q: FloatArray
+    qd: FloatArray
+    torque: Torque
+    method: str
+    record: int
+    hold: bool
+    events: tuple[Watch, ...]
+    energies: bool
+    tolerances: dict[str, float]
+    mark: bool
+    backend: str | None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it goes by fixed steps."""
+        return self.method in INTEGRATORS
+
+    @property
+    def steps(self) -> int:
+        """How many steps lead through the instants."""
+        return len(self.every) - 1
+
+    @property
+    def t(self) -> FloatArray:
+        """The recorded instants (R,)."""
+        return np.ascontiguousarray(self.every[:: self.record])
+
+    @property
+    def held(self) -> bool:
+        """Whether the torque jumps at instants."""
+        return self.torque.varies or (self.hold and self.torque.is_law)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether the work since the start follows from what is recorded."""
+        constant = not (self.torque.is_law or self.torque.varies)
+        stepwise = self.record == 1 and (self.hold or not self.torque.is_law)
+        return (constant or stepwise) and not jumps(self.plant.tree)
+
+
+def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: Any, **options: Any) -> Task:
+    """Check the arguments of `simulate`; `options` are its other ones."""
+    if not isinstance(tree, Tree):
+        raise ArgumentError(f"simulate: mech is {shown(tree)}; expected a Mechanism")
+    tree.require_numbers("simulate")
+    if not tree.nv:
+        raise ArgumentError(f"simulate: {tree.name!r} has no joints and does not float: nothing can move")
+    method = _choice("method", options["method"], [*INTEGRATORS, *ADAPTIVE])
+    diverged = _choice("diverged", options["diverged"], DIVERGED)
+    backend, fixed, hold = options["backend"], method in INTEGRATORS, options["hold"]
+    backend_of(backend)
+    energies = flag("simulate: energies", options["energies"])
+    hold = fixed if hold is None else flag("simulate: hold", hold, "True, False or None")
+    every, step = _clock(t, even=fixed)
+    steps = len(every) - 1
+    record = _record(options["record"], steps)
+    plant = Plant(tree, _wrench(external))
+    states = {"q0": _state(tree, "q0", q0, tree.nq), "qd0": _state(tree, "qd0", qd0, tree.nv)}
+    batches = {name: array.shape[:-1] for name, array in states.items()}
+    source = Torque.of(tree, torque, steps, _common(batches))
+    batch = _common({**batches, **source.batches})
+    q, qd = closed_start(tree, batch, *(_laid_out(array, batch) for array in states.values()))
+    events = watches(options["events"])
+    tolerances = {} if fixed else {name: _positive(name, options[name]) for name in ("rtol", "atol")}
+    mark = diverged == "mark"
+    return Task(plant, every, step, batch, q, qd, source, method, record, hold, events, energies, tolerances, mark, backend)
+
+
+def _state(tree: Tree, name: str, value: Any, size: int) -> FloatArray:
+    """Initial coordinates or velocities (..., size)."""
+    neutral = tree.neutral if name == "q0" else np.zeros(size)
+    state = numbers(f"simulate: {name}", neutral if value is None else value, copy=False)
+    if state.ndim == 0 or state.shape[-1] != size:
+        raise ArgumentError(f"simulate: {name} has the shape {state.shape}; expected (..., {size}) for {tree.name!r}")
+    if tree.floating and name == "q0":
+        state = np.concatenate([state[..., :3], _unit(state[..., 3:7]), state[..., 7:]], axis=-1)
+    return state
+
+
+def _unit(quaternion: FloatArray) -> FloatArray:
+    """The quaternions (..., 4) at unit length, whatever other than zero they have."""
+    largest = np.abs(quaternion).max(axis=-1, keepdims=True)
+    if not np.all(largest):
+        place = tuple(int(k) for k in np.argwhere(largest[..., 0] == 0.0)[0])
+        raise ArgumentError(
+            f"simulate: q0[..., 3:7] has the length 0{f' at {place}' if place else ''}; "
+            "expected a quaternion (w, x, y, z) of any other length"
+        )
+    scaled = np.ldexp(quaternion, -np.frexp(largest)[1])  # so that squares neither overflow nor vanish
+    return np.asarray(scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))
+
+
+def _common(batches: Mapping[str, Shape]) -> Shape:
+    """The batch shape of everything."""
+    try:
+        return np.broadcast_shapes(*batches.values())
+    except ValueError as error:
+        shapes = ", ".join(f"{name} {batch}" for name, batch in batches.items())
+        raise ArgumentError(f"simulate: the batch shapes do not fit each other: {shapes}") from error
+
+
+def _laid_out(state: FloatArray, batch: Shape) -> FloatArray:
+    """Initial values (B, size) of the whole batch."""
+    return np.ascontiguousarray(np.broadcast_to(flat(state, batch, 1), (prod(batch), state.shape[-1])))
+
+
+def _clock(t: Any, *, even: bool) -> tuple[FloatArray, float]:
+    """Instants, given as an array or as a tuple (t_end, dt), and their distance."""
+    expected = "expected instants (T,), s, or a tuple (t_end, dt)"
+    if t is None:
+        raise ArgumentError(f"simulate: t is missing; {expected}")
+    if isinstance(t, tuple):
+        return _counted(t)
+    times = numbers("simulate: t", t)
+    if times.ndim != 1 or not times.size:
+        raise ArgumentError(f"simulate: t has the shape {times.shape}; {expected}")
+    try:
+        times = instants(times)
+    except ArgumentError as error:
+        raise ArgumentError(f"simulate: {error}") from error
+    gaps = np.diff(times)
+    step = float((times[-1] - times[0]) / max(1, len(gaps)))
+    uneven = np.abs(gaps - step) > EVEN * step + 4.0 * np.finfo(np.float64).eps * float(np.abs(times).max())
+    if even and np.any(uneven):
+        k = int(np.argmax(uneven))
+        raise ArgumentError(
+            f"simulate: t[{k}] to t[{k + 1}] is {gaps[k]:.12g} s, the mean interval {step:.12g} s; "
+            "a fixed-step method needs equal intervals"
+        )
+    return times, step
+
+
+def _counted(t: tuple[Any, ...]) -> tuple[FloatArray, float]:
+    numeric = all(isinstance(v, (int, float, np.integer, np.floating)) and not isinstance(v, bool) for v in t)
+    if len(t) == 2 and numeric and all(0 < float(v) < np.inf for v in t):
+        end, step = map(float, t)
+        steps = round(end / step)
+        if steps and abs(steps * step - end) <= 1e-9 * end:
+            return np.linspace(0.0, end, steps + 1), end / steps
+    raise ArgumentError(f"simulate: t is {shown(t)}; expected (t_end, dt), both > 0, s, t_end a multiple of dt")
+
+
+def _record(value: Any, steps: int) -> int:
+    """Every which instant is recorded."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ArgumentError(f"simulate: record is {shown(value)}; expected a whole number >= 1: every which instant is kept")
+    if steps and value > steps:
+        raise ArgumentError(f"simulate: record is {value}; there are only {steps} steps")
+    return int(value)
+
+
+def _wrench(value: Any) -> tuple[float, ...] | None:
+    """A constant force and moment (6,), or none."""
+    if value is None:
+        return None
+    wrench = numbers("simulate: external", value)
+    if wrench.shape != (6,):
+        expected = "(6,): force and moment on the tool, in tool axes"
+        raise ArgumentError(f"simulate: external has the shape {wrench.shape}; expected {expected}")
+    return tuple(wrench.tolist())
+
+
+def _choice(name: str, value: Any, known: Sequence[str]) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise ArgumentError(f"simulate: {name} is {shown(value)}; expected {choices(known)}")
+    return value
+
+
+def _positive(name: str, value: Any) -> float:
+    """A positive number; a whole number may be larger than the largest float."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0 < value <= sys.float_info.max:
+        raise ArgumentError(f"simulate: {name} is {shown(value)}; expected a number > 0")
+    return float(value)

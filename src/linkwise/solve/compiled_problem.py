@@ -1,0 +1,174 @@
+"""Constraints on a mechanism, compiled: the two iterations, and the forward pass that tells what has become of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError
+from linkwise.kernel import Kernel, trace
+from linkwise.kernel.iteration import Descent, Program
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import Configuration, Constraint
+from linkwise.solve.initial_guess import random_coordinates, start_position
+from linkwise.solve.levenberg_marquardt import AUX, make_step
+from linkwise.solve.policy import BEST_FIT, REACH, Policy
+from linkwise.solve.problem import Problem
+from linkwise.spatial.scalar import Array, FloatArray, root
+
+STARTS = 99
+"""Random starts of a task after the first one."""
+
+NEAREST_STARTS = 12
+"""Random starts from which, after the first one, the nearest there is to a solution is looked for."""
+
+MORE_STARTS = 600
+"""Random starts for a task that is met outside the joint limits, from which it is looked for inside them."""
+
+KEPT = 64
+"""Seeds and tolerances whose starts and settings are kept."""
+
+_making = threading.RLock()
+
+
+class CompiledProblem:
+    """What is compiled for one kind of task on one mechanism.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    constraints : sequence of Constraint
+        What must hold.
+    limits : bool
+        Whether joint limits hold.
+    """
+
+    def __init__(self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> None:
+        if not tree.nv:
+            raise ArgumentError(f"{tree.name!r} has no joint that moves")
+        self.problem = Problem(tree, constraints, limits=limits)
+        self.size = self.problem.size
+        self.ranges = self.problem.ranges
+        self.idle = self._idle()
+        first = start_position(tree, np.isin(np.arange(self.problem.base, tree.nq), self.idle))
+        self.start = np.concatenate([tree.neutral[: self.problem.base], first])
+        self.bounds = np.stack([self.ranges.low, self.ranges.high], axis=1)
+        self.limited = limits
+        self.names = tree.names
+        self._starts: dict[tuple[int, int], FloatArray] = {}
+        self._settings: dict[tuple[float, float | None], FloatArray] = {}
+
+    @cached_property
+    def reaching(self) -> Descent:
+        """The iteration towards a solution."""
+        return iteration(self.problem, REACH, "reach")
+
+    @cached_property
+    def approaching(self) -> Descent:
+        """The iteration to the nearest there is."""
+        return iteration(self.problem, BEST_FIT, "approach")
+
+    @cached_property
+    def checking(self) -> Callable[..., tuple[Any, Any, Any]]:
+        """Numbers (p,) and q (nq,) to distance (m), angle (rad), joints outside their limits: a forward pass of its own."""
+
+        def check(p: Array, q: Array) -> tuple[Any, ...]:
+            distance, angle = self.problem.errors(q, p)
+            return root(distance), root(angle), self.ranges.outside(q[self.problem.base :])
+
+        inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
+        kernel = Kernel(trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()}))
+        entry: Callable[..., tuple[Any, Any, Any]] = kernel.entry(kernel.ufunc) or kernel.ufunc
+        return entry
+
+    @cached_property
+    def rates(self) -> Kernel:
+        """Numbers (p,) and q (nq,) to what a step must fulfil (m, nv)."""
+
+        def rates(p: Array, q: Array) -> Array:
+            return self.problem.stacked(self.problem.parts(Configuration(self.problem.tree, q), p), exact=True)[1]
+
+        inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
+        return Kernel(trace(rates, "constraint_rates", inputs))
+
+    @property
+    def row(self) -> int:
+        """Numbers that the iteration towards a solution gives for a task."""
+        return self.problem.tree.nq + 5
+
+    def settings(self, tol: float, last: float | None = None) -> FloatArray:
+        """Settings of `linkwise.solve.levenberg_marquardt`; the last is the tolerance unless stated otherwise."""
+        kept = self._settings.get((tol, last))
+        row = np.array([tol * tol, tol * tol, tol if last is None else last])
+        return _keep(self._settings, (tol, last), row) if kept is None else kept
+
+    def clipped(self, q: FloatArray) -> FloatArray:
+        """Configurations (..., nq) brought into the limits."""
+        inside = q.copy()
+        inside[..., self.problem.base :] = np.clip(inside[..., self.problem.base :], self.ranges.low, self.ranges.high)
+        return inside
+
+    def deficient(self, tasks: FloatArray, q: FloatArray, share: float) -> Any:
+        """Where (N,) the rates have lost rank: singular values below this share of the greatest."""
+        values = np.linalg.svd(self.rates(tasks, q), compute_uv=False)
+        return values[:, -1] <= share * values[:, 0]
+
+    def starts(self, seed: int, count: int = STARTS) -> FloatArray:
+        """Random configurations (count, nq) within the limits: the same for the same seed."""
+        starts = self._starts.get((seed, count))
+        if starts is None:
+            tree, base = self.problem.tree, self.problem.base
+            starts = np.tile(self.start, (count, 1))
+            starts[:, base:] = random_coordinates(tree, self.bounds, self.problem.length, count, seed)
+            _keep(self._starts, (seed, count), starts)
+        return starts
+
+    def unmoved(self, q: FloatArray, start: FloatArray) -> FloatArray:
+        """Configurations (..., nq), idle joints put back to where they were in start (..., nq), within their limits."""
+        if len(self.idle):
+            k = self.idle - self.problem.base
+            q[..., self.idle] = np.clip(start[..., self.idle], self.ranges.low[k], self.ranges.high[k])
+        return q
+
+    def _idle(self) -> npt.NDArray[np.intp]:
+        """The joint coordinates, by their place in q, on which no constraint depends."""
+        inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
+        tape = trace(lambda p, q: self.problem.errors(q, p), "constraint_sizes", inputs, {"distance": (), "angle": ()})
+        used = {slot for instruction in tape.code for slot in instruction.args} | set(tape.results)
+        return np.array(
+            [i for i in range(self.problem.base, self.problem.tree.nq) if self.size + i not in used], dtype=np.intp
+        )
+
+
+def iteration(problem: Problem, policy: Policy, name: str, **options: Any) -> Descent:
+    """The iteration that solves a problem, traced once; the options are those of `Descent`."""
+    nq, extra = problem.tree.nq, AUX[policy.accept]
+    size = problem.parameters
+    inputs = {"parameters": (size,), "q0": (nq,), "settings": (3,), "q": (nq,), "aux": (extra,)}
+    outputs = {"q": (nq,), "aux": (extra,), "status": ()}
+    return Descent(Program(trace(make_step(problem, policy), name, inputs, outputs)), **options)
+
+
+def _keep(kept: dict[Any, FloatArray], key: Any, value: FloatArray) -> FloatArray:
+    """Put an array beside those that are kept; where they are many these are forgotten."""
+    if len(kept) >= KEPT:
+        kept.clear()
+    kept[key] = value
+    return value
+
+
+def system_of(tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> CompiledProblem:
+    """The compiled system for constraints of these kinds; kept with the mechanism."""
+    key = (limits, *(constraint.key for constraint in constraints))
+    systems: dict[Any, CompiledProblem] = tree.__dict__.setdefault("_systems", {})
+    if key not in systems:
+        with _making:
+            if key not in systems:
+                systems[key] = CompiledProblem(tree, constraints, limits=limits)
+    return systems[key]

@@ -1,0 +1,263 @@
+"""An axis of a link must point along a direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations
+from linkwise.solve.validation import directions, link_given, one, points, settle, words
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
+from linkwise.spatial.vector import chosen
+
+OPPOSED = 1e-4
+"""Below this the cosine of half the angle is too small to tell which way round is shorter: one way is taken for all."""
+
+
+def facing(u: Array, turning: Array) -> tuple[Array, Array]:
+    """What is lacking until the z axis of a frame points along u, and the rates of that.
+
+    With t the angle between z and u, the residual is 4 sin(t/4) times the direction in which the tip of z must move. It
+    grows all the way to t = pi, where an axis points the opposite way. The rates are cos(t/4) times those of the rotation,
+    so that their slope is exactly that of half the squared residual, 8 sin(t/4)^2, whose derivative in t is 2 sin(t/2).
+
+    Parameters
+    ----------
+    u : ndarray (3,)
+        Unit vector in the axes of the frame, scalars.
+    turning : ndarray (3, nv)
+        Angular velocity of the frame against u, in the axes of the frame, per speed.
+
+    Returns
+    -------
+    residual : ndarray (2,)
+        rad.
+    rates : ndarray (2, nv)
+        Of rotation about y, which moves the tip of z along x, and about -x, which moves it along y.
+    """
+    square = 0.5 * (1.0 + u[2])
+    near = square - OPPOSED * OPPOSED
+    half = root(select(near, square, OPPOSED * OPPOSED))
+    quarter = root(0.5 * (1.0 + half))
+    scale = 1.0 / (half * quarter)
+    residual = np.array([select(near, u[0] * scale, 2.0 * np.sqrt(2.0)), select(near, u[1] * scale, 0.0)])
+    return residual, np.array([turning[1] * quarter, -turning[0] * quarter])
+
+
+def angle_to(u: Array) -> Any:
+    """The angle between z and a vector u (3,), from 0 to pi, rad."""
+    return atan2(root(u[0] * u[0] + u[1] * u[1]), u[2])
+
+
+def basis(axis: FloatArray) -> FloatArray:
+    """A rotation (3, 3) whose z is the unit vector given.
+
+    Examples
+    --------
+    >>> basis(np.array([1.0, 0.0, 0.0]))
+    array([[0., 0., 1.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    aside = np.eye(3)[(int(np.argmax(np.abs(axis))) + 1) % 3]
+    x = aside - axis * (aside @ axis)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(axis, x), axis], axis=1) + 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Aligned(Constraint):
+    """An axis of a link points along a direction; the turn about it, and the position, are left free.
+
+    The error is the angle between the two, from 0 to pi: an axis that points the opposite way is as wrong as can be, unless
+    `either_way` says that only the line counts.
+
+    Parameters
+    ----------
+    link : int or str
+        Whose axis: -1 the tool, else as in `Mechanism.forward_kinematics`.
+    axis : (3,) array_like
+        The axis, in the link's frame; of any length but zero.
+    direction : (..., 3) array_like
+        Where it points, world frame; of any length but zero.
+    either_way : bool
+        Whether an axis along the opposite direction is as good.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.solve import solve
+    >>> arm = robots.puma560()
+    >>> found = solve(arm, Aligned(-1, [0, 0, 1], [0, 0, -1]))
+    >>> found.success, arm.forward_kinematics(found.q)[:3, 2].round(6).tolist()
+    (True, [0.0, 0.0, -1.0])
+    """
+
+    link: int | str
+    axis: FloatArray
+    direction: FloatArray
+    either_way: bool
+
+    def __init__(self, link: int | str, axis: npt.ArrayLike, direction: npt.ArrayLike, *, either_way: bool = False) -> None:
+        if not isinstance(either_way, (bool, np.bool_)):
+            raise ArgumentError(f"either_way is {shown(either_way)}; expected True or False")
+        unit = one("axis", directions("axis", axis))
+        settle(self, link=link_given(link), axis=unit, direction=directions("direction", direction))
+        settle(self, either_way=bool(either_way))
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The direction, as a unit vector (..., 3)."""
+        return self.direction
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return (Aligned, self.link, words(self.axis), self.either_way)
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless the link is there."""
+        tree.link_index(self.link)
+
+    def equations(self, view: Configuration, p: Array) -> Equations:
+        """Two equations: see `linkwise.solve.constraints.axis_alignment`."""
+        rotation, u = self._seen(view, p)
+        residual, rates = facing(u, rotation.T @ view.jacobian(self.link)[3:])
+        return Equations(residual, rates, (True, True))
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """No distance; the square of the angle."""
+        angle = angle_to(self._seen(view, p)[1])
+        return 0.0, angle * angle
+
+    def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array]:
+        """A rotation (3, 3) with the axis as its z, and the direction (3,) in its axes; the nearer way of two."""
+        rotation = view.pose(self.link)[:3, :3] @ basis(self.axis)
+        u = rotation.T @ np.asarray(p)
+        return rotation, u * select(u[2], 1.0, -1.0) if self.either_way else u
+
+    def __repr__(self) -> str:
+        which = ", either_way=True" if self.either_way else ""
+        return f"Aligned(link={self.link!r}, axis={self.axis.tolist()}, {self.direction.shape[:-1]} tasks{which})"
+
+
+NEAREST = 1e-9
+"""A target nearer to the eye than this, m, is not looked at, whatever the axis."""
+
+BEHIND = np.array([0.0, 0.0, -1.0])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LookAt(Constraint):
+    """A ray on a link, from a point of it along an axis, passes through a target in the world.
+
+    The error is the angle between the axis and the line of sight, from 0 to pi: a target behind is as wrong as can be, and
+    so is one at the eye itself (within a nanometre), where there is no line of sight. How far the target is does not count.
+
+    Parameters
+    ----------
+    link : int or str
+        What looks: -1 the tool, else as in `Mechanism.forward_kinematics`.
+    target : (..., 3) array_like
+        The point to look at, world frame, m.
+    axis : (3,) array_like
+        Where the link looks, in its frame; of any length but zero.
+    point : (3,) array_like
+        From where, in its frame, m: the eye.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.solve import solve
+    >>> arm = robots.puma560()
+    >>> found = solve(arm, LookAt(-1, [1.0, 1.0, 0.5]))
+    >>> T = arm.forward_kinematics(found.q)
+    >>> sight = np.array([1.0, 1.0, 0.5]) - T[:3, 3]
+    >>> found.success, bool(T[:3, 2] @ sight > (1 - 1e-12) * np.linalg.norm(sight))
+    (True, True)
+    """
+
+    link: int | str
+    target: FloatArray
+    axis: FloatArray
+    point: FloatArray
+
+    def __init__(
+        self,
+        link: int | str,
+        target: npt.ArrayLike,
+        axis: npt.ArrayLike = (0.0, 0.0, 1.0),
+        point: npt.ArrayLike = (0.0, 0.0, 0.0),
+    ) -> None:
+        unit, eye = one("axis", directions("axis", axis)), one("point", points("point", point))
+        settle(self, link=link_given(link), target=points("target", target), axis=unit, point=eye)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The target (..., 3)."""
+        return self.target
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return (LookAt, self.link, words(self.axis), words(self.point))
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless the link is there."""
+        tree.link_index(self.link)
+
+    def equations(self, view: Configuration, p: Array) -> Equations:
+        """Two equations: see `linkwise.solve.constraints.axis_alignment`.
+
+        The line of sight u, of length r, turns against the link by -(w + u x v / r) where the link turns by w and its eye
+        moves by v.
+        """
+        rotation, eye, u, r = self._seen(view, p)
+        jac = view.jacobian(self.link)
+        turning = rotation.T @ jac[3:]
+        moving = rotation.T @ (jac[:3] + _crossed(jac[3:], eye))
+        residual, rates = facing(u, turning - _crossed(moving, u) * (1.0 / r))
+        return Equations(residual, rates, (True, True))
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """No distance; the square of the angle."""
+        angle = angle_to(self._seen(view, p)[2])
+        return 0.0, angle * angle
+
+    def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array, Array, Any]:
+        """What an eye sees, and how far it is; a target at the eye counts as behind.
+
+        A rotation (3, 3) with the axis as its z; the eye (3,) from the link's origin, world axes; the line of sight (3,), a
+        unit vector in the axes of that rotation; its length.
+        """
+        pose = view.pose(self.link)
+        rotation, eye = pose[:3, :3] @ basis(self.axis), pose[:3, :3] @ self.point
+        sight = rotation.T @ (np.asarray(p) - pose[:3, 3] - eye)
+        square = sight @ sight
+        apart = square - NEAREST * NEAREST
+        r = root(select(apart, square, NEAREST * NEAREST))
+        return rotation, eye, chosen(apart, sight * (1.0 / r), BEHIND), r
+
+    def __repr__(self) -> str:
+        return f"LookAt(link={self.link!r}, axis={self.axis.tolist()}, {self.target.shape[:-1]} tasks)"
+
+
+def _crossed(columns: Array, vector: Array) -> Array:
+    """The cross products of each column of (3, nv) with a vector (3,)."""
+    return np.stack([cross(column, vector) for column in columns.T], axis=1)

@@ -1,0 +1,176 @@
+"""A joint coordinate must have a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations
+from linkwise.solve.validation import FARTHEST, batch_of, joint_given, joint_index, settle
+from linkwise.spatial.scalar import Array, FloatArray, blank
+from linkwise.spatial.validation import numbers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coordinate(Constraint):
+    """A joint coordinate has a value: the value itself, not one a whole turn away.
+
+    Parameters
+    ----------
+    joint : int or str
+        Which: a name of `Mechanism.names`, or an index among them. A joint that follows another by its description has no
+        coordinate of its own.
+    value : (...) array_like
+        rad, or m where the joint slides. A value outside the joint's limits is never reached.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.solve import Position, solve
+    >>> arm = robots.planar_3r()
+    >>> found = solve(arm, [Position(-1, [1.0, 1.5, 0.0], mask=[1, 1, 0]), Coordinate(2, 0.5)])
+    >>> found.success, round(float(found.q[2]), 9)
+    (True, 0.5)
+    """
+
+    joint: int | str
+    value: FloatArray
+
+    def __init__(self, joint: int | str, value: npt.ArrayLike) -> None:
+        values = numbers("value", value, "numbers (...), rad or m")
+        if np.abs(values).max(initial=0.0) > FARTHEST:
+            raise ArgumentError(f"value reaches {np.abs(values).max():g}; expected values up to {FARTHEST:g}")
+        settle(self, joint=joint_given("joint", joint), value=values)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The value (..., 1)."""
+        return self.value[..., None]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return (Coordinate, self.joint)
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless the joint is there."""
+        joint_index(tree, "joint", self.joint)
+
+    def counted(self, tree: Tree) -> tuple[int, ...]:
+        """The joint: its whole turns count."""
+        return (joint_index(tree, "joint", self.joint),)
+
+    def equations(self, view: Configuration, p: Array) -> Equations:
+        """One equation: value - q."""
+        i, tree = joint_index(view.tree, "joint", self.joint), view.tree
+        rates = blank(1, tree.nv)
+        rates[0, tree.nv - tree.n + i] = 1.0
+        return Equations(np.array([self._left(view, p)]), rates, (not tree.slides[i],))
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """The square of the difference: as a distance where the joint slides, else as an angle."""
+        left = self._left(view, p)
+        return (left * left, 0.0) if view.tree.slides[joint_index(view.tree, "joint", self.joint)] else (0.0, left * left)
+
+    def _left(self, view: Configuration, p: Array) -> Any:
+        tree = view.tree
+        return p[0] - view.q[tree.nq - tree.n + joint_index(tree, "joint", self.joint)]
+
+    def __repr__(self) -> str:
+        return f"Coordinate({self.joint!r}, {self.value.shape} tasks)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Follows(Constraint):
+    """A joint coordinate is a multiple of another one, plus a constant: the values themselves, not modulo a whole turn.
+
+    A `Mimic` in the description of a link says the same for good and takes the coordinate away; this holds for one task.
+
+    Parameters
+    ----------
+    joint : int or str
+        The coordinate that follows: a name of `Mechanism.names`, or an index among them.
+    leader : int or str
+        The coordinate that is followed.
+    ratio : (...) array_like
+        rad or m of the joint per rad or m of the leader.
+    offset : (...) array_like
+        The joint's coordinate where the leader's is zero, rad or m.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.solve import Position, solve
+    >>> arm = robots.planar_3r()
+    >>> found = solve(arm, [Position(-1, [1.0, 1.5, 0.0], mask=[1, 1, 0]), Follows(2, 1, ratio=0.5, offset=0.1)])
+    >>> found.success, round(float(found.q[2] - 0.5 * found.q[1]), 9)
+    (True, 0.1)
+    """
+
+    joint: int | str
+    leader: int | str
+    ratio: FloatArray
+    offset: FloatArray
+
+    def __init__(self, joint: int | str, leader: int | str, ratio: npt.ArrayLike = 1.0, offset: npt.ArrayLike = 0.0) -> None:
+        fields = {"ratio": numbers("ratio", ratio, "numbers (...)"), "offset": numbers("offset", offset, "numbers (...)")}
+        for field, value in fields.items():
+            if np.abs(value).max(initial=0.0) > FARTHEST:
+                raise ArgumentError(f"{field} reaches {np.abs(value).max():g}; expected values up to {FARTHEST:g}")
+        batch_of(ratio=fields["ratio"].shape, offset=fields["offset"].shape)
+        settle(self, joint=joint_given("joint", joint), leader=joint_given("leader", leader), **fields)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """Ratio and offset (..., 2)."""
+        return np.stack(np.broadcast_arrays(self.ratio, self.offset), axis=-1)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return (Follows, self.joint, self.leader)
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless both joints are there and are two."""
+        follower, leader = self.counted(tree)
+        if follower == leader:
+            raise ArgumentError(f"joint and leader are both {tree.names[leader]!r}; expected two joint coordinates")
+
+    def counted(self, tree: Tree) -> tuple[int, ...]:
+        """Both joints: their whole turns count."""
+        return joint_index(tree, "joint", self.joint), joint_index(tree, "leader", self.leader)
+
+    def equations(self, view: Configuration, p: Array) -> Equations:
+        """One equation: ratio * leader + offset - joint."""
+        tree, (follower, leader) = view.tree, self.counted(view.tree)
+        rates = blank(1, tree.nv)
+        rates[0, tree.nv - tree.n + follower] = 1.0
+        rates[0, tree.nv - tree.n + leader] = -p[0]
+        return Equations(np.array([self._left(view, p)]), rates, (not tree.slides[follower],))
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """The square of the difference: as a distance where the joint slides, else as an angle."""
+        left = self._left(view, p)
+        return (left * left, 0.0) if view.tree.slides[self.counted(view.tree)[0]] else (0.0, left * left)
+
+    def _left(self, view: Configuration, p: Array) -> Any:
+        follower, leader = (view.tree.nq - view.tree.n + i for i in self.counted(view.tree))
+        return p[0] * view.q[leader] + p[1] - view.q[follower]
+
+    def __repr__(self) -> str:
+        return f"Follows({self.joint!r}, {self.leader!r}, {self.numbers.shape[:-1]} tasks)"

@@ -1,0 +1,182 @@
+"""One step of the iterations that solve constraints, over scalars: damped least squares, as a `Policy` says.
+
+With "always" (`REACH`) limits of what turns are not known on the way: whole turns are taken off, and what arrives outside is
+given up for another start. Joints of narrow ranges are kept inside; so are all of them on a second way from q0, where the
+mechanism is redundant: one at its limit rests there while the slope leads beyond. With "decrease" every iterate is within
+the limits, and no step raises the error, so that it comes to rest where the constraints are met best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from linkwise.expr.count import operation_count
+from linkwise.expr.derivative import derivative
+from linkwise.solve.constraints.constraint import Configuration, squared
+from linkwise.solve.policy import Damping, Policy
+from linkwise.solve.problem import Problem
+from linkwise.spatial.linear.ldl import factor
+from linkwise.spatial.scalar import Array, greatest, least, select
+from linkwise.spatial.vector import chosen
+
+PATIENCE, AGAIN, PROGRESS = 8.0, 6.0, 0.1
+"""Steps of a start before its squared error is written down, steps from then on between one look and the next, and the share
+to which it must have fallen in between."""
+
+MOST_OPERATIONS = 20_000
+"""Operations up to which the second derivative is taken; beyond, the product of the rates."""
+
+CONVERGED, UNREACHABLE, LIMIT, ITERATIONS = 1.0, -1.0, -2.0, -3.0
+"""What the status of a step says: solved, at rest, at rest with a joint pressed against its bound, too many steps."""
+
+AUX = {"always": 4, "decrease": 2}
+"""Numbers that a step keeps beside q."""
+
+StepFunction = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array, Any]]
+"""(p, q0, settings, q, aux) to (q, aux, status), over scalars."""
+
+
+def make_step(problem: Problem, policy: Policy) -> StepFunction:
+    """One step of an iteration.
+
+    The settings are the squares of two tolerances (m2, rad2), then, with "always", how far outside its limits a coordinate
+    may be, with "decrease" the most steps. The first of aux is the number of steps.
+    """
+    stepping = _advance if policy.accept == "always" else _descend
+
+    def step(p: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Any]:
+        return stepping(problem, policy, p, q0, settings, q, aux)
+
+    return step
+
+
+def _advance(
+    problem: Problem, policy: Policy, p: Array, q0: Array, settings: Array, q: Array, aux: Array
+) -> tuple[Array, Array, Any]:
+    """A step that is taken whatever it leads to.
+
+    Of aux the second is the squared error when it was last looked at, the third when it will be again. The fourth is 1 on
+    the way from q0, and 2 on a second way from there, which stays in the limits: it is taken where more joints move than are
+    needed and the first way was in vain, for the solution near q0 may have a joint at its limit.
+    """
+    base, ranges = problem.base, problem.ranges
+    parts = problem.parts(Configuration(problem.tree, q), p)
+    residual, rates = problem.stacked(parts)
+    error, here = squared(residual), problem.met(parts, residual, settings)
+    going, twice = aux[0] - 0.5, problem.bounded and rates.shape[0] < rates.shape[1]
+    attempt = select(going, aux[3], select(squared(q - q0), 0.0, 1.0)) if twice else 0.0
+    shares = np.array(problem.shares(ranges, q, rates.T @ residual))
+    kept_inside = np.concatenate([np.zeros(problem.tree.nv - problem.tree.n, bool), ranges.turning & ranges.narrow])
+    for i in np.flatnonzero(~kept_inside):
+        shares[i] = select(attempt - 1.5, shares[i], 1.0) if twice else 1.0
+    onward = problem.retract(q, damped_step(rates * shares, residual, _damping(policy.damping, error)))
+    turned = np.concatenate([onward[:base], ranges.wrapped(onward[base:], q0[base:])])
+    onward = chosen(attempt - 1.5, problem.within(ranges, onward), turned) if twice else turned
+    inside = select(ranges.outside(q[base:], settings[2]), 0.0, 1.0)
+    wait, mark = select(going, aux[2], PATIENCE), select(going, aux[1], 1e300)
+    lost = select(wait - 0.5, 0.0, select(PROGRESS * mark - error, 0.0, 1.0))
+    mark, wait = select(wait - 0.5, mark, error), select(wait - 0.5, wait - 1.0, AGAIN)
+    status, where = select(here, select(inside, 1.0, -1.0), -lost), chosen(here, problem.within(ranges, q), onward)
+    if not twice:
+        return where, np.array([aux[0] + (1.0 - here), mark, wait, attempt]), status
+    anew = select(-status, select(attempt - 0.5, select(attempt - 1.5, 0.0, 1.0), 0.0), 0.0)
+    steps = aux[0] + select(anew, 1.0, 1.0 - here)
+    aux = np.array([steps, select(anew, 1e300, mark), select(anew, PATIENCE, wait), attempt + anew])
+    return chosen(anew, problem.within(ranges, q0), where), aux, select(anew, 0.0, status)
+
+
+def _descend(
+    problem: Problem, policy: Policy, p: Array, q0: Array, settings: Array, q: Array, aux: Array
+) -> tuple[Array, Array, Any]:
+    """A step that is taken where it lowers the error; the second of aux is the damping."""
+    bounds, damping = problem.bounds(p), policy.damping
+    q = problem.within(bounds, q)
+    parts = problem.parts(Configuration(problem.tree, q), p)
+    residual, rates = problem.stacked(parts, exact=policy.model == "newton")
+    error, here = squared(residual), problem.met(parts, residual, settings)
+    now = select(aux[0] - 0.5, aux[1], damping.initial)
+    slope = rates.T @ residual
+    shares = np.array(problem.shares(bounds, q, slope), dtype=object)
+    step = _direction(problem, policy, q, (residual, rates, slope, shares), _damping(damping, error, now))
+    tried = problem.within(bounds, problem.retract(q, _shortened(problem, policy, step)))
+    parts = problem.parts(Configuration(problem.tree, tried), p)
+    after_residual = problem.stacked(parts)[0]
+    after = squared(after_residual)
+    there = problem.met(parts, after_residual, settings) if policy.early else 0.0
+    better = select(error - after, 1.0, there) if policy.early else error - after
+    eased = now * damping.decrease if damping.times_error else greatest(now * damping.decrease, damping.floor)
+    steps, then = aux[0] + (1.0 - here), select(better, eased, now * damping.increase)
+    still = select(squared(slope * shares) - policy.at_rest * error, 0.0, 1.0)
+    hopeless = then * error if damping.times_error else then
+    lost = select(still, 1.0, select(hopeless - damping.hopeless, 1.0, 0.0))
+    spent = select(steps - settings[2] + 0.5, ITERATIONS, 0.0)
+    given_up = select(lost, select(len(shares) - sum(shares), LIMIT, UNREACHABLE), spent)
+    status = select(here, CONVERGED, select(there, CONVERGED, given_up))
+    where = chosen(here, q, chosen(better, tried, q))
+    return where, np.array([steps, then], dtype=object), status
+
+
+def _direction(problem: Problem, policy: Policy, q: Array, rows: tuple[Array, Array, Array, Array], damping: Any) -> Array:
+    """The step (nv,) of the model, in which the joints rest whose share is 0."""
+    residual, rates, slope, shares = rows
+    if policy.by_rows:
+        return by_rows(rates * shares, residual, damping)
+    if policy.model == "gauss_newton" or problem.base or _is_long(slope):
+        return damped_step(rates * shares, residual, damping)
+    normal = _curvature(slope, q)
+    for i, share in enumerate(shares):
+        if isinstance(share, float):
+            normal[i, i] = normal[i, i] + damping
+            continue
+        for j in range(len(shares)):
+            if j != i:
+                normal[i, j] = normal[j, i] = normal[i, j] * share
+        normal[i, i] = select(share, normal[i, i] + damping, 1.0)
+    return factor(normal).solve(slope * shares)
+
+
+def _damping(damping: Damping, error: Any, now: Any = None) -> Any:
+    """Of a step, from the squared error and the factor that the steps before have led to."""
+    factor_now = damping.initial if now is None else now
+    return factor_now * least(error, damping.most_error) + damping.floor if damping.times_error else factor_now
+
+
+def _shortened(problem: Problem, policy: Policy, step: Array) -> Array:
+    """A step (nv,) whose greatest part is at most what is allowed, rad or in units of the problem's length."""
+    if policy.max_step is None:
+        return step
+    widest: Any = 0.0
+    for part, slides in zip(step[len(step) - problem.tree.n :], problem.tree.slides, strict=True):
+        widest = greatest(widest, abs(part) / (problem.length if slides else 1.0))
+    return np.asarray(step / greatest(1.0, widest / policy.max_step))
+
+
+def by_rows(rates: Array, residual: Array, damping: Any) -> Array:
+    """The step (n,) ``J' (J J' + damping)^-1 e``: a combination of the rows, whatever the rank of J (m, n)."""
+    if not len(residual):
+        return np.zeros(rates.shape[1])
+    return np.asarray(rates.T @ factor(rates @ rates.T + damping * np.eye(len(residual))).solve(residual))
+
+
+def damped_step(rates: Array, residual: Array, damping: Any) -> Array:
+    """The step dq (n,) with (J'J + damping) dq = J'e, through the smaller of J'J and JJ'."""
+    m, n = rates.shape
+    if m < n:
+        return by_rows(rates, residual, damping)
+    return factor(rates.T @ rates + damping * np.eye(n)).solve(rates.T @ residual)
+
+
+def _is_long(slope: Array) -> bool:
+    """Whether its derivative would take too long to compile."""
+    return sum(operation_count(list(slope)).values()) * len(slope) > MOST_OPERATIONS
+
+
+def _curvature(slope: Array, q: Array) -> Array:
+    """The second derivative (n, n) of half the squared residual, exactly, from minus the first (n,)."""
+    hessian = -derivative(list(slope), list(q))
+    for i in range(len(q)):
+        hessian[i, :i] = hessian[:i, i]
+    return np.asarray(hessian)

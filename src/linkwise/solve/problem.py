@@ -1,0 +1,101 @@
+"""Constraints on a mechanism as functions of scalars: residuals, their rates, what counts as met, and the bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.kinematics.configuration import integrate
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations, squared
+from linkwise.solve.joint_limits import CoordinateBounds, JointRanges
+from linkwise.solve.lengths import size_of
+from linkwise.spatial.scalar import Array, select
+
+
+class Problem:
+    """Constraints with numbers p that differ from task to task, and coordinates q (nq,).
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    constraints : sequence of Constraint
+        What must hold; of their numbers only the count is used, and kept.
+    limits : bool
+        Whether joint limits hold.
+    """
+
+    def __init__(self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> None:
+        self.tree, self.constraints = tree, tuple(constraint.kind() for constraint in constraints)
+        self.counts = [int(constraint.numbers.shape[-1]) for constraint in constraints]
+        self.size = sum(self.counts)
+        self.ranges = JointRanges.of(tree, limits=limits)
+        self.ranges.turning[[i for constraint in constraints for i in constraint.counted(tree)]] = False
+        self.parameters = self.size
+        self.length = size_of(tree)
+        self.base = tree.nq - tree.n
+        self.bounded = bool(np.isfinite([self.ranges.low, self.ranges.high]).any())
+
+    def bounds(self, p: Array) -> CoordinateBounds:
+        """Between what the joint coordinates stay."""
+        return self.ranges
+
+    def split(self, p: Array) -> list[Array]:
+        """The numbers of each constraint."""
+        ends = np.cumsum(self.counts, dtype=int)
+        return [p[end - count : end] for end, count in zip(ends, self.counts, strict=True)]
+
+    def parts(self, at: Configuration, p: Array) -> list[Equations]:
+        """The equations of each constraint, m and rad."""
+        return [c.equations(at, part) for c, part in zip(self.constraints, self.split(p), strict=True)]
+
+    def weights(self, parts: Sequence[Equations]) -> Array:
+        """What each row (m,) is multiplied by: lengths are taken in units of the mechanism's size."""
+        return np.array([1.0 if angle else 1.0 / self.length for part in parts for angle in part.angles])
+
+    def stacked(self, parts: Sequence[Equations], *, exact: bool = False) -> tuple[Array, Array]:
+        """Residual (m,) and rates (m, nv) of all rows, weighted.
+
+        The rates are those for a step to a solution, or, exact, minus the derivative of the residual.
+        """
+        if not parts:
+            return np.zeros(0), np.zeros((0, self.tree.nv))
+        weights = self.weights(parts)
+        rates = [part.exact if exact and part.exact is not None else part.rates for part in parts]
+        return np.concatenate([part.residual for part in parts]) * weights, np.concatenate(rates) * weights[:, None]
+
+    def errors(self, q: Array, p: Array) -> tuple[Any, Any]:
+        """Squares of the distance (m2) and of the angle (rad2) from holding, over all constraints, by a separate check."""
+        at = Configuration(self.tree, q)
+        pairs = [c.errors(at, part) for c, part in zip(self.constraints, self.split(p), strict=True)]
+        return sum((pair[0] for pair in pairs), 0.0), sum((pair[1] for pair in pairs), 0.0)
+
+    def squares(self, parts: Sequence[Equations]) -> tuple[Any, Any]:
+        """Squares of all lengths (m2) and of all angles (rad2) that are lacking."""
+        pairs = [(value, angle) for part in parts for value, angle in zip(part.residual, part.angles, strict=True)]
+        far, turned = ([value for value, angle in pairs if angle is kind] for kind in (False, True))
+        return squared(np.array(far)), squared(np.array(turned))
+
+    def met(self, parts: Sequence[Equations], residual: Array, settings: Array) -> Any:
+        """1 where lengths and angles are within the tolerances, whose squares begin the settings; else 0, also for NaN."""
+        angles = [angle for part in parts for angle in part.angles]
+        far = squared(np.array([value for value, angle in zip(residual, angles, strict=True) if not angle]))
+        turned = squared(np.array([value for value, angle in zip(residual, angles, strict=True) if angle]))
+        near = select(settings[0] - far * self.length**2, 1.0, 0.0)
+        return near * select(settings[1] - turned, 1.0, 0.0)
+
+    def retract(self, q: Array, dq: Array) -> Array:
+        """Q after a step dq (nv,), quaternion of a floating base included."""
+        return integrate(self.tree, q, dq, 1.0) if self.base else q + dq
+
+    def within(self, bounds: CoordinateBounds, q: Array) -> Array:
+        """Q (nq,), at their bounds the joint coordinates that are beyond."""
+        return np.concatenate([q[: self.base], bounds.clipped(q[self.base :])])
+
+    def shares(self, bounds: CoordinateBounds, q: Array, slope: Array) -> list[Any]:
+        """For each velocity 1, or 0 where its joint is at a bound and the slope leads beyond."""
+        first = len(slope) - self.tree.n
+        return [*([1.0] * first), *bounds.free(q[self.base :], slope[first:])]

@@ -1,0 +1,177 @@
+"""Solving for configurations: constraints in, joint coordinates out, each answer checked again before it is called one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.model.tree import Tree
+from linkwise.solve.best_fit import nearest
+from linkwise.solve.compiled_problem import CompiledProblem, system_of
+from linkwise.solve.constraints.constraint import Constraint
+from linkwise.solve.constraints.loop_closure import Closed
+from linkwise.solve.solution import Solution
+from linkwise.solve.validation import flag, positive, whole
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
+
+AT_ONCE = 10_000
+"""Tasks of one call into machine code: between two calls Python sees to signals."""
+
+
+def solve(
+    mechanism: Tree,
+    constraints: Constraint | Sequence[Constraint],
+    *,
+    q0: npt.ArrayLike | None = None,
+    tol: float = 1e-9,
+    seed: int = 0,
+    limits: bool = True,
+) -> Solution:
+    """Coordinates for which all constraints hold, within the joint limits; the loops of the mechanism are closed too.
+
+    The first start is q0; where it does not lead to a solution, random ones follow, always the same for the same seed. Where
+    none does, the answer is the nearest found, with the reason.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any; a floating base is solved for like the joints.
+    constraints : Constraint or sequence of Constraint
+        What must hold: see `linkwise.solve.constraints`. Their numbers may have batch shapes, which broadcast.
+    q0 : (..., nq) array_like, optional
+        Where to start, and what the answer should be near to; a little beside the middle of the range of each joint where it
+        is left out, and zero where nothing depends on the joint. Whole turns outside the limits are taken off first. Joints
+        on which no constraint depends stay there.
+    tol : float
+        Greatest distance (m) and angle (rad) from what is asked for.
+    seed : int
+        Of the random starts.
+    limits : bool
+        Whether joint limits hold. They are hard: no answer is outside them.
+
+    Returns
+    -------
+    Solution
+        Shaped as the numbers and q0 broadcast; the same for the same arguments, and for a batch as for a loop.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Notes
+    -----
+    Damped least squares (`linkwise.solve.levenberg_marquardt` tells which), all of it in machine code, with the tasks of a
+    batch side by side in the lanes of the processor's vectors. Success is told by a separate forward pass.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> from linkwise.solve import Position, solve
+    >>> arm = robots.planar_3r()
+    >>> found = solve(arm, Position(-1, [1.0, 1.5, 0.0], mask=[1, 1, 0]))
+    >>> found.success, arm.forward_kinematics(found.q)[:2, 3].round(6).tolist()
+    (True, [1.0, 1.5])
+    """
+    mechanism.require_numbers("solve")
+    all_constraints = _constraints(mechanism, constraints)
+    size, number = positive("tol", tol), whole("seed", seed)
+    system = system_of(mechanism, all_constraints, limits=flag("limits", limits))
+    start = start_of(mechanism, system, q0)
+    parts = [constraint.numbers for constraint in all_constraints]
+    try:
+        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts), start.shape[:-1])
+    except ValueError as error:
+        shapes = ", ".join([*(f"{c!r}" for c in all_constraints), f"q0 {start.shape}"])
+        raise ArgumentError(f"the batch shapes do not broadcast: {shapes}") from error
+    flat = np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+    return solved(mechanism, system, flat, np.broadcast_to(start, (*batch, mechanism.nq)), size, number)
+
+
+def solved(
+    mechanism: Tree, system: CompiledProblem, tasks_given: FloatArray, start: FloatArray, tol: float, seed: int
+) -> Solution:
+    """Solve tasks with numbers (..., p) from starts (..., nq)."""
+    batch, nq = tasks_given.shape[:-1], len(system.start)
+    if not batch:
+        row = system.reaching(tasks_given, start, system.starts(seed), system.settings(tol))
+        q = system.unmoved(row[:nq], start)
+        distance, angle, outside = system.checking(tasks_given, q)
+        if row[-1] > 0 and distance <= tol and angle <= tol and not outside:
+            steps = int(row[nq])
+            return Solution(q, True, "converged", float(distance), float(angle), steps, system.bounds, system.names, tol)
+    tasks = np.ascontiguousarray(tasks_given.reshape(prod(batch), tasks_given.shape[-1]))
+    starts = start.reshape(prod(batch), nq)
+    q, steps, distance, angle, good = _reached(system, tasks, starts, tol, seed)
+    reason = np.full(len(q), "converged", dtype="<U11")
+    unsolved = np.flatnonzero(~good)
+    if unsolved.size:
+        near = nearest(mechanism, system, tasks[unsolved], starts[unsolved], tol, seed)
+        q[unsolved], steps[unsolved], distance[unsolved], angle[unsolved] = (
+            near.q,
+            near.iterations,
+            near.distance,
+            near.angle,
+        )
+        good[unsolved], reason[unsolved] = near.success, near.reason
+    held = {"limits": system.bounds, "names": system.names, "tol": tol}
+    return Solution.of_rows(batch, q, good, reason, distance, angle, steps, **held)
+
+
+def _reached(system: CompiledProblem, tasks: FloatArray, starts: FloatArray, tol: float, seed: int) -> tuple[Any, ...]:
+    """Coordinates, steps, distances, angles and success of tasks in a row."""
+    rows = np.empty((len(tasks), system.row))
+    for first in range(0, len(tasks), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        begun = starts[part] if starts.strides[0] else starts[0]  # (one start for all is not copied)
+        system.reaching(tasks[part], begun, system.starts(seed), system.settings(tol), out=rows[part])
+    nq = starts.shape[1]
+    q = system.unmoved(np.ascontiguousarray(rows[:, :nq]), starts)
+    distance, angle, outside = system.checking(tasks, q)
+    good = (rows[:, -1] > 0) & (distance <= tol) & (angle <= tol) & (outside == 0)
+    return q, rows[:, nq].astype(np.intp), distance, angle, good
+
+
+def start_of(mechanism: Tree, system: CompiledProblem, q0: npt.ArrayLike | None) -> FloatArray:
+    """The first start (..., nq)."""
+    if q0 is None:
+        return system.start
+    if type(q0) is np.ndarray and _usual(q0, system):
+        return q0
+    start = numbers("q0", q0)
+    if start.shape[-1:] != (mechanism.nq,):
+        raise ArgumentError(f"q0 has the shape {start.shape}; expected (..., {mechanism.nq})")
+    if mechanism.floating:
+        size = np.linalg.norm(start[..., 3:7], axis=-1, keepdims=True)
+        if not (size > 0.0).all():
+            raise ArgumentError("q0 has a quaternion of zeros; expected qw, qx, qy, qz in q0[..., 3:7]")
+        start[..., 3:7] /= size
+    start[..., system.problem.base :] = system.ranges.lifted(start[..., system.problem.base :])
+    return start
+
+
+def _usual(q0: FloatArray, system: CompiledProblem) -> bool:
+    """Whether a start needs no attention: joint coordinates alone, float64, finite and within the limits."""
+    n = len(system.ranges.low)
+    return q0.dtype == np.float64 and q0.shape == (n,) == system.start.shape and system.ranges.hold(q0)
+
+
+def _constraints(mechanism: Tree, constraints: Constraint | Sequence[Constraint]) -> list[Constraint]:
+    """What must hold, the loops of the mechanism added."""
+    listed = [constraints] if isinstance(constraints, Constraint) else list(constraints)
+    wrong = [item for item in listed if not isinstance(item, Constraint)]
+    if wrong:
+        raise ArgumentError(f"constraints hold {shown(wrong[0])}; expected Pose, Position, Orientation and the like")
+    for constraint in listed:
+        constraint.check(mechanism)
+    named = {constraint.on(mechanism) for constraint in listed if isinstance(constraint, Closed)}
+    listed += [Closed(loop) for loop in mechanism.loops if loop not in named]
+    if not listed:
+        raise ArgumentError("constraints are none; expected one or more, such as Pose(link, T)")
+    return listed

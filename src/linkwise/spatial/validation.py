@@ -1,0 +1,163 @@
+"""What a caller gives as numbers, as an array of float64: real numbers only, nothing cut off and no text read."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeVar
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.scalar import FloatArray
+
+Given = TypeVar("Given")
+
+
+def real(value: Any) -> FloatArray:
+    """The value as an array of float64; one that is such already is given back as it is.
+
+    Complex numbers, text, dates and None are no real numbers, whatever they could be cut down to; nor is what a mask hides.
+
+    Raises
+    ------
+    TypeError
+        Where it holds something else, or its rows differ in length; says which.
+
+    Examples
+    --------
+    >>> real([1, 2.5]).tolist()
+    [1.0, 2.5]
+    >>> real([1.0, 2.0j])
+    Traceback (most recent call last):
+    TypeError: holds complex128
+    """
+    if type(value) is not np.ndarray and is_masked(value):
+        raise TypeError("has masked elements")
+    try:
+        result = np.asarray(value)
+    except ValueError as error:
+        raise TypeError("is not an array") from error
+    if result.dtype == object:  # fractions, decimals, symbols that are numbers: each says what it is as a float
+        return _converted(result)
+    if result.dtype.kind not in "biuf":
+        raise TypeError(f"holds {result.dtype}")
+    return np.asarray(result, dtype=np.float64)
+
+
+def numbers(
+    what: str, value: Any, expected: str = "finite real numbers", *, finite: bool = True, copy: bool = True
+) -> FloatArray:
+    """The value as an array of finite float64; an error says what it is called.
+
+    Parameters
+    ----------
+    what : str
+        How messages call it, such as ``"simulate: torque"``.
+    value : array_like
+        Real numbers of any shape.
+    expected : str
+        What the message says would have been accepted.
+    finite : bool
+        Whether infinity and NaN are refused.
+    copy : bool
+        Whether the array is the caller's no more. Without it, float64 is given back as it is.
+
+    Raises
+    ------
+    ArgumentError
+        Saying what it holds instead, or where the first number is that is not finite.
+
+    Examples
+    --------
+    >>> numbers("q", [1, 2]).tolist()
+    [1.0, 2.0]
+    >>> numbers("q", [0.0, np.nan])
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: q is nan at (1,); expected finite real numbers
+    """
+    try:
+        result = real(value)
+    except TypeError as error:
+        raise ArgumentError(f"{what} {error}; expected {expected}") from error
+    if finite and not np.isfinite(result).all():
+        where = tuple(int(k) for k in np.argwhere(~np.isfinite(result))[0])
+        raise ArgumentError(f"{what} is {result[where]}{f' at {where}' if where else ''}; expected {expected}")
+    return result.copy() if copy else result
+
+
+def vectors(what: str, value: Any, size: int, *, finite: bool = True) -> FloatArray:
+    """The value as finite real vectors (..., size), a copy.
+
+    Raises
+    ------
+    ArgumentError
+        Saying what it holds instead, or its shape.
+    """
+    result = numbers(what, value, f"real numbers (..., {size})", finite=finite)
+    if result.shape[-1:] != (size,):
+        raise ArgumentError(f"{what} has the shape {result.shape}; expected (..., {size})")
+    return result
+
+
+def generator(what: str, seed: Any) -> np.random.Generator:
+    """NumPy's generator of random numbers for a seed.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is no seed.
+
+    Examples
+    --------
+    >>> generator("perturb: seed", 1).integers(10).item()
+    4
+    >>> generator("perturb: seed", -1)
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: perturb: seed is -1; expected a whole number, 0 or above
+    """
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(f"{what} is {shown(seed)}; expected a whole number, 0 or above") from error
+
+
+def is_masked(value: Any) -> bool:
+    """Whether elements of an array, or of arrays in nested lists, are masked: what stands below a mask is no value.
+
+    Examples
+    --------
+    >>> is_masked(np.ma.masked_array([0.1, 0.2], mask=[True, False])), is_masked(np.ma.masked_array([0.1, 0.2]))
+    (True, False)
+    """
+    masks = sys.modules.get("numpy.ma")  # (where nobody has imported it there are none)
+    if masks is None:
+        return False
+    if isinstance(value, (list, tuple)):
+        return any(type(item) is not float and is_masked(item) for item in value)
+    return isinstance(value, masks.MaskedArray) and bool(masks.is_masked(value))
+
+
+def unmasked(what: str, value: Given) -> Given:
+    """The value itself, for a conversion that would look below a mask.
+
+    Raises
+    ------
+    ArgumentError
+        Where elements are masked; `what` is how it calls the value.
+    """
+    if type(value) is not np.ndarray and is_masked(value):
+        raise ArgumentError(f"{what} has masked elements; expected an array of which every element counts")
+    return value
+
+
+def _converted(match: Any) -> FloatArray:
+    result = np.empty(match.shape)
+    for place in np.ndindex(match.shape):
+        item = match[place]
+        try:
+            if isinstance(item, (str, bytes)) or np.iscomplexobj(item):
+                raise TypeError
+            result[place] = float(item)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise TypeError(f"holds {shown(item, 40)}") from error
+    return result

@@ -1,0 +1,201 @@
+"""Base class of motions in time, their events, and what evaluates them between instants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.validation import until, within
+
+State = tuple[FloatArray, FloatArray, FloatArray]
+"""q, qd, qdd at some instants."""
+
+Evaluator = Callable[[FloatArray], State]
+"""Takes times (K,) within a motion, returns q, qd, qdd (..., K, :)."""
+
+
+class Event(NamedTuple):
+    """Something that was watched for and happened during a motion.
+
+    Attributes
+    ----------
+    name : str
+        What it was.
+    time : float
+        When, s.
+    q, qd : ndarray (nq,), (nv,)
+        The state at that instant.
+    member : tuple of int
+        In which motion of a batch; () where there is only one.
+
+    Examples
+    --------
+    >>> event = Event("landed", 0.5, [0.0], [-1.0])
+    >>> event.name, event.time, event.member
+    ('landed', 0.5, ())
+    """
+
+    name: str
+    time: float
+    q: FloatArray
+    qd: FloatArray
+    member: tuple[int, ...] = ()
+
+
+class Motion:
+    """Base of `Trajectory` and `CartesianTrajectory`: arrays over instants t (T,), and an evaluator for times between.
+
+    A subclass is a frozen dataclass with a field for `t`, `evaluate` and each array.
+
+    Attributes
+    ----------
+    STATE : mapping of str to int
+        The three arrays that `at` returns, and how many axes one value of each has.
+    RECORDS : mapping of str to int
+        The same of the arrays that may be None.
+    """
+
+    STATE: ClassVar[Mapping[str, int]]
+    RECORDS: ClassVar[Mapping[str, int]] = {}
+    events: tuple[Event, ...] = ()
+
+    t: FloatArray
+    evaluate: Evaluator | None
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The batch shape ``...``; () for one motion."""
+        name, axes = next(iter(self.STATE.items()))
+        return tuple(getattr(self, name).shape[: -1 - axes])
+
+    @property
+    def duration(self) -> float:
+        """Time from the first instant to the last, s."""
+        return float(self.t[-1] - self.t[0])
+
+    def __len__(self) -> int:
+        return int(self.t.size)
+
+    @property
+    def _span(self) -> str:
+        """The instants, as `repr` shows them."""
+        return f"{len(self)} instants from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) > 1 else f"at {self.t[0]:g} s"
+
+    @property
+    def _interpolant(self) -> Evaluator:
+        raise NotImplementedError
+
+    def _at(self, time: npt.ArrayLike) -> State:
+        """The state at a time, or at times (K,)."""
+        times = within(time, self.t)
+        state = (self.evaluate or self._interpolant)(np.atleast_1d(times))
+        if times.ndim:
+            return state
+        q, qd, qdd = (_rows(values, 0, axes) for values, axes in zip(state, self.STATE.values(), strict=True))
+        return q, qd, qdd
+
+    def member(self, index: int | tuple[int, ...]) -> Self:
+        """Return one motion, or a smaller batch, of a batch.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Into the batch axes.
+
+        Raises
+        ------
+        ArgumentError
+            Where there is no such motion.
+
+        Examples
+        --------
+        >>> from linkwise.trajectory import Trajectory
+        >>> many = Trajectory([0.0, 1.0], np.zeros((3, 2, 1)), np.zeros((3, 2, 1)), np.zeros((3, 2, 1)))
+        >>> many.member(2)
+        <Trajectory: 2 instants from 0 to 1 s, 1 joint>
+        """
+        place = _place(self.batch, index)
+        own = getattr(self.evaluate, "member", None)
+        evaluate = own(place) if own else None if self.evaluate is None else MemberEvaluator(self.evaluate, place)
+        chosen = [event for event in self.events if event.member[: len(place)] == place]
+        events = tuple(event._replace(member=event.member[len(place) :]) for event in chosen)
+        return self._reduced(lambda values, _axes: values[place], events, evaluate=evaluate)
+
+    def until(self, time: float) -> Self:
+        """Return the same motion, or batch of motions, with the instants and events up to a time.
+
+        So a rollout of `simulate` that a terminal event ended loses its NaN, and can be drawn and saved.
+
+        Parameters
+        ----------
+        time : float
+            s; not before the first instant. An instant at that time stays.
+
+        Raises
+        ------
+        ArgumentError
+            Where no instant would stay, or the time is not one number.
+
+        Examples
+        --------
+        >>> from linkwise.trajectory import Trajectory
+        >>> record = Trajectory([0.0, 1.0, 2.0], np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 1)))
+        >>> record.until(1.5)
+        <Trajectory: 2 instants from 0 to 1 s, 1 joint>
+        """
+        end = until(time, self.t)
+        kept = int(np.searchsorted(self.t, end, side="right"))
+        own = getattr(self.evaluate, "first", None)
+        events = tuple(event for event in self.events if event.time <= end)
+        return self._reduced(
+            lambda values, axes: _rows(values, slice(kept), axes),
+            events,
+            t=self.t[:kept],
+            evaluate=own(kept) if own else self.evaluate,
+        )
+
+    def _reduced(self, part: Callable[[FloatArray, int], FloatArray], events: tuple[Event, ...], **changes: Any) -> Self:
+        """The motion with a part of each array, and some of the events."""
+        for name, axes in {**self.STATE, **self.RECORDS}.items():
+            if (values := getattr(self, name)) is not None:
+                changes[name] = part(values, axes)
+        if self.events:
+            changes["events"] = events
+        return replace(self, **changes)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class MemberEvaluator:
+    """The evaluator of one motion of a batch."""
+
+    batch: Evaluator
+    place: tuple[int, ...]
+
+    def __call__(self, time: FloatArray) -> State:
+        """Return what the evaluator of the batch gives, of this one."""
+        q, qd, qdd = self.batch(time)
+        return q[self.place], qd[self.place], qdd[self.place]
+
+
+def _rows(values: FloatArray, instants: Any, axes: int) -> FloatArray:
+    """An array at some of its instants, behind which so many axes are one value."""
+    index: Any = (..., instants, *[slice(None)] * axes)
+    return np.asarray(values[index])
+
+
+def _place(batch: tuple[int, ...], index: Any) -> tuple[int, ...]:
+    """An index into a batch shape as a tuple of numbers >= 0."""
+    place = index if isinstance(index, tuple) else (index,)
+    sizes = batch[: len(place)]
+    if len(sizes) < len(place) or not all(
+        isinstance(k, (int, np.integer)) and not isinstance(k, bool) and -m <= k < m
+        for k, m in zip(place, sizes, strict=True)
+    ):
+        raise ArgumentError(f"there is no member {index!r}; the trajectory has the batch shape {batch}")
+    return tuple(int(k) % m for k, m in zip(place, sizes, strict=True))

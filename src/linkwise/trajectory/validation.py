@@ -1,0 +1,210 @@
+"""Checked arguments of trajectories as float64, and the instants of planned motions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
+
+SAMPLES = 101
+"""How many instants a duration is cut into unless it is said."""
+
+ROUNDING = 1e-9
+"""By this share of its duration a time may lie outside a trajectory: what adding up a step many times may cost."""
+
+
+def configuration(field: str, value: Any) -> FloatArray:
+    """Joint coordinates (..., n)."""
+    expected = "finite numbers (..., n), n joint coordinates"
+    checked = numbers(field, value, expected)
+    if checked.ndim < 1 or not checked.shape[-1]:
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return checked
+
+
+def ends(**values: Any) -> dict[str, FloatArray]:
+    """Arrays (..., n) broadcast against each other; the first two must be configurations."""
+    fields = list(values)
+    arrays = [configuration(field, values[field]) for field in fields[:2]]
+    arrays += [numbers(field, values[field], "finite numbers (..., n), or one for all joints") for field in fields[2:]]
+    n = arrays[0].shape[-1]
+    for field, array in zip(fields, arrays, strict=True):
+        if array.ndim and array.shape[-1] not in {n, *([] if field in fields[:2] else [1])}:
+            raise ArgumentError(
+                f"{field} has the shape {array.shape}; expected (..., {n}), as {fields[0]} is for {n} joints"
+            )
+    try:
+        return dict(zip(fields, np.broadcast_arrays(*arrays), strict=True))
+    except ValueError as error:
+        shapes = ", ".join(f"{field} {array.shape}" for field, array in zip(fields, arrays, strict=True) if array.ndim)
+        raise ArgumentError(f"the shapes {shapes} do not broadcast") from error
+
+
+def positive(field: str, value: Any, n: int) -> FloatArray:
+    """Limits of speed or acceleration: one positive number, or one for each of n joints (..., n)."""
+    expected = f"a number > 0, or {n} of them"
+    checked = numbers(field, value, expected)
+    if not np.all(checked > 0) or (checked.ndim and checked.shape[-1] not in {1, n}):
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return checked
+
+
+def scalar(field: str, value: Any, *, above: float = 0.0, expected: str = "a number > 0") -> float:
+    """One finite number greater than another."""
+    checked = numbers(field, value, expected)
+    if checked.ndim or isinstance(value, (bool, np.bool_)) or not checked > above:
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return float(checked)
+
+
+def flag(field: str, value: Any, expected: str = "True or False") -> bool:
+    """True or False, nothing that merely counts as such."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return bool(value)
+
+
+def record(field: str, value: Any) -> FloatArray:
+    """What was recorded, closed to writing; copied, unless it and what it is a view of are closed already."""
+    checked = numbers(field, value, "an array of real numbers", finite=False, copy=False)
+    whole = checked if checked.base is None else checked.base
+    if checked.flags.writeable or not isinstance(whole, np.ndarray) or whole.flags.writeable:
+        checked = checked.copy()
+        checked.setflags(write=False)
+    return checked
+
+
+def closed(*arrays: FloatArray) -> tuple[FloatArray, ...]:
+    """The same arrays, new ones of our own, closed to writing with what they are views of: `record` then keeps them."""
+    for array in arrays:
+        for view in (array.base, array):
+            if isinstance(view, np.ndarray):
+                view.setflags(write=False)
+    return arrays
+
+
+def instants(t: Any, field: str = "t", least: int = 1) -> FloatArray:
+    """Ascending times (T,), closed to writing."""
+    kind = f"{least} instant{'s' if least > 1 else ''} or more"
+    checked = numbers(field, t, f"finite times (T,), s, ascending: {kind}")
+    if checked.ndim != 1 or checked.size < least:
+        raise ArgumentError(f"{field} has the shape {checked.shape}; expected times (T,), s, ascending: {kind}")
+    steps = np.diff(checked)
+    if not np.all(steps > 0):
+        k = int(np.argmin(steps > 0))
+        raise ArgumentError(f"{field} does not ascend: {field}[{k + 1}] is {checked[k + 1]:g} after {checked[k]:g}")
+    checked.setflags(write=False)
+    return checked
+
+
+def grid(t: Any, samples: int | None) -> FloatArray:
+    """Instants (T,), T >= 2: as given, or a duration cut into samples."""
+    expected = "a duration > 0, s, or instants (T,)"
+    if numbers("t", t, expected, finite=False).ndim:
+        if samples is not None:
+            raise ArgumentError("samples goes with a duration; t holds the instants already")
+        return instants(t, least=2)
+    duration = scalar("t", t, expected=expected)
+    return np.linspace(0.0, duration, count(samples))
+
+
+def count(samples: int | None) -> int:
+    """How many instants, `SAMPLES` unless it is said."""
+    if samples is None:
+        return SAMPLES
+    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
+        raise ArgumentError(f"samples is {samples!r}; expected 2 instants or more")
+    return int(samples)
+
+
+def schedule(duration: float, t: Any, rate: Any) -> FloatArray:
+    """Instants (T,) of a motion whose duration follows from its limits.
+
+    Parameters
+    ----------
+    duration : float
+        What the motion, or the longest of a batch, takes, s.
+    t : (T,) array_like or None
+        Instants; the motion begins at the first.
+    rate : float or None
+        Instants a second, from 0 to the first at which all is at rest. With neither, 101 instants over the duration.
+    """
+    if t is not None:
+        if rate is not None:
+            raise ArgumentError("t and rate are both given; expected one of them, or neither")
+        times = instants(t)
+        if times[-1] - times[0] < duration * (1.0 - 1e-12):
+            raise ArgumentError(f"t lasts {times[-1] - times[0]:g} s; the motion takes {duration:.9g} s")
+        return times
+    if rate is None:
+        return np.linspace(0.0, duration, SAMPLES if duration else 1)
+    steps = math.ceil(duration * scalar("rate", rate, expected="instants a second, > 0") * (1.0 - 1e-12))
+    return np.asarray(np.arange(steps + 1) / float(rate))
+
+
+def instants_of(due: FloatArray, t: Any, samples: int | None) -> FloatArray:
+    """Instants (T,) of a motion through points that are due at known times (K,): as given, or so many samples.
+
+    With neither they are 101, or where there are more points the times of these.
+    """
+    if t is None:
+        if samples is None and len(due) > SAMPLES and (np.diff(due) > 0.0).all():
+            return due.copy()
+        return np.linspace(due[0], due[-1], count(samples)) if due[-1] > due[0] else due[:1].copy()
+    if samples is not None:
+        raise ArgumentError("t and samples are both given; expected one of them, or neither")
+    times = instants(t)
+    room = ROUNDING * (due[-1] - due[0])
+    if times[0] < due[0] - room or times[-1] > due[-1] + room:
+        raise ArgumentError(f"t is from {times[0]:g} to {times[-1]:g} s; the motion lasts from {due[0]:g} to {due[-1]:g} s")
+    return np.clip(times, due[0], due[-1])
+
+
+def within(time: Any, t: FloatArray) -> FloatArray:
+    """Times () or (K,) that lie within those of a trajectory, by rounding at least."""
+    checked = numbers("time", time, "a time or times (K,), s")
+    room = ROUNDING * (t[-1] - t[0])
+    if checked.ndim > 1:
+        raise ArgumentError(f"time has the shape {checked.shape}; expected a time or times (K,), s")
+    outside = (checked < t[0] - room) | (checked > t[-1] + room)
+    if np.any(outside):
+        first = float(np.atleast_1d(checked)[np.atleast_1d(outside)][0])
+        raise ArgumentError(f"time is {first!r}; the trajectory lasts from {float(t[0])!r} to {float(t[-1])!r} s")
+    return np.clip(checked, t[0], t[-1])
+
+
+def until(time: Any, t: FloatArray) -> float:
+    """One time that is not before a trajectory begins."""
+    checked = numbers("time", time, "a time, s")
+    if checked.ndim or checked < t[0]:
+        raise ArgumentError(f"time is {shown(time)}; expected a time, s, from {t[0]:g} on")
+    return float(checked)
+
+
+def limited(limits: Any, names: Sequence[str], t: FloatArray, q: FloatArray) -> None:
+    """Raise where a coordinate of q (..., T, n) leaves its limits (n, 2): the first joint, at its first such instant."""
+    if limits is None:
+        return
+    n = q.shape[-1]
+    expected = f"(n, 2): least and greatest of {n} joints, infinite for none"
+    checked = numbers("limits", limits, expected, finite=False)
+    if checked.shape != (n, 2) or not np.all(checked[:, 0] <= checked[:, 1]):
+        raise ArgumentError(f"limits is {shown(limits)}; expected {expected}")
+    room = 4.0 * np.finfo(np.float64).eps * np.abs(q)
+    beyond = (q < checked[:, 0] - room) | (q > checked[:, 1] + room)
+    if not np.any(beyond):
+        return
+    joint = int(np.argmax(np.any(beyond, axis=tuple(range(beyond.ndim - 1)))))
+    when = int(np.argmax(np.any(beyond[..., joint], axis=tuple(range(beyond.ndim - 2)))))
+    member = tuple(int(k) for k in np.argwhere(beyond[..., when, joint])[0])
+    value, name = float(q[(*member, when, joint)]), names[joint] if names else f"q{joint + 1}"
+    where = f" in member {member}" if member else ""
+    raise ArgumentError(
+        f"joint {name!r} leaves its limits {checked[joint].tolist()} at t = {t[when]:g} s{where}: it is {value:g} there"
+    )

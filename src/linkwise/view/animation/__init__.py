@@ -1,0 +1,1 @@
+"""Animations of motions as GIF or MP4."""

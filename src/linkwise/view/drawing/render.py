@@ -1,0 +1,231 @@
+"""The picture of a mechanism: links as rods, joints as cylinders, boxes and helices, frames as red, green and blue axes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError
+from linkwise.model.formatting.table import plain
+from linkwise.model.tree import Tree
+from linkwise.plot.figure import figure, literal
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import unmasked
+from linkwise.view.drawing import labels
+from linkwise.view.drawing.painter import FigurePainter
+from linkwise.view.scene import Layout, build, evaluate, lay_out
+from linkwise.view.scene.camera import view_angles
+from linkwise.view.scene.scene import FREE, GROUND, MANY
+
+FAINT, CLEAR = 0.16, 0.5
+"""How strong the colours of the first and of the last but one of several postures are."""
+
+MOST = 60
+"""Postures in one picture; more hide each other."""
+
+SIDE, FILLED, BORDER, HEAD = 7.0, 0.82, 1.6, 0.35
+"""Side of the square into which space is projected and the share to be filled; room for edges and title; in inches."""
+
+LABEL, BEFORE, SLENDER = (10.0, 10.0, 8.0), 21.0, 0.7
+"""How far the names of the axes are from the numbers, points, beside what matplotlib adds; it scales both with the sides of
+the box across the axis, so below this share of the longest side the name is moved out, off the numbers."""
+
+THIN = 0.12
+"""An axis shorter than this share of the longest has one number: more would run into each other."""
+
+LINE = "#111111"
+"""Colour of a path."""
+
+FINEST = 2000
+"""Places of a path that are drawn at most."""
+
+
+def draw(
+    mechanism: Tree,
+    q: npt.ArrayLike | None = None,
+    *,
+    trace: Any = None,
+    frames: bool | None = None,
+    names: bool = True,
+    into: Any = None,
+) -> Any:
+    """Draw a mechanism at the joint coordinates q.
+
+    A cylinder is a joint that turns, a box one that slides, a cylinder in a helix a screw; x axes are red, y green, z blue.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What to draw; chains, trees and closed loops alike. A loop that is open at q has a dashed red line.
+    q : (nq,) or (k, nq) array_like, optional
+        Coordinates, rad or m; by default joints at zero, or the limit next to it, and a floating base in its origin. Of
+        several postures the last is drawn in full and those before it the paler the earlier.
+    trace : Trajectory or (T, nq) array_like, optional
+        A motion, or postures: the path of the tool is drawn, with a ring where it begins.
+    frames : bool, optional
+        Whether each link has the axes of its frame; by default up to 12 links have. Base and tool always do.
+    names : bool
+        Whether joints and tool are named.
+    into : matplotlib.figure.Figure, optional
+        An empty figure to draw into; a new one by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``savefig``; a notebook shows it by itself.
+
+    Raises
+    ------
+    MissingExtraError
+        Where matplotlib is not installed.
+    ArgumentError
+        Where q is not nq finite numbers, or 1 to 60 times as many, or the trace does not fit the mechanism.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> picture = draw(lw.robots.puma560(), [[0, 0, 0, 0, 0, 0], [0.5, -1, 0, 0, 0.5, 0]])
+    >>> picture.axes[0].get_zlabel()
+    'z [m]'
+    """
+    mechanism.require_numbers("a picture")
+    layouts = postures(mechanism, q)
+    path = np.empty((0, 3)) if trace is None else positions(mechanism, configurations(mechanism, trace))
+    picture = figure(SIDE, SIDE) if into is None else into
+    axes = space(picture)
+    painter = FigurePainter(axes, frames=len(mechanism.links) <= MANY if frames is None else frames)
+    scene = build(mechanism, layouts[-1])
+    paler = np.linspace(FAINT, CLEAR, len(layouts) - 1).tolist()
+    painter.add(scene, [(layout.poses, strength) for layout, strength in zip(layouts, paler, strict=False)])
+    draw_trace(axes, path)
+    shares = look_at(axes, layouts, path)
+    if into is None:
+        trim(picture, axes, shares)
+    axes.apply_aspect()
+    if names:
+        labels.write(axes, scene)
+    literal(picture.suptitle(" ", fontsize=11), plain(mechanism.name))
+    return picture
+
+
+def postures(mechanism: Tree, q: npt.ArrayLike | None) -> list[Layout]:
+    """Lay out one posture (nq,) or several (k, nq), all with symbols of one size, that of the last."""
+    if q is None or np.ndim(q) != 2:
+        return [lay_out(mechanism, q)]
+    rows = np.asarray(unmasked("q", q))
+    if not 1 <= len(rows) <= MOST:
+        raise ArgumentError(f"q holds {len(rows)} postures; expected 1 to {MOST}: draw some of them")
+    layouts = [lay_out(mechanism, row) for row in rows]
+    return [replace(layout, size=layouts[-1].size) for layout in layouts]
+
+
+def space(picture: Any) -> Any:
+    """Make axes in space that fill a figure."""
+    picture.set_layout_engine("none")
+    import mpl_toolkits.mplot3d  # noqa: F401  (makes the projection known)
+
+    axes = picture.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
+    axes.autoscale(enable=False)  # (limits are set at the end; looking for them at each line takes time)
+    return axes
+
+
+# ── the view ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def look_at(axes: Any, layouts: list[Layout], more: FloatArray) -> FloatArray:
+    """Set scales and point of view for postures and more points (m, 3); return the shares (2,) of the square they fill."""
+    points = np.concatenate([more, *(part for layout in layouts for part in (layout.points(), layout.rotors()))])
+    low, high = points.min(axis=0), points.max(axis=0)
+    for layout in layouts:
+        room = layout.size * 0.11 + layout.extent * 0.02
+        below = FREE if layout.tree.floating else np.array([GROUND, GROUND, 0.0])
+        floor = layout.poses[0, :3, 3] + layout.size * np.array([[1, 1, 1], [-1, -1, -1]]) * below
+        corners = np.concatenate([layout.points() - room, layout.points() + room, floor])
+        low, high = np.minimum(low, corners.min(axis=0)), np.maximum(high, corners.max(axis=0))
+    _dress(axes, low, high)
+    axes.set_proj_type("ortho")
+    elevation, azimuth = view_angles(points - points.mean(axis=0))
+    axes.view_init(elev=elevation, azim=azimuth)
+    return _fill(axes, low, high)
+
+
+def trim(picture: Any, axes: Any, shares: FloatArray) -> None:
+    """Cut the figure down to what is filled, with a border for the numbers on the edges and room for the title."""
+    width, height = shares * SIDE + BORDER
+    picture.set_size_inches(width, height + HEAD)
+    across, up = SIDE / width, SIDE / (height + HEAD)
+    axes.set_position((0.5 - across / 2, 0.5 * height / (height + HEAD) - up / 2, across, up))
+
+
+def _dress(axes: Any, low: FloatArray, high: FloatArray) -> None:
+    sides = high - low
+    across = np.sqrt((sides**2).sum() - sides**2) / sides.max()
+    pads = (np.array(LABEL) + BEFORE) * np.maximum(1.0, SLENDER / across) - BEFORE
+    for name, start, end, pad in zip("xyz", low, high, pads, strict=True):
+        getattr(axes, f"set_{name}lim")(start, end)
+        getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=9, labelpad=float(pad))
+        axis = getattr(axes, f"{name}axis")
+        axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
+        axis._axinfo["grid"].update(color="0.9", linewidth=0.6)
+        axis.set_major_locator(_ticks(float(end - start), float((high - low).max())))
+    axes.tick_params(labelsize=8)
+
+
+def _ticks(extent: float, largest: float) -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    share, steps = extent / largest, [1, 2, 5, 10]
+    return MaxNLocator(nbins=max(2, round(6 * share)), steps=steps) if share > THIN else MaxNLocator(1, min_n_ticks=1)
+
+
+def _fill(axes: Any, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Zoom so that the box between two corners fills the picture; return the shares (2,) of width and height it takes."""
+    from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+    axes.set_box_aspect(high - low)
+    axes.apply_aspect()
+    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1)
+    x, y, _ = proj_transform(*corners, axes.get_proj())
+    shown = axes.transData.transform(np.stack((x, y), axis=1))
+    share = np.ptp(shown, axis=0) / np.array([axes.bbox.width, axes.bbox.height])
+    zoom = FILLED / float(share.max())
+    axes.set_box_aspect(high - low, zoom=zoom)
+    return np.asarray(share * zoom)
+
+
+# ── the path of the tool ──────────────────────────────────────────────────────────────────────────
+
+
+def configurations(mechanism: Tree, motion: Any) -> FloatArray:
+    """The postures (m, nq) of a Trajectory or of an array (T, nq), thinned where they are many.
+
+    Raises
+    ------
+    ArgumentError
+        Where they do not fit the mechanism.
+    """
+    q = np.asarray(getattr(motion, "q", motion), dtype=float)
+    if q.ndim != 2 or q.shape[1] != mechanism.nq or not len(q) or not np.all(np.isfinite(q)):
+        raise ArgumentError(
+            f"the motion has coordinates of the shape {q.shape}; expected finite numbers (T, {mechanism.nq}), "
+            f"for {', '.join(mechanism.coordinate_names[:8])}{', ...' if mechanism.nq > 8 else ''}"
+        )
+    return np.asarray(q[np.linspace(0, len(q) - 1, min(len(q), FINEST)).round().astype(int)])
+
+
+def positions(mechanism: Tree, q: FloatArray) -> FloatArray:
+    """Where the tool is (m, 3) at postures (m, nq), m, world frame."""
+    return np.asarray(evaluate(mechanism, "forward_kinematics", q)[:, :3, 3])
+
+
+def draw_trace(axes: Any, path: FloatArray) -> list[Any]:
+    """Draw a path (m, 3) into axes in space, with a ring where it begins; nothing where there is none."""
+    if not len(path):
+        return []
+    (line,) = axes.plot(*path.T, zorder=3.6, color=LINE, linewidth=1.4)
+    ring = {"marker": "o", "markersize": 6, "markerfacecolor": "white", "markeredgecolor": LINE}
+    (mark,) = axes.plot(*path[:1].T, zorder=3.7, **ring)
+    return [line, mark]

@@ -1,0 +1,315 @@
+"""A motion of a mechanism as it is shown: positions at any time, efforts, curves and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.dynamics import closed_inverse_dynamics
+from linkwise.errors import ArgumentError, LinkwiseError, choices, shown
+from linkwise.loops.loop_solver import NEARLY, closing
+from linkwise.model.formatting.table import plain
+from linkwise.model.tree import BASE_EFFORTS, Tree
+from linkwise.plot.curves import TURN, UNITS
+from linkwise.plot.downsample import Thinned
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory import Trajectory
+from linkwise.view.motion.conversion import given_motion
+from linkwise.view.scene import evaluate
+
+KINDS = ("position", "speed", "acceleration", "effort")
+
+ROUNDING = 1e-9
+"""How far beyond its limits a joint may be, as a part of them, for rounding."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Motion:
+    """A motion of a mechanism. All times are s from its first instant.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        What moves.
+    trajectory : Trajectory
+        How it moves.
+    efforts : ndarray (T, nv) or None
+        What it takes at each instant, N m or N: those recorded with the motion, else by inverse dynamics, friction included
+        as in ``linkwise run``; with loops those of the driven coordinates. None where they are not known.
+    why_no_efforts : str
+        Why they are not, a sentence; empty where they are.
+    remarks : tuple of str
+        What is odd: joints outside their limits, loops that are open. The motion is shown as it is all the same.
+    """
+
+    mechanism: Tree
+    trajectory: Trajectory
+    efforts: FloatArray | None
+    why_no_efforts: str
+    remarks: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: Tree,
+        motion: Any,
+        *,
+        external: npt.ArrayLike | None = None,
+        driven: Any = None,
+    ) -> Motion:
+        """Take a motion from whatever holds it.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            What moves.
+        motion : Trajectory, str, Path, or tuple
+            A trajectory; a file that ``linkwise run`` reads (.mot, .csv) or that `Trajectory.save` wrote (.npz); or
+            ``(t, q)`` or ``(t, q, qd, qdd)``, with t (T,) in s, q (T, nq), qd and qdd (T, nv). Without qd and qdd both are
+            taken from parabolas through three instants each, and with loops brought to what keeps them closed.
+        external : (6,) array_like, optional
+            Force (N) and moment (N m) that act on the tool, in tool axes.
+        driven : sequence of int or str, optional
+            Of a mechanism with loops, the coordinates that drive it; those with motors by default.
+
+        Raises
+        ------
+        ArgumentError
+            Where it does not fit the mechanism, is a batch, or holds what is no finite number.
+        FileError
+            Where a file cannot be read.
+
+        Examples
+        --------
+        >>> from linkwise import robots, trajectory
+        >>> arm = robots.planar_2r()
+        >>> motion = Motion.of(arm, trajectory.quintic([0.0, 0.0], [1.0, 0.5], 2.0))
+        >>> motion.duration, motion.efforts.shape[1], motion.remarks
+        (2.0, 2, ())
+        """
+        mechanism.require_numbers("Motion")
+        trajectory, notes = given_motion(mechanism, motion)
+        efforts, why_none = efforts_of(mechanism, trajectory, external, driven)
+        remarks = (*notes, *remarks_on(mechanism, trajectory, efforts))
+        return cls(mechanism, trajectory, efforts, why_none, remarks)
+
+    @cached_property
+    def t(self) -> FloatArray:
+        """The instants (T,), s from the first one."""
+        return np.asarray(self.trajectory.t - self.trajectory.t[0])
+
+    @property
+    def q(self) -> FloatArray:
+        """Coordinates (T, nq), rad or m."""
+        return self.trajectory.q
+
+    @property
+    def qd(self) -> FloatArray:
+        """Speeds (T, nv)."""
+        return self.trajectory.qd
+
+    @property
+    def qdd(self) -> FloatArray:
+        """Accelerations (T, nv)."""
+        return self.trajectory.qdd
+
+    @property
+    def duration(self) -> float:
+        """Time from the first instant to the last, s."""
+        return self.trajectory.duration
+
+    def at(self, time: float) -> FloatArray:
+        """Coordinates (nq,) at a time, s from the first instant; those of the end that is nearer, beyond the ends.
+
+        Raises
+        ------
+        ArgumentError
+            Where the time is no number.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> motion = Motion.of(robots.planar_2r(), ([0.0, 2.0], [[0.0, 0.0], [1.0, 0.5]]))
+        >>> motion.at(1.0).round(9).tolist(), motion.at(9.0).tolist()
+        ([0.5, 0.25], [1.0, 0.5])
+        """
+        t = self.trajectory.t
+        if isnan(time):
+            raise ArgumentError("time is nan; expected a number, in s")
+        if time <= 0.0:
+            return np.array(self.q[0])
+        if time >= self.duration:
+            return np.array(self.q[-1])
+        return np.array(self.trajectory.at(min(float(t[0] + time), float(t[-1])))[0])
+
+    def series(self, kind: str, most: int = 600) -> tuple[FloatArray, FloatArray, tuple[str, ...], tuple[str, ...]]:
+        """The curves of one quantity, with few points, but with every peak.
+
+        Parameters
+        ----------
+        kind : {"position", "speed", "acceleration", "effort"}
+            Which.
+        most : int
+            Points of a curve at most; 4 or more.
+
+        Returns
+        -------
+        t : ndarray (k,)
+            s from the first instant, ascending.
+        columns : ndarray (k, c)
+            A column for each curve.
+        names : tuple of str (c,)
+            Of the coordinates.
+        units : tuple of str (c,)
+            Theirs; "quaternion" for its four numbers.
+
+        Raises
+        ------
+        ArgumentError
+            For another kind, too few points, or efforts where there are none, with the reason.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> motion = Motion.of(robots.planar_2r(), ([0.0, 2.0], [[0.0, 0.0], [1.0, 0.5]]))
+        >>> motion.series("position")[2:]
+        (('link1', 'link2'), ('rad', 'rad'))
+        """
+        if kind not in KINDS:
+            raise ArgumentError(f"kind is {shown(kind)}; expected {choices(KINDS)}")
+        if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 4:
+            raise ArgumentError(f"most is {shown(most)}; expected a whole number >= 4")
+        if kind == "effort" and self.efforts is None:
+            raise ArgumentError(f"there are no efforts: {self.why_no_efforts}")
+        values = {"position": self.q, "speed": self.qd, "acceleration": self.qdd, "effort": self.efforts}[kind]
+        assert values is not None
+        t, columns = _thinned(self.t, np.asarray(values), int(most))
+        return t, columns, self._names(kind), self._units(kind)
+
+    def _names(self, kind: str) -> tuple[str, ...]:
+        tree = self.mechanism
+        if kind == "effort":
+            return (BASE_EFFORTS if tree.floating else ()) + tree.names
+        return tree.coordinate_names if kind == "position" else tree.speed_names
+
+    def _units(self, kind: str) -> tuple[str, ...]:
+        turns, slides = UNITS[kind]
+        base = (slides,) * 3 + ((TURN,) * 4 if kind == "position" else (turns,) * 3)
+        joints = tuple(slides if slide else turns for slide in self.mechanism.slides)
+        return (base if self.mechanism.floating else ()) + joints
+
+    def __repr__(self) -> str:
+        efforts = "with efforts" if self.efforts is not None else "without efforts"
+        return f"<Motion of {self.mechanism.name!r}: {len(self.trajectory)} instants, {self.duration:g} s, {efforts}>"
+
+
+MotionLike = Motion | Trajectory | str | Path | tuple[Any, ...]
+"""Whatever holds a motion."""
+
+
+def motion_of(mechanism: Tree, motion: MotionLike, **options: Any) -> Motion:
+    """The motion itself where it is one of this mechanism already, else `Motion.of`."""
+    if isinstance(motion, Motion):
+        return motion if motion.mechanism is mechanism else Motion.of(mechanism, motion.trajectory, **options)
+    return Motion.of(mechanism, motion, **options)
+
+
+def trajectory_of(mechanism: Tree, motion: MotionLike) -> Trajectory:
+    """How a mechanism moves, from whatever holds a motion: what `Motion.of` takes, or a `Motion`.
+
+    Raises
+    ------
+    ArgumentError
+        Where it does not fit the mechanism, is a batch, or holds what is no finite number.
+    FileError
+        Where a file cannot be read.
+    """
+    return given_motion(mechanism, motion.trajectory if isinstance(motion, Motion) else motion)[0]
+
+
+def _thinned(t: FloatArray, values: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """At most so many points: all of them, or both extremes of stretches of time."""
+    if len(t) <= most:
+        return t, values
+    kept = Thinned(values.shape[1], most // 2)
+    kept.add(t, values)
+    return kept.points()
+
+
+# ── what it takes, and what is odd about it ───────────────────────────────────────────────────────
+
+
+def efforts_of(
+    mechanism: Tree, motion: Trajectory, external: npt.ArrayLike | None = None, driven: Any = None
+) -> tuple[FloatArray | None, str]:
+    """The efforts (T, nv) of a motion, N m or N; None where they are not known, and why.
+
+    They are those recorded with it, else those of inverse dynamics; with loops those of the driven coordinates.
+    """
+    if motion.tau is not None:
+        return motion.tau, ""
+    if massless(mechanism):
+        return None, f"no masses are given for {mechanism.name!r}"
+    states = (motion.q, motion.qd, motion.qdd)
+    if not mechanism.loops:
+        name = "inverse_dynamics" if external is None else "inverse_dynamics_external"
+        return np.asarray(evaluate(mechanism, name, *states, *(() if external is None else (external,)))), ""
+    if driven is None and not mechanism.drives:
+        return None, f"{mechanism.name!r} has loops and no motors, so it is not said which coordinates drive it"
+    try:
+        efforts = closed_inverse_dynamics(mechanism, *states, driven, external, name="driven_efforts")[0]
+    except LinkwiseError as error:
+        return None, str(error).removeprefix("closed_inverse_dynamics: ")
+    return efforts, ""
+
+
+def massless(mechanism: Tree) -> bool:
+    """Whether nobody gave any masses, so that the dynamics say nothing."""
+    bodies = [*(link.body for link in mechanism.links), mechanism.payload]
+    return all(body.is_zero for body in bodies) and not any(drive.motor.mass for drive in mechanism.drives)
+
+
+def remarks_on(mechanism: Tree, motion: Trajectory, efforts: FloatArray | None) -> tuple[str, ...]:
+    """Joints outside their limits or faster than they may be, loops that are open, efforts that are no numbers."""
+    return (*_beyond(mechanism, motion), *_open(mechanism, motion), *_endless(efforts))
+
+
+def _beyond(mechanism: Tree, motion: Trajectory) -> Iterator[str]:
+    joints = motion.q[:, mechanism.nq - mechanism.n :]
+    speeds = np.abs(motion.qd[:, mechanism.nv - mechanism.n :])
+    low, high = mechanism.limits.T
+    slack = ROUNDING * np.maximum(1.0, np.nan_to_num(np.maximum(np.abs(low), np.abs(high)), posinf=1.0))
+    outside = ((joints < low - slack) | (joints > high + slack)).sum(axis=0)
+    fast = (speeds > mechanism.speed_limits * (1.0 + ROUNDING)).sum(axis=0)
+    for name, where, quick in zip(mechanism.names, outside.tolist(), fast.tolist(), strict=True):
+        if where:
+            yield f"joint {plain(name)!r} is outside its limits at {where:,} of {len(motion):,} instants"
+        if quick:
+            yield f"joint {plain(name)!r} is faster than its limit at {quick:,} of {len(motion):,} instants"
+
+
+def _open(mechanism: Tree, motion: Trajectory) -> Iterator[str]:
+    if not mechanism.loops:
+        return
+    task = closing(mechanism)
+    error = np.atleast_1d(task.error(motion.q))
+    count = int((~(error <= NEARLY)).sum())
+    if count:
+        worst = int(np.argmax(error))
+        time, most = float(motion.t[worst] - motion.t[0]), float(error[worst])
+        yield (
+            f"the loops are open at {count:,} of {len(motion):,} instants, most by {most:.2g} of the longest offset"
+            f" ({task.size:g} m) or rad, at {time:g} s"
+        )
+
+
+def _endless(efforts: FloatArray | None) -> Iterator[str]:
+    if efforts is not None and not np.isfinite(efforts).all():
+        yield "some efforts are not finite numbers"

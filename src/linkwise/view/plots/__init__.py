@@ -1,0 +1,1 @@
+"""Plots of workspace, manipulability, and ellipsoids of velocity and force."""

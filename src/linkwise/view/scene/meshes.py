@@ -1,0 +1,165 @@
+"""Shapes of links as a description file gives them: primitives of the scene, and which meshes could not be read."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import FileError, install_hint
+from linkwise.files.packages import Folders, Manifests, resolve
+from linkwise.model.formatting.table import plain
+from linkwise.model.shape import Shape
+from linkwise.model.tree import Tree
+from linkwise.view.scene.scene import Colour, Primitive, rgb
+from linkwise.view.scene.tessellation import Surface
+
+FORMATS = ("stl", "obj", "dae", "glb", "ply", "off")
+"""Kinds of mesh files that are read, each from the one file alone: what it names further is left out."""
+
+LARGEST = 64 * 2**20
+"""Size of the largest mesh file that is read, bytes."""
+
+PLAIN = "#c9ccd1"
+"""Of a shape without a colour."""
+
+
+def visual_primitives(
+    tree: Tree, shapes: Sequence[Shape], folder: str | Path | None = None, package_dirs: Folders = ()
+) -> tuple[tuple[Primitive, ...], tuple[str, ...]]:
+    """Make primitives of the visual shapes of a mechanism.
+
+    Nothing is fetched: a mesh is a file in the description's folder or its packages, by the rules of
+    `linkwise.files.packages.resolve`.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    shapes : sequence of Shape
+        As its description file holds them; those for collisions are left aside.
+    folder : str or Path, optional
+        The description file or its folder. Without it no mesh is read.
+    package_dirs : sequence of str or Path
+        Folders that hold packages, or are packages.
+
+    Returns
+    -------
+    primitives : tuple of Primitive
+        With the role ``"shape"``.
+    remarks : tuple of str
+        What could not be shown and why: one remark for all files with the same reason.
+    """
+    primitives: list[Primitive] = []
+    remarks: dict[str, None] = {}
+    meshes = _Meshes(folder, package_dirs)
+    for shape in shapes:
+        if shape.role != "visual":
+            continue
+        if shape.link != "base" and shape.link not in tree.link_names:
+            remarks[f"a shape of link {plain(shape.link)!r} is not shown: there is no such link"] = None
+            continue
+        link = -1 if shape.link == "base" else tree.link_index(shape.link)
+        surface, painted = None, None
+        if shape.kind == "mesh":
+            mesh = meshes.get(str(shape.filename))
+            if mesh is None:
+                continue
+            surface, painted = mesh[0].stretched(np.array(shape.size)), mesh[1]
+        red, green, blue, opacity = (*(painted or rgb(PLAIN)), 1.0) if shape.colour is None else shape.colour
+        primitives.append(
+            Primitive(link, shape.kind, "shape", shape.size, shape.origin, (red, green, blue), link, surface, opacity)
+        )
+    return tuple(primitives), (*remarks, *meshes.remarks())
+
+
+class _Meshes:
+    """The mesh files of a description, each read once."""
+
+    def __init__(self, folder: str | Path | None, package_dirs: Folders) -> None:
+        self.description, self.package_dirs = folder, package_dirs
+        self._manifests = Manifests()
+        self._read: dict[str, tuple[Surface, Colour | None] | None] = {}
+        self._unreadable: dict[str, list[tuple[str, str]]] = {}
+
+    def get(self, name: str) -> tuple[Surface, Colour | None] | None:
+        """The surface and colour of a file; None where it cannot be read."""
+        if name not in self._read:
+            try:
+                self._read[name] = _mesh(name, self.description, self.package_dirs, self._manifests)
+            except _UnreadableError as error:
+                self._read[name] = None
+                self._unreadable.setdefault(error.kind, []).append((name, str(error)))
+        return self._read[name]
+
+    def remarks(self) -> list[str]:
+        """What could not be read: one remark for each kind of reason."""
+        lines = []
+        for files in self._unreadable.values():
+            name, why = files[0]
+            first = f"mesh {plain(name)!r} is not shown: {why}"
+            lines.append(first if len(files) == 1 else f"{len(files)} meshes are not shown; the first: {first}")
+        return lines
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _UnreadableError(Exception):
+    """Why a mesh cannot be read, in words; meshes of the same kind of reason share a remark."""
+
+    def __init__(self, why: str, kind: str = "") -> None:
+        self.kind = kind or why
+        super().__init__(why)
+
+
+def _mesh(
+    name: str, folder: str | Path | None, package_dirs: Folders, manifests: Manifests
+) -> tuple[Surface, Colour | None]:
+    """Read a mesh from its file alone, as triangles and the colour it says it has."""
+    if folder is None:
+        raise _UnreadableError("the folder of its description is not known")
+    try:
+        path = resolve(name, Path(folder) / "-" if os.path.isdir(Path(folder)) else folder, package_dirs, manifests)
+        kind = path.suffix.lower().removeprefix(".")
+        if kind not in FORMATS:
+            raise _UnreadableError(f"a file of the kind {path.suffix!r}; expected one of {', '.join(FORMATS)}")
+        if path.stat().st_size > LARGEST:
+            raise _UnreadableError(f"it has {path.stat().st_size / 2**20:.0f} MB; the most is {LARGEST // 2**20} MB")
+        data = path.read_bytes()
+    except FileError as error:
+        raise _UnreadableError("; ".join(problem.message for problem in error.problems), "not found") from error
+    except OSError as error:
+        raise _UnreadableError(f"it cannot be read ({error.strerror or error})") from error
+    return _triangles(data, kind)
+
+
+def _triangles(data: bytes, kind: str) -> tuple[Surface, Colour | None]:
+    try:
+        import trimesh
+    except ImportError as error:
+        raise _UnreadableError(f"meshes need trimesh: {install_hint('view')}") from error
+    if kind not in trimesh.available_formats():
+        raise _UnreadableError(f"trimesh reads no .{kind} here (Collada needs pycollada)")
+    try:
+        # No resolver: what a file names further, such as textures, is not opened.
+        loaded: Any = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=None).to_mesh()
+        vertices = np.asarray(loaded.vertices, dtype=float).reshape(-1, 3)
+        faces = np.asarray(loaded.faces).reshape(-1, 3)
+    except Exception as error:  # a reader of many formats fails in many ways on a bad file
+        raise _UnreadableError(f"it is no .{kind} file that trimesh can read ({type(error).__name__})") from error
+    if not faces.size or not np.all(np.isfinite(vertices)):
+        raise _UnreadableError("it holds no triangles" if not faces.size else "it holds coordinates that are not finite")
+    return Surface(vertices, faces.astype(np.uint32)), _main_colour(loaded)
+
+
+def _main_colour(loaded: Any) -> Colour | None:
+    """Return the one colour that a mesh says it has, None where it says none."""
+    if getattr(loaded.visual, "kind", None) not in {"face", "vertex"}:
+        return None
+    red, green, blue = (int(value) / 255.0 for value in loaded.visual.main_color[:3])
+    return red, green, blue

@@ -1,0 +1,207 @@
+# ruff: noqa: E501  (XML stands on one line)
+"""What other programs read and Linkwise reads with a remark, or by a named option, against MuJoCo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise import Mechanism
+from linkwise.errors import LinkwiseWarning
+from linkwise.files.description import Reading
+from linkwise.files.formats.mjcf import reader as mjcf
+
+mujoco = pytest.importorskip("mujoco")
+
+BALL = '<geom size="0.1" pos="0.1 0.2 0.3"/>'
+ASSET = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
+MESH = '<geom type="mesh" mesh="m"/>'
+ARM = f'<body name="arm"><joint name="j" axis="0 1 0"/>{BALL}</body>'
+
+
+def parse(text: str, **options: object) -> Reading:
+    return mjcf.parse(text, "test", **options)  # type: ignore[arg-type]
+
+
+def read(text: str, **options: object) -> Mechanism:
+    reading = parse(text, **options)
+    assert reading.description is not None, reading.problems
+    return reading.description.mechanism
+
+
+def compare(mechanism: Mechanism, text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from support.mujoco_from_mjcf import MujocoTwin
+
+    monkeypatch.chdir(folder)  # (MuJoCo writes its warnings into a file where it is run)
+    MujocoTwin(mechanism, mujoco.MjModel.from_xml_string(text)).compare(7)
+
+
+# ── the mass of meshes ────────────────────────────────────────────────────────────────────────────
+
+
+def standing(inner: str, before: str = "") -> str:
+    """A column that stands, a plate on it, and an arm on that."""
+    plate = f'<body name="plate" pos="0 0 1">{inner}{ARM}</body>'
+    return f'<mujoco>{before}{ASSET}<worldbody>{MESH}<body name="column" euler="0 30 0">{inner}{plate}</body></worldbody></mujoco>'
+
+
+def test_the_mass_of_a_mesh_on_what_stands_is_a_remark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kinematics and the joints' efforts are those of MuJoCo, which has the mass."""
+    reading = parse(standing(MESH + BALL))
+    assert reading.description is not None
+    mechanism = reading.description.mechanism
+    (remark,) = (remark for remark in reading.remarks if "do not move" in remark.message)
+    assert (remark.line, "'column' and 'plate'" in remark.message) == (1, True)
+    assert [link.body.mass for link in mechanism.links[:2]] == [0, 0]  # not that of the ball alone
+    compare(mechanism, standing(""), tmp_path, monkeypatch)
+    model = mujoco.MjModel.from_xml_string(standing(MESH + BALL))
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT  # (the bodies touch)
+    data = mujoco.MjData(model)
+    q, qd, qdd = np.array([0.3]), np.array([0.5]), np.array([0.7])
+    data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+    mujoco.mj_inverse(model, data)
+    assert abs(mechanism.inverse_dynamics(q, qd, qdd) - data.qfrc_inverse)[0] < 1e-13  # N m, of 12: some roundings
+
+
+def test_a_mass_that_is_lacking_is_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "arm.xml"
+    path.write_text(standing(MESH + BALL))
+    with pytest.warns(LinkwiseWarning, match=r"'column' and 'plate'.*floating=True") as caught:
+        lw.load(path)
+    assert [str(path) in str(warning.message) for warning in caught] == [True]
+    with pytest.warns(LinkwiseWarning, match=r"line 1: .*'column'"):
+        lw.loads(path.read_text())
+    lw.loads(standing(BALL))
+    hull = f'<body name="hull"><freejoint/>{BALL}</body>'
+    beside = f'<mujoco>{ASSET}<worldbody><body name="shelf">{MESH}</body>{hull}</worldbody></mujoco>'
+    assert lw.loads(beside).floating  # (the shelf is no part of this mechanism: no warning)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<mujoco>{ASSET}<worldbody><body name="a"><joint/>{MESH}</body></worldbody></mujoco>',
+        f'<mujoco>{ASSET}<worldbody><body name="a"><freejoint/>{BALL}<body name="b">{MESH}</body></body></worldbody></mujoco>',
+        f'<mujoco>{ASSET}<worldbody><body name="a"><joint/>{BALL}<body name="b">{MESH}</body></body></worldbody></mujoco>',
+        standing(MESH, '<compiler settotalmass="3"/>'),
+    ],
+)
+def test_where_it_counts_it_is_refused(text: str) -> None:
+    """On a body that moves, be it carried; and where a total is shared out among all bodies."""
+    problems = parse(text).problems
+    assert problems
+    assert all("mass of a mesh is not computed" in problem.message for problem in problems)
+
+
+# ── armature of a free joint ──────────────────────────────────────────────────────────────────────
+
+FREE = '<mujoco><default><joint armature="{}"/></default><worldbody><body name="hull"><joint type="free"/>{}<body name="leg"><joint name="hip"{}/>{}</body></body></worldbody></mujoco>'
+
+
+def test_the_armature_of_a_free_joint_is_dropped_by_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = FREE.format(0.1, BALL, "", BALL)
+    (problem,) = parse(text).problems
+    assert "drop_free_armature" in problem.message
+    reading = parse(text, drop_free_armature=True)
+    assert reading.description is not None
+    assert [remark.message for remark in reading.remarks if "0.1" in remark.message]
+    compare(reading.description.mechanism, FREE.format(0, BALL, ' armature="0.1"', BALL), tmp_path, monkeypatch)
+
+
+# ── a quaternion beside the angles of a class ─────────────────────────────────────────────────────
+
+
+def contested(said: str) -> str:
+    classes = '<default><geom euler="0 90 0" type="box" size="0.1 0.2 0.3"/><site euler="0 90 0"/></default>'
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    return f'<mujoco>{classes}<worldbody><body name="a"><joint/>{inertial if "sphere" not in said else ""}{said}</body></worldbody></mujoco>'
+
+
+def test_an_own_quaternion_counts_for_a_shape_with_a_remark() -> None:
+    reading = parse(contested('<geom quat="1 0 0 0"/>'))
+    assert reading.description is not None
+    (shape,) = reading.description.shapes
+    assert np.array_equal(shape.origin, np.eye(4))
+    assert [remark.message for remark in reading.remarks if "'euler'" in remark.message]
+
+
+@pytest.mark.parametrize("own", ['quat="1 0 0 0"', 'zaxis="1 0 0"', 'axisangle="1 0 0 30"', 'euler="10 20 30"'])
+def test_every_other_orientation_of_its_own_counts_without(
+    own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a body that takes its mass from the geom: there all versions of MuJoCo agree, unless it is a quaternion."""
+    text = contested(f"<geom {own}/>").replace('<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>', "")
+    if own.startswith("quat"):
+        (problem,) = parse(text).problems
+        assert "'euler'" in problem.message
+    else:
+        compare(read(text), text, tmp_path, monkeypatch)
+
+
+def test_a_ball_looks_the_same_all_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = contested('<geom type="sphere" quat="1 0 0 0" pos="0.1 0.2 0.3"/>')
+    compare(read(text), text, tmp_path, monkeypatch)
+
+
+def test_a_contested_site_ties_points_but_no_frames() -> None:
+    """A weld needs the site's axes, which versions of MuJoCo see differently."""
+    other = (
+        '<body name="b"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><site name="t" zaxis="0 1 0"/></body>'
+    )
+    text = contested(f'<site name="s" quat="1 0 0 0"/>{other}').replace(
+        "</mujoco>", '<equality><{} site1="s" site2="t"/></equality></mujoco>'
+    )
+    (problem,) = parse(text.format("weld")).problems
+    assert "'s'" in problem.message
+    assert "'euler'" in problem.message
+    assert len(read(text.format("connect")).loops) == 1
+
+
+# ── one of several mechanisms ─────────────────────────────────────────────────────────────────────
+
+PELVIS = f'<body name="pelvis"><freejoint/>{BALL}<body name="leg"><joint name="hip"/>{BALL}<site name="sole"/></body></body>'
+CUP = f'<body name="cup"><freejoint name="cup"/>{BALL}<body name="lid"><joint name="lid"/>{BALL}</body></body>'
+ACTS = '<actuator><motor joint="hip" armature="0.1"/><motor joint="lid" armature="0.2"/></actuator>'
+TIES = '<equality><weld body1="leg" body2="cup"/><weld body1="cup"/></equality>'
+
+
+def scene(*inner: str, after: str = "", before: str = "") -> str:
+    return f'<mujoco>{before}<worldbody><geom type="plane" size="1 1 1"/>{"".join(inner)}</worldbody>{after}</mujoco>'
+
+
+def test_one_of_several_mechanisms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = scene(f"<frame>{CUP}</frame>", PELVIS, "<replicate count='3'/>", after=ACTS + TIES)
+    assert "root='pelvis'" in "".join(problem.message for problem in parse(scene(PELVIS, CUP)).problems)
+    reading = parse(text, root="pelvis")
+    assert reading.description is not None, reading.problems
+    (remark,) = (remark for remark in reading.remarks if "hang on" in remark.message)
+    assert "'cup', <replicate>" in remark.message
+    assert sum("on what root leaves out" in remark.message for remark in reading.remarks) == 2
+    alone = scene(PELVIS, after='<actuator><motor joint="hip" armature="0.1"/></actuator>')
+    assert reading.description.mechanism == read(alone)
+    compare(reading.description.mechanism, alone, tmp_path, monkeypatch)
+    assert read(scene(PELVIS, CUP), root="cup").names == ("lid",)
+
+
+@pytest.mark.parametrize("root", ["leg", "none"])
+def test_a_root_that_is_no_body_of_the_world(root: str) -> None:
+    (problem, *_) = parse(scene(PELVIS, CUP), root=root).problems
+    assert repr(root) in problem.message
+    assert "'pelvis' or 'cup'" in problem.message
+
+
+def test_a_total_mass_cannot_be_shared_out_among_some() -> None:
+    text = scene(PELVIS, CUP, before='<compiler settotalmass="3"/>')
+    assert any("settotalmass" in problem.message for problem in parse(text, root="pelvis").problems)
+    assert read(scene(PELVIS, before='<compiler settotalmass="3"/>'), root="pelvis").n == 1
+
+
+def test_options_reach_files_and_texts(tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(scene(PELVIS, CUP))
+    assert lw.load(path, root="pelvis") == lw.loads(path.read_text(), root="pelvis").replace(name="scene")
+    path.write_text(FREE.format(0.1, BALL, "", BALL))
+    assert lw.load(path, drop_free_armature=True).floating

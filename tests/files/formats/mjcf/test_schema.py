@@ -1,0 +1,54 @@
+"""The elements and attributes that we know against MuJoCo's schema: one that is missing would be refused as misspelt."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from linkwise.files.formats.mjcf import schema
+
+mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
+
+
+def entries() -> dict[tuple[str, str], set[str]]:
+    """The attributes of each element, by what it stands in and its tag; the tree is told by the blanks before a line."""
+    found: dict[tuple[str, str], set[str]] = {}
+    path: list[str] = []
+    place = ("", "")
+    for line in mujoco.mj_printSchema(False, False).splitlines():
+        start = re.match(r"( *)(\S+) \([!*?R]\)(.*)", line)
+        if start:
+            path = [*path[: len(start[1]) // 3], start[2]]
+            place = (path[-2] if len(path) > 1 else "", start[2])
+            found.setdefault(place, set())
+        found[place] |= set((start[3] if start else line).split())
+    return found
+
+
+def test_every_attribute_of_mujoco_is_known() -> None:
+    theirs = entries()
+    known = {
+        ("mujoco", "compiler"): schema.COMPILER,
+        ("mujoco", "option"): schema.OPTION,
+        ("option", "flag"): schema.FLAG,
+        ("mujoco", "(world)body"): schema.BODY,
+        **{("(world)body", tag): said for tag, said in {
+            "inertial": schema.INERTIAL, "joint": schema.JOINT, "freejoint": schema.FREE, "geom": schema.GEOM,
+            "site": schema.SITE,
+        }.items()},
+        **{("equality", tag): said for tag, said in schema.EQUALITIES.items()},
+        **{("actuator", tag): schema.ACTUATOR for tag in (*schema.ACTUATORS, "plugin") if ("actuator", tag) in theirs},
+        **{("default", tag): said for tag, said in schema.DEFAULTS.items() if said and ("default", tag) in theirs},
+    }  # fmt: skip
+    assert {place: theirs[place] - set(said) for place, said in known.items() if theirs[place] - set(said)} == {}
+    assert {tag for place, tag in theirs if place == "default"} <= set(schema.DEFAULTS)
+    assert {tag for place, tag in theirs if place == "actuator"} <= {*schema.ACTUATORS, "plugin"}
+
+
+def test_every_element_of_mujoco_is_known() -> None:
+    theirs = entries()
+    inside = {place: {tag for other, tag in theirs if other == place} for place in schema.INSIDE}
+    shared = ("joint", "site", "geom", "equality")  # (of a tendon; of the whole file, where ours are those of a class)
+    assert all(found <= set(schema.INSIDE[place]) for place, found in inside.items() if place not in shared)
+    assert inside["option"] == {"flag"}
