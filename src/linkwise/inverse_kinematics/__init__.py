@@ -5,6 +5,8 @@ from linkwise.inverse_kinematics.closed_form import NoClosedFormError as NoClose
 from linkwise.inverse_kinematics.closed_form import Solutions as Solutions
 from linkwise.inverse_kinematics.closed_form import all_inverse_kinematics as all_inverse_kinematics
 from linkwise.inverse_kinematics.closed_form import closed_form as closed_form
+from linkwise.inverse_kinematics.interactive import Dragged as Dragged
+from linkwise.inverse_kinematics.interactive import Follower as Follower
 from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from linkwise.inverse_kinematics.multi_start import all_solutions as all_solutions
 from linkwise.inverse_kinematics.multi_start import numeric_solutions as numeric_solutions

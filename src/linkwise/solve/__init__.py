@@ -1,8 +1,5 @@
 """Configurations that fulfil constraints: one iteration, each solution checked by forward kinematics."""
 
-from importlib import import_module
-from typing import Any
-
 from linkwise.solve.constraints import Aligned as Aligned
 from linkwise.solve.constraints import Closed as Closed
 from linkwise.solve.constraints import Coordinate as Coordinate
@@ -14,12 +11,3 @@ from linkwise.solve.constraints import Position as Position
 from linkwise.solve.solution import REASONS as REASONS
 from linkwise.solve.solution import Solution as Solution
 from linkwise.solve.solve import solve as solve
-
-_FOLLOWERS = ("Dragged", "Follower")
-"""Names of `linkwise.inverse_kinematics.interactive` that can be taken from here too."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _FOLLOWERS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("linkwise.inverse_kinematics.interactive"), name)

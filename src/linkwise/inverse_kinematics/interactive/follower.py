@@ -44,8 +44,8 @@ class Dragged(LoopSolution):
 
     Examples
     --------
-    >>> from linkwise import robots, solve
-    >>> found = solve.Follower(robots.planar_2r()).move("link1", 0.5, [0.0, 1.0])
+    >>> from linkwise import inverse_kinematics, robots
+    >>> found = inverse_kinematics.Follower(robots.planar_2r()).move("link1", 0.5, [0.0, 1.0])
     >>> found.reached, found.q.tolist()
     (True, [0.5, 1.0])
     """
