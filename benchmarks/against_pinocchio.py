@@ -31,7 +31,7 @@ class Pair:
     """One mechanism on both sides, with random motions."""
 
     def __init__(self, mech: lw.Mechanism) -> None:
-        self.mech = mech.nofriction()
+        self.mech = mech.without_friction()
         self.model, self.frame = to_pinocchio(self.mech)
         self.data = self.model.createData()
         rng = np.random.default_rng(0)

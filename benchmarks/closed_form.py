@@ -31,7 +31,7 @@ def main() -> None:
     for name in ("puma560", "ur5"):
         arm = getattr(lw.robots, name)()
         rng = np.random.default_rng(0)
-        low, high = arm.limits.T
+        low, high = arm.q_min, arm.q_max
         q = rng.uniform(low, high, (TARGETS, arm.n))
         T = arm.forward_kinematics(q)
         form = closed_form(arm)

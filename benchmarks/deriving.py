@@ -34,7 +34,7 @@ RUNS = 7
 
 def puma(name: str) -> Any:
     """The arm with ten inertial parameters a link, four lengths and gravity as symbols."""
-    arm = lw.robots.puma560().nofriction()
+    arm = lw.robots.puma560().without_friction()
     bare = [link.replace(motor=None) for link in arm.links]
     return (
         arm.replace(links=bare, name=name).symbolic("inertial", "lengths", "gravity", zeros=True).substitute(_no_payload())

@@ -38,7 +38,7 @@ class Pair:
     """One mechanism, without friction, on both sides, with random motions."""
 
     def __init__(self, mech: lw.Mechanism, batch: int) -> None:
-        self.mech, self.batch = mech.nofriction(), batch
+        self.mech, self.batch = mech.without_friction(), batch
         self.model, _ = to_pinocchio(self.mech)
         self.data = self.model.createData()
         rng = np.random.default_rng(0)

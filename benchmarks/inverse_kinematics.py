@@ -62,7 +62,7 @@ def gaps(mech: lw.Mechanism, q: np.ndarray, T: np.ndarray) -> np.ndarray:
 def report(name: str, mech: lw.Mechanism, T: np.ndarray, q: np.ndarray, claimed: np.ndarray, tol: float, times: str) -> None:
     """One line: what was solved within the limits, to which tolerance, and what was claimed falsely to its own."""
     gap = gaps(mech, q, T)
-    within = ((q >= mech.limits[:, 0]) & (q <= mech.limits[:, 1])).all(axis=1)
+    within = ((q >= mech.q_min) & (q <= mech.q_max)).all(axis=1)
     solved = [100 * np.mean((gap <= size) & within) for size in TOLERANCES]
     false = int(np.sum(claimed & ~((gap <= 1.001 * tol + ROUNDING) & within)))
     print(f"  {name:34} {solved[0]:8.3f} % {solved[1]:8.3f} % {false:7d}   {times}", flush=True)
@@ -101,7 +101,7 @@ def toolbox(mech: lw.Mechanism, T: np.ndarray) -> float | None:
         print("  (roboticstoolbox-python is not installed)")
         return None
     links = []
-    for link, (low, high) in zip(mech.links, mech.limits, strict=True):
+    for link, low, high in zip(mech.links, mech.q_min, mech.q_max, strict=True):
         row = link.dh_row
         kind = rtb.RevoluteDH if row.convention == "standard" else rtb.RevoluteMDH
         links.append(kind(d=row.d, a=row.a, alpha=row.alpha, offset=row.theta + link.offset, qlim=[low, high]))
@@ -139,10 +139,10 @@ def million() -> None:
         ]  # fmt: skip
         base, tool = (random_pose(rng) for _ in range(2))
         mech = lw.Mechanism(links, base=base, tool=tool)
-        T = forward(mech, rng.uniform(*mech.limits.T, (20_000, n)))
+        T = forward(mech, rng.uniform(mech.q_min, mech.q_max, (20_000, n)))
         found = mech.inverse_kinematics(T, method="numeric")
         gap = gaps(mech, found.q, T)
-        within = ((found.q >= mech.limits[:, 0]) & (found.q <= mech.limits[:, 1])).all(axis=1)
+        within = ((found.q >= mech.q_min) & (found.q <= mech.q_max)).all(axis=1)
         total, solved = total + len(T), solved + int(found.success.sum())
         false += int(np.sum(found.success & ~(gap <= 1.001e-9 + ROUNDING)))
         outside += int(np.sum(~within))
@@ -167,7 +167,7 @@ def main() -> None:
     pin_to_one_core()
     print(f"{'':36} {'to 1e-6':>10} {'to 1e-9':>10} {'false':>7}   {'batch':>8}    {'one call':>8}")
     for name, mech in arms().items():
-        low, high = mech.limits.T
+        low, high = mech.q_min, mech.q_max
         T = forward(mech, np.random.default_rng(20240601).uniform(low, high, (options.targets, mech.n)))
         print(f"{name}: {options.targets} targets, limits on, from the start position")
         mine, theirs = ours(mech, T), toolbox(mech, T)

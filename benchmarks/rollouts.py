@@ -79,7 +79,7 @@ class Pair:
     """One mechanism on both sides, with random states and torques."""
 
     def __init__(self, mech: lw.Mechanism) -> None:
-        self.mech, self.model = mech.nofriction(), to_mujoco(mech.nofriction())
+        self.mech, self.model = mech.without_friction(), to_mujoco(mech.without_friction())
         self.data = mujoco.MjData(self.model)
         rng = np.random.default_rng(0)
         self.q, self.qd = rng.uniform(-1, 1, (2, ROLLOUTS, mech.n))

@@ -33,7 +33,7 @@ def dragging() -> None:
         follower = Follower(mechanism)
         q = follower.start()
         if not mechanism.loops:
-            q = np.clip(q + 0.3, *mechanism.limits.T)
+            q = np.clip(q + 0.3, mechanism.q_min, mechanism.q_max)
         pose = mechanism.forward_kinematics(q)
         radius = 0.2 * float(np.ptp(mechanism.link_poses(q)[:, :3, 3], axis=0).max())
         times = []

@@ -25,7 +25,7 @@ from scipy.optimize import lsq_linear
 from timing import least, per_call, pin_to_one_core, seconds
 
 import linkwise as lw
-from linkwise.inverse_kinematics import joint_accelerations, joint_speeds, speed_step
+from linkwise.inverse_kinematics import joint_accelerations, joint_velocities, velocity_step
 
 BATCH, AGREE = 100_000, 1e-9
 
@@ -52,11 +52,11 @@ def line(label: str, value: float, unit: str, *beside: str) -> None:
 
 
 def single(name: str, mech: lw.Mechanism, q: np.ndarray, twist: np.ndarray) -> None:
-    theirs, step = pinocchio_speeds(mech), speed_step(mech)
-    one = joint_speeds(mech, q, twist, weights=np.ones(mech.n))
+    theirs, step = pinocchio_speeds(mech), velocity_step(mech)
+    one = joint_velocities(mech, q, twist, weights=np.ones(mech.n))
     assert one.exact
     assert np.abs(theirs["svd"](q, twist) - one.qd).max() < AGREE
-    names: dict[str, object] = {"q": q, "twist": twist, "step": step, "speeds": joint_speeds, "mech": mech, **theirs}
+    names: dict[str, object] = {"q": q, "twist": twist, "step": step, "speeds": joint_velocities, "mech": mech, **theirs}
     times = {
         label: 1e6 * least(per_call(code, names, 1000))
         for label, code in {
@@ -67,13 +67,13 @@ def single(name: str, mech: lw.Mechanism, q: np.ndarray, twist: np.ndarray) -> N
         }.items()
     }
     beside = (f"Pinocchio, NumPy damped {times['damped']:.1f} us", f"by SVD {times['svd']:.1f} us")
-    line(f"{name}: one call, speed_step", times["step"], "us", *beside)
-    line(f"{name}: one call, joint_speeds", times["whole"], "us")
+    line(f"{name}: one call, velocity_step", times["step"], "us", *beside)
+    line(f"{name}: one call, joint_velocities", times["whole"], "us")
 
 
 def batch(name: str, mech: lw.Mechanism, q: np.ndarray, twist: np.ndarray) -> None:
     qd = 0.3 * twist[:, [0] * mech.n]
-    made = joint_speeds(mech, q, twist, weights=np.ones(mech.n))
+    made = joint_velocities(mech, q, twist, weights=np.ones(mech.n))
     far = made.damping == 0.0
 
     def by_numpy() -> np.ndarray:
@@ -81,7 +81,7 @@ def batch(name: str, mech: lw.Mechanism, q: np.ndarray, twist: np.ndarray) -> No
 
     assert np.abs(by_numpy() - made.qd[:5000])[far[:5000]].max() < AGREE
     worst = max(made.linear_residual[far].max(), made.angular_residual[far].max())
-    ours = 1e9 / BATCH * least(seconds(lambda: joint_speeds(mech, q, twist)), 9)
+    ours = 1e9 / BATCH * least(seconds(lambda: joint_velocities(mech, q, twist)), 9)
     theirs = 1e9 / 5000 * least(seconds(by_numpy), 9)
     beside = (f"NumPy's pseudo-inverse {theirs:.0f} ns", f"{100 * (1 - far.mean()):.0f} % damped, else residual {worst:.0e}")
     line(f"{name}: {BATCH:,} speeds, each", ours, "ns", *beside)
@@ -93,7 +93,7 @@ def batch(name: str, mech: lw.Mechanism, q: np.ndarray, twist: np.ndarray) -> No
 
 
 def programs(name: str, mech: lw.Mechanism, q: np.ndarray, twist: np.ndarray) -> None:
-    made = joint_speeds(mech, q, twist, limits="qp", fastest=0.6)
+    made = joint_velocities(mech, q, twist, limits="qp", qd_max=0.6)
     chosen = int(np.flatnonzero((made.reason == "bounded") & (made.damping == 0.0))[0])
     matrix, right = made.task.matrix(q[chosen]), twist[chosen] * made.task.unit
 
@@ -103,7 +103,7 @@ def programs(name: str, mech: lw.Mechanism, q: np.ndarray, twist: np.ndarray) ->
     gap = np.linalg.norm(matrix @ made.qd[chosen] - right) - np.linalg.norm(matrix @ by_scipy() - right)
     assert gap < AGREE
     at, wanted = q[chosen], twist[chosen]
-    ours = 1e6 * least(seconds(lambda: joint_speeds(mech, at, wanted, limits="qp", fastest=0.6)))
+    ours = 1e6 * least(seconds(lambda: joint_velocities(mech, at, wanted, limits="qp", qd_max=0.6)))
     line(f"{name}: one call, quadratic program", ours, "us", f"SciPy's bvls alone {1e6 * least(seconds(by_scipy)):.0f} us")
 
 
@@ -113,7 +113,7 @@ def main() -> None:
         mech = lw.robots.load(name)
         rng = np.random.default_rng(0)
         q, twist = rng.uniform(-2.5, 2.5, (BATCH, mech.n)), rng.normal(size=(BATCH, 6))
-        regular = int(np.argmax(joint_speeds(mech, q[:1000], twist[:1000]).singular_value))
+        regular = int(np.argmax(joint_velocities(mech, q[:1000], twist[:1000]).singular_value))
         single(name, mech, q[regular].copy(), 0.1 * twist[regular])
         batch(name, mech, q, twist)
         programs(name, mech, q[:200], 0.5 * twist[:200])

@@ -144,7 +144,7 @@ def closed_form() -> list[Row]:
 def by_hand() -> list[Row]:
     """Beside what is written by hand on NumPy, SciPy and Pinocchio: velocities, linkages, the Stewart platform."""
     velocity = read("velocity")
-    one = rf"^(\w+: one call, speed_step) +{NUMBER} {UNIT}.*?damped {NUMBER} {UNIT}"
+    one = rf"^(\w+: one call, velocity_step) +{NUMBER} {UNIT}.*?damped {NUMBER} {UNIT}"
     many = rf"^(\w+: 100,000 speeds, each) +{NUMBER} {UNIT}.*?pseudo-inverse {NUMBER} {UNIT}"
     bounded = rf"^(\w+: one call, quadratic program) +{NUMBER} {UNIT}.*?alone {NUMBER} {UNIT}"
     made = rows(velocity, "Pinocchio and NumPy", one, 0, 1) + rows(velocity, "NumPy", many, 0, 1)

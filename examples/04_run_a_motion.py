@@ -23,7 +23,7 @@ for name, peak, power in zip(puma.names, np.abs(tau).max(axis=0), np.abs(tau * q
     print(f"{name}: at most {peak:6.2f} N m, {power:6.2f} W")
 
 # Without friction, the work of the motors becomes energy: at rest at both ends, it is all height, m g times the rise.
-work = np.trapezoid((puma.nofriction().inverse_dynamics(q, qd, qdd) * qd).sum(axis=1), t)
+work = np.trapezoid((puma.without_friction().inverse_dynamics(q, qd, qdd) * qd).sum(axis=1), t)
 first, last = puma.link_poses(q[[0, -1]])
 gain = 0.0
 for T_first, T_last, link in zip(first, last, puma.links, strict=True):
@@ -31,7 +31,7 @@ for T_first, T_last, link in zip(first, last, puma.links, strict=True):
     gain += link.body.mass * 9.81 * ((T_last - T_first) @ com)[2]
 print(f"work {work:.2f} J, gain of potential energy {gain:.2f} J")
 
-low, high = puma.limits.T
+low, high = puma.q_min, puma.q_max
 assert np.all((low <= q) & (q <= high))
 assert abs(work - gain) < 1e-4 * abs(work)
 

@@ -9,7 +9,7 @@ np.set_printoptions(precision=2, suppress=True)
 scara = lw.robots.scara_icomatic()
 q, qd, qdd = np.array([0.1, 0.1, 0.0]), np.array([1.1, 2.1, 0.0]), np.array([11.0, 21.0, 0.0])
 
-actions = scara.joint_actions(q, qd, qdd)  # (L, 6): force, moment about the world's origin, world axes
+actions = scara.joint_wrenches(q, qd, qdd)  # (L, 6): force, moment about the world's origin, world axes
 tau = scara.inverse_dynamics(q, qd, qdd)
 for name, action in zip(scara.link_names, actions, strict=True):
     print(f"{name}: force {action[:3]} N, moment {action[3:]} N m")

@@ -28,7 +28,7 @@ else:
     print(subprocess.run(["./puma_test"], check=True, cwd="out/in_c", capture_output=True, text=True).stdout, end="")
 
 # Numbers that are symbols become an input, and what depends on them alone a function of its own, for when they change.
-arm = puma.nofriction().symbolic("inertial")
+arm = puma.without_friction().symbolic("inertial")
 for function in arm.kernel("inverse_dynamics").to_c().functions:
     print(f"{function.name}: {function.tape.operations['mul']} products, {function.tape.operations['add']} sums")
 

@@ -12,10 +12,10 @@ from linkwise.spatial.rotation import axial
 ur5 = lw.robots.ur5()
 start = np.radians([-40, -70, 100, -120, -90, 0])
 end = np.radians([50, -50, 60, -100, -90, 30])
-common = {"limits": ur5.limits, "names": ur5.names}
+common = {"q_min": ur5.q_min, "q_max": ur5.q_max, "names": ur5.names}
 
 # As fast as speed (rad/s) and acceleration (rad/s2) allow; the slowest joint sets the pace, all arrive together.
-fast = trajectory.trapezoidal(start, end, speed=2.0, acceleration=6.0, **common)
+fast = trajectory.trapezoidal(start, end, qd_max=2.0, qdd_max=6.0, **common)
 # In the same time without a jump in acceleration: the peaks are higher.
 smooth = trajectory.quintic(start, end, fast.duration, **common)
 

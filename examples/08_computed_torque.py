@@ -7,7 +7,7 @@ import numpy as np
 import linkwise as lw
 from linkwise.dynamics import inverse_dynamics
 
-puma = lw.robots.puma560().nofriction()  # what is left in the end is then the payload's alone
+puma = lw.robots.puma560().without_friction()  # what is left in the end is then the payload's alone
 laden = puma.with_payload(mass=2.5, com=(0.0, 0.0, 0.1))
 
 # The motion that is wanted: a polynomial of degree five between two postures, then half a second of rest; steps of 1 ms.

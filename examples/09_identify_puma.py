@@ -13,7 +13,7 @@ names = puma.names
 torque_noise = np.array([0.5, 0.9, 0.45, 0.12, 0.10, 0.10])  # N m at the joint: half a percent of the greatest torques
 speed, acceleration = np.array([1.5, 1.2, 1.8, 3, 3, 3]), np.array([4, 3, 6, 12, 12, 12])
 motion = lw.identification.exciting_trajectory(
-    puma, 10.0, speed=speed, acceleration=acceleration, effort_std=torque_noise, steps=40
+    puma, 10.0, qd_max=speed, qdd_max=acceleration, effort_std=torque_noise, steps=40
 )
 print(f"condition number: random motion {motion.random_condition:.0f}, optimised {motion.condition:.1f}")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwise as lw
-from linkwise.inverse_kinematics import follow, joint_speeds, manipulability_gradient, speed_step
+from linkwise.inverse_kinematics import follow, joint_velocities, manipulability_gradient, velocity_step
 
 # The wrist of the PUMA 560 goes through straight, or nearly: joint 5 changes sides, with axes 4 and 6 almost in line.
 # Joints 4 and 6 must make half a turn in no time; or the tool leaves the path a little; or time is stretched.
@@ -26,21 +26,21 @@ for name, made in runs.items():
 made = runs["damped"]
 worst = int(np.argmax(made.damping))
 _, twist, _ = path.at(made.path_time[worst])
-print(joint_speeds(puma, made.q[worst], twist).explain())
+print(joint_velocities(puma, made.q[worst], twist).explain())
 
 # Seven joints: the tool of the Panda stays where it is while the arm moves to where it is easiest to control.
 panda = lw.robots.panda()
 q = np.array([1.2, -0.5, -1.0, -1.8, 0.9, 1.2, 0.4])
-home, least = panda.forward_kinematics(q), joint_speeds(panda, q, np.zeros(6)).singular_value
+home, least = panda.forward_kinematics(q), joint_velocities(panda, q, np.zeros(6)).singular_value
 still = lw.CartesianTrajectory([0.0, 2.0], [home] * 2, np.zeros((2, 6)), np.zeros((2, 6)))
 made = follow(panda, still, q, dt=0.01, secondary=lambda q: 2.0 * manipulability_gradient(panda, q))
 print(f"least singular value from {least:.3f} to {made.singular_value[-1]:.3f},", made)
 
 # A control loop asks for one machine code call a cycle; a batch of positions goes through the same code.
-step = speed_step(puma, fastest=3.0)
+step = velocity_step(puma, qd_max=3.0)
 qd, given, (scale, _, damping, *_) = step(before, twist)
 grid = np.random.default_rng(0).uniform(before - 0.6, before + 0.6, (100_000, 6))
-batch = joint_speeds(puma, grid, twist)
+batch = joint_velocities(puma, grid, twist)
 print(f"one step: scale {scale:.2f}, damping {damping:.2f};", batch)
 
 try:

@@ -10,7 +10,7 @@ import numpy as np
 import linkwise as lw
 from linkwise.export import export
 
-model = lw.robots.puma560().nofriction()  # what the controller knows
+model = lw.robots.puma560().without_friction()  # what the controller knows
 plant = model.with_payload(mass=1.0, com=(0.0, 0.0, 0.1))  # what it moves: 1 kg that it does not know
 start, end = np.radians([-60, 30, -120, 0, 30, 0]), np.radians([60, 75, -60, 90, -45, 120])
 CYCLES, DT, MOVE, BANDWIDTH = 2000, 1e-3, 1.5, 40.0

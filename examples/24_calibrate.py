@@ -23,7 +23,7 @@ print(f"{len(model.symbols)} errors to find, {place.operations['mul']} multiplic
 rng = np.random.default_rng(1)
 angles = np.array(["theta" in name or "alpha" in name for name in model.symbols])
 true = rng.normal(size=len(angles)) * np.where(angles, 2e-3, 1e-3)
-q = rng.uniform(*sheet.limits.T, size=(120, 6))
+q = rng.uniform(sheet.q_min, sheet.q_max, size=(120, 6))
 seen = place(q, true)[:, :3, 3] + rng.normal(size=(120, 3)) * 5e-5
 fit, rest = slice(0, 80), slice(80, 120)  # 80 poses to calibrate with, 40 to judge by
 

@@ -212,9 +212,9 @@ def wrench() -> Figure:
     page.angle(shoulder, along, axis, 0.8, 0.62, "", THETA)
     page.text(shoulder, "tau > 0: the motor\npushes q forward", (0.75, 0.78), THETA, 10)
     page.arrow(shoulder, shoulder + np.array([0.1, -0.5, 0.55]), CHILD, lw=2.6, order=7)
-    page.text(shoulder, "joint_actions: what link2\nreceives from link1", (-0.75, 0.85), CHILD, 10)
+    page.text(shoulder, "joint_wrenches: what link2\nreceives from link1", (-0.75, 0.85), CHILD, 10)
     page.triad(np.eye(4), length=0.36)
-    page.note(-0.4, -0.42, "world: the moments of joint_actions are about its origin")
+    page.note(-0.4, -0.42, "world: the moments of joint_wrenches are about its origin")
     page.bounds(-0.95, 4.1, -0.6, 2.25)
     return page.figure
 

@@ -115,7 +115,7 @@ class ArgumentError(LinkwiseError, ValueError):
     ...     robots.planar_2r().kernel("jacobian", frame="sideways")
     ... except ArgumentError as error:
     ...     print(error)
-    frame is 'sideways'; expected 'base' or 'body'
+    frame is 'sideways'; expected 'world' or 'body'
     """
 
 

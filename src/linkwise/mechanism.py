@@ -10,7 +10,7 @@ import numpy.typing as npt
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
 from linkwise.algorithm.compile import kernel_of
-from linkwise.algorithm.method import compiled
+from linkwise.algorithm.method import LazyMethod, compiled
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms
@@ -21,17 +21,15 @@ from linkwise.model.formatting import mechanism_tables
 from linkwise.model.link import links_from_dh
 from linkwise.model.parametrize import Symbolizer
 from linkwise.model.tree import Tree
+from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import linkwise.solve  # (imported when it is first used)
+    import linkwise.inverse_kinematics
+    import linkwise.loops
+    import linkwise.solve
+    import linkwise.view
     from linkwise.equations.derive import Derivation
-    from linkwise.inverse_kinematics.closed_form import Solutions
-    from linkwise.inverse_kinematics.velocity import RateSolution
-    from linkwise.solve.constraints import Constraint
-    from linkwise.solve.solution import Solution
 
 
 class Mechanism(Tree):
@@ -213,10 +211,10 @@ class Mechanism(Tree):
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────
 
     @compiled
-    def forward_kinematics(self, q: npt.ArrayLike, link: int | str = -1) -> FloatArray:
+    def forward_kinematics(self, q: npt.ArrayLike, link: int | str = "tool") -> FloatArray:
         """T_world_tool (..., 4, 4) at coordinates q (..., nq), rad or m: from the base to the tool.
 
-        ``link`` asks for another frame: -1 is the tool; a name, or an index from 0, that link's own frame.
+        ``link`` asks for another frame: a name, or an index (-1 the last link), that link's own frame.
         """
         return self.kernel("forward_kinematics", link=link)(q)  # type: ignore[no-any-return]
 
@@ -226,7 +224,7 @@ class Mechanism(Tree):
         return self.kernel("link_poses")(q)  # type: ignore[no-any-return]
 
     @compiled
-    def jacobian(self, q: npt.ArrayLike, link: int | str = -1, frame: str = "base") -> FloatArray:
+    def jacobian(self, q: npt.ArrayLike, link: int | str = "tool", frame: str = "world") -> FloatArray:
         """J (..., 6, nv): rows 0-2 the linear velocity of the frame's origin, rows 3-5 the angular velocity, per speed.
 
         Parameters
@@ -234,14 +232,16 @@ class Mechanism(Tree):
         q : (..., nq) array_like
             Coordinates, rad or m.
         link : int or str
-            Whose frame: -1 the tool; a name, or an index from 0, that link's own frame.
-        frame : {"base", "body"}
-            In whose axes: the world's ("base", also where the base itself is turned or floats), or the frame's own ("body").
+            Whose frame: ``"tool"``, or by name or index (-1 the last) that link's own frame.
+        frame : {"world", "body"}
+            In whose axes: the world's, also where the base itself is turned or floats, or the frame's own.
         """
         return self.kernel("jacobian", link=link, frame=frame)(q)  # type: ignore[no-any-return]
 
     @compiled
-    def jacobian_dot(self, q: npt.ArrayLike, qd: npt.ArrayLike, link: int | str = -1, frame: str = "base") -> FloatArray:
+    def jacobian_dot(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, link: int | str = "tool", frame: str = "world"
+    ) -> FloatArray:
         """dJ/dt (..., 6, nv) at q (..., nq) and qd (..., nv); ``link`` and ``frame`` as for `jacobian`."""
         return self.kernel("jacobian_dot", link=link, frame=frame)(q, qd)  # type: ignore[no-any-return]
 
@@ -253,13 +253,9 @@ class Mechanism(Tree):
         """
         return self.kernel("motion")(q, qd, qdd)  # type: ignore[no-any-return]
 
-    def manipulability(self, q: npt.ArrayLike, link: int | str = -1, axes: str = "all") -> FloatArray:
+    def manipulability(self, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all") -> FloatArray:
         """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`."""
-        return linkwise.kinematics.manipulability(self.jacobian(q, link=link), axes)
-
-    def workspace(self, **options: Any) -> linkwise.kinematics.Workspace:
-        """What the tool reaches, and how well it moves there: see `linkwise.kinematics.workspace`."""
-        return linkwise.kinematics.workspace(self, **options)
+        return linkwise.kinematics.manipulability(self.jacobian(q, link=link), mask)
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────
 
@@ -284,7 +280,7 @@ class Mechanism(Tree):
         return self.kernel("inverse_dynamics_external")(q, qd, qdd, external)  # type: ignore[no-any-return]
 
     @compiled
-    def joint_actions(
+    def joint_wrenches(
         self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: npt.ArrayLike | None = None
     ) -> FloatArray:
         """Force and moment (..., L, 6) that each link receives from its parent, constraint forces included.
@@ -293,8 +289,8 @@ class Mechanism(Tree):
         not in it. ``external`` as for `inverse_dynamics`.
         """
         if external is None:
-            return self.kernel("joint_actions")(q, qd, qdd)  # type: ignore[no-any-return]
-        return self.kernel("joint_actions_external")(q, qd, qdd, external)  # type: ignore[no-any-return]
+            return self.kernel("joint_wrenches")(q, qd, qdd)  # type: ignore[no-any-return]
+        return self.kernel("joint_wrenches_external")(q, qd, qdd, external)  # type: ignore[no-any-return]
 
     @compiled
     def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
@@ -366,7 +362,7 @@ class Mechanism(Tree):
         """Force and moment (..., K) that the second link of each loop receives from the first, in F1's axes, N and N m."""
         return self.kernel("constraint_forces")(q, qd, tau)  # type: ignore[no-any-return]
 
-    def driven_efforts(
+    def actuator_efforts(
         self,
         q: npt.ArrayLike,
         qd: npt.ArrayLike,
@@ -375,7 +371,7 @@ class Mechanism(Tree):
         external: npt.ArrayLike | None = None,
     ) -> FloatArray:
         """Efforts (..., nv) with loops closed, zero where not driven: see `linkwise.dynamics.closed_inverse_dynamics`."""
-        return linkwise.dynamics.closed_inverse_dynamics(self, q, qd, qdd, driven, external, name="driven_efforts")[0]
+        return linkwise.dynamics.closed_inverse_dynamics(self, q, qd, qdd, driven, external, name="actuator_efforts")[0]
 
     def reduced_mass_matrix(self, q: npt.ArrayLike, driven: Any = None) -> FloatArray:
         """Mass matrix (..., m, m) in the driven coordinates of closed loops: see `linkwise.dynamics.reduced_mass_matrix`."""
@@ -444,11 +440,11 @@ class Mechanism(Tree):
         return self.kernel("center_of_mass_jacobian")(q)  # type: ignore[no-any-return]
 
     def operational_space_inertia(
-        self, q: npt.ArrayLike, link: int | str = -1, frame: str = "base", axes: str = "all"
+        self, q: npt.ArrayLike, link: int | str = "tool", frame: str = "world", mask: npt.ArrayLike = "all"
     ) -> FloatArray:
         """Inertia (..., k, k) that a frame shows to a force and moment on it: inverse(J inverse(M) J').
 
-        ``link`` and ``frame`` as for `jacobian`, ``axes`` as for `manipulability`; see
+        ``link`` and ``frame`` as for `jacobian`, ``mask`` as for `manipulability`; see
         `linkwise.dynamics.operational_space_inertia` for what it is at a singular position.
 
         Examples
@@ -456,12 +452,12 @@ class Mechanism(Tree):
         >>> import numpy as np
         >>> from linkwise import robots
         >>> arm = robots.planar_2r()
-        >>> arm.operational_space_inertia([0.0, np.pi / 2], axes="translation")[:2, :2].round(3).tolist()
+        >>> arm.operational_space_inertia([0.0, np.pi / 2], mask="translation")[:2, :2].round(3).tolist()
         [[0.333, 0.0], [0.0, 1.333]]
         """
-        linkwise.kinematics.rows_of(axes)
+        rows_of(mask)
         inverse = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
-        return linkwise.dynamics.operational_space_inertia(inverse, axes)
+        return linkwise.dynamics.operational_space_inertia(inverse, mask)
 
     def spatial_operators(self, q: npt.ArrayLike) -> SpatialOperators:
         """The operators H, phi, M, D, K, psi of Rodriguez and Jain at q (..., nq): see `SpatialOperators`."""
@@ -510,106 +506,30 @@ class Mechanism(Tree):
         """
         return Equations(self, form)
 
-    # ── solving ───────────────────────────────────────────────────────────────────────────────────
+    # ── solving and looking: functions of packages that are imported when they are first called ───
 
-    def inverse_kinematics(
-        self,
-        T: npt.ArrayLike,
-        *,
-        q0: npt.ArrayLike | None = None,
-        link: int | str = -1,
-        mask: npt.ArrayLike | None = None,
-        frame: str = "base",
-        tol: float = 1e-9,
-        seed: int = 0,
-        method: str = "auto",
-        limits: bool = True,
-    ) -> Solution:
-        """Joint coordinates that bring the tool, or another frame, to poses T (..., 4, 4), within the joint limits.
+    if TYPE_CHECKING:
+        inverse_kinematics = linkwise.inverse_kinematics.inverse_kinematics
+        all_inverse_kinematics = linkwise.inverse_kinematics.all_inverse_kinematics
+        joint_velocities = linkwise.inverse_kinematics.joint_velocities
+        joint_accelerations = linkwise.inverse_kinematics.joint_accelerations
+        solve = linkwise.solve.solve
+        mobility = linkwise.loops.mobility
+        workspace = linkwise.kinematics.workspace
+        draw = linkwise.view.draw
+        animate = linkwise.view.animate
+        browse = linkwise.view.browse
+    else:
+        inverse_kinematics = all_inverse_kinematics = LazyMethod("linkwise.inverse_kinematics")
+        joint_velocities = joint_accelerations = LazyMethod("linkwise.inverse_kinematics")
+        solve = LazyMethod("linkwise.solve")
+        mobility = LazyMethod("linkwise.loops")
+        workspace = LazyMethod("linkwise.kinematics")
+        draw = animate = browse = LazyMethod("linkwise.view")
 
-        What the arguments mean is told by `linkwise.inverse_kinematics.inverse_kinematics`.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.puma560()
-        >>> T = arm.forward_kinematics([0.1, 0.8, -2.0, 0.3, 0.5, 0.2])
-        >>> found = arm.inverse_kinematics(T)
-        >>> found.success, bool(abs(arm.forward_kinematics(found.q) - T).max() < 1e-8)
-        (True, True)
-        """
-        return linkwise.inverse_kinematics.inverse_kinematics(
-            self, T, q0=q0, link=link, mask=mask, frame=frame, tol=tol, seed=seed, method=method, limits=limits
-        )
-
-    def all_inverse_kinematics(
-        self,
-        T: npt.ArrayLike,
-        *,
-        q0: npt.ArrayLike | None = None,
-        link: int | str = -1,
-        limits: bool = True,
-        method: str = "closed_form",
-        **options: Any,
-    ) -> FloatArray | Solutions:
-        """Every solution (k, n) that the closed form gives for a pose T (4, 4), within the limits, the nearest to q0 first.
-
-        A batch of poses gives `Solutions`: see `linkwise.inverse_kinematics.all_inverse_kinematics`, whose option ``given=``
-        holds one of seven joints. ``method="numeric"`` is for mechanisms without a closed form, and takes the other options
-        of
-        `linkwise.inverse_kinematics.numeric_solutions`.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.ur5()
-        >>> arm.all_inverse_kinematics(arm.forward_kinematics([0.1, -0.8, 1.0, 0.3, 0.5, 0.2])).shape[1]
-        6
-        """
-        return linkwise.inverse_kinematics.all_solutions(method)(self, T, q0=q0, link=link, limits=limits, **options)
-
-    def solve(
-        self,
-        constraints: Constraint | Sequence[Constraint],
-        *,
-        q0: npt.ArrayLike | None = None,
-        tol: float = 1e-9,
-        seed: int = 0,
-        limits: bool = True,
-    ) -> Solution:
-        """Coordinates for which all constraints hold, and the loops are closed: see `linkwise.solve.solve`.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> from linkwise.solve import Position
-        >>> robots.planar_2r().solve(Position(-1, [1.0, 1.0, 0.0], mask=[1, 1, 0])).success
-        True
-        """
-        return linkwise.solve.solve(self, constraints, q0=q0, tol=tol, seed=seed, limits=limits)
-
-    def joint_speeds(self, q: npt.ArrayLike, twist: npt.ArrayLike, **options: Any) -> RateSolution:
-        """Joint speeds (..., n) for the velocity of a frame (..., 6): see `linkwise.inverse_kinematics.joint_speeds`."""
-        return linkwise.inverse_kinematics.joint_speeds(self, q, twist, **options)
-
-    def joint_accelerations(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, acceleration: npt.ArrayLike, **options: Any
-    ) -> RateSolution:
-        """Joint accelerations (..., n) for a frame acceleration (..., 6): see `linkwise.inverse_kinematics`."""
-        return linkwise.inverse_kinematics.joint_accelerations(self, q, qd, acceleration, **options)
-
-    def mobility(self, q: npt.ArrayLike | None = None) -> linkwise.loops.Mobility:
-        """Degrees of freedom that the loops leave, counted too, and why the two differ: see `linkwise.loops.Mobility`.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> int(robots.four_bar().mobility())
-        1
-        """
-        return linkwise.loops.mobility(self, q)
-
-    def linkage(self, driven: Sequence[int | str] | None = None, **options: Any) -> linkwise.loops.Linkage:
+    def linkage(
+        self, driven: Sequence[int | str] | None = None, q0: npt.ArrayLike | None = None, seed: int = 0
+    ) -> linkwise.loops.Linkage:
         """The mechanism driven through its loops by some of its coordinates: see `linkwise.loops.Linkage`.
 
         Examples
@@ -618,7 +538,7 @@ class Mechanism(Tree):
         >>> robots.four_bar().linkage(["crank"]).passive
         ('coupler', 'rocker')
         """
-        return linkwise.loops.Linkage(self, driven, **options)
+        return linkwise.loops.Linkage(self, driven, q0, seed)
 
     # ── configurations ────────────────────────────────────────────────────────────────────────────
 
@@ -638,43 +558,6 @@ class Mechanism(Tree):
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
         """Speeds (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
         return linkwise.kinematics.difference(self, q0, q1)
-
-    # ── looking ───────────────────────────────────────────────────────────────────────────────────
-
-    def draw(self, q: npt.ArrayLike | None = None, **options: Any) -> Any:
-        """A picture of the mechanism at q, a matplotlib figure: see `linkwise.view.draw`.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> robots.planar_2r().draw([0.3, -0.8]).axes[0].get_xlabel()
-        'x [m]'
-        """
-        return linkwise.view.draw(self, q, **options)
-
-    def animate(self, motion: Any, path: str | Path | None = None, **options: Any) -> Any:
-        """Moving pictures of a motion, written to a .gif or .mp4 if a path is given: see `linkwise.view.animate`.
-
-        Examples
-        --------
-        >>> import linkwise as lw
-        >>> arm = lw.robots.planar_2r()
-        >>> arm.animate(lw.trajectory.quintic([0, 0], [1, 1], 0.5), width=200)
-        <Animation...>
-        """
-        return linkwise.view.animate(self, motion, path, **options)
-
-    def browse(self, motion: Any = None, **options: Any) -> Any:
-        """Open the mechanism in a page of the browser, and a motion if there is one: see `linkwise.view.browse`.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> with robots.planar_2r().browse(port=0) as viewer:
-        ...     print(viewer.q.tolist())
-        [0.0, 0.0]
-        """
-        return linkwise.view.browse(self, motion, **options)
 
     def __repr__(self) -> str:
         return mechanism_tables.text(self)

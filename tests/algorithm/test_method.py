@@ -44,7 +44,7 @@ class Counting(Mechanism):
 
 
 class Overriding(Counting):
-    def forward_kinematics(self, q: Any, link: int | str = -1) -> Any:
+    def forward_kinematics(self, q: Any, link: int | str = "tool") -> Any:
         return super().forward_kinematics(q, link) if link != -1 else super().forward_kinematics(q)
 
 

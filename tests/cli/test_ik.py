@@ -34,7 +34,7 @@ def poses(path: Path, header: str, rows: np.ndarray) -> Path:
     return path
 
 
-def reached(mechanism: lw.Mechanism, answer: dict[str, object], link: int | str = -1) -> np.ndarray:
+def reached(mechanism: lw.Mechanism, answer: dict[str, object], link: int | str = "tool") -> np.ndarray:
     return mechanism.forward_kinematics(np.array(answer["q"]), link=link)
 
 
@@ -66,7 +66,7 @@ def test_an_orientation_alone_leaves_the_position_free(linkwise: Callable, puma:
 
 
 def test_letters_say_what_counts(linkwise: Callable) -> None:
-    told = linkwise("ik", "planar_3r", "--position", "1,1,5", "--rpy", "0,0,90deg", "--only", "xyc")
+    told = linkwise("ik", "planar_3r", "--position", "1,1,5", "--rpy", "0,0,90deg", "--mask", "xyc")
     assert told.status == 0
     assert "only this counts: x, y, about z" in told.out
     rows = pose(told)
@@ -96,14 +96,14 @@ def test_the_start_decides_and_another_link_may_be_asked_for(linkwise: Callable,
 
 @pytest.mark.parametrize("method", ["numeric", "newton_raphson", "steepest_descent"])
 def test_methods(linkwise: Callable, method: str) -> None:
-    told = linkwise("ik", "planar_2r", "--position", "1,0.5,0", "--only", "xy", "--method", method, "--tol", "1e-6")
+    told = linkwise("ik", "planar_2r", "--position", "1,0.5,0", "--mask", "xy", "--method", method, "--tol", "1e-6")
     assert told.status == 0
 
 
 def test_limits(linkwise: Callable, tmp_path: Path) -> None:
     links = [lw.Link.dh(a=1.0, convention="standard", limits=(-1.0, 1.0)) for _ in range(2)]
     lw.save(lw.Mechanism(links, name="stiff"), tmp_path / "stiff.toml")
-    behind = ("ik", "stiff.toml", "--position=-1.5,0,0", "--only", "xy")
+    behind = ("ik", "stiff.toml", "--position=-1.5,0,0", "--mask", "xy")
     told = linkwise(*behind)
     assert told.status == 1
     assert "at its greatest" in told.out or "at its least" in told.out
@@ -119,7 +119,7 @@ def test_a_sliding_joint_is_in_metres(linkwise: Callable) -> None:
 
 def test_loops_stay_closed(linkwise: Callable) -> None:
     bar = lw.robots.load("four_bar")
-    told = json.loads(linkwise("ik", "four_bar", "--link", "crank", "--rpy", "0,0,60deg", "--only", "c", "--json").out)
+    told = json.loads(linkwise("ik", "four_bar", "--link", "crank", "--rpy", "0,0,60deg", "--mask", "c", "--json").out)
     (answer,) = told["answers"]
     assert answer["success"]
     T = reached(bar, answer, "crank")
@@ -263,16 +263,16 @@ def test_matrices_that_cannot_be(linkwise: Callable, tmp_path: Path, text: str, 
         (["--rpy", "1,0"], "expected R,P,Y in rad, or with deg"),
         (["--quaternion", "0,0,0,0"], "the quaternion w, x, y, z is zero"),
         (["--rpy", "0,0,0", "--quaternion", "1,0,0,0"], "--rpy and --quaternion both"),
-        (["--position", "1,0,0", "--only", "xyk"], "'xyk' is not 'position', 'orientation' or 'pose', nor letters"),
-        (["--position", "1,0,0", "--only", "xx"], "'xx' is not"),
-        (["--position", "1,0,0", "--only", "orientation"], "needs the orientation, which the target does not have"),
+        (["--position", "1,0,0", "--mask", "xyk"], "'xyk' is not 'translation', 'rotation' or 'all', nor letters"),
+        (["--position", "1,0,0", "--mask", "xx"], "'xx' is not"),
+        (["--position", "1,0,0", "--mask", "rotation"], "needs the orientation, which the target does not have"),
         (["--position", "1,0,0", "--link", "elbow"], "no link 'elbow'; this mechanism has 'link1' and 'link2'"),
         (["--position", "1,0,0", "--q0", "1"], "1 number for 2 joints"),
         (["--position", "1,0,0", "--tol", "0"], "0.0 is not in the range x>0"),
         (["--position", "1,0,0", "--method", "magic"], "is not one of 'auto', 'closed_form'"),
         (["--position", "1,0,0", "-o", "a.txt"], "a file of joint values ends in .csv, not '.txt'"),
         (
-            ["--position", "1,0,0", "--only", "xy", "--all"],
+            ["--position", "1,0,0", "--mask", "xy", "--all"],
             "--all is for a pose, a position or an orientation, not for 'xy'",
         ),
         (["--position", "1,0,0", "--given", "link1=0"], "--given is for --all"),
@@ -288,10 +288,10 @@ def test_options_that_cannot_be(linkwise: Callable, options: list[str], message:
 
 
 def test_lengths_and_angles_with_their_units(linkwise: Callable) -> None:
-    plain = linkwise("ik", "planar_2r", "--position", "0.6,0.5,0", "--only", "xy", "--json").out
-    assert linkwise("ik", "planar_2r", "--position", "600mm,50cm,0m", "--only", "xy", "--json").out == plain
+    plain = linkwise("ik", "planar_2r", "--position", "0.6,0.5,0", "--mask", "xy", "--json").out
+    assert linkwise("ik", "planar_2r", "--position", "600mm,50cm,0m", "--mask", "xy", "--json").out == plain
     for option, message in (("600deg,0,0", "a length stands here"), ("0.6m,1rad,0", "a length stands here")):
-        told = linkwise("ik", "planar_2r", "--position", option, "--only", "xy")
+        told = linkwise("ik", "planar_2r", "--position", option, "--mask", "xy")
         assert told.status == 2
         assert f"{message}; expected a number in m, or with 'm', 'cm' or 'mm'" in told.err
     assert "without a unit" in linkwise("ik", "planar_2r", "--quaternion", "1m,0,0,0").err

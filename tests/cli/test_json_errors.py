@@ -39,7 +39,7 @@ def test_of_a_file_with_its_lines(linkwise: Callable[..., Told], tmp_path: Path)
 
 def test_no_second_document_follows_the_first(linkwise: Callable[..., Told], tmp_path: Path) -> None:
     (tmp_path / "there").write_text("")
-    told = linkwise("ik", "planar_3r", "--position", "1,1,0", "--only", "position", "--json", "-o", "there/joints.csv")
+    told = linkwise("ik", "planar_3r", "--position", "1,1,0", "--mask", "translation", "--json", "-o", "there/joints.csv")
     assert told.status == 2
     assert "answers" in json.loads(told.out)
     assert "Error: " in told.err

@@ -74,7 +74,7 @@ def test_links_csv_has_a_row_for_each_instant_and_link(
     found = columns(tmp_path / "res" / "links.csv")
     assert found["link"] == ["turn, table", "slide 100%"] * 7
     positions = arm.link_poses(q)[:, :, :3, 3]
-    actions = arm.joint_actions(q, qd, qdd)
+    actions = arm.joint_wrenches(q, qd, qdd)
     for k, axis in enumerate("xyz"):
         assert np.array_equal(np.array(found[f"{axis} [m]"], dtype=float).reshape(7, 2), positions[..., k])
         assert np.array_equal(np.array(found[f"f{axis} [N]"], dtype=float).reshape(7, 2), actions[..., k])
@@ -227,4 +227,4 @@ def test_a_folder_made_for_a_run_that_fails_is_taken_away(linkwise: Callable, ar
 def test_loops_are_sent_to_what_has_their_efforts(linkwise: Callable) -> None:
     told = linkwise("run", "four_bar", "none.csv")
     assert told.status == 2
-    assert "run is for mechanisms without (driven_efforts(q, qd, qdd) gives the efforts with loops closed; " in told.err
+    assert "run is for mechanisms without (actuator_efforts(q, qd, qdd) gives the efforts with loops closed; " in told.err

@@ -30,7 +30,7 @@ def test_the_format_of_the_picture_is_its_suffix(linkwise: Callable, arm_file: P
 
 
 def test_limits(linkwise: Callable, tmp_path: Path) -> None:
-    arm = lw.Mechanism([lw.Link(name="arm", limits=(-1.5, np.inf), effort_limit=20), lw.Link(name="rod", joint="prismatic")])
+    arm = lw.Mechanism([lw.Link(name="arm", limits=(-1.5, np.inf), tau_max=20), lw.Link(name="rod", joint="prismatic")])
     lw.save(arm, tmp_path / "crane.toml")
     lines = linkwise("show", "crane.toml", "--limits", "--no-picture").out.splitlines()
     start = lines.index("limits of mechanism: rad, rad/s and N m, or m, m/s and N of joints that slide (P)")

@@ -32,7 +32,7 @@ def test_the_format_of_the_picture_is_its_suffix(linkwise: Callable, tmp_path: P
 
 
 def test_the_same_as_the_library(linkwise: Callable, tmp_path: Path) -> None:
-    told = json.loads(linkwise("workspace", "puma560", *FEW, "--json", "--seed", "3", "--axes", "all").out)
+    told = json.loads(linkwise("workspace", "puma560", *FEW, "--json", "--seed", "3", "--mask", "all").out)
     found = workspace(lw.robots.puma560(), samples=2000, cells=24, seed=3, axes="all")
     assert told["bounds"] == found.bounds.tolist()
     assert told["size"] == found.size
@@ -55,7 +55,7 @@ def test_pointing_and_another_link(linkwise: Callable) -> None:
     told = linkwise("workspace", "puma560", *FEW, "--no-picture", "--pointing", "down", "--within", "20deg")
     assert told.status == 0
     assert "puma560: what the tool reaches" in told.out
-    told = linkwise("workspace", "puma560", *FEW, "--no-picture", "--link", "link3", "--axes", "rotation")
+    told = linkwise("workspace", "puma560", *FEW, "--no-picture", "--link", "link3", "--mask", "rotation")
     assert "what link3 reaches" in told.out
     assert "manipulability of the orientation (2 directions at once)" in told.out
 

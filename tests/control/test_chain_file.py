@@ -75,7 +75,7 @@ def test_the_press_is_closed_and_its_crank_is_driven() -> None:
     assert np.allclose(ends["crank"], [0.08, 0, 0], rtol=0, atol=1e-15)
     assert ends["ram"][2] == pytest.approx(-0.34073)
     assert there.constraints[1].value == there.q0[0] == math.radians(90)
-    low, high = there.mechanism.limits[there.mechanism.names.index("ram")]
+    low, high = np.column_stack([there.mechanism.q_min, there.mechanism.q_max])[there.mechanism.names.index("ram")]
     assert low < 0.35 - 0.08 < 0.35 + 0.08 < high
 
 

@@ -54,7 +54,7 @@ def test_ends_that_are_apart_come_together_and_stay_so() -> None:
 def test_loops_switched_while_in_motion(seed: int) -> None:
     """With targets, velocities and a loop switched at random: no limit of an end is exceeded, now or ahead."""
     chain, rng = bounded(), np.random.default_rng([seed, 8])
-    low, high = chain.mechanism.limits.T
+    low, high = chain.mechanism.q_min, chain.mechanism.q_max
     rows, ahead = [solved(chain)], [predicted(chain)]
     for k in range(300):
         if k % 29 == 0:

@@ -15,7 +15,7 @@ DT, SPEED, CHANGE = 0.01, 2.0, 8.0
 def jumped(seed: int, *, search: bool) -> tuple[Chain, np.ndarray]:
     """The arm somewhere, limited, with a target that is reached from somewhere else; and that place."""
     chain, rng = puma(), np.random.default_rng([seed, 5])
-    low, high = chain.mechanism.limits.T
+    low, high = chain.mechanism.q_min, chain.mechanism.q_max
     start, goal = rng.uniform(low, high), rng.uniform(low, high)
     T = place_of(chain.mechanism, goal, -1)
     chain.reset(start)
@@ -103,7 +103,7 @@ def test_starts_fill_the_joint_ranges_evenly(mechanism) -> None:
     """Each tenth of each range gets a tenth of 1200 starts, to a third; within the limits, or half a turn where none are."""
     tree = mechanism()
     search, n, state = GlobalSearch(ChainProblem(tree, [])), tree.n, np.zeros(tree.n)
-    low, high = tree.limits.T
+    low, high = tree.q_min, tree.q_max
     here = np.full(n, 0.4)
     rows = []
     for _ in range(300):

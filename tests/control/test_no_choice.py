@@ -48,7 +48,7 @@ def test_no_number_at_a_reset(wrong: float) -> None:
         assert chain.unsolved
         assert chain.reason == "input"
         chain.step(0.01)
-        low, high = chain.mechanism.limits.T
+        low, high = chain.mechanism.q_min, chain.mechanism.q_max
         assert ((solved(chain) >= low) & (solved(chain) <= high)).all()
 
 

@@ -242,7 +242,7 @@ def test_any_mechanism_makes_a_chain(uncompiled: None) -> None:
     chain = Chain(robots.scara_icomatic(), MovingPosition("target", "tool"))
     assert "prismatic" in {link.joint for link in chain.mechanism.links}
     q = np.array([0.3 * (k + 1) * (letter == "theta") for k, (_, letter) in enumerate(chain.layout.joints)])
-    q = np.clip(q, *chain.mechanism.limits.T)
+    q = np.clip(q, chain.mechanism.q_min, chain.mechanism.q_max)
     chain["target.position"] = chain.mechanism.forward_kinematics(q)[:3, 3]
     assert chain.step(0.01), chain.reason
 

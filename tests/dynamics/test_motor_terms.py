@@ -88,8 +88,8 @@ def test_several_motors_add_up() -> None:
 
 def test_nofriction_leaves_the_rotor() -> None:
     mech = driven(MOTOR)
-    assert mech.nofriction().inverse_dynamics([0.0], [1.0], [1.0]) == pytest.approx(60**2 * 2e-4)
-    viscous = mech.nofriction(viscous=False).inverse_dynamics([0.0], [1.0], [0.0])
+    assert mech.without_friction().inverse_dynamics([0.0], [1.0], [1.0]) == pytest.approx(60**2 * 2e-4)
+    viscous = mech.without_friction(viscous=False).inverse_dynamics([0.0], [1.0], [0.0])
     assert viscous == pytest.approx(60**2 * 1e-3)
-    coulomb = mech.nofriction(coulomb=False).inverse_dynamics([0.0], [1.0], [0.0])
+    coulomb = mech.without_friction(coulomb=False).inverse_dynamics([0.0], [1.0], [0.0])
     assert coulomb == pytest.approx(60 * 0.4)

@@ -59,7 +59,7 @@ def peak(order: Sequence[Expr], outputs: Sequence[Expr]) -> int:
     return most
 
 
-@pytest.mark.parametrize("name", ["forward_kinematics", "jacobian", "inverse_dynamics", "joint_actions"])
+@pytest.mark.parametrize("name", ["forward_kinematics", "jacobian", "inverse_dynamics", "joint_wrenches"])
 @pytest.mark.parametrize("robot", ["puma560", "seven_joint"])
 def test_operands_first_and_each_once(robot: str, name: str) -> None:
     outputs = graph(robots.load(robot), name)
@@ -135,7 +135,7 @@ def test_memory_traffic_of_a_known_order() -> None:
 
 
 @pytest.mark.parametrize("robot", ["puma560", "seven_joint", "panda"])
-@pytest.mark.parametrize("name", ["inverse_dynamics", "joint_actions", "jacobian_dot"])
+@pytest.mark.parametrize("name", ["inverse_dynamics", "joint_wrenches", "jacobian_dot"])
 def test_less_goes_through_memory_than_in_plain_orders(robot: str, name: str) -> None:
     outputs = graph(robots.load(robot), name)
     ours = schedule(outputs)

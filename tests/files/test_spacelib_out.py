@@ -76,7 +76,7 @@ def mechanism(rows: list[tuple[float, ...]]) -> lw.Mechanism:
 
 
 def matrices(made: lw.Mechanism, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, external: object = None) -> np.ndarray:
-    actions = made.joint_actions(q, qd, qdd, external)
+    actions = made.joint_wrenches(q, qd, qdd, external)
     return spacelib_out.matrices(made, qd, qdd, *made.motion(q, qd, qdd), actions)
 
 

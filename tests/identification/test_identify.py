@@ -166,8 +166,8 @@ def test_known_parameters_are_taken_from_the_mechanism() -> None:
     assert relative(found.values, base.matrix @ puma.parameters) < 1e-12
     other = motion(puma, 20, seed=8)
     assert relative(found.predict(*other), puma.inverse_dynamics(*other)) < 1e-12
-    without = identified(puma.nofriction(), known="friction")
-    assert relative(without.predict(*other), puma.nofriction().inverse_dynamics(*other)) < 1e-12
+    without = identified(puma.without_friction(), known="friction")
+    assert relative(without.predict(*other), puma.without_friction().inverse_dynamics(*other)) < 1e-12
     assert len(without.values) == 58 - 18
 
 

@@ -16,12 +16,12 @@ SPEED, ACCELERATION = np.array([1.5, 1.2, 1.8, 3, 3, 3]), np.array([4.0, 3, 6, 1
 
 @pytest.fixture(scope="module")
 def puma_motion() -> ExcitingTrajectory:
-    return exciting_trajectory(PUMA, 10.0, speed=SPEED, acceleration=ACCELERATION, steps=15, starts=1)
+    return exciting_trajectory(PUMA, 10.0, qd_max=SPEED, qdd_max=ACCELERATION, steps=15, starts=1)
 
 
 def test_limits_hold_at_all_times(puma_motion: ExcitingTrajectory) -> None:
     q, qd, qdd = puma_motion.at(np.linspace(0, 10, 100_001))
-    low, high = PUMA.limits.T
+    low, high = PUMA.q_min, PUMA.q_max
     room = np.minimum(q.min(axis=0) - low, high - q.max(axis=0))
     fastest, hardest = np.abs(qd).max(axis=0) / SPEED, np.abs(qdd).max(axis=0) / ACCELERATION
     reached = np.maximum(np.maximum(fastest, hardest), 2 * np.abs(q - q.mean(axis=0)).max(axis=0) / (high - low))
@@ -79,8 +79,14 @@ def test_condition_number_is_that_of_the_regressor(puma_motion: ExcitingTrajecto
 def test_criterion_falls(criterion: str) -> None:
     """Against 100 random motions that fill the same limits, all of them within the same family."""
     mech = lw.robots.scara_icomatic()
-    limits = [(-2, 2), (-2, 2), (-0.1, 0.1)]
-    options = {"limits": limits, "speed": 2.0, "acceleration": 6.0, "criterion": criterion, "harmonics": 4}
+    options = {
+        "q_min": [-2, -2, -0.1],
+        "q_max": [2, 2, 0.1],
+        "qd_max": 2.0,
+        "qdd_max": 6.0,
+        "criterion": criterion,
+        "harmonics": 4,
+    }
     start = exciting_trajectory(mech, 5.0, steps=0, **options)
     end = exciting_trajectory(mech, 5.0, steps=60, **options)
     assert start.condition == start.random_condition == end.random_condition
@@ -98,7 +104,7 @@ def test_criterion_falls(criterion: str) -> None:
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_slope_of_the_criterion(criterion: str) -> None:
     """By all numbers of a motion, against central differences of step 1e-5."""
-    mech = sample(1).nofriction()
+    mech = sample(1).without_friction()
     half = np.full(mech.n, 1.0)
     family = FourierFamily(5.0, 3, np.zeros(mech.n), half, np.full(mech.n, 2.0), np.full(mech.n, 9.0), True)
     columns = mech.base_parameters(resting=False).columns
@@ -127,10 +133,10 @@ def test_workspace_is_kept() -> None:
     def above(q: np.ndarray) -> np.ndarray:
         return arm.forward_kinematics(q)[..., 1, 3] > 0.2
 
-    limits = [(0.0, np.pi), (-1.5, 1.5)]
-    move = exciting_trajectory(arm, 5.0, 3, limits=limits, allowed=above, steps=30)
+    limits = {"q_min": [0.0, -1.5], "q_max": [np.pi, 1.5]}
+    move = exciting_trajectory(arm, 5.0, 3, **limits, allowed=above, steps=30)
     heights = arm.forward_kinematics(move.at(np.linspace(0, 5, 9601))[0])[:, 1, 3]
-    free = exciting_trajectory(arm, 5.0, 3, limits=limits, steps=30)
+    free = exciting_trajectory(arm, 5.0, 3, **limits, steps=30)
     lowest = arm.forward_kinematics(free.at(np.linspace(0, 5, 9601))[0])[:, 1, 3].min()
     print(f"lowest {heights.min():.3f} m, without the table {lowest:.3f} m; {move}")
     assert heights.min() > 0.2 - 0.01  # between the instants asked it may sag by (h w)^2 / 8 of its swing
@@ -146,7 +152,7 @@ def test_without_rest_there_is_more_freedom() -> None:
 
 
 def test_known_friction_needs_less() -> None:
-    move = exciting_trajectory(PUMA, 8.0, 3, known="friction", speed=2.0, acceleration=8.0, steps=3, starts=1)
+    move = exciting_trajectory(PUMA, 8.0, 3, known="friction", qd_max=2.0, qdd_max=8.0, steps=3, starts=1)
     assert np.isfinite(move.condition)
 
 

@@ -30,7 +30,7 @@ def test_a_redundant_arm_gives_a_sample_in_order() -> None:
     away = np.linalg.norm(found - q, axis=1)
     assert (np.diff(away) >= 0).all()
     assert max(error.max() for error in errors(mech, found, np.broadcast_to(T, (len(found), 4, 4)))) <= 1e-9
-    assert ((found >= mech.limits[:, 0]) & (found <= mech.limits[:, 1])).all()
+    assert ((found >= mech.q_min) & (found <= mech.q_max)).all()
     assert np.array_equal(found, numeric_solutions(mech, T, q0=q, starts=60))
 
 

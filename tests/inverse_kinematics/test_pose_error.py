@@ -11,7 +11,7 @@ from linkwise.spatial.transform import transform
 from support.random_mechanisms import column_by_column, random_pose, sample
 
 
-@pytest.mark.parametrize("frame", ["base", "body"])
+@pytest.mark.parametrize("frame", ["world", "body"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_rate_is_minus_the_derivative(frame: str, seed: int) -> None:
     mech = sample(seed)
@@ -29,7 +29,7 @@ def test_the_rate_is_minus_the_derivative(frame: str, seed: int) -> None:
     assert difference < 1e-8
 
 
-@pytest.mark.parametrize("frame", ["base", "body"])
+@pytest.mark.parametrize("frame", ["world", "body"])
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1.0, 3.0, np.pi - 1e-9])
 def test_the_turn_is_axis_times_angle(frame: str, angle: float) -> None:
     rng = np.random.default_rng(2)
@@ -37,10 +37,10 @@ def test_the_turn_is_axis_times_angle(frame: str, angle: float) -> None:
     axis /= np.linalg.norm(axis)
     here, turn = random_pose(rng), rotation_about(axis, angle)
     r = here[:3, :3]
-    wanted = transform(turn @ r if frame == "base" else r @ turn, [0.1, 0.2, 0.3])
+    wanted = transform(turn @ r if frame == "world" else r @ turn, [0.1, 0.2, 0.3])
     found = pose_error(here, wanted, frame)
     way = wanted[:3, 3] - here[:3, 3]
-    assert np.allclose(found[:3], way if frame == "base" else r.T @ way, rtol=0, atol=1e-15)  # three products of size 1
+    assert np.allclose(found[:3], way if frame == "world" else r.T @ way, rtol=0, atol=1e-15)  # three products of size 1
     assert np.allclose(found[3:], angle * axis, rtol=0, atol=1e-14)  # some ten roundings of numbers of size 1, times pi
 
 

@@ -57,7 +57,7 @@ def test_unknown_names_are_answered_with_what_there_is() -> None:
         mech.kernel("inverse")
     with pytest.raises(ArgumentError, match=r"jacobian has no option .*side.*'link'.*'frame'"):
         mech.kernel("jacobian", side="left")
-    with pytest.raises(ArgumentError, match=r"frame is 'tool'; expected 'base' or 'body'"):
+    with pytest.raises(ArgumentError, match=r"frame is 'tool'; expected 'world' or 'body'"):
         mech.jacobian(np.zeros(mech.n), frame="tool")
     with pytest.raises(ArgumentError, match=r"no link 'nose'; this mechanism has 'part0'"):
         mech.forward_kinematics(np.zeros(mech.n), link="nose")
@@ -210,7 +210,7 @@ def test_mechanisms_with_nothing_that_moves() -> None:
     assert np.array_equal(still.forward_kinematics(none), np.eye(4))
     assert still.jacobian(none).shape == (6, 0)
     assert still.inverse_dynamics(none, none, none).shape == (0,)
-    assert np.allclose(still.joint_actions(none, none, none), [[0, 0, 9.81, 0, 0, 0]])
+    assert np.allclose(still.joint_wrenches(none, none, none), [[0, 0, 9.81, 0, 0, 0]])
     assert still.forward_kinematics(np.zeros((3, 0))).shape == (3, 4, 4)
 
 

@@ -123,7 +123,7 @@ ROBOT_KERNELS = [
     ("seven_joint", "jacobian_dot"),
     ("stanford", "forward_kinematics"),
     ("scara_icomatic", "motion"),
-    ("puma560", "joint_actions_external"),
+    ("puma560", "joint_wrenches_external"),
 ]
 
 

@@ -24,12 +24,12 @@ def test_two_links_have_the_area_of_their_parallelogram() -> None:
     length = [link.placement(0.0)[0, 3] for link in mech.links]
     q = np.array([[0.3, 0.9], [1.0, -2.0]])
     wanted = length[0] * length[1] * np.abs(np.sin(q[:, 1]))
-    assert np.allclose(mech.manipulability(q, axes="translation"), wanted, rtol=1e-13)  # two roundings of a product
+    assert np.allclose(mech.manipulability(q, mask="translation"), wanted, rtol=1e-13)  # two roundings of a product
 
 
 def test_is_zero_in_a_stretched_arm() -> None:
     assert robots.puma560().manipulability(np.zeros(6)) < 1e-15
-    assert robots.planar_2r().manipulability([0.4, 0.0], axes="translation") < 1e-15
+    assert robots.planar_2r().manipulability([0.4, 0.0], mask="translation") < 1e-15
 
 
 def test_unknown_axes_are_named() -> None:

@@ -82,7 +82,7 @@ def test_poses_are_the_product_of_the_placements(mech: lw.Mechanism) -> None:
     np.testing.assert_allclose(np.asarray(forward_kinematics(mech, q), dtype=float), poses[body] @ t, rtol=0, atol=BOUND)
 
 
-@pytest.mark.parametrize("frame", ["base", "body"])
+@pytest.mark.parametrize("frame", ["world", "body"])
 def test_jacobian_is_that_of_the_poses(mech: lw.Mechanism, frame: str) -> None:
     q, made = coordinates(mech), moving_bodies(mech)
     poses = plain_poses(mech, q)
@@ -92,7 +92,7 @@ def test_jacobian_is_that_of_the_poses(mech: lw.Mechanism, frame: str) -> None:
     for k in made.path(end):
         for freedom in made.bodies[k].freedoms:
             wanted[:, freedom.speed] = column(freedom, poses[k], tip[:3, 3])
-    wanted = wanted if frame == "base" else in_body_axes(tip[:3, :3], wanted)
+    wanted = wanted if frame == "world" else in_body_axes(tip[:3, :3], wanted)
     np.testing.assert_allclose(np.asarray(jacobian(mech, q, frame=frame), dtype=float), wanted, rtol=0, atol=4 * BOUND)
 
 

@@ -139,28 +139,28 @@ def test_curves_and_curved_surfaces_have_no_size() -> None:
 def test_every_cell_has_a_posture_that_proves_it(puma: tuple[lw.Mechanism, Workspace]) -> None:
     mechanism, found = puma
     assert np.allclose(mechanism.forward_kinematics(found.q)[:, :3, 3], found.positions, atol=1e-12)
-    assert np.all((found.q >= mechanism.limits[:, 0]) & (found.q <= mechanism.limits[:, 1]))
-    exact = mechanism.manipulability(found.q, axes="translation")
+    assert np.all((found.q >= mechanism.q_min) & (found.q <= mechanism.q_max))
+    exact = mechanism.manipulability(found.q, mask="translation")
     # Rounding of a product of three singular values, each below 1 m.
     assert np.allclose(found.manipulability, exact, atol=1e-13)
     marks = np.array([found.best_q, found.worst_q])
     assert np.allclose(
         mechanism.forward_kinematics(marks)[:, :3, 3], [found.best_position, found.worst_position], atol=1e-12
     )
-    assert mechanism.manipulability(found.best_q, axes="translation") == pytest.approx(found.best, abs=1e-13)
+    assert mechanism.manipulability(found.best_q, mask="translation") == pytest.approx(found.best, abs=1e-13)
 
 
 def test_nothing_random_lies_outside(puma: tuple[lw.Mechanism, Workspace]) -> None:
     mechanism, found = puma
     rng = np.random.default_rng(3)
-    low, high = mechanism.limits.T
+    low, high = mechanism.q_min, mechanism.q_max
     q = low + rng.random((50_000, 6)) * (high - low)
     p = mechanism.forward_kinematics(q)[:, :3, 3]
     # The extremes are climbed to; random postures come near them from inside, so a millimetre is generous.
     assert np.all((p >= found.bounds[0] - 1e-3) & (p <= found.bounds[1] + 1e-3))
     away = np.linalg.norm(p, axis=1)
     assert np.all((away >= found.distance[0] - 1e-3) & (away <= found.distance[1] + 1e-3))
-    assert mechanism.manipulability(q, axes="translation").max() <= found.best + 1e-9
+    assert mechanism.manipulability(q, mask="translation").max() <= found.best + 1e-9
     grid = found.grid
     local = grid.local(p)
     places = (np.hypot(local[:, 0], local[:, 1]), local[:, 2], np.arctan2(local[:, 1], local[:, 0]))
@@ -199,7 +199,7 @@ def test_pointing_aside_is_laid_out_in_x_y_z() -> None:
 
 def test_another_link_and_other_axes() -> None:
     mechanism = lw.robots.load("puma560")
-    found = workspace(mechanism, link="link2", axes="rotation", **FEW)
+    found = workspace(mechanism, link="link2", mask="rotation", **FEW)
     assert found.frame == "link2"
     assert found.freedoms == 2
     assert found.best == pytest.approx(1.0)  # two axes at a right angle

@@ -14,7 +14,7 @@ from support.random_mechanisms import arguments, craft, parts, sample
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
 METHODS = [name for name in NAMES if hasattr(Mechanism, name)]
-WEIGHTLESS = ["forward_kinematics", "link_poses", "jacobian", "jacobian_dot", "inverse_dynamics", "joint_actions"]
+WEIGHTLESS = ["forward_kinematics", "link_poses", "jacobian", "jacobian_dot", "inverse_dynamics", "joint_wrenches"]
 
 
 def arm() -> Mechanism:

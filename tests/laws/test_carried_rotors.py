@@ -83,11 +83,11 @@ def test_derivatives(pair: Pair) -> None:
     assert max(errors) <= BOUND
 
 
-def test_joint_actions(pair: Pair) -> None:
+def test_joint_wrenches(pair: Pair) -> None:
     """What each link receives from its parent: the carrier's includes what its rotors take."""
     mech, made, tie, (q, qd, qdd), everywhere = pair
     extra = len(made.links) - len(mech.links)
-    for algorithm, more in (("joint_actions", ()), ("joint_actions_external", (np.arange(6.0),))):
+    for algorithm, more in (("joint_wrenches", ()), ("joint_wrenches_external", (np.arange(6.0),))):
         wanted = direct(made, algorithm, everywhere, tie @ qd, tie @ qdd, *more)[extra:]
         error = relative(direct(mech, algorithm, q, qd, qdd, *more), wanted)
         print(f"{error:.1e}")
@@ -174,7 +174,7 @@ def test_a_rotor_on_a_pedestal_loads_the_pedestal() -> None:
     motor = Motor(gear_ratio=10.0, carrier="pedestal", mass=5.0, com=(1, 0, 0), rotor_inertia=(1, 1, 1), axis=(0, 0, 1))
     arm = Link(name="arm", mass=1.0, inertia=(0.1, 0.1, 0.1), motor=motor)
     mech = Mechanism([Link(joint="fixed", name="pedestal", mass=1.0), arm])
-    actions = direct(mech, "joint_actions", np.zeros(1), np.zeros(1), np.array([2.0]))
+    actions = direct(mech, "joint_wrenches", np.zeros(1), np.zeros(1), np.array([2.0]))
     assert actions[0, 5] == pytest.approx(10.0 * 2.0 + 0.1 * 2.0, rel=1e-14)
     assert actions[0, 2] == pytest.approx(7.0 * 9.81, rel=1e-14)
     assert direct(mech, "momentum", np.zeros(1), np.ones(1))[5] == pytest.approx(10.0 + 0.1, rel=1e-14)

@@ -59,7 +59,7 @@ def chain_of(seed: int) -> Chain:
 
 def within(chain: Chain, rng: np.random.Generator) -> np.ndarray:
     """Joint values (n,) within the limits."""
-    low, high = np.clip(chain.mechanism.limits, -2.0, 2.0).T
+    low, high = np.clip(np.column_stack([chain.mechanism.q_min, chain.mechanism.q_max]), -2.0, 2.0).T
     return np.asarray(rng.uniform(low, high))
 
 
@@ -93,7 +93,7 @@ def change(chain: Chain, rng: np.random.Generator) -> None:
 
 def checked(chain: Chain, rows: np.ndarray, periods: np.ndarray, bounds: dict[str, tuple[float, float, float]]) -> None:
     """Limits of joints to the bit, those of ends to rounding, by passes of their own."""
-    low, high = chain.mechanism.limits.T
+    low, high = chain.mechanism.q_min, chain.mechanism.q_max
     assert ((rows >= low) & (rows <= high)).all()
     for end, most in bounds.items():
         places = np.array([place_of(chain.mechanism, row, -1 if end == "tool" else end)[:3, 3] for row in rows])

@@ -94,8 +94,8 @@ def test_coulomb_friction_adds_nothing_and_viscous_friction_its_constant() -> No
     mech = variant("rotors 2")
     q, qd, qdd = random_state(mech, 5)
     with_all = direct(mech, "inverse_dynamics_derivatives", q, qd, qdd)
-    smooth = direct(mech.nofriction(viscous=False), "inverse_dynamics_derivatives", q, qd, qdd)
-    without = direct(mech.nofriction(), "inverse_dynamics_derivatives", q, qd, qdd)
+    smooth = direct(mech.without_friction(viscous=False), "inverse_dynamics_derivatives", q, qd, qdd)
+    without = direct(mech.without_friction(), "inverse_dynamics_derivatives", q, qd, qdd)
     assert all(np.array_equal(a, b) for a, b in zip(with_all, smooth, strict=True))
     damping = np.zeros(mech.n)
     for drive in mech.drives:

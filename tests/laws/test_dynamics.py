@@ -96,12 +96,12 @@ def test_linear_in_the_acceleration_with_a_mass_matrix(seed: int) -> None:
 
 
 @at_each
-def test_efforts_are_joint_actions_along_the_joint_axes(seed: int) -> None:
+def test_efforts_are_joint_wrenches_along_the_joint_axes(seed: int) -> None:
     mech = variant(f"joints {seed}")
     q, qd, qdd = random_state(mech, seed)
     external = np.random.default_rng(seed).normal(size=6)
     for extra in ((), (external,)):
-        actions = mech.joint_actions(q, qd, qdd, *extra)
+        actions = mech.joint_wrenches(q, qd, qdd, *extra)
         found = manual.rob_mat(mech, q, qd, qdd)
         tau = np.zeros(mech.n)
         for k, i in enumerate(mech.coordinates):
@@ -139,7 +139,7 @@ def test_friction_is_added_on_top(mech: Mechanism, seed: int) -> None:
     dry = felt(mech, lambda m, v: friction(Motor(0, m.gear_ratio, 0, m.coulomb), v), qd)
     wet = felt(mech, lambda m, v: m.gear_ratio**2 * m.viscous * v, qd)
     for options, taken in (({}, dry + wet), ({"coulomb": False}, wet), ({"viscous": False}, dry)):
-        without = numpy_call(mech.nofriction(**options), "inverse_dynamics", q, qd, qdd)
+        without = numpy_call(mech.without_friction(**options), "inverse_dynamics", q, qd, qdd)
         assert np.abs(tau - without - taken).max() <= ROUNDING * max(size, 1.0)
 
 
@@ -157,7 +157,7 @@ def test_gravity_alone_holds_the_weight() -> None:
     mech = sample(4)
     q, _, _ = random_state(mech)
     rest = np.zeros_like(q)
-    actions = mech.joint_actions(q, rest, rest)
+    actions = mech.joint_wrenches(q, rest, rest)
     roots = [k for k, parent in enumerate(mech.parents) if parent < 0]
     weight = sum(link.body.mass for link in mech.links) * mech.gravity
     error = relative(actions[roots, :3].sum(axis=0), -weight)

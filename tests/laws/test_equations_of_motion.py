@@ -107,13 +107,13 @@ def test_the_parts_make_the_whole(name: str) -> None:
     mass, coriolis = direct(mech, "mass_matrix", q), direct(mech, "coriolis_matrix", q, qd)
     gravity, bias = direct(mech, "gravity_torque", q), direct(mech, "bias_torque", q, qd)
     rubbing, tau = direct(mech, "friction_torque", qd), direct(mech, "inverse_dynamics", q, qd, qdd)
-    weightless = direct(mech.replace(gravity=(0, 0, 0)).nofriction(), "inverse_dynamics", q, qd, 0 * qd)
+    weightless = direct(mech.replace(gravity=(0, 0, 0)).without_friction(), "inverse_dynamics", q, qd, 0 * qd)
     size = np.abs(tau).max() + np.abs(bias).max()
     errors = {
         "bias": np.abs(coriolis @ qd + gravity - bias).max() / size,
         "Coriolis": np.abs(coriolis @ qd - weightless).max() / size,
         "whole": np.abs(mass @ qdd + bias + rubbing - tau).max() / size,
-        "at rest": np.abs(gravity - direct(mech.nofriction(), "inverse_dynamics", q, 0 * qd, 0 * qdd)).max() / size,
+        "at rest": np.abs(gravity - direct(mech.without_friction(), "inverse_dynamics", q, 0 * qd, 0 * qdd)).max() / size,
     }
     print(errors)
     assert max(errors.values()) <= ROUNDING

@@ -99,7 +99,7 @@ def test_splitting_a_link_by_a_fixed_joint(mech: Mechanism, seed: int) -> None:
     errors = [
         relative(dynamics(halves, *state), dynamics(mech, *state)),
         relative(np.delete(direct(halves, "link_poses", state[0]), k, 0), direct(mech, "link_poses", state[0])),
-        relative(np.delete(direct(halves, "joint_actions", *state), k + 1, 0), direct(mech, "joint_actions", *state)),
+        relative(np.delete(direct(halves, "joint_wrenches", *state), k + 1, 0), direct(mech, "joint_wrenches", *state)),
         relative(direct(halves, "jacobian", state[0]), direct(mech, "jacobian", state[0])),
     ]
     print(errors)
@@ -119,7 +119,7 @@ def test_the_order_of_the_list_is_only_an_order(mech: Mechanism, seed: int) -> N
     errors = [
         relative(direct(other, "link_poses", there[0]), direct(mech, "link_poses", state[0])[shuffled]),
         relative(dynamics(other, *there), dynamics(mech, *state)[picked]),
-        relative(direct(other, "joint_actions", *there), direct(mech, "joint_actions", *state)[shuffled]),
+        relative(direct(other, "joint_wrenches", *there), direct(mech, "joint_wrenches", *state)[shuffled]),
         relative(direct(other, "jacobian", there[0]), direct(mech, "jacobian", state[0])[:, picked]),
     ]
     print(errors)
@@ -135,7 +135,7 @@ def test_a_payload_is_a_mass_on_the_tool(mech: Mechanism, seed: int) -> None:
     state = random_state(mech, seed)
     errors = [
         relative(dynamics(carrying, *state), dynamics(welded, *state)),
-        relative(direct(carrying, "joint_actions", *state), direct(welded, "joint_actions", *state)[:-1]),
+        relative(direct(carrying, "joint_wrenches", *state), direct(welded, "joint_wrenches", *state)[:-1]),
     ]
     print(errors)
     assert max(errors) <= BOUND

@@ -30,9 +30,9 @@ def test_held_still_it_is_the_fixed_mechanism(name: str) -> None:
     q = np.concatenate([[0, 0, 0, 1, 0, 0, 0], joints])
     tau = direct(mech, "inverse_dynamics", q, np.append(np.zeros(6), qd), np.append(np.zeros(6), qdd))
     mass = direct(mech, "mass_matrix", q)
-    actions = direct(fixed, "joint_actions", joints, qd, qdd)
+    actions = direct(fixed, "joint_wrenches", joints, qd, qdd)
     given = np.sum([actions[k] for k, parent in enumerate(mech.parents) if parent < 0], axis=0)
-    for drive in mech.drives:  # `joint_actions` has the links' actions; the base's own rotors load the base
+    for drive in mech.drives:  # `joint_wrenches` has the links' actions; the base's own rotors load the base
         if drive.carrier == -1:
             motor, axis = drive.motor, np.asarray(drive.motor.axis)
             weight = -motor.mass * mech.gravity
@@ -43,7 +43,7 @@ def test_held_still_it_is_the_fixed_mechanism(name: str) -> None:
         "M": relative(mass[6:, 6:], direct(fixed, "mass_matrix", joints)),
         "base": relative(tau[:6], given),
         "joint actions": relative(
-            direct(mech, "joint_actions", q, np.append(np.zeros(6), qd), np.append(np.zeros(6), qdd)), actions
+            direct(mech, "joint_wrenches", q, np.append(np.zeros(6), qd), np.append(np.zeros(6), qdd)), actions
         ),
         "poses": relative(direct(mech, "link_poses", q), direct(fixed, "link_poses", joints)),
     }
@@ -101,7 +101,7 @@ def test_six_joints_without_mass_are_a_floating_base(name: str) -> None:
         ),
         "poses": relative(direct(chain, "link_poses", q)[6:], direct(mech, "link_poses", there)),
         "actions": relative(
-            direct(chain, "joint_actions", q, qd, qdd)[6:], direct(mech, "joint_actions", there, speeds, rises)
+            direct(chain, "joint_wrenches", q, qd, qdd)[6:], direct(mech, "joint_wrenches", there, speeds, rises)
         ),
         "Jacobian": relative(direct(chain, "jacobian", q), direct(mech, "jacobian", there) @ tie),
         "motion": relative(direct(chain, "motion", q, qd, qdd)[2][6:], direct(mech, "motion", there, speeds, rises)[2]),

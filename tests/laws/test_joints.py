@@ -188,7 +188,7 @@ def test_joint_wrenches_of_a_cam_do_the_work_of_its_effort() -> None:
     mech = mechanism().replace(motors=[])
     mech = mech.replace(links=[link.replace(motor=None) for link in mech.links])
     q, qd, qdd = state(mech)
-    tau, wrenches = mech.inverse_dynamics(q, qd, qdd), mech.joint_actions(q, qd, qdd)
+    tau, wrenches = mech.inverse_dynamics(q, qd, qdd), mech.joint_wrenches(q, qd, qdd)
     for k in range(mech.n):
         unit = np.eye(mech.n)[k]
         ends = [mech.link_poses(q + sign * STEP * unit)[k] for sign in (1, -1)]

@@ -25,7 +25,7 @@ def test_every_matrix_of_the_program(mech: Mechanism, seed: int) -> None:
     state, external = random_state(mech, seed), rng.normal(size=6)
     found = manual.rob_mat(mech, *state, external)
     poses, w, h = numpy_call(mech, "motion", *state)
-    actions = numpy_call(mech, "joint_actions_external", *state, external)
+    actions = numpy_call(mech, "joint_wrenches_external", *state, external)
     errors = [
         relative(poses, found.T),
         relative(w, found.WA),
@@ -57,7 +57,7 @@ def test_numbers_of_section_7_1(name: str) -> None:
     mech = robot(case)
     q, qd, qdd = np.array(case["motion"], dtype=float).T.copy()
     poses, w, h = mech.motion(q, qd, qdd)
-    actions = mech.joint_actions(q, qd, qdd)
+    actions = mech.joint_wrenches(q, qd, qdd)
     wanted = {key: np.array(value) for key, value in case["expected"].items()}
     errors = {
         "T": relative(poses[-1], wanted["T_last"]),
@@ -78,4 +78,4 @@ def test_teeth(name: str) -> None:
     mech = robot(CASES[name])
     q, qd, qdd = np.array(CASES[name]["motion"], dtype=float).T.copy()
     wanted = -manual.wrench(np.array(CASES[name]["expected"]["ACTO1"]))
-    assert relative(mech.joint_actions(q, 0 * qd, qdd)[0], wanted) > 1e-3
+    assert relative(mech.joint_wrenches(q, 0 * qd, qdd)[0], wanted) > 1e-3

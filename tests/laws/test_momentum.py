@@ -41,7 +41,7 @@ def test_momentum_changes_by_weight_and_by_what_the_ground_gives(name: str) -> N
         force, moment = pose[:3, :3] @ tau[:3], pose[:3, :3] @ tau[3:6]
         given = about_origin(force, pose[:3, 3]) + np.concatenate([np.zeros(3), moment])
     else:
-        actions = direct(mech, "joint_actions", q, qd, qdd)
+        actions = direct(mech, "joint_wrenches", q, qd, qdd)
         given = np.sum([actions[k] for k, parent in enumerate(mech.parents) if parent < 0], axis=0)
         for drive in mech.drives:
             if drive.carrier == -1:  # what stands on the base itself is no link: the ground holds and turns it

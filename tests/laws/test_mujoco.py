@@ -43,13 +43,13 @@ def tree(seed: int) -> Mechanism:
     """A random tree of six links without screws."""
     rng = np.random.default_rng(seed)
     kinds = ["revolute", *rng.choice(["revolute", "prismatic", "fixed"], 5, p=(0.6, 0.3, 0.1))]
-    return random_mechanism(seed, kinds).nofriction()
+    return random_mechanism(seed, kinds).without_friction()
 
 
 CASES = {
-    **{name: (lambda n=name: robots.load(n).nofriction()) for name in HEAVY},
+    **{name: (lambda n=name: robots.load(n).without_friction()) for name in HEAVY},
     **{f"tree{seed}": (lambda s=seed: tree(s)) for seed in range(200, 205)},
-    **{f"floating_{name}": (lambda n=name: afloat(robots.load(n)).nofriction()) for name in ("panda", "puma560")},
+    **{f"floating_{name}": (lambda n=name: afloat(robots.load(n)).without_friction()) for name in ("panda", "puma560")},
     **{f"floating_tree{seed}": (lambda s=seed: afloat(tree(s), s)) for seed in range(200, 205)},
 }
 

@@ -40,7 +40,7 @@ def test_regressor_depends_on_no_inertia(name: str) -> None:
     rng = np.random.default_rng(1)
     others = [link.replace(**random_body(rng)) for link in mech.links]
     state = random_state(mech, 2)
-    other = mech.replace(links=others).nofriction()
+    other = mech.replace(links=others).without_friction()
     assert np.array_equal(direct(other, "regressor", *state), direct(mech, "regressor", *state))
 
 

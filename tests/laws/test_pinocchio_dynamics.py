@@ -40,12 +40,12 @@ OPEN = [name for name in robots.names() if not robots.load(name).loops]
 HEAVY = [name for name in OPEN if any(link.body.mass for link in robots.load(name).links)]
 
 CASES = {
-    **{f"random{seed}": (lambda s=seed: variant(f"joints {s}").nofriction()) for seed in SEEDS},
-    "wide_tree": lambda: random_mechanism(101, ["revolute"] * 12, [-1, 0, 0, 1, 1, 2, 2, 2, -1, 8, 8, 0]).nofriction(),
-    **{name: (lambda n=name: variant(n).nofriction()) for name in FLOATING if "rotors" not in name},
-    **{name: (lambda n=name: robots.load(n).nofriction()) for name in HEAVY},
-    "floating_panda": lambda: afloat(robots.load("panda")).nofriction(),
-    "floating_puma": lambda: afloat(robots.load("puma560")).nofriction(),
+    **{f"random{seed}": (lambda s=seed: variant(f"joints {s}").without_friction()) for seed in SEEDS},
+    "wide_tree": lambda: random_mechanism(101, ["revolute"] * 12, [-1, 0, 0, 1, 1, 2, 2, 2, -1, 8, 8, 0]).without_friction(),
+    **{name: (lambda n=name: variant(n).without_friction()) for name in FLOATING if "rotors" not in name},
+    **{name: (lambda n=name: robots.load(n).without_friction()) for name in HEAVY},
+    "floating_panda": lambda: afloat(robots.load("panda")).without_friction(),
+    "floating_puma": lambda: afloat(robots.load("puma560")).without_friction(),
 }
 
 Pair = tuple[Mechanism, "Twin", np.ndarray, np.ndarray, np.ndarray]
@@ -212,7 +212,7 @@ def test_carried_rotors(name: str) -> None:
     """Pinocchio is given each rotor as a body on a joint of its carrier, and what it computes is tied together."""
     from support.pinocchio_model import Twin
 
-    mech = variant(name).nofriction()
+    mech = variant(name).without_friction()
     mech = mech.replace(motors=[motor for motor in mech.motors if motor.mass])  # its bodies cannot have holes
     assert len(mech.motors) > 1
     made, tie = freed(mech)

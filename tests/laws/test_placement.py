@@ -122,8 +122,8 @@ def test_axes_that_are_nearly_parallel(tilt: float) -> None:
             pose = pose @ link.placement(value)
         wanted.append(pose)
     error = np.abs(mech.forward_kinematics(q) - wanted).max()
-    # joint_actions uses no regrouped inertia: the moment about each joint's axis must be the torque.
-    actions, poses, tau = mech.joint_actions(q, qd, qdd), mech.link_poses(q), mech.inverse_dynamics(q, qd, qdd)
+    # joint_wrenches uses no regrouped inertia: the moment about each joint's axis must be the torque.
+    actions, poses, tau = mech.joint_wrenches(q, qd, qdd), mech.link_poses(q), mech.inverse_dynamics(q, qd, qdd)
     axis, origin = poses[..., :3, 2], poses[..., :3, 3]
     about = actions[..., 3:] - np.cross(origin, actions[..., :3])
     slack = np.abs((about * axis).sum(-1) - tau).max() / np.abs(tau).max()

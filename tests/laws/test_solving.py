@@ -46,7 +46,7 @@ def task(seed: int) -> tuple[Mechanism, list[Constraint], np.ndarray]:
 
 def inside(mech: Mechanism, q: np.ndarray) -> bool:
     joints = q[..., mech.nq - mech.n :]
-    return bool(((joints >= mech.limits[:, 0]) & (joints <= mech.limits[:, 1])).all())
+    return bool(((joints >= mech.q_min) & (joints <= mech.q_max)).all())
 
 
 def told_truly(mech: Mechanism, constraints: list[Constraint], found: Solution) -> None:
@@ -89,7 +89,7 @@ def many() -> tuple[Mechanism, np.ndarray, np.ndarray]:
     """The bundled arm, positions (60, 3), and directions (60, 3) of an axis of its tool that it reaches; but each seventh
     position is far away."""
     arm = robots.puma560()
-    T = arm.forward_kinematics(np.random.default_rng(37).uniform(*arm.limits.T, (60, 6)))
+    T = arm.forward_kinematics(np.random.default_rng(37).uniform(arm.q_min, arm.q_max, (60, 6)))
     points = T[:, :3, 3].copy()
     points[::7] *= 3.0
     return arm, points, T[:, :3, :3] @ AXIS
@@ -101,7 +101,7 @@ FAR = np.arange(60) % 7 == 0
 
 def there(rows: slice | int = slice(None)) -> list[Constraint]:
     _, points, directions = many()
-    return [Position(-1, points[rows]), Aligned(-1, AXIS, directions[rows])]
+    return [Position("tool", points[rows]), Aligned("tool", AXIS, directions[rows])]
 
 
 @pytest.mark.parametrize("limits", [True, False])
@@ -135,14 +135,14 @@ def test_no_answer_crosses_the_limits_and_none_claims_what_is_not() -> None:
 def test_batches_of_numbers_broadcast() -> None:
     arm, points, _ = many()
     eye, target = points[1:4, None], np.random.default_rng(1).uniform(-1, 1, (4, 3))
-    found = solve(arm, [Position(-1, eye), LookAt(-1, target)], limits=False)
+    found = solve(arm, [Position("tool", eye), LookAt("tool", target)], limits=False)
     assert found.q.shape == (3, 4, 6)
     assert found.success.all()
     T = arm.forward_kinematics(found.q)
     sight = target - T[..., :3, 3]
     ahead = np.einsum("...i,...i", T[..., :3, 2], sight) / np.linalg.norm(sight, axis=-1)
     assert np.abs(ahead - 1.0).max() < 1e-15 * 10
-    empty = solve(arm, [Position(-1, np.zeros((0, 3))), LookAt(-1, [1.0, 0, 0])])
+    empty = solve(arm, [Position("tool", np.zeros((0, 3))), LookAt("tool", [1.0, 0, 0])])
     assert empty.q.shape == (0, 6)
     assert empty.success.shape == (0,)
 
@@ -151,7 +151,7 @@ def test_batches_of_numbers_broadcast() -> None:
     "constraints",
     [
         [Coordinate(0, 0.5), Coordinate(0, 0.6)],
-        [Aligned(-1, [0, 0, 1], [0, 0, 1]), Aligned(-1, [0, 0, 1], [0, 0, -1])],
+        [Aligned("tool", [0, 0, 1], [0, 0, 1]), Aligned("tool", [0, 0, 1], [0, 0, -1])],
     ],
     ids=["values", "directions"],
 )
@@ -171,7 +171,7 @@ def test_half_a_turn_away_is_a_start_like_any_other() -> None:
         wanted = T.copy()
         wanted[:3, :3] = T[:3, :3] @ flip
         wanted[:3, 3] = [0.3, 0.2, 0.5]
-        for constraint in (Pose(-1, wanted), Aligned(-1, [0, 0, 1], wanted[:3, 2])):
+        for constraint in (Pose("tool", wanted), Aligned("tool", [0, 0, 1], wanted[:3, 2])):
             found = solve(arm, constraint, q0=np.zeros(6), limits=False)
             assert found.success
             told_truly(arm, [constraint], found)

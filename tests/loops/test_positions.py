@@ -296,5 +296,5 @@ def test_it_pickles_and_tells_itself() -> None:
     again = pickle.loads(pickle.dumps(linkage))
     assert np.array_equal(again.position([0.2]).q, linkage.position([0.2]).q)
     assert repr(linkage) == "<Linkage 'four-bar': driven 'crank'; passive 'coupler' and 'rocker'>"
-    assert repr(linkage.position([0.1])) == "<LoopSolution: converged after 4 iterations>"
-    assert repr(linkage.position([[0.1], [0.2]])) == "<LoopSolution: (2,) positions: 2 converged>"
+    assert repr(linkage.position([0.1])) == "<LinkageSolution: converged after 4 iterations>"
+    assert repr(linkage.position([[0.1], [0.2]])) == "<LinkageSolution: (2,) positions: 2 converged>"

@@ -54,7 +54,7 @@ def test_seeds(seed: Any) -> None:
     for call in (
         lambda: ARM.perturb(0.1, seed),
         lambda: lw.compare(ARM, ARM, seed=seed),
-        lambda: exciting_trajectory(ARM, 5.0, harmonics=3, speed=2.0, acceleration=6.0, steps=1, seed=seed),
+        lambda: exciting_trajectory(ARM, 5.0, harmonics=3, qd_max=2.0, qdd_max=6.0, steps=1, seed=seed),
     ):
         with pytest.raises(LinkwiseError, match="seed"):
             call()

@@ -18,7 +18,14 @@ from support.random_mechanisms import mechanisms, random_mechanism, random_pose,
 
 
 def arrays(mech: Mechanism) -> list[np.ndarray]:
-    found = [mech.base, mech.tool, mech.gravity, mech.limits, mech.payload.com, mech.payload.tensor]
+    found = [
+        mech.base,
+        mech.tool,
+        mech.gravity,
+        np.column_stack([mech.q_min, mech.q_max]),
+        mech.payload.com,
+        mech.payload.tensor,
+    ]
     for link in mech.links:
         found += [link.before, link.after, link.axis, link.body.com, link.body.tensor]
     return found
@@ -121,16 +128,16 @@ def test_tool_and_payload_go_on_and_off() -> None:
 
 def test_friction_goes_off() -> None:
     mech = random_mechanism(12)
-    smooth = mech.nofriction()
+    smooth = mech.without_friction()
     assert mech.drives
     for before, after in zip(mech.drives, smooth.drives, strict=True):
         assert (after.motor.viscous, after.motor.coulomb) == (0.0, (0.0, 0.0))
         assert (after.motor.inertia, after.motor.gear_ratio) == (before.motor.inertia, before.motor.gear_ratio)
-    assert smooth.nofriction() == smooth
-    assert all(drive.motor.viscous == 0 for drive in mech.nofriction(coulomb=False).drives)
-    assert mech.nofriction(coulomb=False, viscous=False) == mech
+    assert smooth.without_friction() == smooth
+    assert all(drive.motor.viscous == 0 for drive in mech.without_friction(coulomb=False).drives)
+    assert mech.without_friction(coulomb=False, viscous=False) == mech
     bare = mech.replace(links=[link.replace(motor=None) for link in mech.links])
-    assert bare.nofriction() == bare
+    assert bare.without_friction() == bare
 
 
 def test_perturbation() -> None:
@@ -206,7 +213,7 @@ def test_names_limits_and_indices() -> None:
     assert mech.n == 3
     assert mech.link_names == ("a", "b", "link3", "link4")
     assert mech.names == ("a", "link3", "link4")
-    assert mech.limits.tolist() == [[-1, 2], [0, np.inf], [-np.inf, np.inf]]
+    assert np.column_stack([mech.q_min, mech.q_max]).tolist() == [[-1, 2], [0, np.inf], [-np.inf, np.inf]]
     assert mech.coordinates == (0, -1, 1, 2)
     assert mech.parents == (-1, 0, 1, 2)
     assert mech.path(3) == (0, 1, 2, 3)

@@ -15,8 +15,8 @@ from linkwise.spatial.transform import translation
 
 EFFORTS = {
     "inverse_dynamics", "inverse_dynamics_external", "gravity_torque",
-    "bias_torque", "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "joint_actions", "joint_actions_external",
-    "regressor", "inverse_operational_space_inertia", "lagrange_dynamics",
+    "bias_torque", "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "joint_wrenches",
+    "joint_wrenches_external", "regressor", "inverse_operational_space_inertia", "lagrange_dynamics",
 }  # fmt: skip
 """What depends on the forces that close the loops, and has no answer where these are not known."""
 
@@ -58,7 +58,7 @@ def test_what_the_loops_push_is_not_guessed(name: str) -> None:
         with pytest.raises(ArgumentError) as caught:
             mech.kernel(name, backend="numpy")
         called = name.removesuffix("_external")
-        hint = "driven_efforts(q, qd, qdd, driven=[...]) gives the efforts with loops closed; "
+        hint = "actuator_efforts(q, qd, qdd, driven=[...]) gives the efforts with loops closed; "
         said = (
             "'four-bar' has closed loops, 'pin'; {} is for mechanisms without ({}replace(loops=()) gives the tree, cut open)"
         )

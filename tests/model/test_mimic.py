@@ -51,12 +51,12 @@ def test_a_follower_of_a_follower() -> None:
 
 def test_limits_are_those_of_all_that_share_a_coordinate() -> None:
     """The right finger slides -q + 0.01 from -0.02 to 0.01, so that q goes from 0 to 0.03."""
-    mech = gripper().replace_link("right", limits=(-0.02, 0.01), speed_limit=0.2).replace_link("left", speed_limit=0.5)
-    assert np.allclose(mech.limits[1], [0.0, 0.03], rtol=0, atol=1e-17)
-    assert mech.speed_limits.tolist() == [np.inf, 0.2]
-    assert mech.replace_link("left", effort_limit=7.0).effort_limits.tolist() == [np.inf, 7.0]
+    mech = gripper().replace_link("right", limits=(-0.02, 0.01), qd_max=0.2).replace_link("left", qd_max=0.5)
+    assert np.allclose(np.column_stack([mech.q_min, mech.q_max])[1], [0.0, 0.03], rtol=0, atol=1e-17)
+    assert mech.qd_max.tolist() == [np.inf, 0.2]
+    assert mech.replace_link("left", tau_max=7.0).tau_max.tolist() == [np.inf, 7.0]
     still = mech.replace_link("right", mimic=Mimic("slide", 0.0, 0.01))
-    assert still.limits[1].tolist() == [0.0, 0.04]
+    assert np.column_stack([still.q_min, still.q_max])[1].tolist() == [0.0, 0.04]
 
 
 @pytest.mark.parametrize("name", COUPLED)
@@ -129,8 +129,8 @@ WRONG = {
         {"limits": (0.5, 0.6), "mimic": Mimic("slide", 0.0, 0.01)},
         "joint 'right': limits is (0.5, 0.6); expected limits around 0.01, where the joint stays",
     ),
-    "speed": ({"speed_limit": -1.0}, "link 'right': speed_limit is -1.0; expected a finite number >= 0"),
-    "effort": ({"effort_limit": "much"}, "link 'right': effort_limit is 'much'; expected a finite number >= 0"),
+    "speed": ({"qd_max": -1.0}, "link 'right': qd_max is -1.0; expected a finite number >= 0"),
+    "effort": ({"tau_max": "much"}, "link 'right': tau_max is 'much'; expected a finite number >= 0"),
 }
 
 

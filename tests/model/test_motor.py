@@ -248,11 +248,11 @@ def with_all_motors() -> Tree:
 
 def test_friction_goes_off_every_motor() -> None:
     mech = with_all_motors()
-    for drive, before in zip(mech.nofriction().drives, mech.drives, strict=True):
+    for drive, before in zip(mech.without_friction().drives, mech.drives, strict=True):
         assert (drive.motor.viscous, drive.motor.coulomb) == (0, (0, 0))
         assert drive.motor.replace(viscous=0.1, coulomb=0.2) == before.motor
-    assert all(drive.motor.viscous == 0.1 for drive in mech.nofriction(viscous=False).drives)
-    assert all(drive.motor.coulomb == (0.2, -0.2) for drive in mech.nofriction(coulomb=False).drives)
+    assert all(drive.motor.viscous == 0.1 for drive in mech.without_friction(viscous=False).drives)
+    assert all(drive.motor.coulomb == (0.2, -0.2) for drive in mech.without_friction(coulomb=False).drives)
 
 
 def test_the_friction_rule_of_every_motor() -> None:
@@ -298,10 +298,10 @@ def test_what_a_floating_base_adds() -> None:
         "base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz", "arm", "hand",
     )  # fmt: skip
     assert floating.coordinates == mech.coordinates == (0, -1, 1)
-    assert floating.limits.shape == (2, 2)
+    assert np.column_stack([floating.q_min, floating.q_max]).shape == (2, 2)
     assert floating != mech
     assert floating.replace(floating=False) == mech
-    for other in (pickle.loads(pickle.dumps(floating)), copy.deepcopy(floating), floating.nofriction()):
+    for other in (pickle.loads(pickle.dumps(floating)), copy.deepcopy(floating), floating.without_friction()):
         assert other == floating
         assert other.floating
 

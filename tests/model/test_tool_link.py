@@ -26,7 +26,7 @@ def reordered(mech: Mechanism) -> tuple[Mechanism, list[int]]:
 
 
 @pytest.mark.parametrize("name", ["forward_kinematics", "jacobian", "jacobian_dot", "inverse_dynamics_external",
-    "forward_dynamics_external", "joint_actions_external", "center_of_mass", "mass_matrix", "regressor",
+    "forward_dynamics_external", "joint_wrenches_external", "center_of_mass", "mass_matrix", "regressor",
     "inverse_operational_space_inertia"])  # fmt: skip
 def test_it_is_as_if_that_link_came_last(name: str) -> None:
     mech = two_arms().with_payload(0.7, (0.1, -0.05, 0.2), (0.01, 0.02, 0.015))
@@ -34,7 +34,7 @@ def test_it_is_as_if_that_link_came_last(name: str) -> None:
     q, qd, qdd = random_state(mech, 5)
     push = np.array([3.0, -2.0, 5.0, 0.4, 0.3, -0.2])
     motion, driven = (q, qd, qdd), (q, qd, qdd, push)
-    inputs = {"jacobian_dot": (q, qd), "regressor": motion, "joint_actions_external": driven}
+    inputs = {"jacobian_dot": (q, qd), "regressor": motion, "joint_wrenches_external": driven}
     given = inputs.get(name, driven if name.endswith("external") else (q,))
     there = [value[order] if len(value) == mech.n else value for value in given]
     found, wanted = direct(mech, name, *given), direct(last, name, *there)
@@ -43,7 +43,7 @@ def test_it_is_as_if_that_link_came_last(name: str) -> None:
         wanted = wanted[:, back]
     elif name == "mass_matrix":
         wanted = wanted[np.ix_(back, back)]
-    elif name in {"inverse_dynamics_external", "forward_dynamics_external", "joint_actions_external"}:
+    elif name in {"inverse_dynamics_external", "forward_dynamics_external", "joint_wrenches_external"}:
         wanted = wanted[back]
     elif name == "regressor":
         wanted = (wanted @ last.parameters)[back]

@@ -155,7 +155,7 @@ def test_what_lists_cannot_hold(mechanism: Mechanism, messages: list[str]) -> No
 
 def test_what_would_be_lost() -> None:
     rng = np.random.default_rng(0)
-    link = Link(name="a", limits=(-1, 1), speed_limit=2.0, effort_limit=3.0, motor=Motor(viscous=0.1, coulomb=0.2))
+    link = Link(name="a", limits=(-1, 1), qd_max=2.0, tau_max=3.0, motor=Motor(viscous=0.1, coulomb=0.2))
     mech = Mechanism([link], base=random_pose(rng), tool=random_pose(rng), gravity=(0, 0, 0)).with_payload(1.0)
     found = refused(mech)
     assert [line.split(" is ")[0] for line in found] == [
@@ -164,8 +164,8 @@ def test_what_would_be_lost() -> None:
         "mechanism 'mechanism': gravity",
         "mechanism 'mechanism': payload",
         "link 'a': limits",
-        "link 'a': speed_limit",
-        "link 'a': effort_limit",
+        "link 'a': qd_max",
+        "link 'a': tau_max",
         "motor of 'a': viscous",
         "motor of 'a': coulomb",
     ]

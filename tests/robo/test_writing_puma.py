@@ -17,7 +17,7 @@ def made(rotors: str) -> robo.Robot:
 
 
 def test_with_reduced_motors_it_is_the_standard_one() -> None:
-    standard, arm = robots.puma560().nofriction(), made("reduced")
+    standard, arm = robots.puma560().without_friction(), made("reduced")
     wanted = standard.inverse_dynamics(*Q)
     assert np.allclose(robo.inverse_dynamics(arm, *Q), wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
     mass = standard.mass_matrix(Q[0])
@@ -52,7 +52,7 @@ def test_carried_motors_differ_by_their_terms_and_nothing_else(rotors: str) -> N
 
 
 def test_in_motion_it_is_the_standard_one_with_its_motors_on_the_links() -> None:
-    standard = robots.puma560().nofriction()
+    standard = robots.puma560().without_friction()
     motors = [
         Motor(link.motor.inertia, link.motor.gear_ratio, carrier=k - 1 if k else "base", axis=(0, 0, 1), joint=link.name)
         for k, link in enumerate(standard.links)

@@ -176,7 +176,7 @@ def test_nofriction() -> None:
     some, none = rt_nofriction(ARM), rt_nofriction(ARM, "ALL")
     assert (some.name, none.name, ARM.name) == ("NF/Puma 560", "NF/Puma 560", "Puma 560")
     assert ARM.links[0].Tc[0] == 0.395  # it stays as it was
-    assert np.array_equal(rt_friction(some, QD), MECH.nofriction(viscous=False).friction_torque(QD))
+    assert np.array_equal(rt_friction(some, QD), MECH.without_friction(viscous=False).friction_torque(QD))
     assert not rt_friction(none, QD).any()
     assert rt_nofriction(MECH).name == "NF/Puma 560"
     assert np.array_equal(rt_friction(rt_nofriction(MECH), QD), rt_friction(some, QD))

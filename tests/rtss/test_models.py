@@ -58,7 +58,7 @@ def test_puma560_is_the_bundled_one() -> None:
     arm, bundled = rt_puma560(), lw.robots.puma560()
     assert np.array_equal(rt_rne(arm, Q, QD, QDD), bundled.inverse_dynamics(Q, QD, QDD))
     assert np.array_equal(rt_fkine(arm, Q), bundled.forward_kinematics(Q))
-    assert np.array_equal(arm.qlim, bundled.limits)
+    assert np.array_equal(arm.qlim, np.column_stack([bundled.q_min, bundled.q_max]))
     assert (arm.name, arm.manuf, arm.mdh, arm.friction) == ("Puma 560", "Unimation", 0, "reflected")
     assert rt_puma560() is not rt_puma560()
 

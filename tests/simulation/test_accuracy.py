@@ -32,7 +32,7 @@ def slopes(errors: list[float]) -> np.ndarray:
 
 
 def test_rk4_energy_drift_falls_as_the_fourth_power_of_the_step() -> None:
-    arm = robots.puma560().nofriction()
+    arm = robots.puma560().without_friction()
     start = (np.array([0.3, 0.4, -0.5, 0.6, 0.7, -0.8]), np.full(6, 0.5))
     drifts = []
     for steps in (50, 100, 200, 400):
@@ -45,7 +45,9 @@ def test_rk4_energy_drift_falls_as_the_fourth_power_of_the_step() -> None:
 
 
 @pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("semi_implicit_euler", 1), ("euler", 1)])
-@pytest.mark.parametrize("mech", [robots.puma560().nofriction(), floating(3, (0, 0, -9.81))], ids=["puma560", "floating"])
+@pytest.mark.parametrize(
+    "mech", [robots.puma560().without_friction(), floating(3, (0, 0, -9.81))], ids=["puma560", "floating"]
+)
 def test_order(mech: Mechanism, method: str, order: int) -> None:
     q0, qd0 = floating_state(1) if mech.floating else (np.full(6, 0.4), np.full(6, -0.3))
     exact = simulate(mech, q0, qd0, t=np.array([0.0, 0.25, 0.5]), method="dop853", rtol=1e-13, atol=1e-14)

@@ -20,7 +20,7 @@ METHODS = ("rk4", "semi_implicit_euler", "euler", "dop853")
 @pytest.mark.parametrize("method", METHODS)
 def test_static_balance(method: str, backend: str) -> None:
     zero = np.zeros(6)
-    arm = ARM.nofriction()
+    arm = ARM.without_friction()
     torque = arm.inverse_dynamics(Q0, zero, zero, external=WRENCH)
     made = simulate(arm, Q0, torque=torque, external=WRENCH, t=(0.1, 0.01), method=method, backend=backend)
     residual = np.abs(made.q - Q0).max()
@@ -32,7 +32,10 @@ def test_static_balance(method: str, backend: str) -> None:
 
 @pytest.mark.parametrize("backend", ["llvm", "numpy"])
 def test_steps_agree_with_the_adaptive_method(backend: str) -> None:
-    arm, given = ARM.nofriction(), {"external": WRENCH, "backend": backend, "torque": Feedback(lambda t, q, qd: -2.0 * qd)}
+    arm, given = (
+        ARM.without_friction(),
+        {"external": WRENCH, "backend": backend, "torque": Feedback(lambda t, q, qd: -2.0 * qd)},
+    )
     fixed = simulate(arm, Q0, t=(0.2, 1e-3), hold=False, **given)
     free = simulate(arm, Q0, t=(0.2, 1e-3), method="dop853", rtol=1e-12, atol=1e-13, **given)
     error = np.abs(fixed.q - free.q).max()

@@ -16,7 +16,7 @@ from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.simulation import Feedback, Sampled, simulate
 from linkwise.trajectory import Trajectory
 
-ARM = robots.puma560().nofriction()
+ARM = robots.puma560().without_friction()
 START = np.array([0.1, -0.2, 0.3, 0.4, -0.5, 0.6])
 CLOCK = (0.1, 1e-3)
 

@@ -57,11 +57,11 @@ def test_out_of_reach_it_stays_too() -> None:
 
 def test_what_an_axis_through_the_point_turns_is_idle() -> None:
     place = ARM.replace(tool=np.eye(4)).forward_kinematics(Q[0])[:3, 3]
-    found = solve(GRIPPING, Position(-1, place))
+    found = solve(GRIPPING, Position("tool", place))
     assert found.success
     assert found.q[5] == 0.0  # the last axis goes through the flange's origin
     assert np.abs(found.q[:5]).min() > 0.0
-    both = solve(GRIPPING, [Position(-1, place), Coordinate("jaw", 0.025)])
+    both = solve(GRIPPING, [Position("tool", place), Coordinate("jaw", 0.025)])
     assert both.success
     assert both.q[6] == pytest.approx(0.025, abs=1e-9)
 
@@ -75,8 +75,10 @@ def test_solutions_that_differ_in_idle_joints_alone_are_one() -> None:
 
 def test_a_floating_base_has_no_idle_joint_by_mistake() -> None:
     loose = GRIPPING.replace(floating=True)
-    found = solve(loose, Pose(-1, POSES[0]))
+    found = solve(loose, Pose("tool", POSES[0]))
     assert found.success
     assert found.q[-1] == 0.01
-    assert system_of(loose, [Pose(-1, POSES[0])]).idle.tolist() == [13]  # seven of the base and six of the arm come before
+    assert system_of(loose, [Pose("tool", POSES[0])]).idle.tolist() == [
+        13
+    ]  # seven of the base and six of the arm come before
     assert system_of(loose, [Pose("jaw", POSES[0])]).idle.tolist() == []

@@ -41,7 +41,7 @@ def test_slides_screws_and_a_base_that_floats() -> None:
 
 def test_a_target_beyond_the_reach_is_told() -> None:
     arm = lw.robots.puma560()
-    near = arm.forward_kinematics(np.asarray(arm.limits).mean(axis=1) + 0.1)
+    near = arm.forward_kinematics(np.asarray(np.column_stack([arm.q_min, arm.q_max])).mean(axis=1) + 0.1)
     found = arm.inverse_kinematics([SHIFTED, near])
     assert found.success.tolist() == [False, True]
     assert found.explain(0).endswith("The target is 806 m from the first joint, from where the links reach 1.015 m at most.")

@@ -25,7 +25,7 @@ def puma() -> Mechanism:
 
 @pytest.fixture(scope="module")
 def targets(puma: Mechanism) -> np.ndarray:
-    return puma.forward_kinematics(np.random.default_rng(0).uniform(*puma.limits.T, (12, 6)))
+    return puma.forward_kinematics(np.random.default_rng(0).uniform(puma.q_min, puma.q_max, (12, 6)))
 
 
 def test_the_layout_of_the_arrays_does_not_count(puma: Mechanism, targets: np.ndarray) -> None:
@@ -125,11 +125,11 @@ def test_what_is_all_but_met_is_looked_for_longer() -> None:
 def test_what_is_kept_stays_small(puma: Mechanism, targets: np.ndarray) -> None:
     for seed in range(3 * KEPT):
         assert inverse_kinematics(puma, targets[0], seed=seed, tol=1e-9 * (1 + seed), method="numeric").success
-    system = system_of(puma, [Pose(-1, np.eye(4))])
+    system = system_of(puma, [Pose("tool", np.eye(4))])
     assert len(system._starts) <= KEPT
     assert len(system._settings) <= KEPT
-    solve(puma, Position(-1, targets[:, :3, 3]))
-    kept = system_of(puma, [Position(-1, [0.0, 0.0, 0.0])]).problem.constraints
+    solve(puma, Position("tool", targets[:, :3, 3]))
+    kept = system_of(puma, [Position("tool", [0.0, 0.0, 0.0])]).problem.constraints
     assert [np.shape(constraint.numbers) for constraint in kept] == [(16,)]
 
 

@@ -14,7 +14,7 @@ TURN = 2 * np.pi
 def path(mech: Mechanism, seed: int, count: int = 1001) -> np.ndarray:
     """Joint positions (count, n) along a smooth path that uses 95 % of each range."""
     rng, s = np.random.default_rng(seed), np.linspace(0.0, 1.0, count)[:, None]
-    low, high = mech.limits.T
+    low, high = mech.q_min, mech.q_max
     q = sum(rng.normal(size=mech.n) * np.sin(TURN * (k * s + rng.random(mech.n))) / k for k in (1, 2))
     return (low + high) / 2 + 0.95 * q / np.abs(q).max(axis=0) * (high - low) / 2
 
@@ -35,7 +35,7 @@ def test_a_smooth_path_is_followed_without_a_jump(name: str, seed: int) -> None:
     q = path(mech, seed)
     made = follow(mech, q)
     longest, given = (np.abs(np.diff(rows, axis=0)).max() for rows in (made, q))
-    at_limit = (np.abs(made[:, :, None] - mech.limits) < 1e-9).any(axis=(1, 2)).sum()
+    at_limit = (np.abs(made[:, :, None] - np.column_stack([mech.q_min, mech.q_max])) < 1e-9).any(axis=(1, 2)).sum()
     print(f"{name}: steps up to {longest:.3f} rad, those of the path up to {given:.3f} rad; {at_limit} at a limit")
     assert longest < 0.5  # (a jump to another branch is of the order of 1 rad)
     if name == "panda":
@@ -49,7 +49,7 @@ def test_a_jump_is_made_only_where_there_is_nothing_near(seed: int) -> None:
     q = path(mech, seed)
     T, made = mech.forward_kinematics(q), follow(mech, q)
     jumps = np.flatnonzero(np.abs(np.diff(made, axis=0)).max(axis=1) > 0.5)
-    system = system_of(mech, [Pose(-1, np.eye(4))])
+    system = system_of(mech, [Pose("tool", np.eye(4))])
     near = system.approaching(T[jumps + 1].reshape(-1, 16), made[jumps], np.zeros((0, 7)), system.settings(1e-9))
     avoidable = (near[:, -1] > 0) & (np.abs(near[:, :7] - made[jumps]).max(axis=1) < 0.5)
     print(f"{len(jumps)} jumps in {len(q)} steps, {avoidable.sum()} of them avoidable")
@@ -60,7 +60,7 @@ def test_a_jump_is_made_only_where_there_is_nothing_near(seed: int) -> None:
 @pytest.mark.parametrize("turns", [-20, -1, 1, 3, 1000])
 def test_a_start_whole_turns_outside_the_limits_counts_as_the_one_inside(turns: int) -> None:
     mech = robots.panda()
-    low, high = mech.limits.T
+    low, high = mech.q_min, mech.q_max
     q = np.random.default_rng(turns + 50).uniform(low + 0.2, high - 0.2, (50, 7))
     T = mech.forward_kinematics(q)
     near = inverse_kinematics(mech, T, q0=q + 0.01, method="numeric")
@@ -85,8 +85,8 @@ def test_without_limits_a_start_stays_in_its_turn() -> None:
 @pytest.mark.parametrize("wide", [0.0, 1e-6, 0.3])
 def test_a_locked_joint_of_a_redundant_arm(wide: float) -> None:
     mech = robots.panda().replace_link(2, limits=(0.3 - wide / 2, 0.3 + wide / 2))
-    q = np.random.default_rng(2).uniform(*mech.limits.T, (100, 7))
+    q = np.random.default_rng(2).uniform(mech.q_min, mech.q_max, (100, 7))
     found = inverse_kinematics(mech, mech.forward_kinematics(q), method="numeric")
     assert found.success.all()
-    low, high = mech.limits[2]
+    low, high = np.column_stack([mech.q_min, mech.q_max])[2]
     assert ((found.q[:, 2] >= low) & (found.q[:, 2] <= high)).all()

@@ -163,7 +163,7 @@ def predicted(chain: Chain) -> np.ndarray:
     return np.array([chain[f"{link}.predicted_{letter}"] for link, letter in chain.layout.joints])
 
 
-def place_of(mechanism: Mechanism, q: np.ndarray, link: int | str = -1) -> np.ndarray:
+def place_of(mechanism: Mechanism, q: np.ndarray, link: int | str = "tool") -> np.ndarray:
     """Pose (4, 4) of a link by a pass of its own."""
     return np.asarray(mechanism.forward_kinematics(q, link=link))
 
@@ -202,7 +202,7 @@ def run(chain: Chain, cycles: int, dt: float = 0.01) -> np.ndarray:
     return np.array(rows)
 
 
-def ways(chain: Chain, rows: np.ndarray, link: int | str = -1) -> np.ndarray:
+def ways(chain: Chain, rows: np.ndarray, link: int | str = "tool") -> np.ndarray:
     """Places (T, 3) of a link at rows of joint values, by passes of their own."""
     return np.array([place_of(chain.mechanism, row, link)[:3, 3] for row in rows])
 

@@ -44,7 +44,7 @@ def held(mech: Mechanism, kind: str, q: np.ndarray, rng: np.random.Generator) ->
         link, T = -1, T_tool(mech, q)
     at, axis, point = random_pose(rng), rng.normal(size=3), rng.uniform(-0.3, 0.3, 3)
     if kind.startswith("pose") or kind.startswith("part of a pose"):
-        frame = "body" if "body" in kind else "base"
+        frame = "body" if "body" in kind else "world"
         mask = MASK if "part" in kind else None
         given = at if "frame" in kind else None
         return Pose(link, T if given is None else T @ at, mask, frame, at=given)

@@ -73,13 +73,15 @@ class MujocoTwin:
         joints = [k + bool(self.free) for k in own]
         ranges = [self.model.jnt_range[k] if self.model.jnt_limited[k] else (-np.inf, np.inf) for k in joints]
         if not any(link.mimic for link, _ in self.moving):
-            assert np.allclose(self.mech.limits, np.reshape(ranges, (-1, 2)), rtol=1e-15, atol=0)
+            assert np.allclose(
+                np.column_stack([self.mech.q_min, self.mech.q_max]), np.reshape(ranges, (-1, 2)), rtol=1e-15, atol=0
+            )
 
     def _compare_at(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> None:
         mech, model, data, free = self.mech, self.model, self.data, self.free
 
         def ours(name: str, *args: np.ndarray) -> np.ndarray:
-            own = mech.nofriction() if name == "inverse_dynamics" else mech
+            own = mech.without_friction() if name == "inverse_dynamics" else mech
             return np.asarray(own.kernel(name, backend="numpy")(*args))  # (nothing is compiled: a second for each file)
 
         spread = np.zeros((model.nv, mech.nv))

@@ -62,81 +62,81 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: quintic(*TWO, 2.0).at(np.nan), "time is nan; expected a time or times (K,), s"),
     # ── within which limits ──
     (
-        lambda: quintic([0.0, 0.0], [1.0, 2.0], 1.0, limits=[[-1, 1], [-1, 1]], names=["hip", "knee"]),
+        lambda: quintic([0.0, 0.0], [1.0, 2.0], 1.0, q_min=-1, q_max=[1, 1], names=["hip", "knee"]),
         "joint 'knee' leaves its limits [-1.0, 1.0] at t = 0.51 s: it is 1.03749 there",
     ),
     (
-        lambda: quintic([[0.0], [0.0]], [[0.5], [-1.0]], 1.0, limits=[[-0.5, np.inf]]),
+        lambda: quintic([[0.0], [0.0]], [[0.5], [-1.0]], 1.0, q_min=-0.5),
         "joint 'q1' leaves its limits [-0.5, inf] at t = 0.51 s in member (1,): it is -0.518745 there",
     ),
     (
-        lambda: quintic(*TWO, 1.0, limits=[-1, 1]),
-        "limits is [-1, 1]; expected (n, 2): least and greatest of 2 joints, infinite for none",
+        lambda: quintic(*TWO, 1.0, q_max=[1, 2, 3]),
+        "q_max is [1, 2, 3]; expected a number or (2,)",
     ),
     (
-        lambda: quintic(*TWO, 1.0, limits=[[1, -1], [0, 1]]),
-        "limits is [[1, -1], [0, 1]]; expected (n, 2): least and greatest of 2 joints, infinite for none",
+        lambda: quintic(*TWO, 1.0, q_min=[1, 0], q_max=[-1, 1]),
+        "q_min is [1, 0] and q_max [-1, 1]; expected q_min <= q_max",
     ),
     (lambda: quintic(*TWO, 1.0, names=["hip"]), "there are 1 names for 2 joints"),
     # ── trapezoidal ──
-    (lambda: trapezoidal(*TWO, speed=0.0, acceleration=1.0), "speed is 0.0; expected a number > 0, or 2 of them"),
+    (lambda: trapezoidal(*TWO, qd_max=0.0, qdd_max=1.0), "speed is 0.0; expected a number > 0, or 2 of them"),
     (
-        lambda: trapezoidal(*TWO, speed=[1.0, -1.0], acceleration=1.0),
+        lambda: trapezoidal(*TWO, qd_max=[1.0, -1.0], qdd_max=1.0),
         "speed is [1.0, -1.0]; expected a number > 0, or 2 of them",
     ),
-    (lambda: trapezoidal(*TWO, speed=np.inf, acceleration=1.0), "speed is inf; expected a number > 0, or 2 of them"),
+    (lambda: trapezoidal(*TWO, qd_max=np.inf, qdd_max=1.0), "speed is inf; expected a number > 0, or 2 of them"),
     (
-        lambda: trapezoidal(*TWO, speed=1.0, acceleration=[1, 2, 3]),
+        lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=[1, 2, 3]),
         "acceleration is [1, 2, 3]; expected a number > 0, or 2 of them",
     ),
     (
-        lambda: trapezoidal(*TWO, speed=1.0, acceleration=1.0, deceleration="x"),
+        lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=1.0, deceleration="x"),
         "deceleration holds <U1; expected a number > 0, or 2 of them",
     ),
     (
-        lambda: trapezoidal(np.zeros((3, 2)), np.ones((3, 2)), speed=np.ones((2, 2)), acceleration=1.0),
+        lambda: trapezoidal(np.zeros((3, 2)), np.ones((3, 2)), qd_max=np.ones((2, 2)), qdd_max=1.0),
         "the batch axes of speed and acceleration do not broadcast with those of q0 and q1",
     ),
-    (lambda: trapezoidal(*TWO, speed=1.0, acceleration=1.0, t=[0.0, 1.5]), "t lasts 1.5 s; the motion takes 2 s"),
+    (lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=1.0, t=[0.0, 1.5]), "t lasts 1.5 s; the motion takes 2 s"),
     (
-        lambda: trapezoidal(*TWO, speed=1.0, acceleration=1.0, t=[0.0, 3.0], rate=10.0),
+        lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=1.0, t=[0.0, 3.0], rate=10.0),
         "t and rate are both given; expected one of them, or neither",
     ),
-    (lambda: trapezoidal(*TWO, speed=1.0, acceleration=1.0, rate=0), "rate is 0; expected instants a second, > 0"),
+    (lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=1.0, rate=0), "rate is 0; expected instants a second, > 0"),
     # ── through way-points ──
     (lambda: through(WAY, [0, 1, 2], kind="linear"), "kind is 'linear'; expected 'quintic', 'cubic' or 'trapezoidal'"),
     (lambda: through([0.0, 1.0], [0, 1]), "points has the shape (2,); expected way-points (..., K, n), K >= 2"),
     (lambda: through([[0.0]], [0]), "points has the shape (1, 1); expected way-points (..., K, n), K >= 2"),
     (lambda: through([[0.0], [np.nan]], [0, 1]), "points is nan at (1, 0); expected finite way-points (..., K, n), K >= 2"),
     (lambda: through(WAY), "give times, or speed and acceleration"),
-    (lambda: through(WAY, speed=1.0), "give times, or speed and acceleration"),
+    (lambda: through(WAY, qd_max=1.0), "give times, or speed and acceleration"),
     (lambda: through(WAY, [0, 1]), "there are 2 times for 3 way-points"),
     (lambda: through(WAY, [0, 2, 1]), "times does not ascend: times[2] is 1 after 2"),
     (
-        lambda: through(WAY, [0, 1, 2], speed=1.0),
+        lambda: through(WAY, [0, 1, 2], qd_max=1.0),
         "speed is not used by a quintic motion at given times; leave out one of the two",
     ),
     (
-        lambda: through(WAY, [0, 1, 2], kind="cubic", acceleration=1.0),
+        lambda: through(WAY, [0, 1, 2], kind="cubic", qdd_max=1.0),
         "acceleration is not used by a cubic motion at given times; leave out one of the two",
     ),
     (lambda: through(WAY, [0, 1, 2], kind="trapezoidal"), "a trapezoidal motion at given times needs acceleration"),
     (
-        lambda: through(WAY, [0, 1, 2], kind="trapezoidal", acceleration=1.0, names=["hip"]),
+        lambda: through(WAY, [0, 1, 2], kind="trapezoidal", qdd_max=1.0, names=["hip"]),
         "joint 'hip' cannot be blended: between two way-points there is no time for it; give more acceleration or more time",
     ),
-    (lambda: through(WAY, speed=1.0, acceleration=0.0), "acceleration is 0.0; expected a number > 0, or 1 of them"),
+    (lambda: through(WAY, qd_max=1.0, qdd_max=0.0), "acceleration is 0.0; expected a number > 0, or 1 of them"),
     (
-        lambda: through([[0.0], [1.0], [1.0]], speed=1.0, acceleration=1.0),
+        lambda: through([[0.0], [1.0], [1.0]], qd_max=1.0, qdd_max=1.0),
         "points 1 and 2 are the same; give times, to say how long to stay there",
     ),
     (
-        lambda: through(WAY, speed=1.0, acceleration=1.0, qd1=1.0),
+        lambda: through(WAY, qd_max=1.0, qdd_max=1.0, qd1=1.0),
         "with speed and acceleration instead of times, the motion begins and ends at rest",
     ),
     (lambda: through(WAY, [0, 1, 2], kind="cubic", qdd0=1.0), "qdd0 is 1.0; a cubic motion cannot be given that"),
     (
-        lambda: through(WAY, [0, 1, 2], kind="trapezoidal", acceleration=9.0, qd0=1.0),
+        lambda: through(WAY, [0, 1, 2], kind="trapezoidal", qdd_max=9.0, qd0=1.0),
         "qd0 is 1.0; a trapezoidal motion cannot be given that",
     ),
     (lambda: through(WAY, [0, 1, 2], qd0=[1.0, 2.0]), "qd0 has the shape (2,); expected (1,)"),
@@ -205,12 +205,12 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: quintic([0.0], [None], 1.0), f"q1 holds None; expected {NUMBERS}"),
     (lambda: quintic(*TWO, 1j), "t holds complex128; expected a duration > 0, s, or instants (T,)"),
     (
-        lambda: quintic(*TWO, 1.0, limits=np.array([[-1j, 9], [-1, 9]])),
-        "limits holds complex128; expected (n, 2): least and greatest of 2 joints, infinite for none",
+        lambda: quintic(*TWO, 1.0, q_min=np.array([-1j, -1])),
+        "q_min holds complex128; expected a number or (2,)",
     ),
-    (lambda: trapezoidal(*TWO, speed=["1", "2"], acceleration=1), "speed holds <U1; expected a number > 0, or 2 of them"),
+    (lambda: trapezoidal(*TWO, qd_max=["1", "2"], qdd_max=1), "speed holds <U1; expected a number > 0, or 2 of them"),
     (
-        lambda: trapezoidal(*TWO, speed=1, acceleration=1, straight="no"),
+        lambda: trapezoidal(*TWO, qd_max=1, qdd_max=1, straight="no"),
         "straight is 'no'; expected True or False",
     ),
     (lambda: cartesian(EYE + 0j, FAR, 1.0), "T0 holds complex128; expected rigid poses (..., 4, 4)"),
@@ -263,5 +263,5 @@ def test_message(number: int) -> None:
 
 
 def test_limits_that_are_kept_say_nothing() -> None:
-    assert quintic([0.0], [1.0], 1.0, limits=[[0.0, 1.0]]).q.max() == 1.0
+    assert quintic([0.0], [1.0], 1.0, q_min=[0.0], q_max=[1.0]).q.max() == 1.0
     assert Event("a", 1.0, np.zeros(1), np.zeros(1)).member == ()

@@ -107,7 +107,7 @@ def test_names_and_units_of_a_mechanism() -> None:
 
 
 def test_records_are_added_and_what_was_exact_stays_so() -> None:
-    move = trapezoidal([0.0, 0.0], [1.0, 2.0], speed=1.0, acceleration=2.0)
+    move = trapezoidal([0.0, 0.0], [1.0, 2.0], qd_max=1.0, qdd_max=2.0)
     more = move.with_records(tau=move.qdd, kinetic=np.zeros(101), potential=np.ones(101))
     assert np.array_equal(more.energy, np.ones(101))
     assert np.array_equal(more.at(0.123)[0], move.at(0.123)[0])

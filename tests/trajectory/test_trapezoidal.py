@@ -11,7 +11,7 @@ SPEED, START, STOP = RNG.uniform(0.2, 3, 6), RNG.uniform(0.2, 5, 6), RNG.uniform
 
 
 def moved(**more: object) -> object:
-    return trapezoidal(Q0, Q1, speed=SPEED, acceleration=START, deceleration=STOP, **more)
+    return trapezoidal(Q0, Q1, qd_max=SPEED, qdd_max=START, deceleration=STOP, **more)
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ def moved(**more: object) -> object:
 @pytest.mark.parametrize("way", [1.0, -1.0])
 def test_one_joint_takes_the_least_time(distance: float, v: float, a: float, b: float, duration: float, way: float) -> None:
     """Closed forms: Biagiotti and Melchiorri (2008), section 3.2."""
-    move = trapezoidal([1.0], [1.0 + way * distance], speed=v, acceleration=a, deceleration=b)
+    move = trapezoidal([1.0], [1.0 + way * distance], qd_max=v, qdd_max=a, deceleration=b)
     assert move.duration == pytest.approx(duration, rel=8 * EPS)
 
 
 def test_no_quicker_motion_keeps_the_limits() -> None:
     """No motion within the limits is faster, anywhere on the way, than full acceleration, full speed or full braking."""
     for q0, q1, v, a, b in zip(Q0[:, 0], Q1[:, 0], *RNG.uniform(0.2, 3, (3, 40)), strict=True):
-        move = trapezoidal([q0], [q1], speed=v, acceleration=a, deceleration=b, rate=1000.0)
+        move = trapezoidal([q0], [q1], qd_max=v, qdd_max=a, deceleration=b, rate=1000.0)
         way = np.abs(move.q[:, 0] - q0)
         left = abs(q1 - q0) - way
         most = np.minimum(v, np.sqrt(2 * np.minimum(a * way, b * np.maximum(left, 0.0))))  # v^2 = 2 a s, the phase plane
@@ -100,26 +100,26 @@ def test_batch_equals_loop() -> None:
     t = np.linspace(0, moved().duration, 57)
     many = moved(t=t)
     for k in range(len(Q0)):
-        one = trapezoidal(Q0[k], Q1[k], speed=SPEED, acceleration=START, deceleration=STOP, t=t)
+        one = trapezoidal(Q0[k], Q1[k], qd_max=SPEED, qdd_max=START, deceleration=STOP, t=t)
         assert np.array_equal(many.q[k], one.q)
         assert np.array_equal(many.qd[k], one.qd)
         assert np.array_equal(many.qdd[k], one.qdd)
 
 
 def test_limits_may_differ_over_the_batch() -> None:
-    move = trapezoidal([0.0, 0.0], [1.0, 1.0], speed=[[1.0, 1.0], [0.5, 2.0]], acceleration=10.0)
+    move = trapezoidal([0.0, 0.0], [1.0, 1.0], qd_max=[[1.0, 1.0], [0.5, 2.0]], qdd_max=10.0)
     assert move.batch == (2,)
     assert np.abs(move.qd).max(axis=-2) == pytest.approx(np.array([[1.0, 1.0], [0.5, 2.0 * 0.7 / 2.05]]), rel=8 * EPS)
 
 
 def test_the_motion_begins_at_the_first_instant() -> None:
-    late = trapezoidal([0.0], [2.0], speed=1.0, acceleration=2.0, t=[5.0, 6.25, 7.5, 9.0])
+    late = trapezoidal([0.0], [2.0], qd_max=1.0, qdd_max=2.0, t=[5.0, 6.25, 7.5, 9.0])
     assert late.q.ravel().tolist() == [0.0, 1.0, 2.0, 2.0]
     assert late.qdd.ravel().tolist() == [2.0, 0.0, -2.0, 0.0]  # the end is the end of braking; then rest
 
 
 def test_rate_gives_multiples_of_a_step_to_rest() -> None:
-    move = trapezoidal([0.0], [2.0], speed=1.0, acceleration=2.0, rate=30.0)
+    move = trapezoidal([0.0], [2.0], qd_max=1.0, qdd_max=2.0, rate=30.0)
     assert len(move) == 76  # 2.5 s
     assert np.array_equal(move.t, np.arange(76) / 30.0)
     assert move.q[-1, 0] == 2.0
@@ -135,12 +135,12 @@ def test_in_a_straight_line_all_proceed_alike() -> None:
     longer = move.evaluate.t[..., -1, :].max(axis=-1) / quickest.evaluate.t[..., -1, :].max(axis=-1)
     print(f"longer by up to {longer.max():.3f}")
     assert np.all(longer > 1 - 8 * EPS)
-    alone = [trapezoidal([0.0], [2.0], speed=1.0, acceleration=2.0, straight=straight).q for straight in (False, True)]
+    alone = [trapezoidal([0.0], [2.0], qd_max=1.0, qdd_max=2.0, straight=straight).q for straight in (False, True)]
     assert np.abs(alone[0] - alone[1]).max() < 8 * EPS
 
 
 def test_in_a_straight_line_what_does_not_move_stands_still() -> None:
-    move = trapezoidal([[0.0, 1.0], [1.0, 1.0]], [1.0, 1.0], speed=1.0, acceleration=1.0, straight=True)
+    move = trapezoidal([[0.0, 1.0], [1.0, 1.0]], [1.0, 1.0], qd_max=1.0, qdd_max=1.0, straight=True)
     assert np.all(move.q[:, :, 1] == 1.0)
     assert np.all(move.q[1] == 1.0)
     assert not move.qd[1].any()
@@ -148,12 +148,12 @@ def test_in_a_straight_line_what_does_not_move_stands_still() -> None:
 
 
 def test_what_does_not_move_stands_still() -> None:
-    move = trapezoidal([0.0, 1.0], [1.0, 1.0], speed=1.0, acceleration=1.0)
+    move = trapezoidal([0.0, 1.0], [1.0, 1.0], qd_max=1.0, qdd_max=1.0)
     assert np.all(move.q[:, 1] == 1.0)
     assert not move.qd[:, 1].any()
     assert not move.qdd[:, 1].any()
-    nowhere = trapezoidal([1.0], [1.0], speed=1.0, acceleration=1.0, rate=100.0)
+    nowhere = trapezoidal([1.0], [1.0], qd_max=1.0, qdd_max=1.0, rate=100.0)
     assert len(nowhere) == 1
     assert nowhere.at(0.0)[0].tolist() == [1.0]
-    partly = trapezoidal([[0.0], [1.0]], [[1.0], [1.0]], speed=1.0, acceleration=1.0)
+    partly = trapezoidal([[0.0], [1.0]], [[1.0], [1.0]], qd_max=1.0, qdd_max=1.0)
     assert np.all(partly.q[1] == 1.0)

@@ -95,7 +95,7 @@ def test_quintic_spline_has_the_least_jerk() -> None:
 
 def test_blends_cut_the_corners_by_an_eighth() -> None:
     a = 60.0
-    move = through(POINTS, TIMES, kind="trapezoidal", acceleration=a)
+    move = through(POINTS, TIMES, kind="trapezoidal", qdd_max=a)
     q, qd, qdd = move.at(TIMES)
     assert np.array_equal(q[:, [0, -1]], POINTS[:, [0, -1]])
     assert not qd[:, [0, -1]].any()
@@ -109,14 +109,14 @@ def test_blends_cut_the_corners_by_an_eighth() -> None:
 
 def test_lines_are_straight_and_at_the_speed_of_the_way() -> None:
     t = TIMES[2] + (TIMES[3] - TIMES[2]) / 2
-    q, qd, qdd = through(POINTS, TIMES, kind="trapezoidal", acceleration=300.0).at(t)
+    q, qd, qdd = through(POINTS, TIMES, kind="trapezoidal", qdd_max=300.0).at(t)
     assert qd == pytest.approx((POINTS[:, 3] - POINTS[:, 2]) / (TIMES[3] - TIMES[2]), rel=1e-12)
     assert q == pytest.approx((POINTS[:, 3] + POINTS[:, 2]) / 2, rel=1e-12, abs=1e-14)
     assert not qdd.any()
 
 
 def test_blends_are_smooth() -> None:
-    move = through(POINTS, TIMES, kind="trapezoidal", acceleration=60.0, samples=40001)
+    move = through(POINTS, TIMES, kind="trapezoidal", qdd_max=60.0, samples=40001)
     h = move.t[1] - move.t[0]
     assert np.abs(np.diff(move.qd, axis=-2)).max() <= 60.0 * h * (1 + 1e-9)
     mean = (move.qd[:, 1:] + move.qd[:, :-1]) / 2
@@ -125,13 +125,13 @@ def test_blends_are_smooth() -> None:
 
 def test_a_point_given_twice_is_met() -> None:
     way = [[0.0], [1.0], [1.0], [0.5]]
-    move = through(way, [0.0, 1.0, 2.0, 3.0], kind="trapezoidal", acceleration=8.0)
+    move = through(way, [0.0, 1.0, 2.0, 3.0], kind="trapezoidal", qdd_max=8.0)
     q, qd, qdd = move.at(1.5)
     assert (q.tolist(), qd.tolist(), qdd.tolist()) == ([1.0], [0.0], [0.0])
 
 
 def test_one_leg_with_blends_is_a_trapezoid() -> None:
-    move = through([[0.0], [2.0]], [0.0, 2.5], kind="trapezoidal", acceleration=2.0)
+    move = through([[0.0], [2.0]], [0.0, 2.5], kind="trapezoidal", qdd_max=2.0)
     assert move.at(1.25)[1].tolist() == [1.0]
     assert move.at([0.5, 2.0])[0].ravel() == pytest.approx([0.25, 1.75], rel=1e-15)
 
@@ -140,7 +140,7 @@ def test_one_leg_with_blends_is_a_trapezoid() -> None:
 @pytest.mark.parametrize("bounds", [(1.0, 100.0), (100.0, 1.0), ([1.0, 2.0, 3.0, 4.0], [3.0, 2.0, 1.0, 4.0])])
 def test_limits_are_kept_and_one_is_touched(kind: str, bounds: tuple[object, object]) -> None:
     speed, acceleration = (np.broadcast_to(bound, 4) for bound in bounds)
-    move = through(POINTS[0], speed=speed, acceleration=acceleration, kind=kind, samples=30001)
+    move = through(POINTS[0], qd_max=speed, qdd_max=acceleration, kind=kind, samples=30001)
     _, qd, qdd = move.at(np.unique([*move.t, *move.evaluate.t.ravel()]))
     shares = (np.abs(qd) / speed).max(), (np.abs(qdd) / acceleration).max()
     print(kind, shares, move.duration)

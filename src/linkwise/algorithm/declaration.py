@@ -124,7 +124,7 @@ def refuse_loops(tree: Tree, name: str) -> NoReturn:
     hint = "replace(loops=()) gives the tree, cut open"
     if called in ("inverse_dynamics", "run"):
         which = "" if tree.drives else ", driven=[...]"
-        hint = f"driven_efforts(q, qd, qdd{which}) gives the efforts with loops closed; {hint}"
+        hint = f"actuator_efforts(q, qd, qdd{which}) gives the efforts with loops closed; {hint}"
     raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without ({hint})")
 
 

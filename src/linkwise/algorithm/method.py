@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cached_property, partial, update_wrapper
+from importlib import import_module
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
@@ -12,6 +13,34 @@ from linkwise.kernel.fastcall import Entry, documentation, make_callable, no_ent
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class LazyMethod:
+    """Functions of a package as the methods of the same names, with the functions' signatures and descriptions.
+
+    The package is imported when one of them is first asked for; from then on the class has the function itself.
+
+    Parameters
+    ----------
+    package : str
+        Where functions of the names under which this stands in the class are; their first argument is the mechanism.
+    """
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        setattr(owner, name, _LazyFunction(owner, name, self.package))
+
+
+class _LazyFunction:
+    def __init__(self, owner: type, name: str, package: str) -> None:
+        self.owner, self.name, self.package = owner, name, package
+
+    def __get__(self, instance: Any, kind: type | None = None) -> Any:
+        function = getattr(import_module(self.package), self.name)
+        setattr(self.owner, self.name, function)
+        return function if instance is None else MethodType(function, instance)
 
 
 class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)

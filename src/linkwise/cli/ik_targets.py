@@ -21,7 +21,7 @@ from linkwise.spatial.transform import transform
 LETTERS = "xyzabc"
 """What may count: along x, y, z; about x, y, z."""
 
-WORDS = {"position": "xyz", "orientation": "abc", "pose": LETTERS}
+WORDS = {"translation": "xyz", "rotation": "abc", "all": LETTERS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ def targets(
     rpy: Sequence[float] | None,
     quaternion: Sequence[float] | None,
     matrix: str | None,
-    only: str | None,
+    mask: str | None,
     link: str | None,
 ) -> Targets:
     """Read the targets.
@@ -70,7 +70,7 @@ def targets(
         raise click.UsageError(f"{how_many} which pose; {expected}")
     if rpy and quaternion:
         raise click.UsageError("--rpy and --quaternion both say the orientation; give one")
-    counted = _letters(only)
+    counted = _letters(mask)
     if file:
         poses, given, names = read_poses(file, link)
     else:
@@ -79,17 +79,17 @@ def targets(
     missing = [letter for letter in counted or "" if letter not in given]
     if missing:
         part = "orientation" if missing[0] in "abc" else "position"
-        raise click.UsageError(f"--only {only} needs the {part}, which the target does not have")
+        raise click.UsageError(f"--mask {mask} needs the {part}, which the target does not have")
     return Targets(poses, counted or given, names)
 
 
-def _letters(only: str | None) -> str | None:
-    if only is None:
+def _letters(mask: str | None) -> str | None:
+    if mask is None:
         return None
-    word = WORDS.get(only, only)
+    word = WORDS.get(mask, mask)
     if not word or set(word) - set(LETTERS) or len(set(word)) < len(word):
         expected = f"{choices(WORDS)}, nor letters of {LETTERS!r} (along x, y, z; about x, y, z)"
-        refuse(f"{only!r} is not {expected}", "--only")
+        refuse(f"{mask!r} is not {expected}", "--mask")
     return "".join(letter for letter in LETTERS if letter in word)
 
 

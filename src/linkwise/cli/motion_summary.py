@@ -113,7 +113,7 @@ class Summary:
 
 def outside_limits(tree: Tree, q: FloatArray) -> FloatArray:
     """At how many of some instants each joint is outside its limits (n,), for coordinates q (k, nq)."""
-    low, high = tree.limits.T
+    low, high = tree.q_min, tree.q_max
     joints = q[:, q.shape[1] - len(low) :]
     return np.asarray(((joints < low) | (joints > high)).sum(axis=0))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, members
 from linkwise.model.mimic import Follower
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.screw import screw_transform
 from linkwise.spatial.transform import translation
@@ -101,10 +101,9 @@ def chain_of(mechanism: Tree, link: int | str) -> Chain:
     ArgumentError
         Where no joint moves on the way, or a joint follows one that is not on the way.
     """
-    last = mechanism.tool_index if link == -1 else mechanism.link_index(link)
     pose = np.asarray(mechanism.base, dtype=float)
     axes: list[Axis] = []
-    for k in mechanism.path(last):
+    for k in mechanism.path(link):
         part = mechanism.links[k]
         pose = pose @ part.before
         if part.moves:
@@ -116,17 +115,13 @@ def chain_of(mechanism: Tree, link: int | str) -> Chain:
             axes.append(Axis(part.coordinate_name, part.joint, *line, follower, limits, leads=part.mimic is None))
         pose = np.asarray(pose @ part.motion(0.0) @ part.after, dtype=float)
     if not axes:
-        named = _end(mechanism, link)
-        if link == -1:
+        named = mechanism.frame_name(link)
+        if link == TOOL:
             named += f", which is on {mechanism.link_names[mechanism.tool_index]!r},"
         raise ArgumentError(f"no joint moves between the base and {named} of {mechanism.name!r}; name the link to compare")
     _check_followers(mechanism, axes)
-    end = pose @ mechanism.tool if link == -1 else pose
+    end = pose @ mechanism.frame(link)[1]
     return Chain(mechanism, link, tuple(axes), np.asarray(end, dtype=float))
-
-
-def _end(mechanism: Tree, link: int | str) -> str:
-    return "the tool" if link == -1 else f"link {mechanism.link_names[mechanism.link_index(link)]!r}"
 
 
 def _check_followers(mechanism: Tree, axes: list[Axis]) -> None:

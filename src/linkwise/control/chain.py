@@ -389,7 +389,7 @@ SHORTEST, LONGEST = 1e-9, 1e6
 
 def _beginning(mechanism: Mechanism, q0: npt.ArrayLike | None) -> FloatArray:
     """Joint values to begin with, within the limits, with the loops of the mechanism closed."""
-    low, high = mechanism.limits.T
+    low, high = mechanism.q_min, mechanism.q_max
     start = np.zeros(mechanism.n) if q0 is None else numbers("q0", q0)
     if start.shape != (mechanism.n,):
         raise ArgumentError(f"q0 has the shape {start.shape}; expected ({mechanism.n},)")

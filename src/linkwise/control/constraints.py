@@ -12,7 +12,7 @@ import numpy.typing as npt
 from linkwise.control.argument_problems import Mistakes
 from linkwise.control.limits.loop_projection import Pair, meeting_loop
 from linkwise.errors import ArgumentError, shown
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.constraints import Closed, Constraint, Coordinate, Orientation, Position
 from linkwise.solve.validation import settle
 from linkwise.spatial.scalar import FloatArray
@@ -26,8 +26,8 @@ SCALARS = ("value", "speed")
 
 
 def link_of(tree: Tree, name: str) -> int | str:
-    """The link of a name as the forward kinematics take it: -1 for ``"tool"``, unless a link has that name."""
-    return -1 if name == "tool" and name not in tree.link_names else tree.link_index(name)
+    """The link of a name as the forward kinematics take it: ``"tool"``, unless a link has that name."""
+    return TOOL if name == TOOL and name not in tree.link_names else tree.link_index(name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,7 +119,7 @@ class ChainDescription:
 
 def _start(check: Checker, mechanism: Mechanism, q0: Any) -> FloatArray:
     """Where the joints begin, read-only."""
-    low, high = mechanism.limits.T
+    low, high = mechanism.q_min, mechanism.q_max
     if q0 is None:
         return frozen(np.clip(np.zeros(mechanism.n), low, high))
     expected = f"{mechanism.n} finite numbers: {', '.join(mechanism.names)}"

@@ -23,7 +23,7 @@ from linkwise.dynamics.energy import kinetic_energy as kinetic_energy
 from linkwise.dynamics.energy import potential_energy as potential_energy
 from linkwise.dynamics.forward_dynamics import forward_dynamics as forward_dynamics
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics as inverse_dynamics
-from linkwise.dynamics.joint_wrenches import joint_actions as joint_actions
+from linkwise.dynamics.joint_wrenches import joint_wrenches as joint_wrenches
 from linkwise.dynamics.lagrange import lagrange_dynamics as lagrange_dynamics
 from linkwise.dynamics.lagrange import lagrangian as lagrangian
 from linkwise.dynamics.mass_matrix import mass_matrix as mass_matrix

@@ -53,7 +53,7 @@ def _with_numbers(tree: Tree, rng: np.random.Generator) -> Tree | None:
     """
     links = [link.replace(physical=False) for link in tree.links]
     payload = Inertia(tree.payload.mass, tree.payload.com, tree.payload.tensor, physical=False)
-    result = tree.replace(links=links, payload=payload).nofriction()
+    result = tree.replace(links=links, payload=payload).without_friction()
     for draw in range(DRAWS):
         signs = rng.choice([-1.0, 1.0], len(result.symbols)) if draw else 1.0
         numbers = signs * rng.uniform(0.5, 1.5, len(result.symbols))

@@ -18,7 +18,7 @@ MOTION = {"q": "nq", "qd": "nv", "qdd": "nv"}
 
 
 @algorithm(inputs=MOTION, outputs={"actions": "L 6"}, open_only=True)
-def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+def joint_wrenches(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
 
     Sum over the links that a joint carries of (H - Hg) J - its transpose, J in the world frame (G. Legnani et al., "A
@@ -29,7 +29,7 @@ def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     --------
     >>> from linkwise import robots
     >>> arm = robots.planar_2r()
-    >>> arm.joint_actions([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(3) + 0.0
+    >>> arm.joint_wrenches([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(3) + 0.0
     array([[ 0.   , 19.62 ,  0.   ,  0.   ,  0.   , 19.62 ],
            [ 0.   ,  9.81 ,  0.   ,  0.   ,  0.   , 14.715]])
     """
@@ -37,7 +37,7 @@ def joint_actions(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
 
 
 @algorithm(inputs={**MOTION, "external": "6"}, outputs={"actions": "L 6"}, open_only=True)
-def joint_actions_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
+def joint_wrenches_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
     """Return the same (L, 6) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
     return actions(tree, q, qd, qdd, external)
 

@@ -104,7 +104,7 @@ def link_states(
         Force and moment on the tool, tool axes.
     """
     T, W, H = mechanism.motion(q, qd, qdd)
-    actions = mechanism.joint_actions(q, qd, qdd, external)
+    actions = mechanism.joint_wrenches(q, qd, qdd, external)
     tau = mechanism.inverse_dynamics(q, qd, qdd, external)
     base = base_poses(mechanism, q)
     carriers = [T[:, k] if k >= 0 else base for k in mechanism.parents]

@@ -12,9 +12,9 @@ from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.jacobian import jacobian
-from linkwise.kinematics.manipulability import rows_of
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear.ldl import factor
+from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import Array, FloatArray
 
 SINGULAR = 1e-10
@@ -22,7 +22,7 @@ SINGULAR = 1e-10
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"inverse": "6 6"}, spread=False, open_only=True)
-def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base") -> Array:
+def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str = "tool", frame: str = "world") -> Array:
     """J inverse(M) J' (6, 6): the acceleration of a frame per force and moment on it, at rest (see `jacobian`).
 
     The inverse of the operational-space inertia of O. Khatib, "A unified approach for motion and force control of robot
@@ -49,8 +49,8 @@ def inverse_operational_space_inertia(tree: Tree, q: Array, *, link: int | str =
     return result
 
 
-def operational_space_inertia(inverse: npt.ArrayLike, axes: str = "all") -> FloatArray:
-    """Return the operational-space inertia (..., k, k) from its inverse (..., 6, 6), on the axes asked for.
+def operational_space_inertia(inverse: npt.ArrayLike, mask: npt.ArrayLike = "all") -> FloatArray:
+    """Return the operational-space inertia (..., k, k) from its inverse (..., 6, 6), in the directions asked for.
 
     In a direction in which the frame cannot accelerate, at a singular position, its inertia is unbounded; there the
     result is the pseudo-inverse and has zero. What is singular is decided with each row and column scaled to one, so that
@@ -60,13 +60,13 @@ def operational_space_inertia(inverse: npt.ArrayLike, axes: str = "all") -> Floa
     ----------
     inverse : (..., 6, 6) array_like
         From `inverse_operational_space_inertia`.
-    axes : {"all", "translation", "rotation"}
+    mask : {"all", "translation", "rotation"} or (6,) array_like
         Which rows and columns count, before the inverse is taken.
 
     Raises
     ------
     ArgumentError
-        For other axes, or another shape.
+        For another mask, or another shape.
 
     Examples
     --------
@@ -77,8 +77,8 @@ def operational_space_inertia(inverse: npt.ArrayLike, axes: str = "all") -> Floa
     given = np.asarray(inverse)
     if given.shape[-2:] != (6, 6):
         raise ArgumentError(f"inverse has the shape {given.shape}; expected (..., 6, 6)")
-    chosen = rows_of(axes)
-    rows: Any = given[..., chosen, chosen].astype(float)
+    chosen = list(rows_of(mask))
+    rows: Any = given[..., chosen, :][..., chosen].astype(float)
     known = np.isfinite(rows).all(axis=(-2, -1), keepdims=True)
     result = np.where(known, _inverted(np.where(known, rows, 0.0)), np.nan)
     return result.astype(np.result_type(given.dtype, np.float32), copy=False)

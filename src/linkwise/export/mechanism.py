@@ -14,7 +14,7 @@ from linkwise.export.language import LANGUAGES, check_precision
 from linkwise.export.sources import Sources
 from linkwise.export.split import sentence
 from linkwise.kernel.tape import Tape
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
 
 CLOSED = {
@@ -117,7 +117,7 @@ def closed_points(mechanism: Tree, rows: int = 4) -> dict[str, FloatArray]:
 
 
 def _tool_words(mechanism: Tree) -> str:
-    """Whose frame -1 is."""
+    """What the frame of the tool is."""
     held = mechanism.link_names[mechanism.tool_index]
     return f", of the tool on {held}" if np.any(mechanism.tool != np.eye(4)) else f", of the tool, the frame of {held}"
 
@@ -138,7 +138,7 @@ def _tapes(mechanism: Tree, names: Iterable[str], options: dict[str, Any]) -> tu
         taken |= mine.keys()
         kernel = kernel_of(mechanism, name, None, mine)
         tapes.append(kernel.tape)
-        whose = _tool_words(mechanism) if find(name).options.get("link") == -1 and mine.get("link", -1) == -1 else ""
+        whose = _tool_words(mechanism) if find(name).options.get("link") == TOOL and mine.get("link", TOOL) == TOOL else ""
         chosen = "".join(f", {key} {value}" for key, value in mine.items() if not (whose and key == "link"))
         titles[name] = f"{name} of {mechanism.name}{whose}{chosen}. {sentence(kernel.doc)}{_order(mechanism, kernel.tape)}"
     if not tapes:

@@ -240,8 +240,9 @@ def chain_losses(mechanism: Mechanism, holds: Collection[str]) -> Losses:
             "its offset (it cannot be added to theta or d without rounding)": "offset" not in holds and _is_rounded(link),
             "the name of its joint": link.joint_name is not None,
             "its limits": "limits" not in holds and link.limits is not None,
-            "its greatest speed": link.speed_limit is not None,
-            "its greatest effort": link.effort_limit is not None,
+            "its greatest speed": link.qd_max is not None,
+            "its greatest acceleration": link.qdd_max is not None,
+            "its greatest effort": link.tau_max is not None,
             "its mark physical=False": "physical" not in holds and not link.body.physical,
         }
         if link.motor is not None and "motor" not in holds:

@@ -2,7 +2,7 @@
 
 G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.1, program ROB_MAT, with the labels put right where the
 listing slips: W and H are seen in frame (i-1), and the labels of HA and JO are whole. ACTO(i) is the action of link i on
-link i-1, the opposite of what `Mechanism.joint_actions` tells.
+link i-1, the opposite of what `Mechanism.joint_wrenches` tells.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def matrices(
     T, W, H : ndarray (k, L, 4, 4)
         Absolute pose, velocity and acceleration matrices, see `Mechanism.motion`.
     actions : ndarray (k, L, 6)
-        See `Mechanism.joint_actions`.
+        See `Mechanism.joint_wrenches`.
     """
     carrier = _carriers(tree, T)
     back = _inverse(carrier)

@@ -50,7 +50,7 @@ def identify(
         Efforts of the motors at the joints, N m or N (motor torque times gear ratio).
     known : str or sequence of str
         Parameters that are as `mech` says and are not to be found: names from ``mech.parameter_names`` (``"M2"``), kinds
-        (``"Tc+"``), ``"friction"`` (B, Tc+ and Tc-) or ``"rotors"`` (Jm). With ``mech.nofriction()`` and
+        (``"Tc+"``), ``"friction"`` (B, Tc+ and Tc-) or ``"rotors"`` (Jm). With ``mech.without_friction()`` and
         ``known="friction"`` there is none.
     effort_std : float or (nv,) array_like, optional
         Standard deviation of the measured efforts, where it is known; it then says the weights and the deviations.

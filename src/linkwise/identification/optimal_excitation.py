@@ -18,9 +18,9 @@ from linkwise.identification.fourier import GRID, SHARP, FourierFamily, FourierS
 from linkwise.identification.parameters import symbol, unknowns
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import generator, numbers
+from linkwise.spatial.validation import generator
 from linkwise.trajectory.trajectory import Trajectory
-from linkwise.trajectory.validation import count, flag, positive, scalar
+from linkwise.trajectory.validation import count, flag, position_bounds, positive, scalar
 
 CANDIDATES = 100
 """Random motions from which the best are taken."""
@@ -54,7 +54,7 @@ class ExcitingTrajectory(Trajectory):
     --------
     >>> from linkwise import robots
     >>> from linkwise.identification import exciting_trajectory
-    >>> made = exciting_trajectory(robots.planar_2r(), 5.0, harmonics=3, speed=2.0, acceleration=6.0, steps=30)
+    >>> made = exciting_trajectory(robots.planar_2r(), 5.0, harmonics=3, qd_max=2.0, qdd_max=6.0, steps=30)
     >>> made.t.shape, made.condition < 100
     ((501,), True)
     """
@@ -71,9 +71,10 @@ def exciting_trajectory(
     duration: float,
     harmonics: int = 5,
     *,
-    limits: npt.ArrayLike | None = None,
-    speed: npt.ArrayLike | None = None,
-    acceleration: npt.ArrayLike | None = None,
+    q_min: npt.ArrayLike | None = None,
+    q_max: npt.ArrayLike | None = None,
+    qd_max: npt.ArrayLike | None = None,
+    qdd_max: npt.ArrayLike | None = None,
     criterion: str = "determinant",
     effort_std: npt.ArrayLike | None = None,
     known: str | Iterable[str] = (),
@@ -98,11 +99,11 @@ def exciting_trajectory(
         The period, s.
     harmonics : int
         H: the fastest part of the motion has H / duration Hz.
-    limits : (n, 2) array_like, optional
-        Least and greatest coordinates, rad or m: ``mech.limits`` unless given. A joint that turns without limits stays
-        within half a turn to either side.
-    speed, acceleration : float or (n,) array_like, optional
-        Greatest speed, rad/s or m/s, and acceleration.
+    q_min, q_max : (n,) array_like, optional
+        Least and greatest coordinates, rad or m: those of the mechanism unless given. A joint that turns without limits
+        stays within half a turn to either side.
+    qd_max, qdd_max : float or (n,) array_like, optional
+        Greatest velocities, rad/s or m/s, and accelerations.
     criterion : {"determinant", "condition"}
         What becomes small: -log det of the normal equations of the base regressor, which is the volume of uncertainty; or
         its condition number with columns scaled to length one, which does not ask how large their effects are.
@@ -136,7 +137,7 @@ def exciting_trajectory(
     Examples
     --------
     >>> from linkwise import robots
-    >>> exciting_trajectory(robots.planar_2r(), 5.0, harmonics=3, speed=2.0, acceleration=6.0, steps=30)
+    >>> exciting_trajectory(robots.planar_2r(), 5.0, harmonics=3, qd_max=2.0, qdd_max=6.0, steps=30)
     <Trajectory: 501 instants from 0 to 5 s, 2 joints, condition number ..., at random ...>
     """
     mech.require_numbers("exciting_trajectory")
@@ -149,10 +150,10 @@ def exciting_trajectory(
     period, instants = scalar("duration", duration), count(SAMPLES if samples is None else samples)
     rest = flag("rest", rest)
     _whole(harmonics=(harmonics, 2 if rest else 1), starts=(starts, 1), steps=(steps, 0))
-    low, high = _limits(mech, limits).T
-    qd_max, qdd_max = _each(mech, "speed", speed, np.inf), _each(mech, "acceleration", acceleration, np.inf)
+    low, high = _limits(mech, q_min, q_max).T
+    velocity, acceleration = _each(mech, "qd_max", qd_max, np.inf), _each(mech, "qdd_max", qdd_max, np.inf)
     scatter = _each(mech, "effort_std", effort_std, 1.0)
-    family = FourierFamily(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), qd_max, qdd_max, rest)
+    family = FourierFamily(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), velocity, acceleration, rest)
     task = Excitation(mech, unknowns(mech, known).base.columns, family, criterion, scatter, allowed)
     best, random_condition = _search(task, starts, steps, generator("seed", seed))
     series = family.series(best)
@@ -192,16 +193,15 @@ def _whole(**arguments: tuple[Any, int]) -> None:
             raise ArgumentError(f"{field} is {value!r}; expected a whole number from {least}")
 
 
-def _limits(mech: Tree, limits: Any) -> FloatArray:
+def _limits(mech: Tree, q_min: Any, q_max: Any) -> FloatArray:
     """Finite position limits (n, 2)."""
-    expected = f"({mech.n}, 2): least and greatest of each joint"
-    bounds = numbers("limits", mech.limits if limits is None else limits, expected, finite=False)
-    if bounds.shape != (mech.n, 2) or not np.all(bounds[:, 0] < bounds[:, 1]):
-        raise ArgumentError(f"limits is {shown(limits)}; expected {expected}")
+    bounds = position_bounds(mech.q_min if q_min is None else q_min, mech.q_max if q_max is None else q_max, mech.n)
+    if not np.all(bounds[:, 0] < bounds[:, 1]):
+        raise ArgumentError(f"q_min is {shown(bounds[:, 0])} and q_max {shown(bounds[:, 1])}; expected q_min < q_max")
     each = zip(mech.names, mech.slides, bounds, strict=True)
     open_ended = [name for name, slides, row in each if slides and np.any(np.isinf(row))]
     if open_ended:
-        raise ArgumentError(f"no limits of sliding joints: {members(open_ended)}; expected limits=(n, 2), finite for them")
+        raise ArgumentError(f"no limits of sliding joints: {members(open_ended)}; expected finite q_min and q_max")
     low, high = bounds.T
     low = np.where(np.isinf(low), np.where(np.isinf(high), -np.pi, high - 2.0 * np.pi), low)
     return np.stack([low, np.where(np.isinf(high), low + 2.0 * np.pi, high)], axis=1)

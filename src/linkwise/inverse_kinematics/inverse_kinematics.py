@@ -16,11 +16,12 @@ from linkwise.inverse_kinematics.steepest_descent import steepest_descent
 from linkwise.kinematics.jacobian import FRAMES
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
-from linkwise.solve.constraints.pose import EXACT, Pose, defects, mask_of
+from linkwise.solve.constraints.pose import EXACT, Pose, defects
 from linkwise.solve.reach_bound import telling_reach
 from linkwise.solve.solution import Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import batch_of, flag, link_given, positive, whole
+from linkwise.spatial.mask import mask_of
 from linkwise.spatial.validation import unmasked
 
 ASKS: dict[tuple[int, ...], str] = {
@@ -87,9 +88,9 @@ def inverse_kinematics(
     T: npt.ArrayLike,
     *,
     q0: npt.ArrayLike | None = None,
-    link: int | str = -1,
+    link: int | str = "tool",
     mask: npt.ArrayLike | None = None,
-    frame: str = "base",
+    frame: str = "world",
     tol: float = 1e-9,
     seed: int = 0,
     method: str = "auto",
@@ -112,7 +113,7 @@ def inverse_kinematics(
         Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional
         1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
-    frame : {"base", "body"}
+    frame : {"world", "body"}
         In whose axes the mask is meant: the world's, or those of the moving frame.
     tol : float
         Greatest distance (m) and angle (rad) from the pose for success.

@@ -24,9 +24,9 @@ def newton_raphson(
     T: npt.ArrayLike,
     q0: npt.ArrayLike | None = None,
     *,
-    link: int | str = -1,
+    link: int | str = "tool",
     mask: npt.ArrayLike | None = None,
-    frame: str = "base",
+    frame: str = "world",
     tol: float = 1e-9,
     iterations: int = 100,
     largest_step: float = 0.5,
@@ -50,7 +50,7 @@ def newton_raphson(
         Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional
         1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
-    frame : {"base", "body"}
+    frame : {"world", "body"}
         In whose axes the mask is meant: the world's, or those of the moving frame.
     tol : float
         Greatest distance (m) and angle (rad) from the pose for success.

@@ -9,7 +9,7 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import FloatArray
 
 
-def pose_error(reached: FloatArray, wanted: FloatArray, frame: str = "base") -> FloatArray:
+def pose_error(reached: FloatArray, wanted: FloatArray, frame: str = "world") -> FloatArray:
     """What leads from poses reached to poses wanted (..., 6): the way of the origin, m, and the turn, rad.
 
     The turn is the rotation vector, axis times angle (0 to pi), of R_wanted R_reached' in the world's axes ("base"), or of
@@ -30,7 +30,7 @@ def pose_error(reached: FloatArray, wanted: FloatArray, frame: str = "base") -> 
     return np.concatenate([shift, axis * angle[..., None]], axis=-1)
 
 
-def pose_error_rate(reached: FloatArray, wanted: FloatArray, jacobian: FloatArray, frame: str = "base") -> FloatArray:
+def pose_error_rate(reached: FloatArray, wanted: FloatArray, jacobian: FloatArray, frame: str = "world") -> FloatArray:
     """Minus the derivative (..., 6, n) of `pose_error` with respect to the joints, from their Jacobian in the same axes.
 
     With the error phi = a t of the turn (axis a, angle t) its rate is -(1 +- t/2 [a] + (1 - t/2 cot t/2) [a]^2) w, plus in
@@ -46,7 +46,7 @@ def pose_error_rate(reached: FloatArray, wanted: FloatArray, jacobian: FloatArra
     half = 0.5 * np.asarray(angle)[..., None, None]
     across = 1.0 - np.divide(half, np.tan(half), out=np.ones_like(half), where=half > 0)
     once = _crossed(axis, angular)
-    sign = 1.0 if frame == "base" else -1.0
+    sign = 1.0 if frame == "world" else -1.0
     turning = angular + sign * half * once + across * _crossed(axis, once)
     return np.concatenate([linear, turning], axis=-2)
 
@@ -54,7 +54,7 @@ def pose_error_rate(reached: FloatArray, wanted: FloatArray, jacobian: FloatArra
 def _turn(reached: FloatArray, wanted: FloatArray, frame: str) -> FloatArray:
     """The rotation from the orientations reached to those wanted; sums in one order, so that a batch has a loop's bits."""
     r, s = reached[..., :3, :3], wanted[..., :3, :3]
-    if frame == "base":
+    if frame == "world":
         return np.asarray(sum(s[..., :, None, k] * r[..., None, :, k] for k in range(3)))
     return np.asarray(sum(r[..., k, :, None] * s[..., k, None, :] for k in range(3)))
 

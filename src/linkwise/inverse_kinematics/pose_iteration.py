@@ -14,10 +14,11 @@ from linkwise.errors import ArgumentError, choices
 from linkwise.inverse_kinematics.pose_error import pose_error, pose_error_rate
 from linkwise.kinematics.jacobian import FRAMES
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.pose import exact_poses, mask_of
+from linkwise.solve.constraints.pose import exact_poses
 from linkwise.solve.initial_guess import beside, start_position
 from linkwise.solve.solution import Solution
 from linkwise.solve.validation import batch_of, flag, positive
+from linkwise.spatial.mask import mask_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 
@@ -109,8 +110,9 @@ def goal(
     batch = batch_of(T=poses.shape[:-2], q0=start.shape[:-1])
     rowwise = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 4, 4)
     starts = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
-    bounds = mechanism.limits if flag("limits", limits) else np.tile([-np.inf, np.inf], (n, 1))
-    task = PoseTask(mechanism, rowwise, starts, batch, link, rows, frame, size, bounds[:, 0], bounds[:, 1])
+    endless = np.full(n, np.inf)
+    low, high = (mechanism.q_min, mechanism.q_max) if flag("limits", limits) else (-endless, endless)
+    task = PoseTask(mechanism, rowwise, starts, batch, link, rows, frame, size, low, high)
     task.errors(starts[:1], slice(0, 1))  # (an unknown link is named here)
     return task
 

@@ -106,5 +106,5 @@ def resting(tree: Tree) -> FloatArray:
     result = np.array(tree.neutral, dtype=float)
     if not tree.loops:
         first = tree.nq - tree.n
-        result[first:] = np.clip(result[first:], *np.asarray(tree.limits).T)
+        result[first:] = np.clip(result[first:], tree.q_min, tree.q_max)
     return result

@@ -13,14 +13,14 @@ from linkwise.expr.ordering import operations_needed
 from linkwise.kinematics.parallel_axes import Turned, ground, levers, splits, turned, turned_path
 from linkwise.model.body import Bodies, Body
 from linkwise.model.body_tree import moving_bodies
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.transform import transform
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"T": "4 4"})
-def forward_kinematics(tree: Tree, q: Array, *, link: int | str = -1) -> Array:
+def forward_kinematics(tree: Tree, q: Array, *, link: int | str = "tool") -> Array:
     """T_world_link (4, 4): the product of the placements from the base out (J. J. Craig, 1986, eq. 3.8).
 
     Multiplied from whichever end takes fewer operations, with the sum of the angles of parallel axes; the third axis of the
@@ -112,5 +112,5 @@ def place(body: Body, parent: Array, q: Array) -> Array:
 
 
 def frame_of(tree: Tree, bodies: Bodies, link: int | str) -> tuple[int, FloatArray]:
-    """The body that carries a frame, and T_body_frame: -1 is the tool, another index or a name that link's own frame."""
-    return bodies.tool if link == -1 else bodies.frames[tree.link_index(link)]
+    """The body that carries a frame, and T_body_frame: of the tool, or of a link's own frame."""
+    return bodies.tool if link == TOOL else bodies.frames[tree.link_index(link)]

@@ -17,7 +17,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
 
-FRAMES = ("base", "body")
+FRAMES = ("world", "body")
 
 LONG = 40
 """On paths of more stages no column is passed from stage to stage: for all columns together that takes operations in
@@ -25,7 +25,7 @@ proportion to the square of their number, and is never the shortest."""
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"J": "6 nv"})
-def jacobian(tree: Tree, q: Array, *, link: int | str = -1, frame: str = "base") -> Array:
+def jacobian(tree: Tree, q: Array, *, link: int | str = "tool", frame: str = "world") -> Array:
     """J (6, nv): rows 0-2 the linear velocity of the frame's origin, rows 3-5 the angular velocity, per speed.
 
     Column i is [z_i x (p - o_i); z_i] for a revolute joint and [z_i; 0] for a prismatic one (D. E. Whitney, "The mathematics

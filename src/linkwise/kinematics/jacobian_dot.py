@@ -14,7 +14,7 @@ from linkwise.spatial.scalar import Array, blank
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"Jd": "6 nv"})
-def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = -1, frame: str = "base") -> Array:
+def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = "tool", frame: str = "world") -> Array:
     """dJ/dt (6, nv) at speeds qd, so that the frame's acceleration is J qdd + Jd qd.
 
     Each column is differentiated as it stands, with dz_i/dt = w_i x z_i, and w_i, v_i the velocities of body i:
@@ -60,7 +60,7 @@ def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = -1, frame
             rate_of[:3, i] = rate_of[:3, i] + cross(omega[k], pose[:3, :3] @ freedom.linear)
             rate_of[3:, i] = turned
             rate_of[:, i] = rate_of[:, i] + column(rate, pose, tip[:3, 3])
-    if frame == "base":
+    if frame == "world":
         return rate_of
     turned = skew(omega[end]) if end >= 0 else np.zeros((3, 3))
     carried = np.concatenate([rate_of[:3] - turned @ jac[:3], rate_of[3:] - turned @ jac[3:]])

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError
+from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
 
-AXES = {"all": slice(0, 6), "translation": slice(0, 3), "rotation": slice(3, 6)}
 
-
-def manipulability(jacobian: npt.ArrayLike, axes: str = "all") -> FloatArray:
+def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all") -> FloatArray:
     """Return the product of the singular values of the Jacobian (...,), zero where it loses rank.
 
     Where there are at least as many joints as rows it is sqrt(det(J J')): T. Yoshikawa, "Manipulability of robotic
@@ -21,13 +20,13 @@ def manipulability(jacobian: npt.ArrayLike, axes: str = "all") -> FloatArray:
     ----------
     jacobian : (..., 6, n) array_like
         Linear rows first.
-    axes : {"all", "translation", "rotation"}
+    mask : {"all", "translation", "rotation"} or (6,) array_like
         Which rows count. With "all" the value mixes m and rad.
 
     Raises
     ------
     ArgumentError
-        For other axes, or another shape.
+        For another mask, or another shape.
 
     Examples
     --------
@@ -35,23 +34,10 @@ def manipulability(jacobian: npt.ArrayLike, axes: str = "all") -> FloatArray:
     >>> float(manipulability(2 * np.eye(6)))
     64.0
     """
-    chosen, given = rows_of(axes), np.asarray(jacobian)
+    chosen, given = list(rows_of(mask)), np.asarray(jacobian)
     if given.ndim < 2 or given.shape[-2] != 6:
         raise ArgumentError(f"jacobian has the shape {given.shape}; expected (..., 6, n)")
     rows = given[..., chosen, :]
     known = np.isfinite(rows).all(axis=(-2, -1))
     values = np.linalg.svd(np.where(known[..., None, None], rows, 0.0), compute_uv=False)
     return np.where(known, np.prod(values, axis=-1), np.nan)
-
-
-def rows_of(axes: str) -> slice:
-    """The rows of a Jacobian that are asked for.
-
-    Examples
-    --------
-    >>> rows_of("translation"), rows_of("rotation"), rows_of("all")
-    (slice(0, 3, None), slice(3, 6, None), slice(0, 6, None))
-    """
-    if not isinstance(axes, str) or axes not in AXES:
-        raise ArgumentError(f"axes is {axes!r}; expected {choices(AXES)}")
-    return AXES[axes]

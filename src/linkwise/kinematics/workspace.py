@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from linkwise.algorithm.declaration import refuse_loops
 from linkwise.errors import ArgumentError, shown
-from linkwise.kinematics.manipulability import rows_of
 from linkwise.kinematics.workspace_map import Cells, Grid, climb, grid_of, measured
 from linkwise.kinematics.workspace_sampling import Postures, pointing_of, ranges_of
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
+from linkwise.spatial.mask import rows_of, word_of
 from linkwise.spatial.scalar import FloatArray
 
 NEAR = 0.01
@@ -45,7 +45,7 @@ class Workspace:
         The cells, as a map for pictures and sums: see `linkwise.kinematics.workspace_map.Grid`.
     frame : str
         What reaches: ``"the tool"``, or a link by its name.
-    axes : str
+    mask : str
         Which rows of the Jacobian count: ``"translation"``, ``"rotation"`` or ``"all"``.
     freedoms : int
         In how many independent directions, of those that count, the frame moves at once.
@@ -82,7 +82,7 @@ class Workspace:
     manipulability: FloatArray
     grid: Grid
     frame: str
-    axes: str
+    mask: str
     freedoms: int
     dimension: int
     size: float
@@ -108,12 +108,12 @@ class Workspace:
 def workspace(
     mechanism: Tree,
     *,
-    link: int | str = -1,
+    link: int | str = "tool",
     samples: int = 500_000,
     seed: int = 0,
     limits: bool = True,
     ranges: Mapping[str, tuple[float, float]] | None = None,
-    axes: str = "translation",
+    mask: str = "translation",
     pointing: npt.ArrayLike | None = None,
     within: float = 0.2,
     cells: int = 160,
@@ -139,7 +139,7 @@ def workspace(
         Whether the limits of turning joints hold; those of sliding ones always do.
     ranges : mapping of str to (float, float), optional
         Least and greatest coordinates of joints by name, rad or m, instead of their limits.
-    axes : {"translation", "rotation", "all"}
+    mask : {"translation", "rotation", "all"}
         Which motion the manipulability measures; "all" mixes m and rad. Directions in which no posture moves the frame, such
         as those out of the plane of a planar arm, are left out.
     pointing : (3,) array_like, optional
@@ -172,8 +172,9 @@ def workspace(
     """
     mechanism.require_numbers("workspace")
     _check(mechanism, samples, seed, limits, cells)
-    rows_of(axes)
-    postures = Postures(mechanism, link, axes, bool(limits), pointing_of(pointing, within), ranges_of(mechanism, ranges))
+    postures = Postures(
+        mechanism, link, word_of(mask), bool(limits), pointing_of(pointing, within), ranges_of(mechanism, ranges)
+    )
     rng = np.random.default_rng(seed)
     seeds = _seeds(postures, rng)
     grid, edges, chart, turned = grid_of(postures, rng, seeds, cells)
@@ -209,9 +210,9 @@ def _told(postures: Postures, rng: np.random.Generator, archive: Cells, grid: Gr
         positions,
         values,
         grid,
-        "the tool" if postures.link == -1 else postures.tree.link_names[postures.path[-1]],
-        postures.axes,
-        postures.rank(rows_of(postures.axes)),
+        "the tool" if postures.link == TOOL else postures.tree.link_names[postures.path[-1]],
+        postures.mask,
+        postures.rank(list(rows_of(postures.mask))),
         dimension,
         size,
         error,

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.kinematics.manipulability import rows_of
 from linkwise.kinematics.workspace_sampling import CHUNK, Bools, Postures
+from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
 
 SPREAD = (1e-3, 0.25)
@@ -309,7 +309,7 @@ def _map_frame(joint: FloatArray, base: FloatArray) -> FloatArray:
 
 def measured(postures: Postures, grid: Grid) -> tuple[float, float, int]:
     """Volume or plane area of what is reached, its uncertainty, and the number of dimensions of what is reached."""
-    dimension = postures.rank(rows_of("translation"))
+    dimension = postures.rank(list(rows_of("translation")))
     flat = sum(grid.thin)
     if dimension != 3 - flat or dimension < 2:
         return np.nan, np.nan, dimension

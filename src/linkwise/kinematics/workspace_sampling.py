@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,8 +14,8 @@ from linkwise.errors import ArgumentError, members, shown
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
-from linkwise.kinematics.manipulability import rows_of
 from linkwise.model.tree import Tree
+from linkwise.spatial.mask import rows_of
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, root
 from linkwise.spatial.validation import numbers
@@ -52,7 +52,7 @@ class Postures:
 
     tree: Tree
     link: int | str
-    axes: str
+    mask: str
     limits: bool
     pointing: Pointing | None
     given: Mapping[str, tuple[float, float]]
@@ -60,11 +60,7 @@ class Postures:
     @cached_property
     def path(self) -> tuple[int, ...]:
         """The links from the base to the frame."""
-        result, k = [], self.tree.tool_index if self.link == -1 else self.tree.link_index(self.link)
-        while k >= 0:
-            result.append(k)
-            k = self.tree.parents[k]
-        return tuple(reversed(result))
+        return self.tree.path(self.link)
 
     @cached_property
     def moving(self) -> npt.NDArray[np.intp]:
@@ -91,7 +87,7 @@ class Postures:
         ArgumentError
             Naming the joints that could go on for ever.
         """
-        low, high = (bound.copy() for bound in self.tree.limits.T)
+        low, high = self.tree.q_min.copy(), self.tree.q_max.copy()
         if not self.limits:
             low[self.turning], high[self.turning] = -np.inf, np.inf
         for name, (least, most) in self.given.items():
@@ -142,14 +138,14 @@ class Postures:
         kernel = Kernel(trace(self.rates, "probe", inputs, outputs), "numpy")
         return np.asarray(kernel(self.draw(np.random.default_rng(0), PROBES)))
 
-    def rank(self, rows: slice) -> int:
+    def rank(self, rows: Sequence[int]) -> int:
         """How many ways the frame can move at once, at most postures."""
         return max((_rank(np.linalg.svd(rates[rows], compute_uv=False)) for rates in self.probes), default=0)
 
     @cached_property
     def directions(self) -> FloatArray:
         """Orthonormal rows (r, 6): what the frame's velocities span, all postures together, among the axes that count."""
-        rows = rows_of(self.axes)
+        rows = list(rows_of(self.mask))
         u, s, _ = np.linalg.svd(np.concatenate(self.probes[:, rows], axis=-1), full_matrices=False)
         result = np.zeros((_rank(s), 6))
         result[:, rows] = _plain(u[:, : len(result)])
@@ -163,7 +159,7 @@ class Postures:
         pose = forward_kinematics(self.tree, q, link=self.link)
         rates = blank(len(self.directions), len(self.moving))
         rates[...] = self.directions @ self.rates(q)[:, self.moving]
-        return pose[:3, 3], pose[:3, 2], volume_of(rates, self.rank(rows_of(self.axes)))
+        return pose[:3, 3], pose[:3, 2], volume_of(rates, self.rank(list(rows_of(self.mask))))
 
     def evaluate(self, q: FloatArray) -> tuple[FloatArray, FloatArray, Bools]:
         """Positions (k, 3), manipulabilities (k,), and whether the frame points as asked (k,)."""

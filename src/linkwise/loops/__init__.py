@@ -1,6 +1,6 @@
 """Closed loops: a mechanism driven through its loops, put together from nothing, with its singular positions told."""
 
-from linkwise.loops.assembly import LoopSolution as LoopSolution
+from linkwise.loops.assembly import LinkageSolution as LinkageSolution
 from linkwise.loops.assembly import assemble as assemble
 from linkwise.loops.assembly_modes import AssemblyModes as AssemblyModes
 from linkwise.loops.linkage import Linkage as Linkage

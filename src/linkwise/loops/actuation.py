@@ -62,9 +62,9 @@ def automatic(tree: Tree, jacobians: FloatArray, rank: int, preferred: Sequence[
     Joints with a motor or a greatest effort are taken before others, then those with limits.
     """
     driven_by = {drive.coordinate for drive in tree.drives}
-    limited = np.isfinite(tree.limits).all(axis=1)
+    limited = np.isfinite(tree.q_min) & np.isfinite(tree.q_max)
     weights = np.where(limited, _LIMITS, 1.0)
-    weights[[k in driven_by or np.isfinite(effort) for k, effort in enumerate(tree.effort_limits)]] = _MOTOR
+    weights[[k in driven_by or np.isfinite(effort) for k, effort in enumerate(tree.tau_max)]] = _MOTOR
     weights[_massless(tree)] = _HELPER
     weights[list(preferred)] = _MOTOR**2
     passive = independent_columns(jacobians, rank, weights)

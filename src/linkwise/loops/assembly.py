@@ -21,7 +21,7 @@ CONVERGED, LIMITS, TOGGLE, UNREACHABLE, STALLED, ITERATIONS = range(len(WORDS))
 """Reasons by number, in the order of `WORDS`."""
 
 
-class LoopSolution(Solution):
+class LinkageSolution(Solution):
     """A position of a mechanism with closed loops, or a batch of them.
 
     `closure_error` comes from an evaluation of all closure equations at q as it stands here, and `success` follows from it.
@@ -45,7 +45,7 @@ class LoopSolution(Solution):
     >>> from linkwise import robots
     >>> from linkwise.loops import Linkage
     >>> Linkage(robots.four_bar(), ["crank"]).position([0.1])
-    <LoopSolution: converged after 4 iterations>
+    <LinkageSolution: converged after 4 iterations>
     """
 
     _tasks = " positions"
@@ -89,9 +89,9 @@ class LoopSolution(Solution):
         return f" after {self.iterations} iterations{'' if self.success else f', closure error {self.closure_error:.3g}'}"
 
 
-def shaped(q: FloatArray, reasons: Any, errors: FloatArray, iterations: Any, batch: tuple[int, ...]) -> LoopSolution:
+def shaped(q: FloatArray, reasons: Any, errors: FloatArray, iterations: Any, batch: tuple[int, ...]) -> LinkageSolution:
     """A solution of rows (N), reasons by number, in the shape of a batch, scalars where there is none."""
-    return LoopSolution.of_rows(batch, q, reasons == CONVERGED, np.array(WORDS)[reasons], errors, iterations)
+    return LinkageSolution.of_rows(batch, q, reasons == CONVERGED, np.array(WORDS)[reasons], errors, iterations)
 
 
 STARTS = 128
@@ -100,7 +100,7 @@ STARTS = 128
 _AT_ONCE = 32
 
 
-def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) -> LoopSolution:
+def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) -> LinkageSolution:
     """Return a position with all loops closed, within the joint limits.
 
     From q0 (zero where it is left out) by damped least squares, and where this does not close the loops from random starts
@@ -117,7 +117,7 @@ def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) ->
 
     Returns
     -------
-    LoopSolution
+    LinkageSolution
         Without success q is the position that came nearest, and `closure_error` says how near.
 
     Raises

@@ -169,7 +169,8 @@ class BranchFollower:
 
     def _beyond(self, q: FloatArray) -> npt.NDArray[np.bool_]:
         """Which positions have a joint beyond its limits by more than rounding."""
-        joints, (low, high) = q[:, self.task.base :], self.task.mechanism.limits.T
+        mechanism = self.task.mechanism
+        joints, low, high = q[:, self.task.base :], mechanism.q_min, mechanism.q_max
         allowed = CLOSED * self.task.columns
         return np.asarray(((joints < low - allowed) | (joints > high + allowed)).any(axis=-1))
 

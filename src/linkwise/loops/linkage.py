@@ -12,7 +12,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, members
 from linkwise.kernel import Kernel
 from linkwise.loops.actuation import driven_coordinates
-from linkwise.loops.assembly import CONVERGED, LIMITS, WORDS, LoopSolution, assemble, shaped
+from linkwise.loops.assembly import CONVERGED, LIMITS, WORDS, LinkageSolution, assemble, shaped
 from linkwise.loops.continuation import BranchFollower, rows_of_steps
 from linkwise.loops.loop_solver import CLOSED, NEARLY, closed_samples, closing, repeating
 from linkwise.loops.mobility import generic_positions
@@ -204,7 +204,7 @@ class Linkage:
 
     # ── positions ─────────────────────────────────────────────────────────────────────────────────
 
-    def position(self, u: npt.ArrayLike, q0: npt.ArrayLike | None = None) -> LoopSolution:
+    def position(self, u: npt.ArrayLike, q0: npt.ArrayLike | None = None) -> LinkageSolution:
         """The position at driven coordinates u (..., m), on the branch of q0.
 
         From a closed q0 the branch is followed in as many steps as it takes to be sure of it; a warm call is one compiled
@@ -234,10 +234,10 @@ class Linkage:
         if type(u) is np.ndarray and type(start) is np.ndarray and u.ndim == start.ndim == 1:
             q, error, code = self._step(u, start)
             if code == DONE:
-                return LoopSolution(q, True, "converged", float(error), STEPS)
+                return LinkageSolution(q, True, "converged", float(error), STEPS)
         return self._solved(u, start)
 
-    def trace(self, u: npt.ArrayLike, q0: npt.ArrayLike | None = None) -> LoopSolution:
+    def trace(self, u: npt.ArrayLike, q0: npt.ArrayLike | None = None) -> LinkageSolution:
         """Positions (T, nq) along driven coordinates u (T, m), or (T,) where there is one, each from the one before.
 
         Where the branch ends the rest is not tried: those positions repeat the last one, without success.
@@ -312,7 +312,7 @@ class Linkage:
         q : (nq,) array_like
             A closed position.
         output : int or str, optional
-            A link whose motion matters, by name or index; -1 is the tool.
+            A link whose motion matters, by name or index; ``"tool"`` the tool.
 
         Raises
         ------
@@ -358,7 +358,7 @@ class Linkage:
             raise ArgumentError(f"q0 has the shape {made.shape}; expected (..., {self.mechanism.nq})")
         return made
 
-    def _solved(self, u: npt.ArrayLike, q0: npt.ArrayLike) -> LoopSolution:
+    def _solved(self, u: npt.ArrayLike, q0: npt.ArrayLike) -> LinkageSolution:
         """The position by every means, for batches and for what one step does not reach."""
         count = len(self._system.driven)
         wanted, start = numbers("u", u, f"real numbers (..., {count})"), self._start(q0)

@@ -141,7 +141,7 @@ def closed_near(
     """
     n, base = task.mechanism.n, task.base
     which = np.arange(n) if moving is None else moving
-    low, high = task.mechanism.limits[which].T
+    low, high = task.mechanism.q_min[which], task.mechanism.q_max[which]
     best, unit = q.copy(), task.columns[which]
     best[:, base + which] = np.clip(best[:, base + which], low, high)
     left = _square(task, best)
@@ -197,7 +197,9 @@ def random_starts(task: LoopEquations, count: int, seed: int) -> FloatArray:
     """Positions (count, nq) within the joint limits; where there are none, any angle, or up to two longest offsets."""
     tree = task.mechanism
     starts = np.tile(tree.neutral, (count, 1))
-    starts[:, task.base :] = random_coordinates(tree, tree.limits, 2.0 * task.size, count, seed)
+    starts[:, task.base :] = random_coordinates(
+        tree, np.column_stack([tree.q_min, tree.q_max]), 2.0 * task.size, count, seed
+    )
     return starts
 
 

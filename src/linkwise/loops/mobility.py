@@ -235,7 +235,7 @@ def _moves_on(task: LoopEquations, q: FloatArray, rank: int) -> bool:
         return True
     starts = np.tile(q, (2 * len(free), 1))
     starts[:, task.base :] += _STEP * task.columns * np.vstack([free, -free])
-    low, high = task.mechanism.limits.T
+    low, high = task.mechanism.q_min, task.mechanism.q_max
     inside = ((starts[:, task.base :] >= low) & (starts[:, task.base :] <= high)).all(axis=1)
     closed, error, _ = closed_near(task, starts[inside], iterations=60)
     moved = np.linalg.norm((closed - q)[:, task.base :] / task.columns, axis=1)

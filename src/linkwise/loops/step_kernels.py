@@ -186,7 +186,7 @@ class LinkageEquations:
     def _inside(self, q: Array) -> Any:
         """Above zero where no joint is beyond its limits by more than rounding."""
         excess: Any = -1.0
-        for k, (low, high) in enumerate(self.tree.limits):
+        for k, (low, high) in enumerate(zip(self.tree.q_min, self.tree.q_max, strict=True)):
             allowed = CLOSED * self.unit[k]
             if np.isfinite(high):
                 excess = greatest(excess, q[self.base + k] - (high + allowed))

@@ -73,8 +73,9 @@ class Link(Record):
         What drives the joint; its `joint` is left out, or is this joint's name.
     joint_name : str, optional
         The joint's own name, where it differs from the link's: that of its coordinate.
-    speed_limit, effort_limit : float, optional
-        Greatest speed (rad/s or m/s) and effort (N m or N) of the joint, both ways; what plans motions may ask for them.
+    qd_max, qdd_max, tau_max : float, optional
+        Greatest velocity (rad/s or m/s), acceleration (rad/s2 or m/s2) and effort (N m or N) of the joint, both ways;
+        what plans motions may ask for them.
     mimic : Mimic, optional
         The joint that this one follows; it then has no coordinate of its own.
 
@@ -103,8 +104,9 @@ class Link(Record):
     body: Inertia
     motor: Motor | None
     joint_name: str | None
-    speed_limit: float | None
-    effort_limit: float | None
+    qd_max: float | None
+    qdd_max: float | None
+    tau_max: float | None
     mimic: Mimic | None
     dh_row: DHRow | None
 
@@ -127,8 +129,9 @@ class Link(Record):
         body: Inertia | None = None,
         motor: Motor | None = None,
         joint_name: str | None = None,
-        speed_limit: Any = None,
-        effort_limit: Any = None,
+        qd_max: Any = None,
+        qdd_max: Any = None,
+        tau_max: Any = None,
         mimic: Mimic | None = None,
         dh_row: DHRow | None = None,
     ) -> None:
@@ -149,8 +152,9 @@ class Link(Record):
             "body": _body(check, body, mass, com, inertia, physical),
             "motor": motor,
             "joint_name": _name(check, "joint_name", joint_name),
-            "speed_limit": _greatest(check, "speed_limit", speed_limit),
-            "effort_limit": _greatest(check, "effort_limit", effort_limit),
+            "qd_max": _greatest(check, "qd_max", qd_max),
+            "qdd_max": _greatest(check, "qdd_max", qdd_max),
+            "tau_max": _greatest(check, "tau_max", tau_max),
             "mimic": mimic,
             "dh_row": dh_row,
         }
@@ -180,8 +184,9 @@ class Link(Record):
         body: Inertia | None = None,
         motor: Motor | None = None,
         joint_name: str | None = None,
-        speed_limit: Any = None,
-        effort_limit: Any = None,
+        qd_max: Any = None,
+        qdd_max: Any = None,
+        tau_max: Any = None,
         mimic: Mimic | None = None,
     ) -> Link:
         """A link from a row of Denavit-Hartenberg parameters; the convention must be said.
@@ -197,7 +202,7 @@ class Link(Record):
             Standard: Rz(theta) Tz(d) Tx(a) Ty(b) Rx(alpha). Modified: Rx(alpha) Tx(a) Rz(theta) Tz(d).
         joint : {"revolute", "prismatic", "fixed"}
             Kind of the joint.
-        offset, limits, name, parent, mass, com, inertia, physical, body, motor, joint_name, speed_limit, effort_limit, mimic
+        offset, limits, name, parent, mass, com, inertia, physical, body, motor, joint_name, qd_max, qdd_max, tau_max, mimic
             As for `Link`.
 
         Raises
@@ -219,7 +224,7 @@ class Link(Record):
         check = Checker(f"link {name!r}" if isinstance(name, str) and name else "link")
         rest: dict[str, Any] = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
         rest |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical, "body": body}
-        rest |= {"joint_name": joint_name, "speed_limit": speed_limit, "effort_limit": effort_limit, "mimic": mimic}
+        rest |= {"joint_name": joint_name, "qd_max": qd_max, "qdd_max": qdd_max, "tau_max": tau_max, "mimic": mimic}
         kind = check.choice("joint", joint, DH_LETTERS.values())
         form = check.choice("convention", convention, CONVENTIONS)
         numbers = {"theta": theta, "d": d, "a": a, "alpha": alpha, "b": b}
@@ -398,7 +403,7 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
     if any_nonzero(values["pitch"]) and not hasattr(model, "pitch"):
         check.report("pitch", values["pitch"], f"0 for a {model.kind} joint (only a screw has a pitch)")
     if not model.nq:
-        nothing = dict.fromkeys(("limits", "motor", "speed_limit", "effort_limit", "mimic"))
+        nothing = dict.fromkeys(("limits", "motor", "qd_max", "qdd_max", "tau_max", "mimic"))
         for field, blank in {**nothing, "offset": 0.0}.items():
             if isinstance(values[field], Expr) or values[field] != blank:
                 check.report(field, values[field], "nothing, for a fixed link has no coordinate")

@@ -91,18 +91,18 @@ def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -
     return result
 
 
-def speed_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> FloatArray:
-    """Greatest speeds (n,) that every joint allows, those that follow others too."""
+def greatest_rates(links: Sequence[Link], joints: Sequence[Follower], n: int, name: str) -> FloatArray:
+    """Greatest velocities or accelerations (n,), by the name of the field, that every joint allows, followers too."""
     result = np.full(n, np.inf)
     for link, joint in zip(links, joints, strict=True):
-        if link.speed_limit is not None and joint.coordinate >= 0 and joint.ratio:
-            result[joint.coordinate] = min(result[joint.coordinate], link.speed_limit / abs(joint.ratio))
+        if (most := getattr(link, name)) is not None and joint.coordinate >= 0 and joint.ratio:
+            result[joint.coordinate] = min(result[joint.coordinate], most / abs(joint.ratio))
     return result
 
 
-def effort_limits(links: Sequence[Link], n: int) -> FloatArray:
+def greatest_efforts(links: Sequence[Link], n: int) -> FloatArray:
     """Greatest efforts (n,) of the joints that have a coordinate of their own."""
-    own = (np.inf if link.effort_limit is None else link.effort_limit for link in links if link.moves and not link.mimic)
+    own = (np.inf if link.tau_max is None else link.tau_max for link in links if link.moves and not link.mimic)
     return np.fromiter(own, dtype=np.float64, count=n)
 
 

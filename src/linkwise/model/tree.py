@@ -18,12 +18,12 @@ from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.symbolic import expression_of, parameters_in, substituted, values_by_name
 from linkwise.model.topology import (
     check_limits,
-    effort_limits,
     followers_of,
+    greatest_efforts,
+    greatest_rates,
     order_of,
     parents_of,
     position_limits,
-    speed_limits,
     with_names,
 )
 from linkwise.model.transmission import Drive, drives_of, given_motors
@@ -34,6 +34,9 @@ from linkwise.spatial.validation import numbers as real_numbers
 
 GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world frame unless said otherwise, m/s2."""
+
+TOOL = "tool"
+"""What the frame of the tool is called where a link is asked for."""
 
 NO_PAYLOAD = Inertia()
 
@@ -236,19 +239,29 @@ class Tree(Record):
         return tuple(str(link.name) for link in self.links)
 
     @property
-    def limits(self) -> FloatArray:
-        """Least and greatest joint coordinates (n, 2), rad or m; infinite where there are none."""
-        return frozen(position_limits(self.links, self.followers, self.n))
+    def q_min(self) -> FloatArray:
+        """Least joint coordinates (n,), rad or m; minus infinity where there are none."""
+        return frozen(position_limits(self.links, self.followers, self.n)[:, 0])
 
     @property
-    def speed_limits(self) -> FloatArray:
-        """Greatest joint speeds (n,), rad/s or m/s, both ways; infinite where there are none."""
-        return frozen(speed_limits(self.links, self.followers, self.n))
+    def q_max(self) -> FloatArray:
+        """Greatest joint coordinates (n,), rad or m; infinite where there are none."""
+        return frozen(position_limits(self.links, self.followers, self.n)[:, 1])
 
     @property
-    def effort_limits(self) -> FloatArray:
+    def qd_max(self) -> FloatArray:
+        """Greatest joint velocities (n,), rad/s or m/s, both ways; infinite where there are none."""
+        return frozen(greatest_rates(self.links, self.followers, self.n, "qd_max"))
+
+    @property
+    def qdd_max(self) -> FloatArray:
+        """Greatest joint accelerations (n,), rad/s2 or m/s2, both ways; infinite where there are none."""
+        return frozen(greatest_rates(self.links, self.followers, self.n, "qdd_max"))
+
+    @property
+    def tau_max(self) -> FloatArray:
         """Greatest joint efforts (n,), N m or N, both ways; infinite where there are none."""
-        return frozen(effort_limits(self.links, self.n))
+        return frozen(greatest_efforts(self.links, self.n))
 
     @property
     def tool_index(self) -> int:
@@ -275,9 +288,20 @@ class Tree(Record):
             f"no link {link!r}; this mechanism has {members(self.link_names)}, or indices -{last + 1} to {last}"
         )
 
+    def frame(self, link: int | str) -> tuple[int, FloatArray]:
+        """The index of the link that carries a frame, and T_link_frame (4, 4), the identity for a link's own frame.
+
+        ``"tool"`` is the frame of the tool; a link of that name is asked for by its index.
+        """
+        return (self.tool_index, self.tool) if link == TOOL else (self.link_index(link), np.eye(4))
+
+    def frame_name(self, link: int | str) -> str:
+        """What a sentence calls a frame: ``the tool``, or ``link 'elbow'``."""
+        return "the tool" if link == TOOL else f"link {self.link_names[self.link_index(link)]!r}"
+
     def path(self, link: int | str) -> tuple[int, ...]:
-        """The links from the base to a link, itself included, by index."""
-        results = [self.link_index(link)]
+        """The links from the base to the one that carries a frame, itself included, by index."""
+        results = [self.frame(link)[0]]
         while self.parents[results[-1]] >= 0:
             results.append(self.parents[results[-1]])
         return tuple(reversed(results))
@@ -377,14 +401,14 @@ class Tree(Record):
         """
         return self.replace(payload=Inertia(mass, com, inertia, item="payload"))
 
-    def nofriction(self, *, coulomb: bool = True, viscous: bool = True) -> Self:
+    def without_friction(self, *, coulomb: bool = True, viscous: bool = True) -> Self:
         """The same mechanism without Coulomb friction, viscous friction, or both.
 
         Examples
         --------
         >>> from linkwise import robots
         >>> arm = robots.puma560()
-        >>> arm.nofriction().friction_torque([1.0] * 6)
+        >>> arm.without_friction().friction_torque([1.0] * 6)
         array([0., 0., 0., 0., 0., 0.])
         """
         return self._with_motors(lambda motor: motor.without_friction(coulomb=coulomb, viscous=viscous))

@@ -270,7 +270,7 @@ def _lost(mechanism: Mechanism) -> Iterator[Problem]:
     if not mechanism.payload.is_zero:
         yield lost(item, "payload", mechanism.payload.mass, "none")
     for link in mechanism.links:
-        for field in ("limits", "speed_limit", "effort_limit"):
+        for field in ("limits", "qd_max", "qdd_max", "tau_max"):
             if getattr(link, field) is not None:
                 yield lost(f"link {link.name!r}", field, getattr(link, field), "none")
     for drive in mechanism.drives:

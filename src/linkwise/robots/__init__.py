@@ -241,7 +241,7 @@ def seven_joint() -> Mechanism:
 
     Examples
     --------
-    >>> seven_joint().limits[0].round(3)
+    >>> seven_joint().q_max.round(3)
     array([-2.9,  2.9])
     """
     return load("seven_joint")

@@ -401,7 +401,7 @@ def rt_nofriction(robot: Some, which: str | None = None) -> Some:
     else:
         if not isinstance(robot, Mechanism):
             raise ArgumentError(f"rt_nofriction: {shown(robot)} was given; expected an rt_robot, an rt_link or a Mechanism")
-        without = robot.nofriction(viscous=which is not None).replace(name=f"NF/{robot.name}")
+        without = robot.without_friction(viscous=which is not None).replace(name=f"NF/{robot.name}")
     result: Some = without
     return result
 

@@ -31,7 +31,7 @@ LEAST = 1e-4
 
 _STUCK = (
     f"{PATIENCE} evaluations without getting on, as where a joint comes to rest under Coulomb friction; take fixed steps"
-    " (method='rk4'), or nofriction()"
+    " (method='rk4'), or without_friction()"
 )
 
 Law = Callable[[float, FloatArray, FloatArray], FloatArray]

@@ -85,7 +85,7 @@ def simulate(
         "rk4" (classical Runge-Kutta, order 4), "semi_implicit_euler" (order 1, symplectic: energy stays bounded) and
         "euler" (order 1) go by fixed steps, one from instant to instant. "rk23", "rk45", "dop853", "radau", "bdf" and
         "lsoda" are SciPy's adaptive ones, one rollout after the other; across the jump of Coulomb friction at rest they
-        take ever shorter steps, so give them ``mech.nofriction(viscous=False)``, or integrate with fixed steps.
+        take ever shorter steps, so give them ``mech.without_friction(viscous=False)``, or integrate with fixed steps.
     record : int
         Every which instant is recorded, from the first on.
     hold : bool, optional

@@ -25,7 +25,7 @@ def start_position(mechanism: Tree, idle: npt.ArrayLike = False) -> FloatArray:
     >>> start_position(robots.planar_2r()).tolist()
     [0.3, -0.3]
     """
-    low, high = mechanism.limits[:, 0], mechanism.limits[:, 1]
+    low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)
     half = np.where(bounded, 0.5 * np.where(bounded, high, 0.0) - 0.5 * np.where(bounded, low, 0.0), np.inf)
     middle = np.where(bounded, np.where(bounded, low, 0.0) + np.where(bounded, half, 0.0), 0.0)
@@ -34,7 +34,7 @@ def start_position(mechanism: Tree, idle: npt.ArrayLike = False) -> FloatArray:
 
 
 def beside(mechanism: Tree, link: int | str) -> npt.NDArray[np.bool_]:
-    """Which joint coordinates (n,) do not move a link (-1: the tool), for their joints are not on the way to it.
+    """Which joint coordinates (n,) do not move a frame, for their joints are not on the way to it.
 
     Examples
     --------
@@ -43,8 +43,7 @@ def beside(mechanism: Tree, link: int | str) -> npt.NDArray[np.bool_]:
     >>> beside(hand, "arm").tolist(), beside(hand, "finger").tolist()
     ([False, True], [False, False])
     """
-    end = mechanism.tool_index if link == -1 else link
-    on_the_way = {mechanism.coordinates[k] for k in mechanism.path(end)}
+    on_the_way = {mechanism.coordinates[k] for k in mechanism.path(link)}
     return np.array([i not in on_the_way for i in range(mechanism.n)], dtype=bool)
 
 
@@ -52,7 +51,7 @@ def near_zero(mechanism: Tree) -> FloatArray:
     """The position (nq,) with all joints at zero, or at the limit next to it; a floating base in its neutral pose."""
     q = mechanism.neutral.copy()
     base = mechanism.nq - mechanism.n
-    q[base:] = np.clip(q[base:], *mechanism.limits.T)
+    q[base:] = np.clip(q[base:], mechanism.q_min, mechanism.q_max)
     return q
 
 

@@ -72,7 +72,7 @@ class JointRanges:
     @classmethod
     def of(cls, tree: Tree, *, limits: bool = True) -> JointRanges:
         """The ranges of a mechanism, or endless ones; a limit out of the range of sensible numbers is none."""
-        bounds = tree.limits if limits else np.tile([-np.inf, np.inf], (tree.n, 1))
+        bounds = np.column_stack([tree.q_min, tree.q_max]) if limits else np.tile([-np.inf, np.inf], (tree.n, 1))
         bounds = np.where(np.abs(bounds) > FARTHEST, np.copysign(np.inf, bounds), bounds)
         return cls(bounds[:, 0], bounds[:, 1], turning(tree))
 

@@ -50,7 +50,7 @@ def longest_offset(tree: Tree) -> float:
     return longest if longest > ROUNDING * greatest else 1.0
 
 
-def characteristic_length(mechanism: Tree, link: int | str = -1) -> float:
+def characteristic_length(mechanism: Tree, link: int | str = "tool") -> float:
     """The length (m) by which a frame's speed is divided to be compared with angular speed.
 
     The root mean square of the distance from the frame to the axes that turn it, over random configurations, to two digits:
@@ -90,7 +90,7 @@ def _distance(mechanism: Tree, link: int | str, slide: float) -> float:
 
 def random_configurations(mechanism: Tree, slide: float) -> FloatArray:
     """Random configurations (k, n) within the limits; a slide without any moves by a given way from zero, to both sides."""
-    low, high = mechanism.limits.T
+    low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)
     about = np.where(mechanism.slides, slide, np.pi)
     start, end = np.where(bounded, low, -about), np.where(bounded, high, about)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 
 
-def farthest(mechanism: Tree, link: int | str = -1) -> tuple[FloatArray, float]:
+def farthest(mechanism: Tree, link: int | str = "tool") -> tuple[FloatArray, float]:
     """The first joint (3,) on the way to a frame, world frame, m, and a distance from it that the frame never exceeds, m.
 
     The lengths between the joints on the way, and the farthest that each slides, are added up: a bound, which a straight
@@ -34,14 +34,14 @@ def farthest(mechanism: Tree, link: int | str = -1) -> tuple[FloatArray, float]:
     """
     here, start, total = np.asarray(mechanism.base, dtype=float), np.zeros(3), 0.0
     moving = False
-    for k in mechanism.path(mechanism.tool_index if link == -1 else link):
+    for k in mechanism.path(link):
         link_k = mechanism.links[k]
         here = here @ link_k.before
         if link_k.moves:
             start, total = (start, total + float(np.linalg.norm(here[:3, 3]))) if moving else (here[:3, 3].copy(), 0.0)
             total, moving, here = total + _slides(link_k), True, np.eye(4)
         here = here @ link_k.after
-    here = here @ mechanism.tool if link == -1 else here
+    here = here @ mechanism.frame(link)[1]
     if mechanism.floating or not moving:
         return start, np.inf
     return start, total + float(np.linalg.norm(here[:3, 3]))
@@ -72,9 +72,9 @@ def _told(
     mechanism: Tree,
     T: npt.ArrayLike,
     *,
-    link: int | str = -1,
+    link: int | str = "tool",
     mask: npt.ArrayLike | None = None,
-    frame: str = "base",
+    frame: str = "world",
     limits: bool = True,
     **_: Any,
 ) -> Solution:

@@ -75,7 +75,7 @@ def solve(
     >>> from linkwise import robots
     >>> from linkwise.solve import Position, solve
     >>> arm = robots.planar_3r()
-    >>> found = solve(arm, Position(-1, [1.0, 1.5, 0.0], mask=[1, 1, 0]))
+    >>> found = solve(arm, Position("tool", [1.0, 1.5, 0.0], mask=[1, 1, 0]))
     >>> found.success, arm.forward_kinematics(found.q)[:2, 3].round(6).tolist()
     (True, [1.0, 1.5])
     """

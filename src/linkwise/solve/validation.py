@@ -53,7 +53,7 @@ def link_given(link: Any) -> int | str:
     """What may name a link: an index or a name; whether it is there is asked of a mechanism."""
     if isinstance(link, str) or (isinstance(link, (int, np.integer)) and not isinstance(link, (bool, np.bool_))):
         return link if isinstance(link, str) else int(link)
-    raise ArgumentError(f"link is {shown(link)}; expected a link's name, an index, or -1 for the tool")
+    raise ArgumentError(f"link is {shown(link)}; expected a link's name, an index, or 'tool'")
 
 
 def joint_given(field: str, joint: Any) -> int | str:

@@ -49,5 +49,5 @@ def rigid_poses(field: str, value: Any) -> FloatArray:
 def no_poses(field: str, shape: tuple[int, ...]) -> ArgumentError:
     """The error for an array of another shape; a target T that holds points is told how these are given."""
     points = shape[-1:] == (3,) and shape[-2:] != (3, 3)
-    hint = "; for a point alone: solve([linkwise.Position(-1, p)])" if points and field == "T" else ""
+    hint = "; for a point alone: solve([linkwise.Position('tool', p)])" if points and field == "T" else ""
     return ArgumentError(f"{field} has the shape {shape}; expected rigid poses (..., 4, 4){hint}")

@@ -30,7 +30,7 @@ class CartesianTrajectory(Motion):
         Where the frame is, in the frame that the given poses are in.
     twist : ndarray (..., T, 6)
         Velocity of its origin (m/s), then angular velocity (rad/s), in the axes that the poses are in: the product of the
-        Jacobian (``frame="base"``) and the joint speeds.
+        Jacobian (``frame="world"``) and the joint speeds.
     acceleration : ndarray (..., T, 6)
         The derivative of the twist: of the origin (m/s2), then angular (rad/s2).
     evaluate : callable, optional

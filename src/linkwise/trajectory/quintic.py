@@ -22,7 +22,8 @@ def quintic(
     qd1: npt.ArrayLike = 0.0,
     qdd0: npt.ArrayLike = 0.0,
     qdd1: npt.ArrayLike = 0.0,
-    limits: npt.ArrayLike | None = None,
+    q_min: npt.ArrayLike | None = None,
+    q_max: npt.ArrayLike | None = None,
     names: Sequence[str] = (),
 ) -> Trajectory:
     """Move from one configuration to another by polynomials of degree five, at rest at both ends unless said otherwise.
@@ -40,8 +41,8 @@ def quintic(
         Into how many instants a duration is cut; 101 unless given.
     qd0, qd1, qdd0, qdd1 : (..., n) array_like
         Velocities and accelerations at the beginning and the end.
-    limits : (n, 2) array_like, optional
-        Least and greatest coordinate of each joint, such as ``mech.limits``, that no instant may leave.
+    q_min, q_max : (n,) array_like, optional
+        Least and greatest coordinate of each joint, such as ``mech.q_min`` and ``mech.q_max``, that no instant may leave.
     names : sequence of str
         Of the joints, such as ``mech.names``, for messages and pictures.
 
@@ -66,4 +67,4 @@ def quintic(
     time = grid(t, samples)
     values = ends(q0=q0, q1=q1, qd0=qd0, qd1=qd1, qdd0=qdd0, qdd1=qdd1)
     q, qd, qdd = (np.stack((values[f"{name}0"], values[f"{name}1"]), axis=-2) for name in ("q", "qd", "qdd"))
-    return planned(time, PiecewisePolynomial(time[[0, -1]], q, qd, qdd), limits, names)
+    return planned(time, PiecewisePolynomial(time[[0, -1]], q, qd, qdd), (q_min, q_max), names)

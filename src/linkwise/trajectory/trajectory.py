@@ -304,7 +304,7 @@ class Trajectory(Motion):
 
 
 def planned(t: FloatArray, evaluate: Evaluator, limits: Any, names: Sequence[str]) -> Trajectory:
-    """Return the trajectory of an evaluator at instants (T,), which must stay within limits (n, 2) if any are given."""
+    """Return the trajectory of an evaluator at instants (T,), which must stay within (q_min, q_max) if given."""
     q, qd, qdd = closed(*evaluate(t))
     if not isinstance(names, (list, tuple)):
         raise ArgumentError(f"names is {shown(names)}; expected a sequence of words")

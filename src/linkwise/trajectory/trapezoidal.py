@@ -82,13 +82,14 @@ def trapezoidal(
     q0: npt.ArrayLike,
     q1: npt.ArrayLike,
     *,
-    speed: npt.ArrayLike,
-    acceleration: npt.ArrayLike,
+    qd_max: npt.ArrayLike,
+    qdd_max: npt.ArrayLike,
     deceleration: npt.ArrayLike | None = None,
     straight: bool = False,
     t: npt.ArrayLike | None = None,
     rate: float | None = None,
-    limits: npt.ArrayLike | None = None,
+    q_min: npt.ArrayLike | None = None,
+    q_max: npt.ArrayLike | None = None,
     names: Sequence[str] = (),
 ) -> Trajectory:
     """Move from rest to rest as fast as speed and acceleration allow; all joints start and end together.
@@ -103,10 +104,10 @@ def trapezoidal(
     q0, q1 : (..., n) array_like
         Where it begins and ends, rad or m; batch axes broadcast. The motions of a batch begin together, each takes its own
         time and then rests.
-    speed : float or (..., n) array_like
-        Greatest speeds, > 0.
-    acceleration, deceleration : float or (..., n) array_like
-        Greatest accelerations, > 0, of starting and of braking; the same where no deceleration is given.
+    qd_max : float or (..., n) array_like
+        Greatest velocities, > 0, rad/s or m/s.
+    qdd_max, deceleration : float or (..., n) array_like
+        Greatest accelerations, > 0, rad/s2 or m/s2, of starting and of braking; the same where no deceleration is given.
     straight : bool
         All joints proceed in one trapezoid, so that the way is a straight line in joint space and the accelerations jump
         together. It takes as long or a little longer: each limit is then that of the joint which needs it most.
@@ -115,8 +116,8 @@ def trapezoidal(
     rate : float, optional
         Instead of t: instants a second, from 0 to the first at which all is at rest. With neither, 101 instants from
         the beginning to the end.
-    limits : (n, 2) array_like, optional
-        Least and greatest coordinate of each joint that no instant may leave.
+    q_min, q_max : (n,) array_like, optional
+        Least and greatest coordinate of each joint, such as ``mech.q_min`` and ``mech.q_max``, that no instant may leave.
     names : sequence of str
         Of the joints, for messages and pictures.
 
@@ -132,7 +133,7 @@ def trapezoidal(
 
     Examples
     --------
-    >>> move = trapezoidal([0.0, 0.0], [2.0, -0.5], speed=1.0, acceleration=2.0)
+    >>> move = trapezoidal([0.0, 0.0], [2.0, -0.5], qd_max=1.0, qdd_max=2.0)
     >>> move.duration  # 2 m at 1 m/s, and 1/2 s to start and stop
     2.5
     >>> move.at(1.25)[1].tolist()
@@ -140,14 +141,14 @@ def trapezoidal(
     """
     configurations = ends(q0=q0, q1=q1)
     n = configurations["q0"].shape[-1]
-    bounds = [positive("speed", speed, n), positive("acceleration", acceleration, n)]
+    bounds = [positive("qd_max", qd_max, n), positive("qdd_max", qdd_max, n)]
     bounds.append(bounds[1] if deceleration is None else positive("deceleration", deceleration, n))
     try:
         a, b, *most = np.broadcast_arrays(configurations["q0"], configurations["q1"], *bounds)
     except ValueError as error:
-        raise ArgumentError("the batch axes of speed and acceleration do not broadcast with those of q0 and q1") from error
+        raise ArgumentError("the batch axes of qd_max and qdd_max do not broadcast with those of q0 and q1") from error
     shape = synchronized if flag("straight", straight) else quickest
     profile = shape(np.abs(b - a), *most)
     longest = np.max(profile.duration, axis=-1, keepdims=True)
     time = schedule(float(np.max(longest, initial=0.0)), t, rate)
-    return planned(time, motion_of(profile.stretched(longest), a, b, time[0], longest), limits, names)
+    return planned(time, motion_of(profile.stretched(longest), a, b, time[0], longest), (q_min, q_max), names)

@@ -187,15 +187,24 @@ def until(time: Any, t: FloatArray) -> float:
     return float(checked)
 
 
+def position_bounds(q_min: Any, q_max: Any, n: int) -> FloatArray:
+    """Least and greatest coordinates (n, 2), infinite where nothing is given."""
+    ends = []
+    for name, value, default in (("q_min", q_min, -np.inf), ("q_max", q_max, np.inf)):
+        end = np.asarray(default) if value is None else numbers(name, value, f"a number or ({n},)", finite=False)
+        if end.shape not in ((), (n,)):
+            raise ArgumentError(f"{name} is {shown(value)}; expected a number or ({n},)")
+        ends.append(np.broadcast_to(end, n))
+    if not np.all(ends[0] <= ends[1]):
+        raise ArgumentError(f"q_min is {shown(q_min)} and q_max {shown(q_max)}; expected q_min <= q_max")
+    return np.stack(ends, axis=1)
+
+
 def limited(limits: Any, names: Sequence[str], t: FloatArray, q: FloatArray) -> None:
-    """Raise where a coordinate of q (..., T, n) leaves its limits (n, 2): the first joint, at its first such instant."""
-    if limits is None:
+    """Raise where a coordinate of q (..., T, n) leaves (q_min, q_max): the first joint, at its first such instant."""
+    if all(end is None for end in limits):
         return
-    n = q.shape[-1]
-    expected = f"(n, 2): least and greatest of {n} joints, infinite for none"
-    checked = numbers("limits", limits, expected, finite=False)
-    if checked.shape != (n, 2) or not np.all(checked[:, 0] <= checked[:, 1]):
-        raise ArgumentError(f"limits is {shown(limits)}; expected {expected}")
+    checked = position_bounds(limits[0], limits[1], q.shape[-1])
     room = 4.0 * np.finfo(np.float64).eps * np.abs(q)
     beyond = (q < checked[:, 0] - room) | (q > checked[:, 1] + room)
     if not np.any(beyond):

@@ -26,15 +26,16 @@ def through(
     times: npt.ArrayLike | None = None,
     *,
     kind: str = "quintic",
-    speed: npt.ArrayLike | None = None,
-    acceleration: npt.ArrayLike | None = None,
+    qd_max: npt.ArrayLike | None = None,
+    qdd_max: npt.ArrayLike | None = None,
     t: npt.ArrayLike | None = None,
     samples: int | None = None,
     qd0: npt.ArrayLike = 0.0,
     qd1: npt.ArrayLike = 0.0,
     qdd0: npt.ArrayLike = 0.0,
     qdd1: npt.ArrayLike = 0.0,
-    limits: npt.ArrayLike | None = None,
+    q_min: npt.ArrayLike | None = None,
+    q_max: npt.ArrayLike | None = None,
     names: Sequence[str] = (),
 ) -> Trajectory:
     """Move through way-points, at given times or as fast as limits of speed and acceleration allow.
@@ -58,11 +59,11 @@ def through(
         When each is due, s, ascending. A batch shares them.
     kind : {"quintic", "cubic", "trapezoidal"}
         What joins the points.
-    speed : float or (n,) array_like, optional
-        Instead of times: greatest speeds. The legs then take times in proportion to what each would at this speed, and all
-        is stretched by one factor until both limits hold, one of them just so.
-    acceleration : float or (n,) array_like, optional
-        Greatest accelerations, to go with speed; with times and ``"trapezoidal"``, the acceleration of the blends.
+    qd_max : float or (n,) array_like, optional
+        Instead of times: greatest velocities. The legs then take times in proportion to what each would at this speed, and
+        all is stretched by one factor until both limits hold, one of them just so.
+    qdd_max : float or (n,) array_like, optional
+        Greatest accelerations, to go with qd_max; with times and ``"trapezoidal"``, the acceleration of the blends.
     t : (T,) array_like, optional
         Instants within times; unless given, so many from the first to the last as samples says, or 101, or where there are
         more way-points the times of these.
@@ -70,8 +71,8 @@ def through(
         How many instants, instead of t.
     qd0, qd1, qdd0, qdd1 : (..., n) array_like
         Speeds, and of a quintic accelerations, at the first and last point; rest unless given.
-    limits : (n, 2) array_like, optional
-        Least and greatest coordinate of each joint that no instant may leave.
+    q_min, q_max : (n,) array_like, optional
+        Least and greatest coordinate of each joint, such as ``mech.q_min`` and ``mech.q_max``, that no instant may leave.
     names : sequence of str
         Of the joints, for messages and pictures.
 
@@ -88,10 +89,10 @@ def through(
     --------
     >>> through([[0.0], [1.0], [0.0]], [0.0, 1.0, 2.0], kind="cubic").at(1.0)[0].tolist()
     [1.0]
-    >>> corner = through([[0.0], [1.0], [0.0]], [0.0, 1.0, 2.0], kind="trapezoidal", acceleration=8.0)
+    >>> corner = through([[0.0], [1.0], [0.0]], [0.0, 1.0, 2.0], kind="trapezoidal", qdd_max=8.0)
     >>> corner.at(1.0)[0].round(3).tolist()  # short by an eighth of 0.268 s times a change of speed of 2.14
     [0.928]
-    >>> through([[0.0], [1.0], [3.0]], speed=1.0, acceleration=4.0)
+    >>> through([[0.0], [1.0], [3.0]], qd_max=1.0, qdd_max=4.0)
     <Trajectory: 101 instants from 0 to 5.93102 s, 1 joint>
     """
     if kind not in KINDS:
@@ -100,17 +101,17 @@ def through(
     if q.ndim < 2 or q.shape[-2] < 2 or not q.shape[-1]:
         raise ArgumentError(f"points has the shape {q.shape}; expected way-points (..., K, n), K >= 2")
     ends = _ends(q, kind, qd0=qd0, qd1=qd1, qdd0=qdd0, qdd1=qdd1)
-    qd_max, qdd_max = _bounds(q.shape[-1], times, kind, speed, acceleration)
+    velocity, acceleration = _bounds(q.shape[-1], times, kind, qd_max, qdd_max)
     if times is None:
         if any(np.any(value) for value in ends):
-            raise ArgumentError("with speed and acceleration instead of times, the motion begins and ends at rest")
-        evaluate, due = _as_fast(q, kind, qd_max, qdd_max)
+            raise ArgumentError("with qd_max and qdd_max instead of times, the motion begins and ends at rest")
+        evaluate, due = _as_fast(q, kind, velocity, acceleration)
     else:
         due = instants(times, "times", least=2)
         if due.size != q.shape[-2]:
             raise ArgumentError(f"there are {due.size} times for {q.shape[-2]} way-points")
-        evaluate = blended(due, q, qdd_max, names) if kind == "trapezoidal" else _spline(due, q, kind, ends)
-    return planned(instants_of(due, t, samples), evaluate, limits, names)
+        evaluate = blended(due, q, acceleration, names) if kind == "trapezoidal" else _spline(due, q, kind, ends)
+    return planned(instants_of(due, t, samples), evaluate, (q_min, q_max), names)
 
 
 def _spline(t: FloatArray, q: FloatArray, kind: str, ends: Sequence[FloatArray]) -> PiecewisePolynomial:
@@ -157,16 +158,14 @@ def _as_fast_blended(
     return motion, t * high
 
 
-def _bounds(n: int, times: Any, kind: str, speed: Any, acceleration: Any) -> tuple[FloatArray, FloatArray]:
-    """Greatest speed and acceleration, checked; infinite where they are not used."""
-    needed = {"speed": times is None, "acceleration": times is None or kind == "trapezoidal"}
+def _bounds(n: int, times: Any, kind: str, qd_max: Any, qdd_max: Any) -> tuple[FloatArray, FloatArray]:
+    """Greatest velocities and accelerations, checked; infinite where they are not used."""
+    needed = {"qd_max": times is None, "qdd_max": times is None or kind == "trapezoidal"}
     bounds = []
-    for field, value in (("speed", speed), ("acceleration", acceleration)):
+    for field, value in (("qd_max", qd_max), ("qdd_max", qdd_max)):
         if needed[field] and value is None:
             raise ArgumentError(
-                "give times, or speed and acceleration"
-                if times is None
-                else "a trapezoidal motion at given times needs acceleration"
+                "give times, or qd_max and qdd_max" if times is None else "a trapezoidal motion at given times needs qdd_max"
             )
         if not needed[field] and value is not None:
             raise ArgumentError(f"{field} is not used by a {kind} motion at given times; leave out one of the two")

@@ -42,7 +42,7 @@ def test_symbols_of_lengths_and_gravity_follow_the_base_parameters() -> None:
 
 def test_the_pumas_inverse_dynamics_is_within_what_was_asked() -> None:
     """Beside 203 products and 150 sums of OpenSYMORO for the same set of parameters."""
-    puma = robots.puma560().nofriction()
+    puma = robots.puma560().without_friction()
     arm = puma.replace(links=[link.replace(motor=None) for link in puma.links])
     operations = arm.symbolic("inertial", "lengths", "gravity").base_bodies().kernel("inverse_dynamics").operations
     print(operations)

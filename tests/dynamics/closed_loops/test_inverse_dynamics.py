@@ -85,8 +85,8 @@ def test_motors_drive_where_nothing_is_said() -> None:
     missing = r"driven is missing, and 'five_bar' has no motors; expected driven=\[\.\.\.\] with some of 'left_crank',"
     with pytest.raises(ArgumentError, match=f"^closed_inverse_dynamics: {missing}"):
         closed_inverse_dynamics(mech, q, qd, qdd)
-    with pytest.raises(ArgumentError, match=f"^driven_efforts: {missing}"):
-        mech.driven_efforts(q, qd, qdd)
+    with pytest.raises(ArgumentError, match=f"^actuator_efforts: {missing}"):
+        mech.actuator_efforts(q, qd, qdd)
 
 
 def test_more_motors_than_freedoms_share_by_least_norm() -> None:

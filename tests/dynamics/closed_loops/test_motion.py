@@ -26,7 +26,7 @@ def started(name: str, size: float = 1.0) -> tuple[Mechanism, np.ndarray, np.nda
 
 
 def bundled(name: str) -> tuple[Mechanism, np.ndarray]:
-    mech = robots.load(name).nofriction()
+    mech = robots.load(name).without_friction()
     return mech, near_zero(mech)
 
 

@@ -10,7 +10,7 @@ from linkwise.errors import ArgumentError
 
 @pytest.fixture(scope="module", params=[explicit, harmonic], ids=["explicit", "harmonic"])
 def pair(request: pytest.FixtureRequest) -> tuple[ClosedForm, ClosedForm]:
-    arm = robots.puma560().nofriction()
+    arm = robots.puma560().without_friction()
     return request.param(arm, "inverse_dynamics"), request.param(arm, "inverse_dynamics", significance=0.01, speeds=2.0)
 
 
@@ -46,7 +46,7 @@ def test_what_is_left(pair: tuple[ClosedForm, ClosedForm]) -> None:
 
 def test_terms_small_beside_what_the_joint_feels() -> None:
     """What is 1 % of its own entry may be far less of what the joint feels in all."""
-    arm = robots.puma560().nofriction()
+    arm = robots.puma560().without_friction()
     first = explicit(arm, "inverse_dynamics", significance=0.01)
     second = explicit(arm, "inverse_dynamics", significance=0.01, of_row=0.001)
     assert sum(second.terms.values()) < 0.5 * sum(first.terms.values())

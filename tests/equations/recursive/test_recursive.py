@@ -84,7 +84,7 @@ def test_every_name_is_known_where_it_is_used_and_assigned_once() -> None:
 
 def test_values_are_called_by_their_meaning() -> None:
     """Angular velocities about the joints are those that the Jacobians give, and inward follows outward."""
-    made = robots.puma560().nofriction()
+    made = robots.puma560().without_friction()
     tape = kernel_tape(made, "inverse_dynamics")
     listing = recursive_listing(tape, meanings=meanings_of(made, tape))
     titles = [section.title for section in listing.sections]

@@ -31,7 +31,7 @@ def test_whose_frame_it_is(kernel: str) -> None:
     assert f"{kernel} of hand, of the tool, the frame of palm." in words(HAND, kernel)
     assert f"{kernel} of hand, of the tool on palm." in words(MOVED, kernel)
     assert f"{kernel} of hand, link finger." in words(HAND, kernel, link="finger")
-    assert f"{kernel} of hand, of the tool, the frame of palm" in words(HAND, kernel, link=-1)
+    assert f"{kernel} of hand, of the tool, the frame of palm" in words(HAND, kernel, link="tool")
 
 
 def test_no_frame_where_there_is_none() -> None:

@@ -178,8 +178,8 @@ LOSSES = [
     (Link.dh(0.1, convention="standard", offset=0.2), "its offset (it cannot be added to theta or d without rounding)"),
     (Link.dh(convention="standard", limits=(-1, 1)), "its limits"),
     (Link.dh(convention="standard", joint_name="hinge"), "the name of its joint"),
-    (Link.dh(convention="standard", speed_limit=3.0), "its greatest speed"),
-    (Link.dh(convention="standard", effort_limit=3.0), "its greatest effort"),
+    (Link.dh(convention="standard", qd_max=3.0), "its greatest speed"),
+    (Link.dh(convention="standard", tau_max=3.0), "its greatest effort"),
     (Link.dh(convention="standard", motor=Motor(1.0)), "its motor"),
     (
         Link.dh(convention="standard", motor=Motor(1.0, carrier="base", axis=(0, 0, 1))),

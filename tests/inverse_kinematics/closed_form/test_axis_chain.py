@@ -28,7 +28,7 @@ def _product(chain: AxisChain, q: np.ndarray) -> np.ndarray:
     return made
 
 
-def _read(mech: Mechanism, link: int | str = -1) -> AxisChain:
+def _read(mech: Mechanism, link: int | str = "tool") -> AxisChain:
     chain, why = chain_of(mech, link)
     assert chain is not None, why
     return chain

@@ -10,7 +10,8 @@ import pytest
 
 from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.closed_form import NoClosedFormError, Solutions, all_inverse_kinematics, closed_form
+from linkwise.inverse_kinematics import all_inverse_kinematics
+from linkwise.inverse_kinematics.closed_form import NoClosedFormError, Solutions, closed_form
 from linkwise.inverse_kinematics.closed_form.detect import recognised
 from linkwise.inverse_kinematics.closed_form.program import Program
 from linkwise.model.mimic import Mimic
@@ -31,7 +32,7 @@ def puma() -> Mechanism:
 
 
 def _sample(mech: Mechanism, count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    low, high = mech.limits.T
+    low, high = mech.q_min, mech.q_max
     q = np.random.default_rng(seed).uniform(low, high, (count, mech.n))
     return q, mech.forward_kinematics(q)
 
@@ -42,13 +43,13 @@ def _rows(found: Solutions | np.ndarray) -> list[np.ndarray]:
 
 def test_answers_are_within_limits_in_order_and_all_there(puma: Mechanism) -> None:
     q, poses = _sample(puma, 500)
-    q0 = np.random.default_rng(1).uniform(*puma.limits.T, (500, 6))
+    q0 = np.random.default_rng(1).uniform(puma.q_min, puma.q_max, (500, 6))
     inside = all_inverse_kinematics(puma, poses, q0=q0)
     whole = all_inverse_kinematics(puma, poses, q0=q0, limits=False)
     assert isinstance(inside, Solutions)
     assert isinstance(whole, Solutions)
     assert (whole.count == 8).all()
-    low, high = puma.limits.T
+    low, high = puma.q_min, puma.q_max
     for start, some, every, true in zip(q0, inside, whole, q, strict=True):
         assert ((some >= low) & (some <= high)).all()
         assert (np.diff(np.linalg.norm(some - start, axis=1)) >= 0).all()
@@ -80,7 +81,7 @@ def test_the_start_left_out_and_the_start_outside_the_limits(puma: Mechanism) ->
         assert np.array_equal(a, b)
         assert len(c) == len(a)
         assert (np.diff(np.linalg.norm(c - 40.0, axis=1)) >= 0).all()
-        assert ((c >= puma.limits[:, 0]) & (c <= puma.limits[:, 1])).all()
+        assert ((c >= puma.q_min) & (c <= puma.q_max)).all()
 
 
 @pytest.mark.parametrize("name", ["puma560", "ur5"])
@@ -128,7 +129,7 @@ def test_the_same_without_llvm(ur5: Mechanism) -> None:
     assert family is not None
     slow = Program(ur5, -1, chain, family).kernel("numpy")
     q, poses = _sample(ur5, 50)
-    bounds = np.concatenate([*ur5.limits.T, [1e-9, np.nan]])
+    bounds = np.concatenate([ur5.q_min, ur5.q_max, [1e-9, np.nan]])
     with np.errstate(all="ignore"):
         found, count, *_ = slow(poses.reshape(50, 16), q, bounds)
     fast = closed_form(ur5).all(poses, q)

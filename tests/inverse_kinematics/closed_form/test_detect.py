@@ -116,8 +116,10 @@ def test_another_joint_is_named_where_the_given_one_will_not_do() -> None:
 
 def test_the_value_is_of_any_batch_shape() -> None:
     mech = robots.panda()
-    q = np.random.default_rng(6).uniform(*mech.limits.T, (5, 1, 7))
-    values = np.stack([q[..., 0, 6], q[..., 0, 6] + 0.1], axis=-1).clip(*mech.limits[6])  # (5, 2)
+    q = np.random.default_rng(6).uniform(mech.q_min, mech.q_max, (5, 1, 7))
+    values = np.stack([q[..., 0, 6], q[..., 0, 6] + 0.1], axis=-1).clip(
+        *np.column_stack([mech.q_min, mech.q_max])[6]
+    )  # (5, 2)
     found = closed_form(mech, given={6: values}).all(mech.forward_kinematics(q), q0=q)
     assert found.q.shape == (5, 2, 8, 7)
     assert found.count[:, 0].min() >= 1
@@ -129,7 +131,7 @@ def test_the_value_is_of_any_batch_shape() -> None:
 
 def test_one_kernel_serves_every_value() -> None:
     mech = robots.panda()
-    q = np.random.default_rng(8).uniform(*mech.limits.T, (2, 7))
+    q = np.random.default_rng(8).uniform(mech.q_min, mech.q_max, (2, 7))
     poses = mech.forward_kinematics(q)
     one, other = (closed_form(mech, given={6: value}) for value in q[:, 6])
     by_name = closed_form(mech, given={mech.names[6]: q[1, 6]})

@@ -172,7 +172,7 @@ def known(request: pytest.FixtureRequest) -> tuple[Mechanism, ClosedForm]:
 def test_known_arms_singular_or_not(known: tuple[Mechanism, ClosedForm], straight: tuple[int, ...]) -> None:
     """Joint 5 straight is the wrist's singular position of both; joint 3 straight the elbow's."""
     mech, form = known
-    low, high = np.clip(mech.limits.T, -3, 3)
+    low, high = np.clip(np.column_stack([mech.q_min, mech.q_max]).T, -3, 3)
     q = np.random.default_rng(6).uniform(low, high, (1000, 6))
     q[:, list(straight)] = 0.0
     if mech.name == "puma560" and 2 in straight:
@@ -182,7 +182,7 @@ def test_known_arms_singular_or_not(known: tuple[Mechanism, ClosedForm], straigh
     assert found.all()
     assert np.max(errors) < ROUNDING
     assert np.abs(mech.forward_kinematics(answer) - poses).max() < ROUNDING
-    assert ((answer >= mech.limits[:, 0]) & (answer <= mech.limits[:, 1])).all()
+    assert ((answer >= mech.q_min) & (answer <= mech.q_max)).all()
     everything = form.all(poses)
     reached = mech.forward_kinematics(np.nan_to_num(everything.q))[~np.isnan(everything.q[..., 0])]
     assert np.abs(reached - np.repeat(poses, everything.count, axis=0)).max() < ROUNDING
@@ -231,7 +231,7 @@ def test_a_wrist_in_line_is_one_answer_and_stays_at_the_start() -> None:
     mech = robots.puma560()
     rng = np.random.default_rng(8)
     for _ in range(20):
-        q = rng.uniform(*mech.limits.T)
+        q = rng.uniform(mech.q_min, mech.q_max)
         q[4] = 0.0
         found = mech.all_inverse_kinematics(mech.forward_kinematics(q), q0=q)
         assert np.abs(found[0] - q).max() < 1e-6

@@ -14,7 +14,8 @@ import pytest
 
 from linkwise import Link, Mechanism, robots
 from linkwise.errors import LinkwiseWarning
-from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, all_inverse_kinematics, closed_form
+from linkwise.inverse_kinematics import all_inverse_kinematics
+from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form
 from linkwise.inverse_kinematics.closed_form.completion import MASKS
 from linkwise.inverse_kinematics.closed_form.detect import recognised
 from linkwise.inverse_kinematics.closed_form.program import Program
@@ -210,7 +211,7 @@ def test_a_continuum_within_narrow_limits() -> None:
     found = closed_form(tight).all(pose[None], q0=[0.0, 1.0, -1.0, -0.4, 0.1, 0.0])
     assert isinstance(found, Solutions)
     assert found.count[0] == 1
-    assert ((found[0] >= tight.limits[:, 0]) & (found[0] <= tight.limits[:, 1])).all()
+    assert ((found[0] >= tight.q_min) & (found[0] <= tight.q_max)).all()
     assert np.abs(tight.forward_kinematics(found[0]) - pose).max() < EXACT
     assert not found.complete[0]
 

@@ -60,7 +60,7 @@ def verified(follower, found, target):
     assert np.array_equal(T, found.T)
     assert found.position_error == pytest.approx(np.linalg.norm(T[:3, 3] - target[:3, 3]), abs=1e-15)
     assert np.cos(found.rotation_error) == pytest.approx((np.trace(T[:3, :3].T @ target[:3, :3]) - 1) / 2, abs=1e-13)
-    low, high = mech.limits.T
+    low, high = mech.q_min, mech.q_max
     assert ((found.q[mech.nq - mech.n :] >= low) & (found.q[mech.nq - mech.n :] <= high)).all()
     return found
 
@@ -148,7 +148,14 @@ def test_nothing_near_is_nearer(seed):
         return gap[:3, 3] @ gap[:3, 3] + weight * (gap[:3, :3] ** 2).sum()
 
     for weight in (0.0, 1e-3):
-        best = minimize(away, found.q, (weight,), "L-BFGS-B", bounds=mech.limits, options={"ftol": 1e-15, "gtol": 1e-10})
+        best = minimize(
+            away,
+            found.q,
+            (weight,),
+            "L-BFGS-B",
+            bounds=np.column_stack([mech.q_min, mech.q_max]),
+            options={"ftol": 1e-15, "gtol": 1e-10},
+        )
         # (1e-3 lets the position go by 1e-3 m2 of what the rotation gains; L-BFGS-B stops at slopes of 1e-10)
         assert away(found.q, weight) <= best.fun + (1e-9 if weight == 0.0 else 1e-4)
 
@@ -239,7 +246,7 @@ def test_a_floating_base_stays():
 
 def test_an_open_joint_takes_what_it_is_given_within_its_limits():
     follower = puma()
-    name, high = follower.mechanism.names[1], follower.mechanism.limits[1, 1]
+    name, high = follower.mechanism.names[1], follower.mechanism.q_max[1]
     found = follower.move(name, 0.25, PUMA)
     assert (found.reached, found.q[1], found.reason) == (True, 0.25, "")
     assert np.array_equal(np.delete(found.q, 1), np.delete(PUMA, 1))
@@ -252,7 +259,7 @@ def test_an_open_joint_takes_what_it_is_given_within_its_limits():
 def test_it_starts_at_zero_or_the_limit_next_to_it():
     arm = robots.panda()
     start = Follower(arm, 0).start()
-    assert start.tolist() == np.clip(np.zeros(7), *arm.limits.T).tolist()
+    assert start.tolist() == np.clip(np.zeros(7), arm.q_min, arm.q_max).tolist()
 
 
 def test_a_target_far_away_is_come_to_in_more_calls():

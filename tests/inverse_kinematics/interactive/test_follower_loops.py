@@ -48,7 +48,7 @@ def closed(made: Follower, found):
     mech = made.mechanism
     assert np.abs(mech.kernel("closure")(found.q)).max() <= CLOSED
     assert found.closure_error <= CLOSED
-    low, high = mech.limits.T
+    low, high = mech.q_min, mech.q_max
     assert ((found.q >= low) & (found.q <= high)).all()
     assert np.array_equal(found.T, mech.forward_kinematics(found.q, made.link))
     return found

@@ -11,10 +11,10 @@ from linkwise import Link, Loop, Mechanism, robots
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics import (
     joint_accelerations,
-    joint_speeds,
+    joint_velocities,
     manipulability_gradient,
-    speed_step,
     towards_middle,
+    velocity_step,
 )
 from linkwise.inverse_kinematics.velocity.task import usual_rank
 from linkwise.solve.lengths import characteristic_length
@@ -42,7 +42,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"weights": [1.0, 0.0]}, "weights is .*; expected 2 numbers > 0, infinite for joints that must rest"),
     ({"secondary": [1.0]}, r"secondary has the shape \(1,\)"),
     ({"length": -1.0}, "length is -1.0; expected a number > 0"),
-    ({"frame": "world"}, "frame is 'world'; expected 'base' or 'body'"),
+    ({"frame": "world"}, "frame is 'world'; expected 'world' or 'body'"),
     ({"link": "hand"}, "hand"),
 ]
 
@@ -51,16 +51,16 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 def test_wrong_arguments_are_named(given: dict[str, Any], message: str) -> None:
     options: dict[str, Any] = {"q": [0.0, 1.0], "twist": TWIST, **given}
     with pytest.raises(ArgumentError, match=message):
-        joint_speeds(ARM, **options)
+        joint_velocities(ARM, **options)
 
 
 def test_wrong_arguments_of_the_others() -> None:
     with pytest.raises(ArgumentError, match="largest is 0; expected 2 numbers > 0"):
-        joint_accelerations(ARM, [0.0, 1.0], [0.0, 0.0], TWIST, largest=0)
+        joint_accelerations(ARM, [0.0, 1.0], [0.0, 0.0], TWIST, qdd_max=0)
     with pytest.raises(ArgumentError, match="limits is 'qp'; expected 'scale' or None"):
-        speed_step(ARM, limits="qp")
+        velocity_step(ARM, limits="qp")
     with pytest.raises(ArgumentError, match=r"index is 3; expected one into the batch"):
-        joint_speeds(ARM, [0.0, 1.0], TWIST).explain(3)
+        joint_velocities(ARM, [0.0, 1.0], TWIST).explain(3)
     with pytest.raises(ArgumentError, match=r"gain is -1.0; expected a number >= 0"):
         towards_middle(ARM, [0.0, 0.0], -1.0)
 
@@ -70,7 +70,7 @@ def test_a_damping_that_changes_all_the_time_fills_no_memory() -> None:
     lengths = {
         len(arm.__dict__["_rate_tasks"])
         for damping in np.linspace(0.1, 0.2, 150).tolist()
-        if joint_speeds(arm, [0.0, 1.0], TWIST, damping=damping).damping == damping
+        if joint_velocities(arm, [0.0, 1.0], TWIST, damping=damping).damping == damping
     }
     assert max(lengths) == 64
 
@@ -80,7 +80,7 @@ def test_floating_bases_loops_and_rigid_things_are_refused() -> None:
     ring = Mechanism([Link(name="a"), Link(name="b")], loops=[Loop("point", "base", "b")], name="ring")
     block = Mechanism([Link(joint="fixed")], name="block")
     for solve in (
-        lambda mech: joint_speeds(mech, np.zeros(mech.nq), TWIST),
+        lambda mech: joint_velocities(mech, np.zeros(mech.nq), TWIST),
         lambda mech: joint_accelerations(mech, np.zeros(mech.nq), np.zeros(mech.nv), TWIST),
         lambda mech: manipulability_gradient(mech, np.zeros(mech.nq)),
     ):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism
-from linkwise.inverse_kinematics import joint_accelerations, joint_speeds, manipulability_gradient, towards_middle
+from linkwise.inverse_kinematics import joint_accelerations, joint_velocities, manipulability_gradient, towards_middle
 from linkwise.solve.lengths import characteristic_length
 from support.random_mechanisms import column_by_column
 
@@ -34,7 +34,7 @@ def test_the_frame_does_not_feel_it(panda: Mechanism) -> None:
     rng = np.random.default_rng(0)
     q, own = rng.uniform(-2, 2, (300, 7)), rng.normal(size=(300, 7))
     q = np.where(rng.random(q.shape) < 0.1, 0.0, q)
-    made = joint_speeds(mech, q, np.zeros(6), secondary=own, limits=None)
+    made = joint_velocities(mech, q, np.zeros(6), secondary=own, limits=None)
     assert apart((mech.jacobian(q) @ made.qd[..., None])[..., 0], 0.0) < EXACT
     assert made.exact.all()
     jac = mech.jacobian(q)
@@ -48,8 +48,11 @@ def test_it_adds_to_a_motion(panda: Mechanism) -> None:
     mech = panda
     rng = np.random.default_rng(1)
     q, twist, own = rng.uniform(-2, 2, (50, 7)), rng.normal(size=(50, 6)), rng.normal(size=(50, 7))
-    both = joint_speeds(mech, q, twist, secondary=own, limits=None)
-    alone, beside = joint_speeds(mech, q, twist, limits=None), joint_speeds(mech, q, np.zeros(6), secondary=own, limits=None)
+    both = joint_velocities(mech, q, twist, secondary=own, limits=None)
+    alone, beside = (
+        joint_velocities(mech, q, twist, limits=None),
+        joint_velocities(mech, q, np.zeros(6), secondary=own, limits=None),
+    )
     assert apart(both.qd, alone.qd + beside.qd) < 1e-13 * np.abs(both.qd).max()
     assert apart(both.given, alone.given) < EXACT
 
@@ -58,7 +61,7 @@ def test_bounds_take_it_away_before_they_slow_the_frame(panda: Mechanism) -> Non
     mech = panda
     rng = np.random.default_rng(2)
     q, twist, own = rng.uniform(-2, 2, (100, 7)), rng.normal(size=(100, 6)), 3 * rng.normal(size=(100, 7))
-    alone, made = (joint_speeds(mech, q, twist, fastest=3.0, secondary=z) for z in (np.zeros(7), own))
+    alone, made = (joint_velocities(mech, q, twist, qd_max=3.0, secondary=z) for z in (np.zeros(7), own))
     assert np.array_equal(alone.scale, made.scale)
     assert np.all(np.abs(made.qd) <= 3.0)
     assert apart(alone.given, made.given) < EXACT
@@ -75,7 +78,7 @@ def test_weights_choose_the_projection(panda: Mechanism) -> None:
         rng.normal(size=7),
         rng.uniform(0.2, 5, 7),
     )
-    made = joint_speeds(mech, q, np.zeros(6), secondary=own, weights=weights)
+    made = joint_velocities(mech, q, np.zeros(6), secondary=own, weights=weights)
     jac = mech.jacobian(q)
     inverse = (jac.T / weights[:, None]) @ np.linalg.inv((jac / weights) @ jac.T)
     assert made.damping == 0.0
@@ -86,7 +89,7 @@ def test_weights_choose_the_projection(panda: Mechanism) -> None:
 def test_joints_off_the_path_follow_it_alone(robot: Robots) -> None:
     mech = robot("puma560")
     q, own, name = np.linspace(-1, 1, 6), np.arange(6.0), mech.link_names[2]
-    made = joint_speeds(mech, q, np.zeros(6), link=name, secondary=own, limits=None)
+    made = joint_velocities(mech, q, np.zeros(6), link=name, secondary=own, limits=None)
     moved = np.abs(mech.jacobian(q, link=name)).max(axis=0) > 0
     assert not moved.all()
     assert np.array_equal(made.qd[~moved], own[~moved])
@@ -100,11 +103,11 @@ def test_what_is_rounding_goes_with_the_motion_and_the_arm(size: float) -> None:
     q, mask = np.array([0.3, 0.8, -0.5]), [1, 1, 0, 0, 0, 0]
     for speed in (1e-6, 1.0, 1e6):
         own = speed * np.array([1.0, 2.0, -0.5])
-        assert joint_speeds(arm, q, np.zeros(6), mask=mask, secondary=own).exact
+        assert joint_velocities(arm, q, np.zeros(6), mask=mask, secondary=own).exact
         assert joint_accelerations(arm, q, own, np.zeros(6), mask=mask).exact
     straight = np.zeros(3)
     for speed in (1e-15, 1.0, 1e15):
-        outward = joint_speeds(arm, straight, np.array([size * speed, 0, 0, 0, 0, 0]), mask=mask)
+        outward = joint_velocities(arm, straight, np.array([size * speed, 0, 0, 0, 0, 0]), mask=mask)
         assert outward.reason == "damped"
 
 
@@ -133,7 +136,7 @@ def test_gradient_of_the_manipulability(panda: Mechanism) -> None:
     unit = np.repeat([1 / characteristic_length(mech), 1.0], 3)
     rng = np.random.default_rng(5)
     places = rng.uniform(-2, 2, (20, 7))
-    far = places[joint_speeds(mech, places, np.zeros(6)).singular_value > 0.2]
+    far = places[joint_velocities(mech, places, np.zeros(6)).singular_value > 0.2]
     assert len(far) > 3
     for q in far:
 
@@ -148,17 +151,17 @@ def test_gradient_of_the_manipulability(panda: Mechanism) -> None:
 def test_it_leads_away_from_singular_positions_and_to_the_middle(panda: Mechanism) -> None:
     mech = panda
     q = np.array([0.3, -0.5, 0.2, -1.0, 0.1, 1.0, 0.4])
-    start = float(joint_speeds(mech, q, np.zeros(6)).singular_value)
+    start = float(joint_velocities(mech, q, np.zeros(6)).singular_value)
     gradient = manipulability_gradient(mech, q)
     unit = np.repeat([1 / characteristic_length(mech), 1.0], 3)
     measures = []
     for _ in range(20):
         measures.append(float(np.prod(np.linalg.svd(mech.jacobian(q) * unit[:, None], compute_uv=False))))
-        q = q + 0.05 * joint_speeds(mech, q, np.zeros(6), secondary=manipulability_gradient(mech, q)).qd
+        q = q + 0.05 * joint_velocities(mech, q, np.zeros(6), secondary=manipulability_gradient(mech, q)).qd
     assert np.all(np.diff(measures) > 0.0)
     assert start > 0.0
     assert np.abs(gradient).max() > 0.0
-    low, high = mech.limits.T
+    low, high = mech.q_min, mech.q_max
     assert apart(towards_middle(mech, q, 2.0), 2.0 * (0.5 * (low + high) - q)) < 1e-15
     free = mech.replace(links=[link.replace(limits=None) for link in mech.links])
     assert np.array_equal(towards_middle(free, q), np.zeros(7))

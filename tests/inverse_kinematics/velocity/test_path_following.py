@@ -9,7 +9,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics import Followed, follow, towards_middle
+from linkwise.inverse_kinematics import PathSolution, follow, towards_middle
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.trajectory import CartesianTrajectory, cartesian
 
@@ -28,7 +28,7 @@ def line(puma: lw.Mechanism, by: tuple[float, float, float], seconds: float = 1.
     return cartesian(start, end, seconds)
 
 
-def assert_truthful(puma: lw.Mechanism, made: Followed, path: CartesianTrajectory) -> None:
+def assert_truthful(puma: lw.Mechanism, made: PathSolution, path: CartesianTrajectory) -> None:
     error = pose_error(puma.forward_kinematics(made.q), path.at(made.path_time)[0])
     assert np.allclose(made.position_error, np.linalg.norm(error[:, :3], axis=-1), rtol=0, atol=1e-14)
     assert np.allclose(made.rotation_error, np.linalg.norm(error[:, 3:], axis=-1), rtol=0, atol=1e-14)
@@ -61,7 +61,7 @@ def test_errors_fall_with_the_square_of_the_step(puma: lw.Mechanism) -> None:
 
 def test_limits_stretch_the_time_and_keep_the_path(puma: lw.Mechanism) -> None:
     path = line(puma, (0.1, -0.1, 0.05))
-    made = follow(puma, path, START, dt=0.01, fastest=0.2)
+    made = follow(puma, path, START, dt=0.01, qd_max=0.2)
     assert_truthful(puma, made, path)
     assert made.success
     assert np.abs(made.qd).max() <= 0.2
@@ -81,12 +81,12 @@ def test_a_start_beside_the_path_is_drawn_to_it(puma: lw.Mechanism) -> None:
 
 def test_what_is_out_of_reach_is_told(puma: lw.Mechanism) -> None:
     path = line(puma, (1.5, 0.0, 0.0))
-    made = follow(puma, path, START, dt=0.04, fastest=10.0)
+    made = follow(puma, path, START, dt=0.04, qd_max=10.0)
     assert_truthful(puma, made, path)
     assert not made.success
     assert made.position_error.max() > 0.1
     assert np.abs(made.qd).max() <= 10.0
-    low, high = puma.limits.T
+    low, high = puma.q_min, puma.q_max
     assert np.all((made.q >= low - 1e-12) & (made.q <= high + 1e-12))
     assert made.reason in repr(made)
 

@@ -12,7 +12,7 @@ import pytest
 
 from linkwise import Link, Mechanism
 from linkwise.errors import MissingExtraError
-from linkwise.inverse_kinematics import joint_accelerations, joint_speeds
+from linkwise.inverse_kinematics import joint_accelerations, joint_velocities
 from linkwise.inverse_kinematics.velocity.bounded_least_squares import nearest_in_box
 
 Robots = Callable[[str], Mechanism]
@@ -35,8 +35,8 @@ def test_scaling_keeps_the_direction_and_goes_as_fast_as_it_may(robot: Robots) -
     mech = robot("panda")
     q, twist = states(mech)
     fastest = np.array([1.0, 0.5, 1.0, 2.0, 1.0, 0.3, 1.5])
-    made = joint_speeds(mech, q, twist, fastest=fastest)
-    free = joint_speeds(mech, q, twist, limits=None)
+    made = joint_velocities(mech, q, twist, qd_max=fastest)
+    free = joint_velocities(mech, q, twist, limits=None)
     assert np.all(np.abs(made.qd) <= fastest)
     expected = np.minimum(1.0, np.min(fastest / np.abs(free.qd), axis=-1))
     assert apart(made.scale, expected) < 1e-15
@@ -54,31 +54,31 @@ def test_scaling_keeps_the_direction_and_goes_as_fast_as_it_may(robot: Robots) -
 
 @pytest.mark.usefixtures("uncompiled")
 def test_limits_of_the_mechanism_hold_by_default() -> None:
-    arm = Mechanism([Link.dh(a=1.0, convention="standard", speed_limit=0.5) for _ in range(2)])
-    made = joint_speeds(arm, [0.0, 1.5], [1.0, 0, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0])
+    arm = Mechanism([Link.dh(a=1.0, convention="standard", qd_max=0.5) for _ in range(2)])
+    made = joint_velocities(arm, [0.0, 1.5], [1.0, 0, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0])
     assert made.reason == "slowed"
     assert np.abs(made.qd).max() == 0.5
-    assert joint_speeds(arm, [0.0, 1.5], [1.0, 0, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0], limits=None).exact
+    assert joint_velocities(arm, [0.0, 1.5], [1.0, 0, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0], limits=None).exact
 
 
 def test_position_limits_bound_the_speeds_of_the_next_step(robot: Robots) -> None:
     mech = robot("puma560")
-    low, high = mech.limits.T
+    low, high = mech.q_min, mech.q_max
     rng = np.random.default_rng(1)
     q = rng.uniform(low, high, (300, 6))
     near = np.arange(300) % 6
     q[np.arange(300), near] = high[near] - rng.uniform(0.0, 1e-3, 300)
     twist = rng.normal(size=(300, 6))
-    made = joint_speeds(mech, q, twist, dt=0.01)
+    made = joint_velocities(mech, q, twist, dt=0.01)
     after = q + 0.01 * made.qd
     assert np.all((after >= low - 1e-15 * 10) & (after <= high + 1e-15 * 10))  # rounding of the sum
     assert (made.scale < 1.0).any()
     beyond = np.where(np.arange(6) == 2, high + 0.1, 0.5 * (low + high))
-    outward = joint_speeds(mech, beyond, mech.jacobian(beyond)[:, 2], dt=0.01)
+    outward = joint_velocities(mech, beyond, mech.jacobian(beyond)[:, 2], dt=0.01)
     assert outward.reason == "stopped"
     assert outward.scale == 0.0
     assert np.all(outward.qd == 0.0)
-    assert joint_speeds(mech, beyond, -mech.jacobian(beyond)[:, 2], dt=0.01).scale == 1.0
+    assert joint_velocities(mech, beyond, -mech.jacobian(beyond)[:, 2], dt=0.01).scale == 1.0
 
 
 @pytest.mark.parametrize("name", ["puma560", "panda"])
@@ -87,7 +87,7 @@ def test_the_quadratic_program_against_another_solver(robot: Robots, name: str) 
     """The least residual within bounds is that of SciPy's active-set method; among many speeds with it, the shortest."""
     mech = robot(name)
     q, twist = states(mech, 60, seed=2)
-    made = joint_speeds(mech, q, 0.5 * twist, limits="qp", fastest=0.6)
+    made = joint_velocities(mech, q, 0.5 * twist, limits="qp", qd_max=0.6)
     matrices, right = made.task.matrix(q), 0.5 * twist * made.task.unit
     assert np.all(np.abs(made.qd) <= 0.6)
     assert np.all(made.scale == 1.0)
@@ -96,7 +96,7 @@ def test_the_quadratic_program_against_another_solver(robot: Robots, name: str) 
         other = BVLS(matrices[k], right[k], (-0.6, 0.6), method="bvls", tol=1e-14).x
         ours, theirs = (float(np.linalg.norm(matrices[k] @ x - right[k])) for x in (made.qd[k], other))
         assert ours <= theirs + 1e-9
-        free = joint_speeds(mech, q[k], 0.5 * twist[k], limits=None)
+        free = joint_velocities(mech, q[k], 0.5 * twist[k], limits=None)
         if np.abs(free.qd).max() <= 0.6:
             assert np.array_equal(free.qd, made.qd[k])
     bounded = made.reason == "bounded"
@@ -134,7 +134,7 @@ def test_the_least_in_a_box_at_every_scale(size: float, tight: float) -> None:
 def test_slow_motions_within_slow_bounds_are_the_same_but_slower(robot: Robots) -> None:
     mech = robot("puma560")
     q, twist = states(mech, 1, seed=9)
-    fast, slow = (joint_speeds(mech, q, s * twist, limits="qp", fastest=0.3 * s) for s in (1.0, 2.0**-30))
+    fast, slow = (joint_velocities(mech, q, s * twist, limits="qp", qd_max=0.3 * s) for s in (1.0, 2.0**-30))
     assert set(fast.reason) == set(slow.reason) == {"bounded"}
     assert apart(fast.qd, slow.qd * 2.0**30) < EXACT
     assert np.array_equal(fast.saturated, slow.saturated)
@@ -174,11 +174,11 @@ def test_a_redundant_arm_takes_another_way_round_a_bound(robot: Robots) -> None:
     """Where seven joints can give the twist within the bounds, the quadratic program does, and does not slow down."""
     mech = robot("panda")
     q, twist = states(mech, 100, seed=4)
-    free = joint_speeds(mech, q, twist, limits=None)
+    free = joint_velocities(mech, q, twist, limits=None)
     bound = 0.97 * np.abs(free.qd).max(axis=-1)
     met = 0
     for k in np.flatnonzero(free.exact & (free.damping == 0.0))[:30]:
-        made = joint_speeds(mech, q[k], twist[k], limits="qp", fastest=bound[k])
+        made = joint_velocities(mech, q[k], twist[k], limits="qp", qd_max=bound[k])
         met += made.exact
         if made.exact:
             assert made.saturated.any()
@@ -193,7 +193,7 @@ def test_near_singular_positions_the_program_is_damped_alike(robot: Robots) -> N
     q, twist = states(mech, 40, seed=5)
     q[:, 4] = np.linspace(-0.04, 0.04, 40)
     settings = np.array([0.02, 0.0])
-    free = joint_speeds(mech, q, twist, limits=None)
+    free = joint_velocities(mech, q, twist, limits=None)
     assert (free.damping > 0).sum() > 10
     matrices = free.task.matrix(q)
     for k in range(40):
@@ -209,10 +209,10 @@ def test_the_program_gives_a_batch_what_it_gives_a_loop(robot: Robots) -> None:
     q, twist = states(mech, 10, seed=6)
     own = np.random.default_rng(6).normal(size=(10, 7))
     options: dict[str, Any] = {"limits": "qp", "fastest": 0.7, "weights": [1, 2, 3, np.inf, 3, 2, 1]}
-    made = joint_speeds(mech, q, twist, secondary=own, **options)
+    made = joint_velocities(mech, q, twist, secondary=own, **options)
     assert np.all(made.qd[:, 3] == 0.0)
     for k in range(10):
-        one = joint_speeds(mech, q[k], twist[k], secondary=own[k], **options)
+        one = joint_velocities(mech, q[k], twist[k], secondary=own[k], **options)
         assert np.array_equal(one.qd, made.qd[k])
         assert np.array_equal(one.tells, made.tells[k], equal_nan=True)
         assert one.explain() == made.explain(k)
@@ -224,7 +224,7 @@ def test_accelerations_within_bounds(elbow: Mechanism) -> None:
     mech = elbow
     q, wanted = states(mech, 100, seed=7)
     speed = 0.3 * np.random.default_rng(7).normal(size=(100, 6))
-    made = joint_accelerations(mech, q, speed, wanted, largest=5.0)
+    made = joint_accelerations(mech, q, speed, wanted, qdd_max=5.0)
     assert np.all(np.abs(made.qdd) <= 5.0)
     jac, bias = mech.jacobian(q), (mech.jacobian_dot(q, speed) @ speed[..., None])[..., 0]
     assert apart(made.given, (jac @ made.qdd[..., None])[..., 0] + bias) < EXACT * 10
@@ -232,7 +232,7 @@ def test_accelerations_within_bounds(elbow: Mechanism) -> None:
     assert slowed.sum() > 10
     assert apart(made.given[slowed], made.scale[slowed, None] * wanted[slowed]) < 1e-11
     assert np.all(made.saturated[slowed].any(axis=-1))
-    program = joint_accelerations(mech, q, speed, wanted, largest=5.0, limits="qp")
+    program = joint_accelerations(mech, q, speed, wanted, qdd_max=5.0, limits="qp")
     assert np.all(np.abs(program.qdd) <= 5.0)
     unit = program.task.unit
     for k in np.flatnonzero(program.damping == 0.0)[:30]:
@@ -247,9 +247,9 @@ def test_speed_limits_bound_the_accelerations_of_the_next_step(elbow: Mechanism)
     mech = elbow
     q, wanted = states(mech, 60, seed=8)
     speed = np.random.default_rng(8).uniform(-1.0, 1.0, (60, 6))
-    made = joint_accelerations(mech, q, speed, 10 * wanted, fastest=1.0, dt=0.01, limits="qp")
+    made = joint_accelerations(mech, q, speed, 10 * wanted, qd_max=1.0, dt=0.01, limits="qp")
     assert np.all(np.abs(speed + 0.01 * made.qdd) <= 1.0 + 1e-15 * 10)
-    brake = joint_accelerations(mech, q[0], np.full(6, 3.0), np.zeros(6), fastest=1.0, largest=20.0, dt=0.01)
+    brake = joint_accelerations(mech, q[0], np.full(6, 3.0), np.zeros(6), qd_max=1.0, qdd_max=20.0, dt=0.01)
     assert np.all(brake.qdd == -20.0)
     assert brake.reason == "bounded"
 
@@ -264,5 +264,5 @@ def test_without_the_library_the_extra_is_named(robot: Robots, monkeypatch: pyte
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtraError, match=r"needs the library daqp: pip install .daqp>=0.8."):
-        joint_speeds(robot("puma560"), np.zeros(6), np.zeros(6), limits="qp")
-    assert joint_speeds(robot("puma560"), np.zeros(6), np.zeros(6)).exact
+        joint_velocities(robot("puma560"), np.zeros(6), np.zeros(6), limits="qp")
+    assert joint_velocities(robot("puma560"), np.zeros(6), np.zeros(6)).exact

@@ -66,7 +66,7 @@ MADE: list[tuple[Callable[[], Constraint], str]] = [
     (lambda: Pose(0, np.eye(4), at=np.zeros((2, 4, 4)) + np.eye(4)), r"at has the shape \(2, 4, 4\); expected \(4, 4\)"),
     (lambda: Pose(0, np.eye(4), mask=[1, 0]), "mask is .*; expected six"),
     (lambda: Pose(0, np.eye(4), mask=[0] * 6), "mask is .*; expected six of 0 or 1, not all 0"),
-    (lambda: Pose(0, np.eye(4), frame="tool"), "frame is 'tool'; expected 'base' or 'body'"),
+    (lambda: Pose(0, np.eye(4), frame="tool"), "frame is 'tool'; expected 'world' or 'body'"),
     (lambda: Position(0, [1, 2]), r"p has the shape \(2,\)"),
     (lambda: Position(0, [1, 2, 1e60]), r"p reaches 1e\+60 m"),
     (lambda: Position(0, [1, 2, 3], mask=[1, 2, 0]), "mask is .*; expected three"),

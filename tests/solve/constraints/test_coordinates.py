@@ -35,8 +35,8 @@ def test_values_up_to_the_limits_are_reached(joint: int | str, value: float) -> 
     found = solve(CHAIN, Coordinate(joint, value))
     assert found.success
     assert abs(found.q[1 if joint in {"b", 1} else 2] - value) <= 1e-9
-    assert (found.q >= CHAIN.limits[:, 0]).all()
-    assert (found.q <= CHAIN.limits[:, 1]).all()
+    assert (found.q >= CHAIN.q_min).all()
+    assert (found.q <= CHAIN.q_max).all()
 
 
 @pytest.mark.parametrize(("joint", "value", "nearest"), [("b", 8.5, 8.0), ("b", -8.0 - TURN, -8.0), ("slide", 2.5, 2.0)])
@@ -51,9 +51,9 @@ def test_values_beyond_them_are_not(joint: str, value: float, nearest: float) ->
 
 
 def test_the_other_joints_still_turn_freely() -> None:
-    turning = system_of(CHAIN, [Coordinate("a", 1.0), Position(-1, np.zeros(3))]).ranges.turning
+    turning = system_of(CHAIN, [Coordinate("a", 1.0), Position("tool", np.zeros(3))]).ranges.turning
     assert turning.tolist() == [False, True, False, True]
-    assert system_of(CHAIN, [Position(-1, np.zeros(3))]).ranges.turning.tolist() == [True, True, False, True]
+    assert system_of(CHAIN, [Position("tool", np.zeros(3))]).ranges.turning.tolist() == [True, True, False, True]
 
 
 def test_a_batch_of_values() -> None:
@@ -68,7 +68,7 @@ def test_a_batch_of_values() -> None:
 def test_with_a_position_the_rest_is_found() -> None:
     q = np.array([0.4, -1.0, 0.7, 2.0])
     T = CHAIN.forward_kinematics(q)
-    found = solve(CHAIN, [Coordinate("slide", 0.7), Coordinate("a", 0.4 + TURN), Position(-1, T[:3, 3])])
+    found = solve(CHAIN, [Coordinate("slide", 0.7), Coordinate("a", 0.4 + TURN), Position("tool", T[:3, 3])])
     assert found.success
     assert abs(found.q[0] - 0.4 - TURN) <= 1e-9
     assert np.linalg.norm(CHAIN.forward_kinematics(found.q)[:3, 3] - T[:3, 3]) <= 1e-9
@@ -95,7 +95,7 @@ def test_it_is_what_a_mimic_joint_does() -> None:
     arm = robots.planar_3r()
     last = arm.link_names[2]
     geared = arm.replace_link(last, mimic=Mimic(arm.names[1], -0.5, 0.1))
-    wanted = Position(-1, [0.8, 1.4, 0.0], mask=[1, 1, 0])
+    wanted = Position("tool", [0.8, 1.4, 0.0], mask=[1, 1, 0])
     one = solve(geared, wanted, q0=[0.3, 0.8])
     two = solve(arm, [wanted, Follows(2, 1, -0.5, 0.1)], q0=[0.3, 0.8, -0.3])
     assert one.success

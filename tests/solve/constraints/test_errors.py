@@ -52,12 +52,12 @@ def test_the_angle_of_an_axis(axis: tuple[float, ...], angle: float) -> None:
     aside = np.cross(now, [0.2, 0.5, -0.7])
     wanted = rotation_about(aside / np.linalg.norm(aside), angle) @ now
     rounding = 1e-15 * 10  # (of products of six rotations)
-    assert abs(told(ARM, Aligned(-1, axis, 5.0 * wanted), Q)[1] - angle) < rounding
+    assert abs(told(ARM, Aligned("tool", axis, 5.0 * wanted), Q)[1] - angle) < rounding
     eye = np.array([0.1, 0.0, -0.2])
     seen = numpy_call(ARM, "forward_kinematics", Q)[:3, 3] + rotation @ eye
-    assert abs(told(ARM, LookAt(-1, seen + 0.7 * wanted, axis, eye), Q)[1] - angle) < 10 * rounding
+    assert abs(told(ARM, LookAt("tool", seen + 0.7 * wanted, axis, eye), Q)[1] - angle) < 10 * rounding
     folded = min(angle, np.pi - angle)
-    assert abs(told(ARM, Aligned(-1, axis, wanted, either_way=True), Q)[1] - folded) < rounding
+    assert abs(told(ARM, Aligned("tool", axis, wanted, either_way=True), Q)[1] - folded) < rounding
 
 
 @pytest.mark.parametrize("angle", ANGLES)
@@ -79,13 +79,13 @@ def test_the_angle_of_a_loop(kind: str, angle: float) -> None:
 def opposite() -> list[Constraint]:
     T = numpy_call(ARM, "forward_kinematics", np.zeros(6))
     R, p = T[:3, :3], T[:3, 3]
-    made: list[Constraint] = [Aligned(-1, [0, 0, 1], -R[:, 2]), Aligned(-1, [1, 2, 3], -R @ [1, 2, 3])]
-    made += [LookAt(-1, p - 0.5 * R[:, 1], [0, 1, 0]), LookAt(-1, p)]
+    made: list[Constraint] = [Aligned("tool", [0, 0, 1], -R[:, 2]), Aligned("tool", [1, 2, 3], -R @ [1, 2, 3])]
+    made += [LookAt("tool", p - 0.5 * R[:, 1], [0, 1, 0]), LookAt("tool", p)]
     for flip in (np.diag([1.0, -1, -1]), np.diag([-1.0, 1, -1]), np.diag([-1.0, -1, 1])):
         turned = T.copy()
         turned[:3, :3] = R @ flip
-        made += [Pose(-1, turned), Orientation(-1, R @ flip)]
-        made += [Orientation(-1, R @ flip, mask, frame) for mask in np.eye(3) for frame in ("base", "body")]
+        made += [Pose("tool", turned), Orientation("tool", R @ flip)]
+        made += [Orientation("tool", R @ flip, mask, frame) for mask in np.eye(3) for frame in ("world", "body")]
         frame = np.eye(4)
         frame[:3, :3] = flip
         made.append(Closed(Loop("full", "base", "link6", turned)))
@@ -104,14 +104,14 @@ def test_what_is_half_a_turn_away_does_not_hold(constraint: Constraint) -> None:
 
 def test_a_line_has_no_opposite() -> None:
     z = numpy_call(ARM, "forward_kinematics", Q)[:3, 2]
-    assert told(ARM, Aligned(-1, [0, 0, 1], -z, either_way=True), Q)[1] < 1e-15
-    assert np.abs(residual(ARM, Aligned(-1, [0, 0, 1], -z, either_way=True), Q)).max() < 1e-15
+    assert told(ARM, Aligned("tool", [0, 0, 1], -z, either_way=True), Q)[1] < 1e-15
+    assert np.abs(residual(ARM, Aligned("tool", [0, 0, 1], -z, either_way=True), Q)).max() < 1e-15
 
 
 def test_the_distance_of_a_target_does_not_count() -> None:
     T = numpy_call(ARM, "forward_kinematics", Q)
     for far in (1e-6, 1.0, 1e6, 1e45):
-        aside = told(ARM, LookAt(-1, T[:3, 3] + far * (T[:3, :3] @ [0.0, 0.6, 0.8])), Q)[1]
+        aside = told(ARM, LookAt("tool", T[:3, 3] + far * (T[:3, :3] @ [0.0, 0.6, 0.8])), Q)[1]
         # rounding of the position, 1e-16 m, seen from a distance of 1e-6 m
         assert abs(aside - np.arctan2(0.6, 0.8)) < 1e-9
 
@@ -119,13 +119,13 @@ def test_the_distance_of_a_target_does_not_count() -> None:
 def test_a_target_at_the_eye_is_not_looked_at() -> None:
     T = numpy_call(ARM, "forward_kinematics", Q)
     for off in (0.0, 1e-12, 5e-10):
-        itself = LookAt(-1, T[:3, 3] + off * T[:3, 2])
+        itself = LookAt("tool", T[:3, 3] + off * T[:3, 2])
         assert told(ARM, itself, Q)[1] == np.pi
         assert np.linalg.norm(residual(ARM, itself, Q)) > 1.0
 
 
 def test_the_size_of_a_direction_does_not_count() -> None:
-    made = [Aligned(-1, [0, 0, 1], np.array([0.3, -0.4, 1.2]) * size).numbers for size in (1e-100, 1.0, 1e100)]
+    made = [Aligned("tool", [0, 0, 1], np.array([0.3, -0.4, 1.2]) * size).numbers for size in (1e-100, 1.0, 1e100)]
     assert np.array_equal(made[0], made[1])
     assert np.array_equal(made[1], made[2])
     assert between(made[0], np.array([0.3, -0.4, 1.2])) < 1e-15
@@ -133,7 +133,7 @@ def test_the_size_of_a_direction_does_not_count() -> None:
 
 def test_they_add_up_over_constraints() -> None:
     T = numpy_call(ARM, "forward_kinematics", Q)
-    both = [Aligned(-1, [0, 0, 1], T[:3, 0]), Aligned(-1, [1, 0, 0], -T[:3, 0])]
+    both = [Aligned("tool", [0, 0, 1], T[:3, 0]), Aligned("tool", [1, 0, 0], -T[:3, 0])]
     task = Problem(ARM, both)
     square = task.errors(Q, np.concatenate([c.numbers for c in both]))[1]
     assert abs(square - (np.pi**2 / 4 + np.pi**2)) < 1e-13
@@ -143,14 +143,16 @@ def test_tasks_that_differ_in_numbers_share_what_is_compiled() -> None:
     def system(constraint: Constraint) -> object:
         return system_of(ARM, [constraint])
 
-    assert system(Aligned(-1, [0, 0, 2], [1, 0, 0])) is system(Aligned(-1, [0, 0, 1], [[0, 1, 0], [0, 0, 3]]))
-    assert system(Aligned(-1, [0, 0, -0.0 + 1], [1, 0, 0])) is system(Aligned(-1, [-0.0, 0, 1], [1, 0, 0]))
-    assert system(Aligned(-1, [0, 0, 1], [1, 0, 0])) is not system(Aligned(-1, [0, 1, 0], [1, 0, 0]))
-    assert system(Aligned(-1, [0, 0, 1], [1, 0, 0])) is not system(Aligned(-1, [0, 0, 1], [1, 0, 0], either_way=True))
-    assert system(Aligned(-1, [0, 0, 1], [1, 0, 0])) is not system(Aligned(5, [0, 0, 1], [1, 0, 0]))
-    assert system(LookAt(-1, [1, 2, 3])) is system(LookAt(-1, np.ones((4, 3))))
-    assert system(LookAt(-1, [1, 2, 3])) is not system(LookAt(-1, [1, 2, 3], point=[0, 0, 0.1]))
-    assert system(Pose(-1, np.eye(4))) is not system(Pose(-1, np.eye(4), at=np.eye(4)))
+    assert system(Aligned("tool", [0, 0, 2], [1, 0, 0])) is system(Aligned("tool", [0, 0, 1], [[0, 1, 0], [0, 0, 3]]))
+    assert system(Aligned("tool", [0, 0, -0.0 + 1], [1, 0, 0])) is system(Aligned("tool", [-0.0, 0, 1], [1, 0, 0]))
+    assert system(Aligned("tool", [0, 0, 1], [1, 0, 0])) is not system(Aligned("tool", [0, 1, 0], [1, 0, 0]))
+    assert system(Aligned("tool", [0, 0, 1], [1, 0, 0])) is not system(
+        Aligned("tool", [0, 0, 1], [1, 0, 0], either_way=True)
+    )
+    assert system(Aligned("tool", [0, 0, 1], [1, 0, 0])) is not system(Aligned(5, [0, 0, 1], [1, 0, 0]))
+    assert system(LookAt("tool", [1, 2, 3])) is system(LookAt("tool", np.ones((4, 3))))
+    assert system(LookAt("tool", [1, 2, 3])) is not system(LookAt("tool", [1, 2, 3], point=[0, 0, 0.1]))
+    assert system(Pose("tool", np.eye(4))) is not system(Pose("tool", np.eye(4), at=np.eye(4)))
 
 
 @pytest.mark.parametrize("kind", KINDS)

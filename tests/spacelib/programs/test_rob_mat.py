@@ -61,7 +61,7 @@ def test_against_the_library(n: int, seed: int) -> None:
     found = rob_mat.rob_mat(rob_mat.robot(rows, gravity, external), q, qp, qpp)
     mech = mechanism(rows, gravity)
     T, W, H = mech.motion(q, qp, qpp)
-    actions = mech.joint_actions(q, qp, qpp, external)
+    actions = mech.joint_wrenches(q, qp, qpp, external)
     others = spacelib_out.matrices(mech, qp, qpp, T, W, H, actions)
     for k, name in enumerate(rob_mat.PRINTED):
         close(np.broadcast_to(getattr(found, name), others[:, :, k].shape), others[:, :, k], 200 * n)
@@ -220,7 +220,7 @@ def test_the_layout_is_that_of_linkwise_run(tmp_path: Path) -> None:
     mech = load(bundled.path("SCARA.DAT"))
     instants = np.array([[[0, 1, 10], [0, 2, 20], [0, 0, 0]], [[0.1, 1.1, 11], [0.1, 2.1, 21], [0, 0, 0]]])
     q, qp, qpp = np.moveaxis(instants, -1, 0)
-    other = spacelib_out.matrices(mech, qp, qpp, *mech.motion(q, qp, qpp), mech.joint_actions(q, qp, qpp))
+    other = spacelib_out.matrices(mech, qp, qpp, *mech.motion(q, qp, qpp), mech.joint_wrenches(q, qp, qpp))
     assert (tmp_path / "scara.out").read_text() == "".join(spacelib_out.text(other))
 
 

@@ -142,7 +142,7 @@ def test_a_loop_takes_the_effort_of_its_motor():
     motion = Motion.of(crank(), (t, q))
     assert motion.why_no_efforts == ""
     assert (motion.efforts[:, 1:] == 0.0).all()
-    assert np.array_equal(motion.efforts, crank().driven_efforts(q, motion.qd, motion.qdd))
+    assert np.array_equal(motion.efforts, crank().actuator_efforts(q, motion.qd, motion.qdd))
     # the power of the motor is the rate of the energy: differences over two steps of 1/80 s, in which it turns by 0.16 rad,
     # are off by 0.16^2 / 24 of the third derivative, and the harmonics of the rod make that a few times larger
     energy = crank().kinetic_energy(q, motion.qd) + crank().potential_energy(q)
@@ -175,7 +175,7 @@ def test_open_loops_are_told_and_shown_as_they_are():
 
 
 def test_joints_outside_their_limits_and_too_fast_are_told():
-    held = Mechanism([Link(joint="revolute", limits=(-1.0, 1.0), speed_limit=2.0, name="hinge", mass=1.0)])
+    held = Mechanism([Link(joint="revolute", limits=(-1.0, 1.0), qd_max=2.0, name="hinge", mass=1.0)])
     motion = Motion.of(held, (np.arange(5.0), [[0.0], [1.0], [1.1], [-3.0], [0.0]], np.full((5, 1), 2.5), np.zeros((5, 1))))
     assert motion.remarks == (
         "joint 'hinge' is outside its limits at 2 of 5 instants",

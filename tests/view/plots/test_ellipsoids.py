@@ -56,7 +56,7 @@ def test_what_cannot_move_is_zero_and_holds_anything(flat: lw.Mechanism) -> None
 
 @pytest.mark.parametrize(("kind", "axes", "unit"), [("velocity", "rotation", "rad/s"), ("force", "rotation", "N m")])
 def test_the_picture_tells_the_unit(puma: lw.Mechanism, kind: str, axes: str, unit: str) -> None:
-    made = ellipsoid(puma, BENT, kind=kind, axes=axes)
+    made = ellipsoid(puma, BENT, kind=kind, mask=axes)
     assert made.texts[-1].get_text().endswith(f" {unit}")
     rendered(made, "png")
 

@@ -24,6 +24,7 @@ from linkwise.files.suggestions import tool_among_tips
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.mechanism_tables import joint_letters, total_mass
 from linkwise.model.formatting.table import counted, number, plain
+from linkwise.model.tree import TOOL
 
 HEAD_LINES = 50
 """The format of a file is named among its first lines."""
@@ -133,7 +134,7 @@ def _possible(file: str, reading: ReadingOptions) -> list[str]:
 
 def _compared(model: Mechanism, options: Options) -> Comparison:
     other = options.reading.of_another().description(options.against).mechanism
-    first, second = (-1 if end is None else end for end in (options.link, options.link_against))
+    first, second = (TOOL if end is None else end for end in (options.link, options.link_against))
     return comparison.compare(model, other, link_a=first, link_b=second, tol=options.tol, dynamics=options.dynamics)
 
 

@@ -47,7 +47,7 @@ NARROWEST, WIDEST, WIDEST_TEXT = 60, 160, 120
         help="Drop terms (explicit, harmonic) that are smaller than this part of the largest one of their element.",
     ),
     option("--link", metavar="NAME", help="The frame of forward_kinematics and jacobian; the tool unless stated."),
-    option("--frame", type=click.Choice(["base", "body"]), help="The axes of the jacobian; base unless stated."),
+    option("--frame", type=click.Choice(["world", "body"]), help="The axes of the jacobian; world unless stated."),
     option("--digits", type=click.IntRange(1, 17), help="Significant digits: 6 in text, 4 in LaTeX unless stated."),
     option("--ascii", "plain", is_flag=True, help="In text, products as * and powers as **."),
     option("--document", is_flag=True, help="LaTeX as a whole document with a table of the symbols."),

@@ -12,17 +12,18 @@ import click
 import numpy as np
 
 from linkwise.cli.command import Options, argument, command, mechanism, option
-from linkwise.cli.ik_targets import LETTERS, WORDS, Targets, targets
+from linkwise.cli.ik_targets import LETTERS, Targets, targets
 from linkwise.cli.options import POSITIVE, Coordinates, OfJoint, OutputFile, Vector
 from linkwise.cli.output import File, Output
 from linkwise.errors import ArgumentError
 from linkwise.files import Description
 from linkwise.files.csv_results import csv_line, quoted
-from linkwise.inverse_kinematics.closed_form import Solutions, closed_form
+from linkwise.inverse_kinematics.closed_form import closed_form
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
 from linkwise.model.quantities import labelled, names, units
+from linkwise.model.tree import TOOL
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
 
@@ -34,7 +35,7 @@ NOT_REACHED = 1
 ROWS, EXPLAINED = 40, 10
 """Rows printed of a long file of poses, and how many that are not reached are explained."""
 
-ASKS = {letters: word for word, letters in WORDS.items()}
+ASKS = {"xyz": "position", "abc": "orientation", LETTERS: "pose"}
 """What a closed form may be asked for, by the letters that count."""
 
 AT_LIMIT = 1e-9
@@ -81,7 +82,7 @@ class Answer:
     ),
     option("--quaternion", type=Vector("W,X,Y,Z", "", 4), help="Its orientation as a quaternion of any length."),
     option("--matrix", metavar="FILE", type=click.Path(), help="Poses as 4x4 matrices: 4 numbers a line, 4 lines a pose."),
-    option("--only", metavar="WHAT", help="What counts: position, orientation, or letters of xyzabc, such as xyc."),
+    option("--mask", metavar="WHAT", help="What counts: translation, rotation, all, or letters of xyzabc, such as xyc."),
     option(
         "--q0",
         type=Coordinates(),
@@ -114,17 +115,17 @@ def ik(description: Description, options: Options) -> Output:
     within the joint limits, and each is checked by a forward pass. The exit status is 1 where a pose is not reached; the
     nearest found is given then, and what stands in the way. Where the mechanism has loops they are kept closed.
 
-    What counts, --only: x, y, z are along the axes of the world, a, b, c about them. xyc suits an arm in a plane.
+    What counts, --mask: x, y, z are along the axes of the world, a, b, c about them. xyc suits an arm in a plane.
 
     \b
     Examples:
       linkwise ik puma560 --position 0.4,0.2,0.3 --rpy 0,180deg,0
       linkwise ik ur5 --position 0.4,0.2,0.3 --quaternion 0,1,0,0 --all
-      linkwise ik planar_3r --position 1,1,0 --rpy 0,0,90deg --only xyc
+      linkwise ik planar_3r --position 1,1,0 --rpy 0,0,90deg --mask xyc
       linkwise ik panda poses.csv --follow -o joints.csv
     """  # noqa: D301  (\b keeps click from filling the lines)
     model = description.mechanism
-    poses = ("targets", "position", "rpy", "quaternion", "matrix", "only", "link")
+    poses = ("targets", "position", "rpy", "quaternion", "matrix", "mask", "link")
     asked = targets(*(getattr(options, name) for name in poses))
     if options.every:
         _check_every(asked, options)
@@ -161,11 +162,11 @@ def _check_every(asked: Targets, options: Options) -> None:
         other = "--follow" if options.follow else f"--method {options.method}"
         raise click.UsageError(f"--all gives the solutions of the closed form; {other} finds one of them")
     if asked.letters not in ASKS:
-        raise click.UsageError(f"--all is for a pose, a position or an orientation, not for {options.only!r} alone")
+        raise click.UsageError(f"--all is for a pose, a position or an orientation, not for {options.mask!r} alone")
 
 
 def _link(options: Options) -> int | str:
-    return -1 if options.link is None else str(options.link)
+    return TOOL if options.link is None else str(options.link)
 
 
 # ── solving ───────────────────────────────────────────────────────────────────────────────────────
@@ -209,7 +210,6 @@ def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Ans
             f"{model.name!r} has no closed form for this: {why}; without --all one solution is found numerically"
         )
     solutions = form.all(asked.poses, options.q0, options.limits)
-    assert isinstance(solutions, Solutions)
     answers = []
     for k, branches in enumerate(solutions):
         poses = model.forward_kinematics(branches, link=_link(options))
@@ -240,7 +240,7 @@ def _single_parts(model: Mechanism, asked: Targets, answer: Answer, reached: Flo
     first = model.nq - model.n
     for k, (name, unit, value) in enumerate(zip(names(model, "q"), units(model, "q"), answer.q.tolist(), strict=True)):
         angle = f"{_degrees(value)}°" if unit == "rad" else ""
-        ends = model.limits[k - first].tolist() if k >= first else [-math.inf, math.inf]
+        ends = [float(model.q_min[k - first]), float(model.q_max[k - first])] if k >= first else [-math.inf, math.inf]
         bounds = [fixed(end) if math.isfinite(end) else "" for end in ends]
         low, high = (abs(value - end) <= AT_LIMIT for end in ends)
         flag = "at its least" if low else "at its greatest" if high else ""

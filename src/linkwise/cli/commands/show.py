@@ -193,7 +193,8 @@ def outside_limits(model: Mechanism, q: Sequence[float] | None) -> Iterator[str]
     """Say which joints are outside their limits at q (nq,); without q, at zero, and where they are shown instead."""
     joints = slice(model.nq - model.n, model.nq)
     asked = np.asarray(model.neutral if q is None else q, dtype=float)[joints]
-    rows = zip(model.names, model.slides, asked, model.limits.tolist(), resting(model)[joints], strict=True)
+    limits = zip(model.q_min.tolist(), model.q_max.tolist(), strict=True)
+    rows = zip(model.names, model.slides, asked, limits, resting(model)[joints], strict=True)
     for name, slides, value, (low, high), shown in rows:
         if not low - OUTSIDE <= value <= high + OUTSIDE:
             unit = "m" if slides else "rad"

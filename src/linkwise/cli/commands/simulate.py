@@ -118,7 +118,7 @@ def simulate(description: Description, options: Options) -> Output:
       linkwise simulate puma560 --q -60deg,30deg,-120deg,0,30deg,0
                         --torque out/reach/joints.csv --record 10 -o again
     """  # noqa: D301  (\b keeps click from filling the lines)
-    model = description.mechanism if options.friction else description.mechanism.nofriction()
+    model = description.mechanism if options.friction else description.mechanism.without_friction()
     run = _integrate(model, options, description.external)
     account = energy_account(model, run.motion, description.external)
     folder = Path(options.output) if options.output is not None else Path("out") / file_name(model.name)

@@ -19,6 +19,7 @@ from linkwise.kinematics.workspace import workspace as sample
 from linkwise.kinematics.workspace_sampling import ENDLESS
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
+from linkwise.model.tree import TOOL
 from linkwise.plot.rendering import rendered
 from linkwise.view.plots.workspace_plot import draw
 
@@ -52,7 +53,7 @@ class Direction(ParamType):
     option("--plane", type=click.Choice(PLANES), default="auto", help="What is drawn; auto suits the mechanism."),
     option("--measure", type=click.Choice(MEASURES), default=MEASURES[0], help="What the colours show."),
     option(
-        "--axes",
+        "--mask",
         type=click.Choice(["translation", "rotation", "all"]),
         default="translation",
         help="Which motion the manipulability is of.",
@@ -92,11 +93,10 @@ def workspace(description: Description, options: Options) -> Output:
     for name, (low, high) in dict(options.ranges).items():
         if not low < high:
             refuse(f"'{name}={low:g},{high:g}' is not JOINT=LEAST,GREATEST", "--range")
-    same = ("samples", "seed", "limits", "axes", "cells", "pointing", "within")
+    same = ("samples", "seed", "limits", "mask", "cells", "pointing", "within")
     settings = {name: getattr(options, name) for name in same}
-    link = -1 if options.link is None else options.link
     try:
-        region = sample(model, link=link, ranges=dict(options.ranges), **settings)
+        region = sample(model, link=TOOL if options.link is None else options.link, ranges=dict(options.ranges), **settings)
     except ArgumentError as error:
         hint = " (--range JOINT=LEAST,GREATEST)" if ENDLESS in str(error) else ""
         raise click.ClickException(f"{error}{hint}") from error
@@ -137,7 +137,7 @@ def _metres(value: float) -> str:
 
 
 def _motion(region: Workspace) -> str:
-    motion = {"translation": "position", "rotation": "orientation", "all": "position and orientation"}[region.axes]
+    motion = {"translation": "position", "rotation": "orientation", "all": "position and orientation"}[region.mask]
     return f"the {motion} ({region.freedoms} {'direction' if region.freedoms == 1 else 'directions at once'})"
 
 
@@ -157,7 +157,7 @@ def _room(region: Workspace) -> str:
 
 
 def _facts(model: Mechanism, region: Workspace) -> dict[str, Any]:
-    same = ("frame", "dimension", "size", "size_error", "bounds", "distance", "radius", "axes", "freedoms")
+    same = ("frame", "dimension", "size", "size_error", "bounds", "distance", "radius", "mask", "freedoms")
     return {
         "mechanism": model.name,
         **{name: getattr(region, name) for name in same},

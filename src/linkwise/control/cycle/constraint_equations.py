@@ -35,14 +35,14 @@ class RowGroup:
     constraint : Constraint
         The same as a constraint of `linkwise.solve`.
     link : int or str
-        Whose end; -1 is the tool.
+        Whose end; "tool" is the tool.
     owner : int
         The constraint of the chain, by index; -1 for a loop of the mechanism.
     """
 
     kind: str
     constraint: Constraint
-    link: int | str = -1
+    link: int | str = "tool"
     owner: int = -1
 
 

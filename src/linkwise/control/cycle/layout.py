@@ -121,7 +121,7 @@ class Layout:
     def stand_ins(self, q0: FloatArray) -> FloatArray:
         """What stands in (I,) for inputs that are no numbers before any were: where the joints are, their limits, zeros."""
         values = np.zeros(self.inputs)
-        for (link, letter), value, ends in zip(self.joints, q0, self.tree.limits, strict=True):
+        for (link, letter), value, *ends in zip(self.joints, q0, self.tree.q_min, self.tree.q_max, strict=True):
             for name, number in zip(
                 (f"{link}.{letter}", f"{link}.limits.min", f"{link}.limits.max"), (value, *ends), strict=True
             ):
@@ -198,11 +198,11 @@ class Layout:
             yield _port(f"{link}.{letter}", _unit(letter), "joint value that the cycle begins with", float(q0[i]))
         for i, (link, letter) in enumerate(self.joints):
             unit = _unit(letter)
-            low, high = self.tree.limits[i]
+            low, high = self.tree.q_min[i], self.tree.q_max[i]
             yield _port(f"{link}.{letter}_speed", f"{unit}/s", "speed at which the joint is moved", 0.0)
             yield _port(f"{link}.limits.min", unit, "least joint value", float(low), infinite=True)
             yield _port(f"{link}.limits.max", unit, "greatest joint value", float(high), infinite=True)
-            speed = float(self.tree.speed_limits[i])
+            speed = float(self.tree.qd_max[i])
             yield _port(f"{link}.max_{letter}_speed", f"{unit}/s", "greatest speed", speed, positive=True, infinite=True)
             for quantity in ("acceleration", "deceleration"):
                 yield _port(

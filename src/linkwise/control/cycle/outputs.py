@@ -102,7 +102,7 @@ class CycleOutputs:
         start = self.targets.start(x)
         moved = motion(tree, solved, speeds, np.zeros(tree.n))[1]
         for k, (name, link) in enumerate(zip(layout.ends, self.links, strict=True)):
-            carrier = tree.tool_index if link == -1 else tree.link_index(link)
+            carrier = tree.frame(link)[0]
             self._end(made, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
         expected = _expected(solved, predicted, after, carried)
         kept, taken = self._joints(made, x, (solved, predicted), at, regulators, first, dt)

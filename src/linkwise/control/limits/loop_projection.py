@@ -153,7 +153,7 @@ def meeting_loop(tree: Tree, first: int | str, second: int | str, kind: LoopKind
         if link == "base":  # (the start of the chain: the world of the mechanism)
             ends.append(("base", inverse(np.asarray(tree.base))))
             continue
-        index = tree.tool_index if link == -1 else tree.link_index(link)
-        ends.append((tree.link_names[index], tree.tool if link == -1 else np.eye(4)))
+        index, frame = tree.frame(link)
+        ends.append((tree.link_names[index], frame))
     (first_name, at_one), (two, at_two) = ends
     return Loop(kind, first_name, two, at_one, at_two)

@@ -17,7 +17,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kernel.iteration import Descent, Program
 from linkwise.kernel.row_layout import RowLayout
 from linkwise.kernel.sequence import Call, Copy
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -50,7 +50,7 @@ class Pace:
     tree : Tree
         A mechanism with a joint that moves, and a base that stands.
     links : sequence of int or str
-        The links whose ends are limited, by index or name; -1 is the tool. The points are these, then all joints (n,).
+        The links whose ends are limited, by index or name; "tool" is the tool. The points are these, then all joints (n,).
     closures : sequence of (link, link, kind)
         Pairs of links whose ends meet, beside the mechanism's own loops; each has a switch in what is given. ``"base"`` is
         the origin of the world.
@@ -158,6 +158,6 @@ def _check(tree: Tree, links: Sequence[int | str]) -> None:
         raise ArgumentError(f"{tree.name!r} has no joint that moves")
     for link in links:
         if isinstance(link, bool) or not isinstance(link, (int, str, np.integer)):
-            raise ArgumentError(f"link is {shown(link)}; expected a name, an index, or -1 for the tool")
-        if link not in (-1, "base"):
+            raise ArgumentError(f'link is {shown(link)}; expected a name, an index, or "tool"')
+        if link not in (TOOL, "base"):
             tree.link_index(link)

@@ -45,7 +45,7 @@ class Points:
     tree : Tree
         A mechanism whose base does not float.
     links : sequence of int or str
-        Whose ends they are; -1 is the tool.
+        Whose ends they are; "tool" is the tool.
     """
 
     def __init__(self, tree: Tree, links: tuple[int | str, ...]) -> None:

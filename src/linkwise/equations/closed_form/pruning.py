@@ -71,7 +71,7 @@ def _weights(form: Any, values: Mapping[str, float], speed: FloatArray) -> Float
     parameters = np.array([[float(values[name]) for name in tree.symbols]]).reshape(1, -1)
     reach = np.ones(tree.nq)
     if tree.n:
-        limits = np.abs(np.asarray(tree.limits, dtype=float)).max(axis=-1)
+        limits = np.maximum(np.abs(tree.q_min), np.abs(tree.q_max))
         reach[tree.nq - tree.n :] = np.where(np.isfinite(limits), limits, 1.0)
     arrays = {"q": reach[None], "qd": speed[None], "qdd": np.ones((1, tree.nv)), "parameters": parameters}
     return np.asarray(form.data.monomials(form.known(arrays))[0])

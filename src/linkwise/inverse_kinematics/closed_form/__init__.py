@@ -22,5 +22,4 @@ The way from a mechanism to its solutions, a module a step:
 from linkwise.inverse_kinematics.closed_form.closed_form import ClosedForm as ClosedForm
 from linkwise.inverse_kinematics.closed_form.closed_form import NoClosedFormError as NoClosedFormError
 from linkwise.inverse_kinematics.closed_form.closed_form import Solutions as Solutions
-from linkwise.inverse_kinematics.closed_form.closed_form import all_inverse_kinematics as all_inverse_kinematics
 from linkwise.inverse_kinematics.closed_form.closed_form import closed_form as closed_form

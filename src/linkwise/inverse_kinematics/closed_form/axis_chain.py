@@ -96,7 +96,7 @@ class AxisChain:
         )
 
 
-def chain_of(tree: Tree, link: int | str = -1) -> tuple[AxisChain | None, str]:
+def chain_of(tree: Tree, link: int | str = "tool") -> tuple[AxisChain | None, str]:
     """The chain from the base to a frame, or None and why there is none.
 
     Parameters

@@ -20,14 +20,15 @@ from linkwise.spatial.validation import numbers
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solutions:
-    """Joint coordinates for a batch of poses: for each pose as many rows as it has solutions.
+    """All joint coordinates that were found for poses: for each pose as many rows as it has solutions, the nearest first.
 
-    Iterating goes through the poses, in one row for a batch of any shape, and gives an array (k, n) each.
+    Of a single pose it is used like the array (k, n) of its solutions: length, index, iteration, `numpy.asarray`. Of a
+    batch, iterating goes through the poses, in one row for a batch of any shape, and gives such an array each.
 
     Attributes
     ----------
     q : ndarray (..., K, n)
-        Joint coordinates, rad or m; NaN in the rows from `count` on.
+        Joint coordinates, rad or m; NaN in the rows from `count` on, so without NaN for a single pose.
     count : ndarray (...)
         How many solutions each pose has.
     complete : ndarray (...)
@@ -36,12 +37,14 @@ class Solutions:
     Examples
     --------
     >>> from linkwise import robots
-    >>> from linkwise.inverse_kinematics.closed_form import all_inverse_kinematics
     >>> arm = robots.puma560()
     >>> T = arm.forward_kinematics([[0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.3, 0.6, -1.0, 0.2, 0.4, 0.1]])
-    >>> found = all_inverse_kinematics(arm, T)
+    >>> found = arm.all_inverse_kinematics(T)
     >>> found, [len(q) for q in found] == found.count.tolist(), found.complete.tolist()
     (<Solutions: 2 poses, 2 to 3 each>, True, [True, True])
+    >>> one = arm.all_inverse_kinematics(T[0])
+    >>> one, one[0].shape
+    (<Solutions: 3 of one pose>, (6,))
     """
 
     q: FloatArray
@@ -49,20 +52,29 @@ class Solutions:
     complete: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
-        return int(self.count.size)
+        return int(self.count.size if self.count.ndim else self.count)
 
     def __iter__(self) -> Iterator[FloatArray]:
+        if not self.count.ndim:
+            return iter(self.q)
         rows = self.q.reshape(-1, *self.q.shape[-2:])
         return (row[:count] for row, count in zip(rows, self.count.ravel(), strict=True))
 
     def __getitem__(self, which: Any) -> FloatArray:
-        """The solutions (k, n) of one pose, by its index in the batch."""
+        """A solution (n,) of a single pose, or the solutions (k, n) of one pose of a batch, by its index."""
+        if not self.count.ndim:
+            return np.asarray(self.q[which])
         count = self.count[which]
         if np.ndim(count):
             raise IndexError(f"index {which!r} is of several poses; expected that of one, of the shape {self.count.shape}")
         return np.asarray(self.q[which][: int(count)])
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
+        return np.array(self.q, dtype=dtype, copy=copy)
+
     def __repr__(self) -> str:
+        if not self.count.ndim:
+            return f"<Solutions: {self.count} of one pose>"
         if not self.count.size:
             return "<Solutions: 0 poses>"
         return f"<Solutions: {self.count.size} poses, {self.count.min()} to {self.count.max()} each>"
@@ -120,7 +132,7 @@ class ClosedForm:
     def __init__(
         self,
         mechanism: Tree,
-        link: int | str = -1,
+        link: int | str = "tool",
         asks: str = "pose",
         given: tuple[int, npt.ArrayLike] | None = None,
     ) -> None:
@@ -134,10 +146,11 @@ class ClosedForm:
 
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
-    ) -> FloatArray | Solutions:
-        """Every solution for poses, the nearest to q0 first; see `all_inverse_kinematics`."""
+    ) -> Solutions:
+        """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
         q, count, _, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value)
-        return Solutions(q, count.astype(np.intp), errors[..., 3] < SEARCH) if count.ndim else q[: int(count)]
+        counts = np.asarray(count, dtype=np.intp)
+        return Solutions(q if counts.ndim else q[: int(counts)], counts, np.asarray(errors[..., 3] < SEARCH))
 
     def nearest(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
@@ -185,7 +198,7 @@ class ClosedForm:
 
 def closed_form(
     mechanism: Tree,
-    link: int | str = -1,
+    link: int | str = "tool",
     *,
     asks: str = "pose",
     given: Mapping[int | str, npt.ArrayLike] | None = None,
@@ -260,68 +273,3 @@ def _given(mechanism: Tree, given: Mapping[int | str, npt.ArrayLike]) -> tuple[i
     raise ArgumentError(
         f"given: no joint {joint!r}; this mechanism has {members(mechanism.names)}, or indices {-n} to {n - 1}"
     )
-
-
-def all_inverse_kinematics(
-    mechanism: Tree,
-    T: npt.ArrayLike,
-    *,
-    link: int | str = -1,
-    q0: npt.ArrayLike | None = None,
-    limits: bool = True,
-    given: Mapping[int | str, npt.ArrayLike] | None = None,
-) -> FloatArray | Solutions:
-    """Every position of the joints that brings a frame to a pose, by a closed form.
-
-    Each is refined where its equations need it, and is a solution only where a forward pass of its own reaches the pose
-    within 1e-9 m and rad. Revolute joints are turned by whole turns to where they are nearest to q0 within their limits, so
-    that no solution appears twice; solutions outside the limits are left out. In a singular position, where a joint may turn
-    freely, one solution stands for all: that joint stays at q0, or as near to it as the others can reach.
-
-    At special poses the equations lose solutions to rounding, or leave a joint undetermined. The branches that nearly reach
-    such a pose are refined by Newton's method; where a joint is undetermined and solutions may be missing for it, 100 random
-    starts are followed too. `Solutions.complete` is False there, because starts prove nothing; for a single pose a
-    `LinkwiseWarning` says how many solutions come from them.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        One with a closed form: `closed_form` says whether it has one.
-    T : (..., 4, 4) array_like
-        Poses, world frame, m.
-    link : int or str
-        Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
-    q0 : (..., n) array_like, optional
-        Solutions are ordered by their distance from here (root of the sum of squares, rad and m alike); a little beside the
-        middle of each joint's range where it is left out.
-    limits : bool
-        Whether joint limits hold.
-    given : mapping of a joint to its value, optional
-        Of seven joints, one that is held: see `closed_form`.
-
-    Returns
-    -------
-    ndarray (k, n) or Solutions
-        For one pose its k solutions, rad or m, which may be none; for a batch an object with `Solutions.q`,
-        `Solutions.count` and `Solutions.complete`, which gives such arrays when iterated.
-
-    Raises
-    ------
-    NoClosedFormError
-        Where no closed form is known: why, and what to use instead.
-    ArgumentError
-        Naming the argument at fault.
-
-    Examples
-    --------
-    >>> from linkwise import robots
-    >>> arm = robots.puma560()
-    >>> T = arm.forward_kinematics([0.1, 0.8, -2.0, 0.3, 0.5, 0.2])
-    >>> found = all_inverse_kinematics(arm, T, q0=[0.1, 0.8, -2.0, 0.3, 0.5, 0.0])
-    >>> found.shape, found[0].round(6).tolist()
-    ((3, 6), [0.1, 0.8, -2.0, 0.3, 0.5, 0.2])
-    >>> bool(abs(arm.forward_kinematics(found) - T).max() < 1e-12)
-    True
-    """
-    mechanism.require_numbers("all_inverse_kinematics")
-    return closed_form(mechanism, link, given=given).all(T, q0, limits)

@@ -113,7 +113,7 @@ that move together without moving the frame. Nearly so counts as so: what is nea
 
 
 def recognised(
-    tree: Tree, link: int | str = -1, asks: str = "pose", given: int | None = None
+    tree: Tree, link: int | str = "tool", asks: str = "pose", given: int | None = None
 ) -> tuple[AxisChain | None, Family | None, str]:
     """The chain of joints to a frame and what solves it, or why nothing does.
 

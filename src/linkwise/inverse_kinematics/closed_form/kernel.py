@@ -155,7 +155,10 @@ class _Parts:
         self.completion = Completion(mechanism, link, chain, family, given, self.kernel)
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = np.ascontiguousarray(start_position(mechanism, idle))
-        self.limits = {True: mechanism.limits, False: np.tile([-np.inf, np.inf], (mechanism.n, 1))}
+        self.limits = {
+            True: np.column_stack([mechanism.q_min, mechanism.q_max]),
+            False: np.tile([-np.inf, np.inf], (mechanism.n, 1)),
+        }
         self.known = {(limits, TOLERANCE): self.bounds(limits, TOLERANCE) for limits in (True, False)}
         self.entry = self.kernel.entry(self._slow) or self._slow
 

@@ -69,7 +69,7 @@ class FeasibleSet:
         self.task: LoopEquations | None = closing(mechanism) if mechanism.loops else None
         self.size = size_of(mechanism)
         self.units = np.where(np.asarray(mechanism.slides, dtype=bool), self.task.size if self.task else self.size, 1.0)
-        self.low, self.high = mechanism.limits.T
+        self.low, self.high = mechanism.q_min, mechanism.q_max
         self.base = mechanism.nq - mechanism.n
         self._eye = np.eye(mechanism.n)
         self._limited = np.flatnonzero(moving & (np.isfinite(self.low) | np.isfinite(self.high)))

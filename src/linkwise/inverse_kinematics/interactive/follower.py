@@ -11,14 +11,14 @@ from linkwise.algorithm.compile import kernel_of
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleSet, loop_start
 from linkwise.inverse_kinematics.interactive.trust_region import Aim, CoordinateAim, PoseAim, descend
-from linkwise.loops.assembly import LoopSolution
+from linkwise.loops.assembly import LinkageSolution
 from linkwise.model.tree import Tree
 from linkwise.solve.initial_guess import near_zero
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 
 
-class Dragged(LoopSolution):
+class DragSolution(LinkageSolution):
     """Where a mechanism has gone after its target. All numbers come from a separate forward pass at `q`.
 
     Attributes
@@ -116,7 +116,7 @@ class Follower:
         Any. A floating base stays where it is; loops stay closed, and what is passive in them follows. On a tree only the
         joints between the base and the frame move.
     link : int or str
-        Which frame: -1 the tool, otherwise a link's own by name or index.
+        Which frame: ``"tool"``, otherwise a link's own by name or index.
 
     Raises
     ------
@@ -136,13 +136,13 @@ class Follower:
     (False, 0.0)
     """
 
-    def __init__(self, mechanism: Tree, link: int | str = -1) -> None:
+    def __init__(self, mechanism: Tree, link: int | str = "tool") -> None:
         mechanism.require_numbers("Follower")
         if isinstance(link, bool) or not isinstance(link, (int, np.integer, str)):
             raise ArgumentError(f"link is {shown(link)}; expected a name or a whole number")
         self.mechanism = mechanism
         self.link = link if isinstance(link, str) else int(link)
-        on_path = mechanism.path(mechanism.tool_index if link == -1 else link)
+        on_path = mechanism.path(link)
         self._base = mechanism.nq - mechanism.n
         self._pose: Any = kernel_of(mechanism, "forward_kinematics", None, {"link": self.link})
         self._rates: Any = kernel_of(mechanism, "jacobian", None, {"link": self.link})
@@ -175,7 +175,7 @@ class Follower:
             raise ArgumentError(f"the loops of {self.mechanism.name!r} cannot be closed: they stay open by {left:.3g} m")
         return self._loops.q.copy()
 
-    def follow(self, T_target: npt.ArrayLike, q: npt.ArrayLike, *, rotation: bool = True) -> Dragged:
+    def follow(self, T_target: npt.ArrayLike, q: npt.ArrayLike, *, rotation: bool = True) -> DragSolution:
         """Bring the frame to a pose, or as near as it goes from q: in position first, in rotation with what is left.
 
         Parameters
@@ -206,7 +206,7 @@ class Follower:
                 break
         return self._at_pose(here, target, rotation, taken, settled)
 
-    def move(self, coordinate: int | str, value: float, q: npt.ArrayLike) -> Dragged:
+    def move(self, coordinate: int | str, value: float, q: npt.ArrayLike) -> DragSolution:
         """Give a joint coordinate a value, within its limits.
 
         A joint that is in no loop takes it alone. In a loop the others follow; those that drive the loops rest meanwhile, if
@@ -238,7 +238,7 @@ class Follower:
         joint = self._joint(coordinate)
         wanted = float(numbers("value", value, "a finite number"))
         here = self._given(q)
-        low, high = self.mechanism.limits[joint]
+        low, high = self.mechanism.q_min[joint], self.mechanism.q_max[joint]
         held = min(max(wanted, low), high)
         taken = 0
         if self._loops is not None and self._loops.held[joint]:
@@ -254,7 +254,7 @@ class Follower:
 
     # ── what has become of it ─────────────────────────────────────────────────────────────────────
 
-    def _at_pose(self, q: FloatArray, target: FloatArray, rotation: bool, taken: int, settled: bool) -> Dragged:
+    def _at_pose(self, q: FloatArray, target: FloatArray, rotation: bool, taken: int, settled: bool) -> DragSolution:
         pose = np.array(self._pose(q))
         far = float(np.linalg.norm(pose[:3, 3] - target[:3, 3]))
         turned = angle_between(pose[:3, :3], target[:3, :3])
@@ -262,7 +262,7 @@ class Follower:
         near, alike = far <= REACHED, turned <= REACHED or not rotation
         reached = near and alike and left <= CLOSED_M
         why = self._why_open(left) or ("" if reached else self._why_not(q, near, far, turned, settled))
-        return Dragged(q, reached, far, turned, why, pose, left, taken, settled or reached)
+        return DragSolution(q, reached, far, turned, why, pose, left, taken, settled or reached)
 
     def _why_not(self, q: FloatArray, near: bool, far: float, turned: float, settled: bool) -> str:
         """Why a pose is not reached."""
@@ -276,7 +276,7 @@ class Follower:
         at = self._at_limits(q)
         return f"{message}; at its limit: {', '.join(at)}" if at else message
 
-    def _at_value(self, q: FloatArray, joint: int, wanted: float, held: float, taken: int) -> Dragged:
+    def _at_value(self, q: FloatArray, joint: int, wanted: float, held: float, taken: int) -> DragSolution:
         lacking = abs(float(q[self._base + joint]) - wanted)
         slides = self.mechanism.slides[joint]
         left, name = self._open(q), self.mechanism.names[joint]
@@ -286,7 +286,7 @@ class Follower:
             there = abs(float(q[self._base + joint]) - held) <= REACHED
             why = f"{name!r} is at its limit" if there else self._why_blocked(q, joint)
         far, turned = (lacking, 0.0) if slides else (0.0, lacking)
-        return Dragged(q, reached, far, turned, why, np.array(self._pose(q)), left, taken, taken < MOVE_ROUNDS)
+        return DragSolution(q, reached, far, turned, why, np.array(self._pose(q)), left, taken, taken < MOVE_ROUNDS)
 
     def _why_blocked(self, q: FloatArray, joint: int) -> str:
         at = [name for name in self._at_limits(q) if name != self.mechanism.names[joint]]
@@ -298,7 +298,7 @@ class Follower:
 
     def _at_limits(self, q: FloatArray) -> list[str]:
         """Names of the joints that may move and stand at a limit."""
-        joints, (low, high) = q[self._base :], self.mechanism.limits.T
+        joints, low, high = q[self._base :], self.mechanism.q_min, self.mechanism.q_max
         at = ((joints - low <= ROUNDING) | (high - joints <= ROUNDING)) & self._allowed.moving
         return [self.mechanism.names[k] for k in np.flatnonzero(at)]
 

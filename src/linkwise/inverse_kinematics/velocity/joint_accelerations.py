@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy.typing as npt
 
 from linkwise.inverse_kinematics.velocity.joint_velocities import solved, vectors
-from linkwise.inverse_kinematics.velocity.solution import RateSolution
+from linkwise.inverse_kinematics.velocity.solution import VelocitySolution
 from linkwise.inverse_kinematics.velocity.task import REGION, acceleration_bounds, check_limits, rate_task
 from linkwise.model.tree import Tree
 from linkwise.solve.validation import positive
@@ -17,22 +17,22 @@ def joint_accelerations(
     qd: npt.ArrayLike,
     acceleration: npt.ArrayLike,
     *,
-    link: int | str = -1,
-    frame: str = "base",
+    link: int | str = "tool",
+    frame: str = "world",
     mask: npt.ArrayLike | None = None,
     damping: float | str | None = "auto",
     region: float = REGION,
     limits: str | None = "scale",
-    largest: npt.ArrayLike | None = None,
-    fastest: npt.ArrayLike | None = None,
+    qdd_max: npt.ArrayLike | None = None,
+    qd_max: npt.ArrayLike | None = None,
     dt: float | None = None,
     secondary: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
     length: float | None = None,
-) -> RateSolution:
+) -> VelocitySolution:
     """Joint accelerations that give a frame an acceleration, or come nearest to it: J qdd = a - dJ/dt qd.
 
-    Singular positions, masks, weights and the secondary motion are treated as by `joint_speeds`.
+    Singular positions, masks, weights and the secondary motion are treated as by `joint_velocities`.
 
     Parameters
     ----------
@@ -44,22 +44,22 @@ def joint_accelerations(
         Of the frame's origin, m/s2, and angular, rad/s2: the derivative of the twist. In the frame's own axes ("body") that
         is the rate of the twist's components there, as with `Mechanism.jacobian_dot`.
     limits : {"scale", "qp", None}
-        How `largest` is kept. "scale": the acceleration asked for is reduced by one factor; that which the speeds alone
+        How `qdd_max` is kept. "scale": the acceleration asked for is reduced by one factor; that which the speeds alone
         bring is compensated for in full, and where the bounds do not allow even that, rates are cut and the residual tells.
         "qp": the accelerations within the bounds that come nearest.
-    largest : (n,) array_like, optional
-        Greatest accelerations, rad/s2 or m/s2, both ways; none by default, for mechanisms do not have them.
-    fastest : (n,) array_like, optional
+    qdd_max : (n,) array_like, optional
+        Greatest accelerations, rad/s2 or m/s2, both ways; those of the mechanism by default.
+    qd_max : (n,) array_like, optional
         Greatest speeds, which count where `dt` is given; those of the mechanism by default.
     dt : float, optional
         Where given, s, no joint may accelerate so much that it would pass its greatest speed within this time. One that is
-        faster brakes as hard as `largest` lets it.
+        faster brakes as hard as `qdd_max` lets it.
     link, frame, mask, damping, region, secondary, weights, length
-        As for `joint_speeds`, `secondary` being accelerations.
+        As for `joint_velocities`, `secondary` being accelerations.
 
     Returns
     -------
-    RateSolution
+    VelocitySolution
         Shaped as q, qd and acceleration broadcast.
 
     Raises
@@ -90,5 +90,5 @@ def joint_accelerations(
     at, speed, wanted = vectors("q", q, n), vectors("qd", qd, n), vectors("acceleration", acceleration, 6)
     beside = task.nothing if secondary is None else vectors("secondary", secondary, n)
     step = None if dt is None else positive("dt", dt)
-    bounds = acceleration_bounds(task, speed, largest, fastest, step)
+    bounds = acceleration_bounds(task, speed, qdd_max, qd_max, step)
     return solved(task, (at, speed), wanted, beside, bounds, limits)

@@ -12,8 +12,8 @@ from linkwise.algorithm.compile import kernel_of
 from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.velocity.bounded_least_squares import library, nearest_in_box
 from linkwise.inverse_kinematics.velocity.kernel import motion_kernel
-from linkwise.inverse_kinematics.velocity.solution import RateSolution
-from linkwise.inverse_kinematics.velocity.task import REGION, RateTask, check_limits, rate_task, speed_bounds
+from linkwise.inverse_kinematics.velocity.solution import VelocitySolution
+from linkwise.inverse_kinematics.velocity.task import REGION, VelocityTask, check_limits, rate_task, speed_bounds
 from linkwise.model.tree import Tree
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
@@ -32,13 +32,13 @@ def vectors(field: str, value: Any, n: int) -> FloatArray:
 
 
 def solved(
-    task: RateTask,
+    task: VelocityTask,
     states: tuple[FloatArray, ...],
     wanted: FloatArray,
     secondary: FloatArray,
     bounds: tuple[FloatArray, FloatArray],
     limits: str | None,
-) -> RateSolution:
+) -> VelocitySolution:
     """Compute rates for a batch of states and confirm them."""
     if limits == "qp":
         library()
@@ -47,11 +47,11 @@ def solved(
     if limits == "qp":
         _bounded(task, states, wanted, secondary, bounds, (rates, given, tells))
     low, high = bounds if limits else task.endless
-    return RateSolution(task, states, wanted, secondary, rates, given, tells, low, high, limits)
+    return VelocitySolution(task, states, wanted, secondary, rates, given, tells, low, high, limits)
 
 
 def _bounded(
-    task: RateTask,
+    task: VelocityTask,
     states: tuple[FloatArray, ...],
     wanted: FloatArray,
     secondary: FloatArray,
@@ -75,7 +75,7 @@ def _bounded(
 
 
 def _nearest(
-    task: RateTask, states: list[FloatArray], wanted: FloatArray, beside: FloatArray, low: FloatArray, high: FloatArray
+    task: VelocityTask, states: list[FloatArray], wanted: FloatArray, beside: FloatArray, low: FloatArray, high: FloatArray
 ) -> FloatArray:
     """The rates (k, n) of as many quadratic programs; joints of infinite weight rest."""
     moves = np.isfinite(task.weights)
@@ -90,7 +90,7 @@ def _nearest(
     return rates
 
 
-def _bias(task: RateTask, states: list[FloatArray]) -> FloatArray:
+def _bias(task: VelocityTask, states: list[FloatArray]) -> FloatArray:
     """What the frame's acceleration is without joint accelerations; zero for speeds."""
     if task.order == 1:
         return np.zeros(6)
@@ -98,23 +98,23 @@ def _bias(task: RateTask, states: list[FloatArray]) -> FloatArray:
     return np.asarray((rate @ states[1][..., None])[..., 0])
 
 
-def joint_speeds(
+def joint_velocities(
     mechanism: Tree,
     q: npt.ArrayLike,
     twist: npt.ArrayLike,
     *,
-    link: int | str = -1,
-    frame: str = "base",
+    link: int | str = "tool",
+    frame: str = "world",
     mask: npt.ArrayLike | None = None,
     damping: float | str | None = "auto",
     region: float = REGION,
     limits: str | None = "scale",
-    fastest: npt.ArrayLike | None = None,
+    qd_max: npt.ArrayLike | None = None,
     dt: float | None = None,
     secondary: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
     length: float | None = None,
-) -> RateSolution:
+) -> VelocitySolution:
     """Joint speeds that move a frame with a twist, or come nearest to it, with what became of it.
 
     Away from singular positions they are exact. Near one only the direction that is being lost is damped; all others stay
@@ -130,7 +130,7 @@ def joint_speeds(
         Velocity of the frame's origin, m/s, and angular velocity, rad/s, as `Mechanism.jacobian` orders them.
     link : int or str
         Which frame: -1 the tool, otherwise as in `Mechanism.jacobian`.
-    frame : {"base", "body"}
+    frame : {"world", "body"}
         In whose axes: the world's, or the frame's own.
     mask : (6,) array_like, optional
         1 for the components that count, 0 for what is left free. All count by default.
@@ -145,8 +145,8 @@ def joint_speeds(
         "scale": the whole motion is slowed by one factor until every joint keeps its bounds, so that the frame keeps its
         direction. "qp": speeds within the bounds that come nearest to the twist, not slowed (needs the extra ``qp``). None:
         bounds do not count.
-    fastest : (n,) array_like, optional
-        Greatest speeds, rad/s or m/s; those of the mechanism (`Mechanism.speed_limits`) by default.
+    qd_max : (n,) array_like, optional
+        Greatest speeds, rad/s or m/s; those of the mechanism (`Mechanism.qd_max`) by default.
     dt : float, optional
         Where given, s, no joint may go so fast that it would pass its position limits within this time. One that stands
         outside may come back, and is not driven back.
@@ -162,7 +162,7 @@ def joint_speeds(
 
     Returns
     -------
-    RateSolution
+    VelocitySolution
         Shaped as q and twist broadcast; a batch gives the same numbers as a loop. Its residuals are those of a forward pass
         of its own.
 
@@ -184,46 +184,46 @@ def joint_speeds(
     --------
     >>> from linkwise import robots
     >>> arm = robots.puma560()
-    >>> made = joint_speeds(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0])
+    >>> made = joint_velocities(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0])
     >>> made.exact, made.damping, bool(abs(made.given - made.wanted).max() < 1e-12)
     (True, 0.0, True)
-    >>> joint_speeds(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0], fastest=0.2)
-    <RateSolution: slowed, scale 0.992>
+    >>> joint_velocities(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0], qd_max=0.2)
+    <VelocitySolution: slowed, scale 0.992>
     """
-    mechanism.require_numbers("joint_speeds")
+    mechanism.require_numbers("joint_velocities")
     task = rate_task(mechanism, 1, link, frame, mask, damping, region, weights, length)
     check_limits(limits)
     n = task.n
     at, wanted = vectors("q", q, n), vectors("twist", twist, 6)
     beside = task.nothing if secondary is None else vectors("secondary", secondary, n)
     step = None if dt is None else positive("dt", dt)
-    bounds = speed_bounds(task, at, fastest, step)
+    bounds = speed_bounds(task, at, qd_max, step)
     return solved(task, (at,), wanted, beside, bounds, limits)
 
 
-def speed_step(
+def velocity_step(
     mechanism: Tree,
     *,
-    link: int | str = -1,
-    frame: str = "base",
+    link: int | str = "tool",
+    frame: str = "world",
     mask: npt.ArrayLike | None = None,
     damping: float | str | None = "auto",
     region: float = REGION,
     limits: str | None = "scale",
-    fastest: npt.ArrayLike | None = None,
+    qd_max: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
     length: float | None = None,
 ) -> Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]]:
-    """Make a function of q and twist that computes what `joint_speeds` does, without looking at its arguments.
+    """Make a function of q and twist that computes what `joint_velocities` does, without looking at its arguments.
 
     Parameters
     ----------
     mechanism : Mechanism
         On a fixed base, without loops.
-    link, frame, mask, damping, region, fastest, weights, length
-        As for `joint_speeds`.
+    link, frame, mask, damping, region, qd_max, weights, length
+        As for `joint_velocities`.
     limits : {"scale", None}
-        As for `joint_speeds`; quadratic programs are not compiled.
+        As for `joint_velocities`; quadratic programs are not compiled.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def speed_step(
     --------
     >>> import numpy as np
     >>> from linkwise import robots
-    >>> step = speed_step(robots.planar_2r(), mask=[1, 1, 0, 0, 0, 0])
+    >>> step = velocity_step(robots.planar_2r(), mask=[1, 1, 0, 0, 0, 0])
     >>> qd, given, tells = step(np.array([0.0, 1.5]), np.array([0.1, 0.2, 0.0, 0.0, 0.0, 0.0]))
     >>> given[:2].round(12).tolist(), float(tells[0])
     ([0.1, 0.2], 1.0)
@@ -249,7 +249,7 @@ def speed_step(
     if limits not in ("scale", None):
         raise ArgumentError(f"limits is {shown(limits)}; expected 'scale' or None")
     task = rate_task(mechanism, 1, link, frame, mask, damping, region, weights, length)
-    low, high = task.endless if limits is None else speed_bounds(task, task.nothing, fastest, None)
+    low, high = task.endless if limits is None else speed_bounds(task, task.nothing, qd_max, None)
     solve, shares, nothing, settings = task.solve, task.shares, task.nothing, task.filter
 
     def step(q: FloatArray, twist: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

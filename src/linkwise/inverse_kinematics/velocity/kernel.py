@@ -56,7 +56,7 @@ def frame_motion(tree: Tree, q: Array, qd: Array, qdd: Array | None, link: int |
     if known:
         dv = dv + cross(dw, arm) + cross(w, cross(w, arm))
     v = v + cross(w, arm)
-    if frame == "base":
+    if frame == "world":
         return np.concatenate([v, w]), np.concatenate([dv, dw])
     dv = dv - cross(w, v) if known else dv
     axes = tip[:3, :3].T
@@ -126,7 +126,7 @@ def rate_kernel(
         constant damping. Outputs the joint rates (n,), the six components that they give, and `TELLS` (6,).
     """
     name, solve, states, wanted, rates = (
-        ("joint_speeds", _speeds, ["q"], "twist", "qd"),
+        ("joint_velocities", _speeds, ["q"], "twist", "qd"),
         ("joint_accelerations", _accelerations, ["q", "qd"], "acceleration", "qdd"),
     )[order - 1]
     n = mechanism.n

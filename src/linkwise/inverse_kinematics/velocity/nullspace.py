@@ -10,12 +10,13 @@ import numpy.typing as npt
 from linkwise.expr.derivative import derivative
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import kept
-from linkwise.inverse_kinematics.velocity.task import check_mechanism, rows_of
+from linkwise.inverse_kinematics.velocity.task import check_mechanism
 from linkwise.kernel import trace
 from linkwise.kinematics.jacobian import jacobian
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
+from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 
 
@@ -23,7 +24,7 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     """Joint speeds (..., n) towards the middle of each joint's range, 0 for joints without one.
 
     gain (middle - q): minus the gradient of the sum of the squared distances, half of it (A. Liégeois, 1977, who divides by
-    the ranges). For ``secondary=`` of `joint_speeds`.
+    the ranges). For ``secondary=`` of `joint_velocities`.
 
     Parameters
     ----------
@@ -47,19 +48,19 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     """
     check_mechanism(mechanism)
     at, share = vectors("q", q, mechanism.n), positive("gain", gain, zero=True)
-    low, high = mechanism.limits.T
+    low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)
     middle = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
     return np.where(bounded, share * (middle - at), 0.0)
 
 
 def manipulability_gradient(
-    mechanism: Tree, q: npt.ArrayLike, *, link: int | str = -1, mask: npt.ArrayLike | None = None
+    mechanism: Tree, q: npt.ArrayLike, *, link: int | str = "tool", mask: npt.ArrayLike | None = None
 ) -> FloatArray:
     """How the manipulability changes with each joint (..., n), exact; 0 where it is zero itself and has no derivative.
 
     The manipulability is the product of the singular values of the Jacobian's rows that count, linear ones divided by the
-    characteristic length. Times a gain, for ``secondary=`` of `joint_speeds` (T. Yoshikawa, "Manipulability of robotic
+    characteristic length. Times a gain, for ``secondary=`` of `joint_velocities` (T. Yoshikawa, "Manipulability of robotic
     mechanisms", Int. J. Robotics Research 4(2), 1985).
 
     Parameters
@@ -69,7 +70,7 @@ def manipulability_gradient(
     q : (..., n) array_like
         Joint coordinates.
     link, mask
-        As for `joint_speeds`.
+        As for `joint_velocities`.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def manipulability_gradient(
     """
     check_mechanism(mechanism)
     rows = rows_of(mask)
-    place: int | str = -1 if not isinstance(link, bool) and link == -1 else mechanism.link_index(link)
+    place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
     at = vectors("q", q, mechanism.n)
     shape = (mechanism.n,)
 

@@ -13,7 +13,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import TELLS
-from linkwise.inverse_kinematics.velocity.task import REGION, RateTask, rate_task, speed_bounds
+from linkwise.inverse_kinematics.velocity.task import REGION, VelocityTask, rate_task, speed_bounds
 from linkwise.model.tree import Tree
 from linkwise.solve.solution import REASONS, Solution
 from linkwise.solve.validation import positive
@@ -37,7 +37,7 @@ class Path(Protocol):
         """Pose (..., 4, 4), twist (..., 6) and acceleration (..., 6) at times (...,)."""
 
 
-class Followed(Solution):
+class PathSolution(Solution):
     """The motion of joints that follow a path, and how well they do.
 
     Attributes
@@ -51,7 +51,7 @@ class Followed(Solution):
     position_error, rotation_error : ndarray (T,)
         How far the frame is from there, m and rad, over the components that count, by a forward pass.
     scale, damping, singular_value : ndarray (T,)
-        As of `RateSolution`, at each instant.
+        As of `VelocitySolution`, at each instant.
     reason : str
         ``"followed"``; ``"left"`` where the errors were at some instant above the tolerance: the path is out of reach, or
         too fast near a singular position; ``"stopped"`` where a joint at its limit ended the motion before the path did.
@@ -96,8 +96,8 @@ class Followed(Solution):
     def __repr__(self) -> str:
         where = f" at {self.path_time[-1]:.4g} s of the path" if self.reason == "stopped" else ""
         return (
-            f"<Followed: {self.reason}{where} after {self.t[-1]:.4g} s, errors up to {self.position_error.max():.2g} m and"
-            f" {self.rotation_error.max():.2g} rad>"
+            f"<PathSolution: {self.reason}{where} after {self.t[-1]:.4g} s, errors up to {self.position_error.max():.2g} m"
+            f" and {self.rotation_error.max():.2g} rad>"
         )
 
 
@@ -108,15 +108,15 @@ def follow(
     *,
     dt: float = 1e-3,
     gain: float = 20.0,
-    link: int | str = -1,
+    link: int | str = "tool",
     mask: npt.ArrayLike | None = None,
     damping: float | str | None = "auto",
     region: float = REGION,
-    fastest: npt.ArrayLike | None = None,
+    qd_max: npt.ArrayLike | None = None,
     secondary: Callable[[FloatArray], npt.ArrayLike] | None = None,
     weights: npt.ArrayLike | None = None,
     tol: float = 1e-3,
-) -> Followed:
+) -> PathSolution:
     """Integrate the joint speeds that move a frame along a path, speed and position limits being kept.
 
     The speed asked for is that of the path plus `gain` times what is missing to it (D. E. Whitney, 1969; the feedback that
@@ -138,8 +138,8 @@ def follow(
         Step, s.
     gain : float
         1/s, at most 1 / dt.
-    link, mask, damping, region, fastest, weights
-        As for `joint_speeds`.
+    link, mask, damping, region, qd_max, weights
+        As for `joint_velocities`.
     secondary : callable, optional
         Takes q (n,) and returns joint speeds (n,) to be taken beside.
     tol : float
@@ -147,7 +147,7 @@ def follow(
 
     Returns
     -------
-    Followed
+    PathSolution
         With the errors of a forward pass at each instant.
 
     Raises
@@ -177,15 +177,17 @@ def follow(
     start = vectors("q0", q0, task.n)
     if start.ndim != 1:
         raise ArgumentError(f"q0 has the shape {start.shape}; expected ({task.n},)")
-    return _Following(task, path, step, feedback, fastest, secondary, positive("tol", tol)).run(start)
+    return _Following(task, path, step, feedback, qd_max, secondary, positive("tol", tol)).run(start)
 
 
 class _Following:
     """What stays the same over the steps."""
 
-    def __init__(self, task: RateTask, path: Path, dt: float, gain: float, fastest: Any, secondary: Any, tol: float) -> None:
+    def __init__(
+        self, task: VelocityTask, path: Path, dt: float, gain: float, qd_max: Any, secondary: Any, tol: float
+    ) -> None:
         self.task, self.path, self.dt, self.gain, self.tol = task, path, dt, gain, tol
-        self.fastest, self.secondary = fastest, secondary
+        self.qd_max, self.secondary = qd_max, secondary
         self.counts = np.isin(np.arange(6), task.rows) / np.repeat([task.length, 1.0], 3)
         self.most = max(float(self.size(path.at(path.t)[1]).max()), gain * tol / min(1.0, task.length))
 
@@ -193,7 +195,7 @@ class _Following:
         """How fast twists (..., 6) are in what counts, rad/s, metres being angles over the characteristic length."""
         return np.asarray(np.linalg.norm(twist * self.counts, axis=-1))
 
-    def run(self, q: FloatArray) -> Followed:
+    def run(self, q: FloatArray) -> PathSolution:
         time, at, end = 0.0, float(self.path.t[0]), float(self.path.t[-1])
         rows = [(time, at, q, *self.speed(q, at))]
         while at < end and len(rows) < MOST:
@@ -214,14 +216,14 @@ class _Following:
         wanted, twist, _ = self.path.at(at)
         reached = kernel_of(task.mechanism, "forward_kinematics", None, {"link": task.link})(q)
         beside = task.nothing if self.secondary is None else vectors("secondary", self.secondary(q), task.n)
-        low, high = speed_bounds(task, q, self.fastest, self.dt)
+        low, high = speed_bounds(task, q, self.qd_max, self.dt)
         back = self.gain * pose_error(reached, wanted)
         size = float(self.size(back))
         asked = twist + (back if size <= self.most else back * (self.most / size))
         qd, _, tells = task.solve(q, asked, task.shares, beside, low, high, task.filter)
         return qd, tells
 
-    def told(self, rows: list[Any], *, done: bool) -> Followed:
+    def told(self, rows: list[Any], *, done: bool) -> PathSolution:
         """Look at the whole motion again."""
         t, at, q, qd, tells = (np.array(part) for part in zip(*rows, strict=True))
         qdd = np.gradient(qd, t, axis=0) if len(t) > 1 else np.zeros_like(qd)
@@ -234,4 +236,4 @@ class _Following:
         scale, damping, least = (tells[:, TELLS.index(name)] for name in ("scale", "damping", "singular_value"))
         on_path = bool((position <= self.tol).all() and (rotation <= self.tol).all())
         reason = ("followed" if on_path else "left") if done else "stopped"
-        return Followed(t, q, qd, qdd, at, position, rotation, scale, damping, least, reason)
+        return PathSolution(t, q, qd, qdd, at, position, rotation, scale, damping, least, reason)

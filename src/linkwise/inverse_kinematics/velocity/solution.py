@@ -15,7 +15,7 @@ from linkwise.solve.solution import REASONS, Solution
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
-    from linkwise.inverse_kinematics.velocity.task import RateTask
+    from linkwise.inverse_kinematics.velocity.task import VelocityTask
 
 COMPONENTS = ("along x", "along y", "along z", "about x", "about y", "about z")
 
@@ -23,7 +23,7 @@ SHOWN = 0.05
 """Components of a direction below this are left out of the sentence."""
 
 
-def explained(solution: RateSolution, place: tuple[int, ...]) -> str:
+def explained(solution: VelocitySolution, place: tuple[int, ...]) -> str:
     """What became of one element, a sentence a line."""
     reason = str(_at(solution.reason, place))
     lines = [f"{reason}: {REASONS[reason]}."]
@@ -41,7 +41,7 @@ def explained(solution: RateSolution, place: tuple[int, ...]) -> str:
     return "\n".join(lines)
 
 
-def _damped(solution: RateSolution, place: tuple[int, ...], missed: bool) -> str:
+def _damped(solution: VelocitySolution, place: tuple[int, ...], missed: bool) -> str:
     """How singular the position is, and which motion of the frame is being lost."""
     region, constant = solution.task.filter
     least = _number(float(_at(solution.singular_value, place)))
@@ -59,19 +59,19 @@ def _damped(solution: RateSolution, place: tuple[int, ...], missed: bool) -> str
     return f"The least singular value is {least}, {treatment}; the motion that goes with it: {', '.join(parts)}."
 
 
-def _rank(solution: RateSolution, place: tuple[int, ...]) -> str:
+def _rank(solution: VelocitySolution, place: tuple[int, ...]) -> str:
     """How many of the components asked for the joints can give."""
     values = np.linalg.svd(_matrix(solution, place), compute_uv=False)
     rank = int((values > RANK * values.max(initial=0.0)).sum())
     return f"Of the {len(solution.task.rows)} components that count the joints give {rank} independently."
 
 
-def _matrix(solution: RateSolution, place: tuple[int, ...]) -> FloatArray:
+def _matrix(solution: VelocitySolution, place: tuple[int, ...]) -> FloatArray:
     q = solution.states[0]
     return solution.task.matrix(np.broadcast_to(q, (*solution.rates.shape[:-1], q.shape[-1]))[place])
 
 
-def _held(solution: RateSolution, place: tuple[int, ...]) -> str:
+def _held(solution: VelocitySolution, place: tuple[int, ...]) -> str:
     names = solution.task.mechanism.names
     rates, at = _at(solution.rates, place), _at(solution.saturated, place)
     held = ", ".join(
@@ -91,8 +91,8 @@ def _at(value: Any, place: tuple[int, ...]) -> Any:
     return np.asarray(value)[place]
 
 
-RATE_REASONS = {word: REASONS[word] for word in ("met", "slowed", "stopped", "bounded", "damped", "lacking")}
-"""What each reason of a `RateSolution` means."""
+VELOCITY_REASONS = {word: REASONS[word] for word in ("met", "slowed", "stopped", "bounded", "damped", "lacking")}
+"""What each reason of a `VelocitySolution` means."""
 
 TOL = 1e-9
 """A residual above this share of what was asked for is one."""
@@ -101,7 +101,7 @@ ROUNDING = 1e-12
 """What is rounding, as a share of what cancels: of a secondary motion, of the acceleration that speeds bring."""
 
 
-class RateSolution(Solution):
+class VelocitySolution(Solution):
     """Joint speeds or accelerations for a frame, one or a batch, with what a forward pass says of them.
 
     Attributes
@@ -122,15 +122,15 @@ class RateSolution(Solution):
     Examples
     --------
     >>> from linkwise import robots
-    >>> from linkwise.inverse_kinematics import joint_speeds
+    >>> from linkwise.inverse_kinematics import joint_velocities
     >>> arm = robots.planar_2r()
-    >>> made = joint_speeds(arm, [0.0, 1.5], [0.1, 0.2, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0])
+    >>> made = joint_velocities(arm, [0.0, 1.5], [0.1, 0.2, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0])
     >>> made, made.qd.round(6).tolist()
-    (<RateSolution: met>, [0.207091, -0.307343])
+    (<VelocitySolution: met>, [0.207091, -0.307343])
     """
 
     _tasks = ""
-    task: RateTask
+    task: VelocityTask
     states: tuple[FloatArray, ...]
     wanted: FloatArray
     secondary: FloatArray
@@ -142,7 +142,7 @@ class RateSolution(Solution):
 
     def __init__(
         self,
-        task: RateTask,
+        task: VelocityTask,
         states: tuple[FloatArray, ...],
         wanted: FloatArray,
         secondary: FloatArray,
@@ -184,7 +184,7 @@ class RateSolution(Solution):
 
     @property
     def singular_value(self) -> Any:
-        """Smallest singular value (...) of the task Jacobian; units as for `joint_speeds`."""
+        """Smallest singular value (...) of the task Jacobian; units as for `joint_velocities`."""
         return self._told("singular_value")
 
     @property
@@ -226,7 +226,7 @@ class RateSolution(Solution):
 
     @cached_property
     def reason(self) -> Any:
-        """A key (...) of `RATE_REASONS`; ``"met"`` where `exact` is true, and only there."""
+        """A key (...) of `VELOCITY_REASONS`; ``"met"`` where `exact` is true, and only there."""
         scale, missed = np.asarray(self.scale), self._missed
         held = np.isnan(self.secondary_scale) | ((scale <= 0.0) & self._touching)
         far = np.where(held & self._touching, "bounded", np.where(np.asarray(self.damping) > 0.0, "damped", "lacking"))
@@ -249,8 +249,8 @@ class RateSolution(Solution):
         Examples
         --------
         >>> from linkwise import robots
-        >>> from linkwise.inverse_kinematics import joint_speeds
-        >>> made = joint_speeds(robots.planar_2r(), [0.0, 0.0], [0.1, 0.2, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0])
+        >>> from linkwise.inverse_kinematics import joint_velocities
+        >>> made = joint_velocities(robots.planar_2r(), [0.0, 0.0], [0.1, 0.2, 0, 0, 0, 0], mask=[1, 1, 0, 0, 0, 0])
         >>> print(made.explain())
         damped: near a singular position some of the motion asked for is left out, so that the joints stay slow.
         The least singular value is 0, damped below 0.02; the motion that goes with it: 1 m along x.

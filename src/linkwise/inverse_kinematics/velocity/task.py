@@ -14,10 +14,10 @@ from linkwise.algorithm.compile import kernel_of
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.inverse_kinematics.velocity.kernel import rate_kernel
 from linkwise.kinematics.jacobian import check_frame
-from linkwise.model.tree import Tree
-from linkwise.solve.constraints.pose import mask_of
+from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length, random_configurations
 from linkwise.solve.validation import positive
+from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 
@@ -57,7 +57,7 @@ KEPT = 64
 
 
 @dataclass(frozen=True, eq=False)
-class RateTask:
+class VelocityTask:
     """One way of solving for joint rates, checked and compiled; it is kept with the mechanism.
 
     Attributes
@@ -94,7 +94,7 @@ class RateTask:
     shares: FloatArray
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RateTask, tuple(getattr(self, field.name) for field in fields(self))
+        return VelocityTask, tuple(getattr(self, field.name) for field in fields(self))
 
     @cached_property
     def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
@@ -108,14 +108,19 @@ class RateTask:
         return self.mechanism.n
 
     @cached_property
-    def fastest(self) -> FloatArray:
+    def qd_max(self) -> FloatArray:
         """The greatest speeds (n,) of the mechanism."""
-        return self.mechanism.speed_limits
+        return self.mechanism.qd_max
 
     @cached_property
-    def slowest(self) -> FloatArray:
+    def qd_min(self) -> FloatArray:
         """Minus those."""
-        return -self.fastest
+        return -self.qd_max
+
+    @cached_property
+    def qdd_max(self) -> FloatArray:
+        """The greatest accelerations (n,) of the mechanism."""
+        return self.mechanism.qdd_max
 
     @cached_property
     def nothing(self) -> FloatArray:
@@ -154,7 +159,7 @@ def rate_task(
     region: float,
     weights: npt.ArrayLike | None,
     length: float | None,
-) -> RateTask:
+) -> VelocityTask:
     """Check what was asked for, once.
 
     Raises
@@ -163,19 +168,19 @@ def rate_task(
         Naming the argument, what it is and what was expected.
     """
     key = None if weights is not None else _key(order, link, frame, damping, region, length, mask)
-    kept: dict[Any, RateTask] = mechanism.__dict__.get("_rate_tasks", {})
+    kept: dict[Any, VelocityTask] = mechanism.__dict__.get("_rate_tasks", {})
     if key in kept:
         return kept[key]
     check_mechanism(mechanism)
     check_frame(frame)
-    place: int | str = -1 if not isinstance(link, bool) and link == -1 else mechanism.link_index(link)
+    place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
     rows, settings = rows_of(mask), _filter(damping, region)
     size = characteristic_length(mechanism, place) if length is None else positive("length", length)
     heavy = _weights(mechanism, weights, size)
     rank = usual_rank(mechanism, place, rows, size, tuple(np.isfinite(heavy).tolist()))
     if not rank:
         raise ArgumentError(f"link is {shown(link)}, of which no joint that may move moves a component that counts")
-    task = RateTask(mechanism, order, place, frame, rows, size, rank, heavy, settings, 1.0 / np.sqrt(heavy))
+    task = VelocityTask(mechanism, order, place, frame, rows, size, rank, heavy, settings, 1.0 / np.sqrt(heavy))
     if key is not None:
         mechanism.__dict__["_rate_tasks"] = {**kept, key: task} if len(kept) < KEPT else {key: task}
     return task
@@ -194,11 +199,6 @@ def check_mechanism(mechanism: Tree) -> None:
         )
     if not mechanism.n:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
-
-
-def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
-    """The components that count."""
-    return tuple(row for row, counts in enumerate(mask_of(mask)) if counts)
 
 
 def per_joint(field: str, value: npt.ArrayLike, n: int, expected: str) -> FloatArray:
@@ -240,38 +240,35 @@ def _weights(mechanism: Tree, weights: npt.ArrayLike | None, size: float) -> Flo
 
 
 def speed_bounds(
-    task: RateTask, q: FloatArray, fastest: npt.ArrayLike | None, dt: float | None
+    task: VelocityTask, q: FloatArray, qd_max: npt.ArrayLike | None, dt: float | None
 ) -> tuple[FloatArray, FloatArray]:
     """Least and greatest speeds (n,), or (..., n) where a step of dt s must end within the position limits.
 
     A joint that stands outside its limits may come back and may rest; it is not driven back.
     """
-    if fastest is None and dt is None:
-        return task.slowest, task.fastest
-    most = _fastest(task, fastest)
+    if qd_max is None and dt is None:
+        return task.qd_min, task.qd_max
+    most = _velocity_limits(task, qd_max)
     if dt is None:
         return -most, most
-    low, high = task.mechanism.limits.T
+    low, high = task.mechanism.q_min, task.mechanism.q_max
     return np.minimum(np.maximum((low - q) / dt, -most), 0.0), np.maximum(np.minimum((high - q) / dt, most), 0.0)
 
 
 def acceleration_bounds(
-    task: RateTask, qd: FloatArray, largest: npt.ArrayLike | None, fastest: npt.ArrayLike | None, dt: float | None
+    task: VelocityTask, qd: FloatArray, qdd_max: npt.ArrayLike | None, qd_max: npt.ArrayLike | None, dt: float | None
 ) -> tuple[FloatArray, FloatArray]:
     """Least and greatest accelerations (n,), or (..., n) where a step of dt s must end within the speed limits.
 
     A joint that is faster than it may be brakes as hard as it can.
     """
-    if largest is None and dt is None:
-        return task.endless
-    n = task.n
-    most = np.full(n, np.inf) if largest is None else per_joint("largest", largest, n, f"{n} numbers > 0")
+    most = task.qdd_max if qdd_max is None else per_joint("qdd_max", qdd_max, task.n, f"{task.n} numbers > 0")
     if dt is None:
         return -most, most
-    speed = _fastest(task, fastest)
+    speed = _velocity_limits(task, qd_max)
     low, high = np.maximum((-speed - qd) / dt, -most), np.minimum((speed - qd) / dt, most)
     return np.minimum(low, most), np.maximum(high, -most)
 
 
-def _fastest(task: RateTask, fastest: npt.ArrayLike | None) -> FloatArray:
-    return task.fastest if fastest is None else per_joint("fastest", fastest, task.n, f"{task.n} numbers > 0")
+def _velocity_limits(task: VelocityTask, qd_max: npt.ArrayLike | None) -> FloatArray:
+    return task.qd_max if qd_max is None else per_joint("qd_max", qd_max, task.n, f"{task.n} numbers > 0")

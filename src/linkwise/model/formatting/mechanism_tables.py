@@ -243,7 +243,7 @@ def limit_table(tree: Tree) -> Table:
     Examples
     --------
     >>> from linkwise import Link, Mechanism
-    >>> print(laid_out(limit_table(Mechanism([Link(name="arm", limits=(-1.5, 1.5), speed_limit=2.0)], name="crane"))))
+    >>> print(laid_out(limit_table(Mechanism([Link(name="arm", limits=(-1.5, 1.5), qd_max=2.0)], name="crane"))))
     limits of crane: rad, rad/s and N m, or m, m/s and N of joints that slide (P)
     <BLANKLINE>
     joint     least  greatest  speed  effort
@@ -254,7 +254,7 @@ def limit_table(tree: Tree) -> Table:
     for link in tree.links:
         if link.moves:
             ends = [end if math.isfinite(end) else None for end in link.limits or (math.inf, math.inf)]
-            values = ["" if value is None else number(value) for value in (*ends, link.speed_limit, link.effort_limit)]
+            values = ["" if value is None else number(value) for value in (*ends, link.qd_max, link.tau_max)]
             rows.append((plain(link.coordinate_name), link.joint_model.letter, *values))
     return Table((line,), ("joint", "", "least", "greatest", "speed", "effort"), rows)
 

@@ -99,7 +99,7 @@ class Aligned(Constraint):
     >>> from linkwise import robots
     >>> from linkwise.solve import solve
     >>> arm = robots.puma560()
-    >>> found = solve(arm, Aligned(-1, [0, 0, 1], [0, 0, -1]))
+    >>> found = solve(arm, Aligned("tool", [0, 0, 1], [0, 0, -1]))
     >>> found.success, arm.forward_kinematics(found.q)[:3, 2].round(6).tolist()
     (True, [0.0, 0.0, -1.0])
     """
@@ -186,7 +186,7 @@ class LookAt(Constraint):
     >>> from linkwise import robots
     >>> from linkwise.solve import solve
     >>> arm = robots.puma560()
-    >>> found = solve(arm, LookAt(-1, [1.0, 1.0, 0.5]))
+    >>> found = solve(arm, LookAt("tool", [1.0, 1.0, 0.5]))
     >>> T = arm.forward_kinematics(found.q)
     >>> sight = np.array([1.0, 1.0, 0.5]) - T[:3, 3]
     >>> found.success, bool(T[:3, 2] @ sight > (1 - 1e-12) * np.linalg.norm(sight))

@@ -38,7 +38,7 @@ class Coordinate(Constraint):
     >>> from linkwise import robots
     >>> from linkwise.solve import Position, solve
     >>> arm = robots.planar_3r()
-    >>> found = solve(arm, [Position(-1, [1.0, 1.5, 0.0], mask=[1, 1, 0]), Coordinate(2, 0.5)])
+    >>> found = solve(arm, [Position("tool", [1.0, 1.5, 0.0], mask=[1, 1, 0]), Coordinate(2, 0.5)])
     >>> found.success, round(float(found.q[2]), 9)
     (True, 0.5)
     """
@@ -117,7 +117,7 @@ class Follows(Constraint):
     >>> from linkwise import robots
     >>> from linkwise.solve import Position, solve
     >>> arm = robots.planar_3r()
-    >>> found = solve(arm, [Position(-1, [1.0, 1.5, 0.0], mask=[1, 1, 0]), Follows(2, 1, ratio=0.5, offset=0.1)])
+    >>> found = solve(arm, [Position("tool", [1.0, 1.5, 0.0], mask=[1, 1, 0]), Follows(2, 1, ratio=0.5, offset=0.1)])
     >>> found.success, round(float(found.q[2] - 0.5 * found.q[1]), 9)
     (True, 0.1)
     """

@@ -16,13 +16,12 @@ from linkwise.kinematics.jacobian import FRAMES
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations, squared
 from linkwise.solve.validation import FARTHEST, one, points, settle, words
+from linkwise.spatial.mask import mask_of
 from linkwise.spatial.poses import RIGID, rigid_poses
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
 from linkwise.spatial.validation import numbers
-
-WHOLE = (True,) * 6
 
 EXACT = 1e-26
 """Poses whose `defects` are no greater are taken as they are; the rotations of others are brought to the nearest."""
@@ -46,7 +45,7 @@ class Pose(Constraint):
         The pose, world frame, m.
     mask : (6,) array_like, optional
         1 for what counts, 0 for what is left free: x, y, z, rotation about x, y, z. All count by default.
-    frame : {"base", "body"}
+    frame : {"world", "body"}
         In whose axes the mask is meant: the world's, or those of the frame that is brought to the pose.
     at : (4, 4) array_like, optional
         T_link_frame: another frame on the link, to be brought to the pose in the place of the link's own.
@@ -74,7 +73,7 @@ class Pose(Constraint):
         link: int | str,
         T: npt.ArrayLike,
         mask: npt.ArrayLike | None = None,
-        frame: str = "base",
+        frame: str = "world",
         *,
         at: npt.ArrayLike | None = None,
     ) -> None:
@@ -118,7 +117,7 @@ class Pose(Constraint):
             r = self._reached(view)[:3, :3]
             jac = np.concatenate([r.T @ jac[:3], r.T @ jac[3:]])
             jac = np.concatenate([jac[:3] - _crossed(shift, jac[3:]), jac[3:]])
-        sign = 0.5 if self.frame == "base" else -0.5
+        sign = 0.5 if self.frame == "world" else -0.5
         exact = np.concatenate([jac[:3], w * jac[3:] + sign * _crossed(turn, jac[3:])])
         rows = np.array(self.mask)
         angles = tuple(k >= 3 for k in range(6) if self.mask[k])
@@ -150,7 +149,7 @@ class Pose(Constraint):
         reached, wanted = self._reached(view), _target(p)
         r, s = reached[:3, :3], wanted[:3, :3]
         shift = wanted[:3, 3] - reached[:3, 3]
-        left = s @ r.T if self.frame == "base" else r.T @ s
+        left = s @ r.T if self.frame == "world" else r.T @ s
         if self.frame == "body":
             shift = r.T @ shift
         square = 1.0 + left[0, 0] + left[1, 1] + left[2, 2]
@@ -178,7 +177,7 @@ class Position(Pose):
 
     Examples
     --------
-    >>> Position(-1, [1.0, 0.5, 0.0], mask=[1, 1, 0], point=[0.0, 0.0, 0.1]).mask
+    >>> Position("tool", [1.0, 0.5, 0.0], mask=[1, 1, 0], point=[0.0, 0.0, 0.1]).mask
     (True, True, False, False, False, False)
     """
 
@@ -211,19 +210,19 @@ class Orientation(Pose):
         The rotation R_world_link.
     mask : (3,) array_like, optional
         1 for what counts of the turns about x, y, z.
-    frame : {"base", "body"}
+    frame : {"world", "body"}
         In whose axes the mask is meant.
 
     Examples
     --------
     >>> import numpy as np
     >>> from linkwise import Orientation, robots
-    >>> found = robots.planar_2r().solve(Orientation(-1, np.eye(3)), q0=[0.3, 0.2])
+    >>> found = robots.planar_2r().solve(Orientation("tool", np.eye(3)), q0=[0.3, 0.2])
     >>> found.success, bool(abs(found.q.sum()) < 1e-9)
     (True, True)
     """
 
-    def __init__(self, link: int | str, R: npt.ArrayLike, mask: npt.ArrayLike | None = None, frame: str = "base") -> None:
+    def __init__(self, link: int | str, R: npt.ArrayLike, mask: npt.ArrayLike | None = None, frame: str = "world") -> None:
         turn = numbers("R", R, "rotations (..., 3, 3)")
         if turn.shape[-2:] != (3, 3):
             raise ArgumentError(f"R has the shape {turn.shape}; expected (..., 3, 3)")
@@ -235,16 +234,6 @@ class Orientation(Pose):
         poses = np.tile(np.eye(4), (*turn.shape[:-2], 1, 1))
         poses[..., :3, :3] = turn
         super().__init__(link, poses, mask=[0, 0, 0, *_part("mask", mask, "about x, y, z")], frame=frame)
-
-
-def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:
-    """Which of six axes count."""
-    if mask is None:
-        return WHOLE
-    values = numbers("mask", mask, "six of 0 or 1: x, y, z, about x, about y, about z")
-    if values.shape != (6,) or not np.isin(values, (0.0, 1.0)).all() or not values.any():
-        raise ArgumentError(f"mask is {shown(mask)}; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z")
-    return tuple(bool(value) for value in values)
 
 
 def exact_poses(T: npt.ArrayLike) -> FloatArray:

@@ -1,7 +1,7 @@
 """ROB_MAT: direct kinematics and inverse dynamics of a serial manipulator, by the 4x4 matrix method.
 
 G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.1; the numbers of the steps are those of its listing.
-`Mechanism.motion`, `joint_actions` and `inverse_dynamics` compute the same for any mechanism, faster.
+`Mechanism.motion`, `joint_wrenches` and `inverse_dynamics` compute the same for any mechanism, faster.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class RobMat:
     FI : ndarray (..., n, 4, 4)
         Actions of weight and inertia on each link, in frame (0).
     ACTO : ndarray (..., n, 4, 4)
-        Action of link i on link i-1 through joint i, in frame (0): the opposite of `Mechanism.joint_actions`.
+        Action of link i on link i-1 through joint i, in frame (0): the opposite of `Mechanism.joint_wrenches`.
     tau : ndarray (..., n)
         Effort of each motor, N m or N, -PseDot(L, ACTO) with L of the joint in frame (0). Not in the listing.
     """

@@ -18,7 +18,7 @@ from linkwise.loops import assemble
 from linkwise.loops.loop_solver import CLOSED
 from linkwise.model.formatting.table import plain
 from linkwise.model.shape import Shape
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene import (
@@ -323,19 +323,20 @@ class BrowserPainter:
             for handle in self.covered:
                 handle.visible = not self._meshes_on
 
-    def pick_frames(self) -> dict[str, int]:
+    def pick_frames(self) -> dict[str, int | str]:
         """Return the frames that a target can be set for, the tool first: name, and the index that ``link=`` takes."""
-        names = ["tool", *(plain(name) for name in self._tree.link_names)]
-        return {_unlike(name, names[:k]): k - 1 for k, name in enumerate(names)}
+        names = [TOOL, *(plain(name) for name in self._tree.link_names)]
+        return {_unlike(name, names[:k]): k - 1 if k else TOOL for k, name in enumerate(names)}
 
     def on_pick(self, call: Callable[[int], None]) -> None:
         """Call a function with a link's index whenever someone clicks on that link."""
         for link, handle in self.clickable:
             handle.on_click(lambda _, link=link: call(link))
 
-    def pose(self, link: int = -1) -> FloatArray:
-        """Return the frame (4, 4) of a link, as shown; -1 is the tool."""
-        return self._scene.layout.tool(self._placed) if link == -1 else np.array(self._placed[1 + link])
+    def pose(self, link: int | str = TOOL) -> FloatArray:
+        """Return the frame (4, 4) of a link, as shown, or of the tool."""
+        index, frame = self._tree.frame(link)
+        return np.asarray(self._placed[1 + index] @ frame)
 
 
 def start(tree: Tree) -> FloatArray:
@@ -390,7 +391,7 @@ def _reached(layout: Layout, q: FloatArray, along: npt.ArrayLike | None) -> Floa
     else:
         joints = slice(tree.nq - tree.n, tree.nq)
         far = np.where(tree.slides, layout.extent / 4, np.pi)
-        low, high = (np.clip(side, q[joints] - far, q[joints] + far) for side in np.asarray(tree.limits).T)
+        low, high = (np.clip(side, q[joints] - far, q[joints] + far) for side in (tree.q_min, tree.q_max))
         path = np.repeat(q[None], TRIED, axis=0)
         path[:, joints] = np.random.default_rng(0).uniform(low, high, (TRIED, tree.n))
     placed = poses_at(tree, path)

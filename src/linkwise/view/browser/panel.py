@@ -63,7 +63,7 @@ class Panel:
         server: viser.ViserServer,
         tree: Tree,
         scales: Sequence[Scale],
-        held: Mapping[str, int],
+        held: Mapping[str, int | str],
         ask: Ask,
         *,
         past: Motion,
@@ -132,8 +132,8 @@ class Panel:
         if self._live is not None:
             self._live.show(past, ended)
 
-    def choose(self, link: int) -> None:
-        """Set the choice of what is dragged to a link, -1 for the tool."""
+    def choose(self, link: int | str) -> None:
+        """Set the choice of what is dragged to a link, or to the tool."""
         self._target.value = next(name for name, index in self._held.items() if index == link)
 
     # ── how it is made ────────────────────────────────────────────────────────────────────────────
@@ -160,7 +160,7 @@ class Panel:
             button.on_click(lambda _: self._ask("reset", True))
         return sliders
 
-    def _make_target(self, held: Mapping[str, int]) -> None:
+    def _make_target(self, held: Mapping[str, int | str]) -> None:
         self._held = {NO_TARGET: None, **held}
         hint = "what follows the target in the picture; or click on a link"
         self._target: Any = self._gui.add_dropdown("Drag", tuple(self._held), initial_value=NO_TARGET, hint=hint)

@@ -73,7 +73,7 @@ def scales(tree: Tree, size: float, moved: FloatArray | None = None) -> tuple[Sc
     moved : (..., n) ndarray, optional
         Values that joints take in a motion: the sliders reach them all.
     """
-    limits, values = tree.limits, None if moved is None else moved.reshape(-1, tree.n)
+    limits, values = np.column_stack([tree.q_min, tree.q_max]), None if moved is None else moved.reshape(-1, tree.n)
     sliders = []
     for k, (name, slides) in enumerate(zip(tree.names, tree.slides, strict=True)):
         factor = 1.0 if slides else math.pi / 180.0

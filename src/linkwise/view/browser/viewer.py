@@ -15,11 +15,11 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.files.packages import Folders
-from linkwise.inverse_kinematics.interactive.follower import Dragged, Follower
+from linkwise.inverse_kinematics.interactive.follower import DragSolution, Follower
 from linkwise.kinematics.configuration import resting
 from linkwise.model.formatting.table import plain
 from linkwise.model.shape import Shape
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
@@ -40,7 +40,6 @@ thread looks round."""
 SLIDERS, CURVES = 0.1, 0.2
 """Seconds between two looks at the sliders and at the curves while a motion plays."""
 
-TOOL = -1
 NEAR = 1e-6
 """How near (m) the tool must be to its target for the two to be called together."""
 
@@ -72,7 +71,7 @@ class Viewer:
         self._mechanism = mechanism
         self._motion = None if motion is None else motion_of(mechanism, motion)
         self._follower: Follower | None = None
-        self._followed = TOOL
+        self._followed: int | str = TOOL
         self._remarks: tuple[str, ...] = ()
         self._first = self._beginning(q)
         self._q = self._first.copy()
@@ -271,14 +270,14 @@ class Viewer:
 
     # ── a target ──────────────────────────────────────────────────────────────────────────────────
 
-    def _following(self, link: int | None = None) -> Follower:
+    def _following(self, link: int | str | None = None) -> Follower:
         """Return what follows a target with a link; where none is named, the one there is, else that of the tool."""
         link = self._followed if link is None else link
         if self._follower is None or self._followed != link:
             self._follower, self._followed = Follower(self._mechanism, link=link), link
         return self._follower
 
-    def _on_target(self, link: int | None) -> None:
+    def _on_target(self, link: int | str | None) -> None:
         self._halt()
         if self._target is not None:
             self._target.remove()
@@ -301,7 +300,7 @@ class Viewer:
 
         self._say_where()
 
-    def _on_pick(self, link: int) -> None:
+    def _on_pick(self, link: int | str) -> None:
         """Take hold of a link that was clicked on."""
         self._panel.choose(link)
         self._on_target(link)
@@ -330,7 +329,7 @@ class Viewer:
         """Return the frame (4, 4) that the target is for, where it is shown."""
         return np.asarray(evaluate(self._mechanism, "forward_kinematics", self._q, link=self._followed))
 
-    def _take(self, dragged: Dragged) -> None:
+    def _take(self, dragged: DragSolution) -> None:
         self._q = np.array(dragged.q, dtype=float)
         self._show(sliders=True)
         self._say_where("" if dragged.reached else dragged.reason)
@@ -338,7 +337,9 @@ class Viewer:
     def _say_where(self, why: str = "") -> None:
         """Say where the frame is that the target is for, and why it is not elsewhere."""
         pose = self._pose()
-        frame = "tool" if self._followed == TOOL else plain(self._mechanism.link_names[self._followed])
+        frame = plain(
+            TOOL if self._followed == TOOL else self._mechanism.link_names[self._mechanism.link_index(self._followed)]
+        )
         x, y, z = pose[:3, 3]
         roll, pitch, yaw = np.degrees(rotation_to_rpy(pose[:3, :3]))
         where = f"{frame} at {x:z.4f} {y:z.4f} {z:z.4f} m\nroll {roll:z.1f} pitch {pitch:z.1f} yaw {yaw:z.1f} deg"

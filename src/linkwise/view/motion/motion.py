@@ -264,7 +264,7 @@ def efforts_of(
     if driven is None and not mechanism.drives:
         return None, f"{mechanism.name!r} has loops and no motors, so it is not said which coordinates drive it"
     try:
-        efforts = closed_inverse_dynamics(mechanism, *states, driven, external, name="driven_efforts")[0]
+        efforts = closed_inverse_dynamics(mechanism, *states, driven, external, name="actuator_efforts")[0]
     except LinkwiseError as error:
         return None, str(error).removeprefix("closed_inverse_dynamics: ")
     return efforts, ""
@@ -284,10 +284,10 @@ def remarks_on(mechanism: Tree, motion: Trajectory, efforts: FloatArray | None) 
 def _beyond(mechanism: Tree, motion: Trajectory) -> Iterator[str]:
     joints = motion.q[:, mechanism.nq - mechanism.n :]
     speeds = np.abs(motion.qd[:, mechanism.nv - mechanism.n :])
-    low, high = mechanism.limits.T
+    low, high = mechanism.q_min, mechanism.q_max
     slack = ROUNDING * np.maximum(1.0, np.nan_to_num(np.maximum(np.abs(low), np.abs(high)), posinf=1.0))
     outside = ((joints < low - slack) | (joints > high + slack)).sum(axis=0)
-    fast = (speeds > mechanism.speed_limits * (1.0 + ROUNDING)).sum(axis=0)
+    fast = (speeds > mechanism.qd_max * (1.0 + ROUNDING)).sum(axis=0)
     for name, where, quick in zip(mechanism.names, outside.tolist(), fast.tolist(), strict=True):
         if where:
             yield f"joint {plain(name)!r} is outside its limits at {where:,} of {len(motion):,} instants"

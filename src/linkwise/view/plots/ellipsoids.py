@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from linkwise.algorithm.declaration import refuse_loops
 from linkwise.errors import ArgumentError, choices
-from linkwise.kinematics.manipulability import rows_of
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import colour, literal
+from linkwise.spatial.mask import rows_of, word_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.render import draw
@@ -52,8 +52,8 @@ def ellipsoid_of(
     q: npt.ArrayLike | None = None,
     *,
     kind: str = "velocity",
-    axes: str = "translation",
-    link: int | str = -1,
+    mask: str = "translation",
+    link: int | str = "tool",
 ) -> Ellipsoid:
     """Return the ellipsoid of velocity or force of a frame.
 
@@ -65,16 +65,16 @@ def ellipsoid_of(
     Raises
     ------
     ArgumentError
-        For another kind or axes, both rows together, q that does not fit, or a mechanism with closed loops.
+        For another kind or mask, both rows together, q that does not fit, or a mechanism with closed loops.
     """
     if mechanism.loops:
         refuse_loops(mechanism, "an ellipsoid of its tool")
     if kind not in KINDS:
         raise ArgumentError(f"kind is {kind!r}; expected {choices(KINDS)}")
-    if axes == "all":
-        raise ArgumentError("axes is 'all'; expected 'translation' or 'rotation': an ellipsoid has three axes")
+    if word_of(mask) == "all":
+        raise ArgumentError("mask is 'all'; expected 'translation' or 'rotation': an ellipsoid has three axes")
     values = coordinates(mechanism, q)
-    jacobian = np.asarray(evaluate(mechanism, "jacobian", values, link=link))[rows_of(axes)][:, -mechanism.n :]
+    jacobian = np.asarray(evaluate(mechanism, "jacobian", values, link=link))[list(rows_of(mask))][:, -mechanism.n :]
     directions, stretch, _ = np.linalg.svd(jacobian)
     s = np.zeros(3)
     s[: len(stretch)] = np.where(stretch > SINGULAR * stretch.max(initial=0.0), stretch, 0.0)
@@ -87,8 +87,8 @@ def ellipsoid(
     q: npt.ArrayLike | None = None,
     *,
     kind: str = "velocity",
-    axes: str = "translation",
-    link: int | str = -1,
+    mask: str = "translation",
+    link: int | str = "tool",
 ) -> Any:
     """Draw a mechanism with the ellipsoid of the velocities, or of the forces, of its tool.
 
@@ -100,7 +100,7 @@ def ellipsoid(
         Coordinates, rad or m; the neutral ones by default.
     kind : {"velocity", "force"}
         What the tool does at joint speeds, or holds at joint efforts, whose squares add up to one.
-    axes : {"translation", "rotation"}
+    mask : {"translation", "rotation"}
         Linear or angular.
     link : int or str
         Whose frame; the tool by default.
@@ -115,7 +115,7 @@ def ellipsoid(
     MissingExtraError
         Where matplotlib is not installed.
     ArgumentError
-        For another kind or axes, q that does not fit, or a mechanism with closed loops.
+        For another kind or mask, q that does not fit, or a mechanism with closed loops.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def ellipsoid(
     >>> picture.texts[-1].get_text()
     'velocity of the tool at joint speeds of 1 rad/s together: 1.86, 0.5 and 0 m/s'
     """
-    shape = ellipsoid_of(mechanism, q, kind=kind, axes=axes, link=link)
+    shape = ellipsoid_of(mechanism, q, kind=kind, mask=mask, link=link)
     scene = build(mechanism, lay_out(mechanism, q))
     picture = draw(mechanism, q, frames=False, names=False)
     space = picture.axes[0]
@@ -135,7 +135,7 @@ def ellipsoid(
     labels.write(space, scene)
     width, height = picture.get_size_inches()
     words = picture.text(0.5, 0.12 / height, " ", ha="center", va="bottom", fontsize=min(9.0, 1.2 * width), color="0.25")
-    literal(words, _told(mechanism, shape, kind, axes, link))
+    literal(words, _told(mechanism, shape, kind, mask, link))
     return picture
 
 
@@ -155,16 +155,16 @@ def _surface(axes: Any, shape: Ellipsoid, longest: float) -> None:
         axes.plot(*np.array([shape.centre - along, shape.centre + along]).T, color=colour(0), linewidth=1.6, zorder=3.9)
 
 
-def _told(mechanism: Tree, shape: Ellipsoid, kind: str, axes: str, link: int | str) -> str:
+def _told(mechanism: Tree, shape: Ellipsoid, kind: str, mask: str, link: int | str) -> str:
     quantity = {
         ("velocity", "translation"): ("velocity", "m/s"),
         ("velocity", "rotation"): ("angular velocity", "rad/s"),
         ("force", "translation"): ("force", "N"),
         ("force", "rotation"): ("moment", "N m"),
-    }[kind, axes]
+    }[kind, mask]
     inputs = {"velocity": ("joint speeds", "rad/s", "m/s"), "force": ("joint efforts", "N m", "N")}[kind]
     values = [f"{half:.3g}" if np.isfinite(half) else "any" for half in shape.half]
-    whose = "the tool" if link == -1 else mechanism.links[mechanism.link_index(link)].name
+    whose = mechanism.frame_name(link)
     condition = f"{inputs[0]} of {ones(mechanism, inputs[1], inputs[2])} together"
     return f"{quantity[0]} of {whose} at {condition}: {values[0]}, {values[1]} and {values[2]} {quantity[1]}"
 

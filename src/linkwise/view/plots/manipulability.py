@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from linkwise.algorithm.declaration import refuse_loops
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.manipulability import rows_of
 from linkwise.kinematics.workspace import workspace
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
+from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.plots.ellipsoids import ones
 from linkwise.view.plots.velocity_ellipses import add_ellipses
@@ -33,8 +33,8 @@ def manipulability_map(
     joints: Sequence[int | str] | None = None,
     *,
     q: npt.ArrayLike | None = None,
-    axes: str = "translation",
-    link: int | str = -1,
+    mask: str = "translation",
+    link: int | str = "tool",
     ranges: Mapping[str, tuple[float, float]] | None = None,
     cells: int = 160,
     plane: str = "auto",
@@ -56,7 +56,7 @@ def manipulability_map(
         whose squares add up to one.
     q : (nq,) array_like, optional
         Coordinates of the other joints, rad or m, marked in the map; the neutral ones by default. For a map over joints.
-    axes : {"translation", "rotation", "all"}
+    mask : {"translation", "rotation", "all"}
         Which motion counts; ellipses are drawn for translation.
     link : int or str
         Whose frame; the tool by default.
@@ -91,14 +91,14 @@ def manipulability_map(
     if mechanism.loops:
         refuse_loops(mechanism, "a map of its manipulability")
     if joints is not None:
-        return _over_joints(mechanism, joints, coordinates(mechanism, q), axes, link, ranges or {}, cells)
+        return _over_joints(mechanism, joints, coordinates(mechanism, q), mask, link, ranges or {}, cells)
     if q is not None:
         raise ArgumentError("q is given without joints; name the two joints over which the map shall go")
     if plane == "3d":
         raise ArgumentError("plane is '3d'; expected 'auto', 'xz', 'yz' or 'xy': linkwise.view.workspace draws bodies")
-    region = workspace(mechanism, axes=axes, cells=cells, samples=samples, seed=seed, ranges=ranges, link=link)
+    region = workspace(mechanism, mask=mask, cells=cells, samples=samples, seed=seed, ranges=ranges, link=link)
     picture, panels = draw_panels(mechanism, region, plane=plane)
-    if axes == "translation":
+    if mask == "translation":
         _, longest = add_ellipses(mechanism, region, panels, link)
         speeds = ones(mechanism, "rad/s", "m/s")
         words = f"ellipses: velocity of {plain(region.frame)} at joint speeds of {speeds} together, "
@@ -112,7 +112,7 @@ def joint_map(
     chosen: tuple[int, int],
     q: FloatArray,
     edges: tuple[FloatArray, FloatArray],
-    axes: str,
+    mask: str,
     link: int | str,
 ) -> tuple[FloatArray, int]:
     """Return manipulability (a, b) at coordinates a and b of two joints, and in how many directions the frame moves."""
@@ -122,7 +122,7 @@ def joint_map(
     first = mechanism.nq - mechanism.n
     postures[..., first + chosen[0]] = a[:, None]
     postures[..., first + chosen[1]] = b
-    jacobian = np.asarray(evaluate(mechanism, "jacobian", postures, link=link))[..., rows_of(axes), -mechanism.n :]
+    jacobian = np.asarray(evaluate(mechanism, "jacobian", postures, link=link))[..., list(rows_of(mask)), -mechanism.n :]
     values = np.linalg.svd(jacobian, compute_uv=False)
     freedoms = int(np.count_nonzero(values.max(axis=(0, 1)) > RANK * values.max()))
     return np.asarray(values[..., :freedoms].prod(axis=-1)), freedoms
@@ -132,7 +132,7 @@ def _over_joints(
     mechanism: Tree,
     joints: Sequence[int | str],
     q: FloatArray,
-    axes: str,
+    mask: str,
     link: int | str,
     ranges: Mapping[str, tuple[float, float]],
     cells: int,
@@ -142,15 +142,15 @@ def _over_joints(
         raise ArgumentError(f"cells is {cells!r}; expected {CELLS[0]} to {CELLS[1]}")
     edges = [np.linspace(*_range(mechanism, k, ranges), cells + 1) for k in chosen]
     middles = (0.5 * (edges[0][1:] + edges[0][:-1]), 0.5 * (edges[1][1:] + edges[1][:-1]))
-    values, freedoms = joint_map(mechanism, chosen, q, middles, axes, link)
+    values, freedoms = joint_map(mechanism, chosen, q, middles, mask, link)
     picture = figure(7.2, 5.6)
     axis = picture.add_subplot()
     mesh = axis.pcolormesh(edges[0], edges[1], values.T, cmap=MAP_COLOURS, vmin=0.0, rasterized=True)
     if values.min() < POOR * values.max():
         axis.contour(*middles, values.T, levels=[POOR * values.max()], colors="white", linewidths=1.0, linestyles="--")
     bar = picture.colorbar(mesh, ax=axis, pad=0.02)
-    rows = {"translation": "the position", "rotation": "the orientation", "all": "position and orientation"}[axes]
-    bar.set_label(f"manipulability of {rows}{_unit(mechanism, axes, freedoms)}")
+    rows = {"translation": "the position", "rotation": "the orientation", "all": "position and orientation"}[mask]
+    bar.set_label(f"manipulability of {rows}{_unit(mechanism, mask, freedoms)}")
     first = mechanism.nq - mechanism.n
     mark = {"marker": "o", "markersize": 7, "markerfacecolor": "white", "markeredgecolor": "black"}
     axis.plot(q[first + first_joint], q[first + second_joint], linestyle="none", clip_on=False, **mark)
@@ -177,7 +177,7 @@ def _pair(mechanism: Tree, joints: Sequence[int | str]) -> tuple[int, int]:
 
 def _range(mechanism: Tree, k: int, ranges: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
     name = mechanism.names[k]
-    low, high = ranges.get(name, mechanism.limits[k])
+    low, high = ranges.get(name, (mechanism.q_min[k], mechanism.q_max[k]))
     if not mechanism.slides[k] and not (np.isfinite(low) and np.isfinite(high)):
         low, high = -np.pi, np.pi
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
@@ -188,10 +188,10 @@ def _range(mechanism: Tree, k: int, ranges: Mapping[str, tuple[float, float]]) -
     return float(low), float(high)
 
 
-def _unit(mechanism: Tree, axes: str, freedoms: int) -> str:
+def _unit(mechanism: Tree, mask: str, freedoms: int) -> str:
     """The unit of a product of singular values, where all joints have the same; nothing where metres and radians mix."""
     turning, sliding = not all(mechanism.slides), any(mechanism.slides)
-    if axes == "all" or (turning and sliding):
+    if mask == "all" or (turning and sliding):
         return " (m and rad mixed)"
-    power = {"translation": freedoms if turning else 0, "rotation": 0 if turning else -freedoms}[axes]
+    power = {"translation": freedoms if turning else 0, "rotation": 0 if turning else -freedoms}[mask]
     return "" if power == 0 else " [m]" if power == 1 else f" [m{'²³'[power - 2]}]" if 2 <= power <= 3 else f" [m^{power}]"

@@ -57,7 +57,7 @@ def test_a_joint_is_a_link_with_mujocos_coordinate() -> None:
     assert (arm.joint, arm.joint_name, arm.axis.tolist()) == ("revolute", "j", [0.0, 1.0, 0.0])
     assert arm.limits == (math.radians(-90), math.radians(45))
     assert arm.motor == lw.Motor(inertia=0.2, viscous=0.5, coulomb=0.1)
-    assert arm.effort_limit == 20.0
+    assert arm.tau_max == 20.0
     at_reference = np.asarray(arm.placement(math.radians(30)), dtype=float)
     assert np.abs(at_reference - np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]])).max() < 1e-16
 

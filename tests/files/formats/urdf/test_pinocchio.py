@@ -52,7 +52,7 @@ TEXTS = {
 def pair(request: pytest.FixtureRequest) -> tuple[Mechanism, UrdfTwin]:
     description = urdf.parse(TEXTS[request.param]).description
     assert description is not None
-    return description.mechanism.nofriction(), UrdfTwin(TEXTS[request.param], description.mechanism)
+    return description.mechanism.without_friction(), UrdfTwin(TEXTS[request.param], description.mechanism)
 
 
 def state(mech: Mechanism, seed: int) -> tuple[np.ndarray, ...]:

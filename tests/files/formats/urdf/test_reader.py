@@ -86,9 +86,9 @@ def test_numbers_of_a_joint() -> None:
     assert np.array_equal(shoulder.before, transform(rpy_to_rotation(0.1, 0.2, -0.3), (0.05, 0, 0.2)))
     assert np.array_equal(shoulder.after, np.eye(4))
     assert np.array_equal(shoulder.axis, np.array([0, 1, 2]) / math.sqrt(5))
-    assert (shoulder.limits, shoulder.effort_limit, shoulder.speed_limit) == ((-1.5, 2.25), 80, 3)
+    assert (shoulder.limits, shoulder.tau_max, shoulder.qd_max) == ((-1.5, 2.25), 80, 3)
     assert shoulder.motor == Motor(viscous=0.4, coulomb=0.7)
-    assert (mech.links[2].limits, mech.links[2].effort_limit, mech.links[2].speed_limit) == (None, 40, 5)
+    assert (mech.links[2].limits, mech.links[2].tau_max, mech.links[2].qd_max) == (None, 40, 5)
     assert mech.links[2].motor is None
     assert mech.links[3].mimic == Mimic("left", -0.5, 0.01)
     assert mech.links[5].motor == Motor(viscous=1.5)
@@ -315,11 +315,11 @@ def test_reversed_limits_are_exchanged_by_name_only() -> None:
     assert problem.line == 4
     reading = urdf.parse(text, swap_limits=True)
     assert reading.description is not None
-    assert reading.description.mechanism.limits.tolist() == [[-1, 2]]
+    assert np.column_stack([reading.description.mechanism.q_min, reading.description.mechanism.q_max]).tolist() == [[-1, 2]]
     assert [remark.line for remark in reading.remarks if "exchanged" in remark.message] == [4]
     right = urdf.parse(text.replace("'2'", "'-2'"), swap_limits=True)
     assert right.description is not None
-    assert right.description.mechanism.limits.tolist() == [[-2, -1]]
+    assert np.column_stack([right.description.mechanism.q_min, right.description.mechanism.q_max]).tolist() == [[-2, -1]]
     assert right.remarks == []
 
 

@@ -38,7 +38,7 @@ def again(mech: Mechanism) -> Mechanism:
 def same_motion(mech: Mechanism, other: Mechanism) -> None:
     """Every link by its name, the tool, and the dynamics, at the same q; and the same names and limits exactly."""
     assert (other.names, other.floating) == (mech.names, mech.floating)
-    assert np.array_equal(other.limits, mech.limits)
+    assert np.array_equal(np.column_stack([other.q_min, other.q_max]), np.column_stack([mech.q_min, mech.q_max]))
     q, qd, qdd = random_state(mech)
     at = [other.link_index(name) for name in mech.link_names]
     assert relative(direct(other, "link_poses", q)[at], direct(mech, "link_poses", q)) < BOUND
@@ -105,7 +105,7 @@ def test_a_file_again(name: str, tmp_path: Path) -> None:
 def test_every_number_is_written_with_all_its_digits() -> None:
     third = 1 / 3
     body = {"mass": third, "com": (third, 0.1 + 0.2, 1e-300), "inertia": (third, 0.5 - third / 9, third, 1e-17, 0, 1e-5)}
-    link = Link(name="a", axis=(third, 0.7, 0.1), limits=(-third, 1e-7), speed_limit=third, effort_limit=1e22, **body)
+    link = Link(name="a", axis=(third, 0.7, 0.1), limits=(-third, 1e-7), qd_max=third, tau_max=1e22, **body)
     mech = Mechanism([link.replace(motor=Motor(viscous=third, coulomb=0.1 + 0.2), before=translation(third, 1e-9, 5))])
     assert again(mech).replace(name="mechanism") == mech.replace(links=[mech.links[0].replace(parent="base")])
 
@@ -162,14 +162,14 @@ def test_mimics_limits_and_friction_stay_with_their_joints() -> None:
     mech = Mechanism(
         [
             Link(name="a", joint_name="ja", limits=(-1, 2), after=translation(1, 0, 0), offset=0.5, mass=1.0,
-                 speed_limit=2.0, effort_limit=3.0, motor=Motor(viscous=0.1, coulomb=0.2)),
+                 qd_max=2.0, tau_max=3.0, motor=Motor(viscous=0.1, coulomb=0.2)),
             Link(name="b", joint_name="jb", after=translation(1, 0, 0), mass=1.0, mimic=Mimic("ja", -0.5, 0.25)),
         ]
     )  # fmt: skip
     read_again = again(mech)
     assert read_again.names == ("ja",)
     joints = {link.joint_name: link for link in read_again.links}
-    assert (joints["ja"].limits, joints["ja"].speed_limit, joints["ja"].effort_limit) == ((-1, 2), 2.0, 3.0)
+    assert (joints["ja"].limits, joints["ja"].qd_max, joints["ja"].tau_max) == ((-1, 2), 2.0, 3.0)
     assert joints["ja"].motor == Motor(viscous=0.1, coulomb=0.2)
     assert joints["jb"].mimic == Mimic("ja", -0.5, 0.25)
     same_motion(mech, read_again)
@@ -258,8 +258,8 @@ BENT[0, 0] += 3e-7
          ["link 'link1': its motor's rotor inertia", "link 'link1': its motor's carrier"]),
         (Mechanism([Link()], motors=[Motor(viscous=1.0, joint="link1")]), ["its motor of 'link1'"]),
         (Mechanism([Link(before=BENT)], tool=BENT), [f"link 'link1': its placement {TURNED}", f"its tool {TURNED}"]),
-        (Mechanism([Link(speed_limit=0, effort_limit=0)]),
-         ["link 'link1': its speed_limit 0 (read as none)", "link 'link1': its effort_limit 0 (read as none)"]),
+        (Mechanism([Link(qd_max=0, tau_max=0)]),
+         ["link 'link1': its qd_max 0 (read as none)", "link 'link1': its tau_max 0 (read as none)"]),
         (Mechanism([Link(mass=1.0, inertia=(1, 1, 1), physical=False)]), ["link 'link1': its mark physical=False"]),
         (Mechanism([Link(mass=1.0, inertia=(1, 1, 3), physical=False)]),
          ["link 'link1': its mark physical=False "

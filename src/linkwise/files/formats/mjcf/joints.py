@@ -31,7 +31,7 @@ class Joint:
         Its coordinate in the pose that the file describes, rad or m.
     limits : tuple of float, optional
         Least and greatest coordinate.
-    effort_limit : float, optional
+    tau_max : float, optional
         Greatest effort of its actuators, N m or N.
     armature, viscous, coulomb : float
         Inertia and friction at the joint.
@@ -43,7 +43,7 @@ class Joint:
     axis: FloatArray
     ref: float
     limits: tuple[float, float] | None
-    effort_limit: float | None
+    tau_max: float | None
     armature: float
     viscous: float
     coulomb: float

@@ -80,7 +80,7 @@ class Links:
         motor = Motor(inertia=joint.armature, viscous=joint.viscous, coulomb=joint.coulomb) if has_motor else None
         return {
             "joint": kind, "before": before @ to, "after": back, "axis": joint.axis,
-            "offset": 0.0 - joint.ref, "limits": joint.limits, "effort_limit": joint.effort_limit,
+            "offset": 0.0 - joint.ref, "limits": joint.limits, "tau_max": joint.tau_max,
             "motor": motor,
             "mimic": self.follows.get(name) if name else None,
         }  # fmt: skip

@@ -214,7 +214,7 @@ class JointElement:
     axis : tuple of float
         Direction in its own frame.
     fields : dict
-        limits, speed_limit, effort_limit, motor and mimic of a `Link`, where the file says them.
+        limits, qd_max, tau_max, motor and mimic of a `Link`, where the file says them.
     lines : dict of str to int
         Where each field is said.
     """
@@ -328,7 +328,7 @@ def _limit(notes: Notes, item: str, made: JointElement) -> None:
         if made.kind != "continuous":
             notes.remark(made.element.line, f"{item} has no <limit>, which URDF asks for; it is read as unlimited")
         return
-    made.lines |= dict.fromkeys(("limits", "speed_limit", "effort_limit"), element.line)
+    made.lines |= dict.fromkeys(("limits", "qd_max", "tau_max"), element.line)
     if made.kind != "continuous":
         low, high = (notes.bound(item, element, end, 0.0) for end in ("lower", "upper"))
         if element.get("lower") is None and element.get("upper") is None:
@@ -341,7 +341,7 @@ def _limit(notes: Notes, item: str, made: JointElement) -> None:
             notes.report(element.line, f"{item}: {said}")
         elif (low, high) != (-math.inf, math.inf):
             made.fields["limits"] = (low, high)
-    for said, name in (("velocity", "speed_limit"), ("effort", "effort_limit")):
+    for said, name in (("velocity", "qd_max"), ("effort", "tau_max")):
         greatest = notes.bound(item, element, said, math.inf)
         if greatest < 0:
             notes.report(element.line, f"{item}: its {said} limit is {greatest!r}; expected a number >= 0")

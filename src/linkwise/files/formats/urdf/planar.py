@@ -87,7 +87,7 @@ def _is_plain(links: list[Link]) -> bool:
     """Whether the links move as a planar joint does, and say nothing that it cannot say."""
     x, y, turn = links
     same = [(y.before, np.eye(4)), (turn.before, np.eye(4)), *((link.after, np.eye(4)) for link in links)]
-    said = [field for link in links for field in (link.limits, link.motor, link.mimic, link.speed_limit, link.effort_limit)]
+    said = [field for link in links for field in (link.limits, link.motor, link.mimic, link.qd_max, link.tau_max)]
     wanted = plane(turn.axis)
     return (
         [link.joint for link in links] == ["prismatic", "prismatic", "revolute"]

@@ -105,7 +105,7 @@ def _limit(joint: JointPlan) -> list[str]:
     said: dict[str, float] = {}
     if joint.kind != "continuous":
         said["lower"], said["upper"] = link.limits or (-math.inf, math.inf)
-    greatest = {"effort": link.effort_limit, "velocity": link.speed_limit}
+    greatest = {"effort": link.tau_max, "velocity": link.qd_max}
     if said or any(value is not None for value in greatest.values()):
         said |= {name: math.inf if value is None else value for name, value in greatest.items()}
     bounded = {name: max(-UNBOUNDED, min(UNBOUNDED, value)) for name, value in said.items()}
@@ -208,9 +208,11 @@ _TURNED = "its rotation is not one to rounding, and would be rounded"
 def _link_losses(link: Link) -> Iterator[str]:
     if any(_is_bent(frame) for frame in (link.before, link.after)):
         yield f"its placement ({_TURNED})"
-    for field in ("speed_limit", "effort_limit"):
+    for field in ("qd_max", "tau_max"):
         if getattr(link, field) == 0:
             yield f"its {field} 0 (read as none)"
+    if link.qdd_max is not None:
+        yield "its qdd_max"
     if not link.body.physical:
         yield f"its mark physical=False{_unphysical(link.body)}"
     if link.motor is not None:
