@@ -6,9 +6,19 @@ import linecache
 import os
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from linkwise.algorithm.declaration import ALGORITHMS
+from linkwise.export.language import LANGUAGES
+from linkwise.export.names import WORDS
+from linkwise.files.format import FORMATS, formats
+from linkwise.kernel import writers
+from linkwise.kernel.backend import BACKENDS, default_backend
+from linkwise.model.joints.joint import JOINTS
+from linkwise.simulation.integrators import INTEGRATORS
 
 from .conftest import NAME, PAGES, ROOT, Block, blocks, commands, here, same, shell
 
@@ -22,6 +32,20 @@ PROJECT = re.compile(
 example prints is compared with the pages where it is run: in `test_examples`."""
 
 
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """What a page adds from outside is taken away again."""
+    formats(), default_backend(), [__import__(module) for module in writers.MODULES]
+    lists = (ALGORITHMS, LANGUAGES, WORDS, writers.WRITERS, BACKENDS, JOINTS, INTEGRATORS)
+    before, known = [dict(registry) for registry in lists], list(FORMATS)
+    yield
+    FORMATS[:] = known
+    for registry, entries in zip(lists, before, strict=True):
+        for name in registry.keys() - entries.keys():
+            del registry[name]
+
+
+@pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_snippets_of_page(page: Path, desk: Path) -> None:
     found = blocks(page)

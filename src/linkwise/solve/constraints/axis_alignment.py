@@ -128,7 +128,7 @@ class Aligned(Constraint):
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there."""
-        tree.link_index(self.link)
+        tree.frame(self.link)
 
     def equations(self, view: Configuration, p: Array) -> Equations:
         """Two equations: see `linkwise.solve.constraints.axis_alignment`."""
@@ -220,7 +220,7 @@ class LookAt(Constraint):
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there."""
-        tree.link_index(self.link)
+        tree.frame(self.link)
 
     def equations(self, view: Configuration, p: Array) -> Equations:
         """Two equations: see `linkwise.solve.constraints.axis_alignment`.

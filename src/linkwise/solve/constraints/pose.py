@@ -99,7 +99,7 @@ class Pose(Constraint):
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there."""
-        tree.link_index(self.link)
+        tree.frame(self.link)
 
     def equations(self, view: Configuration, p: Array) -> Equations:
         """Way and turn that are left, in the axes of the mask; the turn as 2 sin(t/2) times its axis, for an angle t.
