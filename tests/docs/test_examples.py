@@ -34,7 +34,8 @@ PRINTED = {
     "...8 assembly modes; the leg is in mode 2, and stays: {2}\ndelta: arms between -18.2 and 23.4 deg; ...drawn: out/...\n",
     "16_velocity_control.py": "undamped  left ...186.3 rad/s...damped    left ...5.3 rad/s, tool up to  1.1 mm and...\n"
     "slowed    followed ...up to   2.0 rad/s, tool up to  0.0 mm...singular value from 0.303 to 0.436, "
-    "<PathSolution: followed...one step: scale 1.00, damping 0.00; <VelocitySolution: (100000,): ...>\ndrawn: out/velocity_control.png\n",
+    "<PathSolution: followed...one step: scale 1.00, damping 0.00; <VelocitySolution: (100000,): ...>\n"
+    "drawn: out/velocity_control.png\n",
     "17_follow_a_moving_target.py": "theta_solved    5.000 mm behind at 0.5 m/s\npredicted_theta 0.062 mm behind ...\n"
     "ratio 80; the path bends by 0.062 mm in a cycle\ndrawn: out/follow_a_moving_target.png\n",
     "18_crane_on_a_ship.py": "nothing done hook 1799.3... mm away at most, ...\nsolved values hook 14.76... mm ...\n"
