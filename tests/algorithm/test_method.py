@@ -45,7 +45,7 @@ class Counting(Mechanism):
 
 class Overriding(Counting):
     def forward_kinematics(self, q: Any, link: int | str = "tool") -> Any:
-        return super().forward_kinematics(q, link) if link != -1 else super().forward_kinematics(q)
+        return super().forward_kinematics(q, link) if link != "tool" else super().forward_kinematics(q)
 
 
 HOLDERS: dict[str, Callable[[Mechanism], Callable[[Any], Any]]] = {

@@ -33,7 +33,7 @@ def test_the_format_of_the_picture_is_its_suffix(linkwise: Callable, tmp_path: P
 
 def test_the_same_as_the_library(linkwise: Callable, tmp_path: Path) -> None:
     told = json.loads(linkwise("workspace", "puma560", *FEW, "--json", "--seed", "3", "--mask", "all").out)
-    found = workspace(lw.robots.puma560(), samples=2000, cells=24, seed=3, axes="all")
+    found = workspace(lw.robots.puma560(), samples=2000, cells=24, seed=3, mask="all")
     assert told["bounds"] == found.bounds.tolist()
     assert told["size"] == found.size
     assert told["best"] == {"value": found.best, "q": found.best_q.tolist(), "position": found.best_position.tolist()}

@@ -119,11 +119,11 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "harmonics": (excite(harmonics=1), "harmonics is 1; expected a whole number from 2"),
     "steps": (excite(steps=2.5), "steps is 2.5; expected a whole number from 0"),
     "duration": (excite(duration=0.0), "duration is 0.0; expected a number > 0"),
-    "speed": (excite(speed=(1, 2, 3)), "speed is (1, 2, 3); expected a number > 0, or 2 of them"),
-    "limits": (excite(limits=[(0, 1)]), "limits is [(0, 1)]; expected (2, 2): least and greatest of each joint"),
+    "speed": (excite(qd_max=(1, 2, 3)), "qd_max is (1, 2, 3); expected a number > 0, or 2 of them"),
+    "limits": (excite(q_max=[0, 1, 2]), "q_max is [0, 1, 2]; expected a number or (2,)"),
     "sliding": (
         lambda: exciting_trajectory(lw.robots.scara_icomatic(), 5.0),
-        "no limits of sliding joints: 'link3'; expected limits=(n, 2), finite for them",
+        "no limits of sliding joints: 'link3'; expected finite q_min and q_max",
     ),
     "floating": (
         lambda: exciting_trajectory(ARM.replace(floating=True), 5.0),

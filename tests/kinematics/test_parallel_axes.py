@@ -78,7 +78,7 @@ def test_poses_are_the_product_of_the_placements(mech: lw.Mechanism) -> None:
     poses = plain_poses(mech, q)
     for k, pose in body_poses(made, q).items():
         np.testing.assert_allclose(pose, poses[k], rtol=0, atol=BOUND)
-    body, t = frame_of(mech, made, -1)
+    body, t = frame_of(mech, made, "tool")
     np.testing.assert_allclose(np.asarray(forward_kinematics(mech, q), dtype=float), poses[body] @ t, rtol=0, atol=BOUND)
 
 
@@ -86,7 +86,7 @@ def test_poses_are_the_product_of_the_placements(mech: lw.Mechanism) -> None:
 def test_jacobian_is_that_of_the_poses(mech: lw.Mechanism, frame: str) -> None:
     q, made = coordinates(mech), moving_bodies(mech)
     poses = plain_poses(mech, q)
-    end, t = frame_of(mech, made, -1)
+    end, t = frame_of(mech, made, "tool")
     tip = poses[end] @ t
     wanted = np.zeros((6, mech.nv))
     for k in made.path(end):
@@ -98,7 +98,7 @@ def test_jacobian_is_that_of_the_poses(mech: lw.Mechanism, frame: str) -> None:
 
 def test_every_split_gives_the_same_vector(mech: lw.Mechanism) -> None:
     q, made = coordinates(mech), moving_bodies(mech)
-    end, t = frame_of(mech, made, -1)
+    end, t = frame_of(mech, made, "tool")
     path = made.path(end)
     how = turned_path(made, path, q)
     vector = np.array([0.3, -0.2, 0.5])

@@ -250,7 +250,7 @@ def test_volume_is_the_product_of_the_singular_values(rows: int, columns: int, s
         ({"cells": 2.5}, "cells is 2.5"),
         ({"seed": -1}, "seed is -1"),
         ({"limits": "no"}, "limits is 'no'; expected True or False"),
-        ({"axes": "up"}, "axes is 'up'; expected 'all', 'translation' or 'rotation'"),
+        ({"mask": "up"}, "mask is 'up'; expected 'all', 'translation' or 'rotation'"),
         ({"link": "elbow"}, "no link 'elbow'"),
         ({"pointing": [0, 0, 0]}, "pointing is"),
         ({"pointing": "down"}, "pointing holds <U4; expected a direction"),

@@ -96,7 +96,7 @@ def checked(chain: Chain, rows: np.ndarray, periods: np.ndarray, bounds: dict[st
     low, high = chain.mechanism.q_min, chain.mechanism.q_max
     assert ((rows >= low) & (rows <= high)).all()
     for end, most in bounds.items():
-        places = np.array([place_of(chain.mechanism, row, -1 if end == "tool" else end)[:3, 3] for row in rows])
+        places = np.array([place_of(chain.mechanism, row, end)[:3, 3] for row in rows])
         assert exceeded(places, periods, *most, SIZE) == (0.0, 0.0, 0.0), (end, most)
 
 

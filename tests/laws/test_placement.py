@@ -58,11 +58,12 @@ def test_compiled_poses_and_tool(seed: int) -> None:
         assert np.array_equal(mech.forward_kinematics(q, link=name), mech.forward_kinematics(q, name))
 
 
-def test_minus_one_is_the_tool_and_other_indices_are_links() -> None:
+def test_links_by_index_and_the_tool() -> None:
     mech = sample(1)
     q, _, _ = random_state(mech)
     last = len(mech.links) - 1
-    assert np.array_equal(mech.forward_kinematics(q, -1), mech.forward_kinematics(q))
+    assert np.array_equal(mech.forward_kinematics(q, "tool"), mech.forward_kinematics(q))
+    assert np.array_equal(mech.forward_kinematics(q, -1), mech.forward_kinematics(q, last))
     assert relative(mech.forward_kinematics(q, last) @ mech.tool, mech.forward_kinematics(q)) <= BOUND
     assert np.array_equal(mech.forward_kinematics(q, -2), mech.forward_kinematics(q, last - 1))
 

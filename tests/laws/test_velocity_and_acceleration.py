@@ -47,7 +47,7 @@ def test_jacobian(seed: int, frame: str) -> None:
     mech = variant(f"joints {seed}")
     q, _, _ = random_state(mech, seed)
     worst = 0.0
-    for link in (-1, *range(len(mech.links))) if frame == "world" else (-1, 0):
+    for link in ("tool", *range(len(mech.links))) if frame == "world" else ("tool", 0):
         pose = mech.forward_kinematics(q, link=link)
         columns = []
         for i in range(mech.n):
@@ -67,7 +67,7 @@ def test_jacobian_dot(seed: int, frame: str) -> None:
     mech = variant(f"joints {seed}")
     q, qd, _ = random_state(mech, seed)
     worst = 0.0
-    for link in (-1, 1):
+    for link in ("tool", 1):
         wanted = rate(lambda s, k=link: mech.jacobian(q + s * qd, link=k, frame=frame))
         worst = max(worst, np.abs(mech.jacobian_dot(q, qd, link=link, frame=frame) - wanted).max())
     print(f"{worst:.1e}")

@@ -22,7 +22,8 @@ def arrays(mech: Mechanism) -> list[np.ndarray]:
         mech.base,
         mech.tool,
         mech.gravity,
-        np.column_stack([mech.q_min, mech.q_max]),
+        mech.q_min,
+        mech.q_max,
         mech.payload.com,
         mech.payload.tensor,
     ]

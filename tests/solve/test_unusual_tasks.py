@@ -65,7 +65,7 @@ def test_one_inexact_pose_changes_nothing_for_the_others(puma: Mechanism, target
     [
         ({"T": np.eye(4) + 0j}, "T holds complex128; expected rigid poses"),
         ({"T": np.eye(4).astype(str)}, "T holds <U32; expected rigid poses"),
-        ({"link": [1]}, r"link is \[1\]; expected a link's name, an index, or -1"),
+        ({"link": [1]}, r"link is \[1\]; expected a link's name, an index, or 'tool'"),
         ({"link": True}, "link is True; expected a link's name"),
         ({"link": 1.0}, "link is 1.0; expected a link's name"),
     ],

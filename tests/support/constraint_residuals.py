@@ -41,7 +41,7 @@ def held(mech: Mechanism, kind: str, q: np.ndarray, rng: np.random.Generator) ->
     link: int | str = mech.link_names[k]
     T = poses[k]
     if rng.random() < 0.3 and mech.tool_index in moved:
-        link, T = -1, T_tool(mech, q)
+        link, T = "tool", T_tool(mech, q)
     at, axis, point = random_pose(rng), rng.normal(size=3), rng.uniform(-0.3, 0.3, 3)
     if kind.startswith("pose") or kind.startswith("part of a pose"):
         frame = "body" if "body" in kind else "world"
@@ -105,7 +105,7 @@ def lacking(mech: Mechanism, constraint: Constraint, q: np.ndarray) -> tuple[flo
     if isinstance(constraint, Closed):
         return _open(mech, constraint.on(mech), poses)
     link: Any = constraint.link  # type: ignore[attr-defined]
-    T = T_tool(mech, q) if link == -1 else poses[link]
+    T = T_tool(mech, q) if link == "tool" else poses[link]
     if isinstance(constraint, Aligned):
         angle = between(T[:3, :3] @ constraint.axis, constraint.direction)
         return 0.0, min(angle, np.pi - angle) if constraint.either_way else angle

@@ -81,7 +81,7 @@ def _written(write: Callable[[Path], Any], name: str) -> bytes:
 
 
 def _targets(**given: Any) -> None:
-    options: dict[str, Any] = dict.fromkeys(("file", "position", "rpy", "quaternion", "matrix", "only", "link"))
+    options: dict[str, Any] = dict.fromkeys(("file", "position", "rpy", "quaternion", "matrix", "mask", "link"))
     ik_targets.targets(**{**options, **given})
 
 

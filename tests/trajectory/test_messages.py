@@ -79,15 +79,15 @@ CASES: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: quintic(*TWO, 1.0, names=["hip"]), "there are 1 names for 2 joints"),
     # ── trapezoidal ──
-    (lambda: trapezoidal(*TWO, qd_max=0.0, qdd_max=1.0), "speed is 0.0; expected a number > 0, or 2 of them"),
+    (lambda: trapezoidal(*TWO, qd_max=0.0, qdd_max=1.0), "qd_max is 0.0; expected a number > 0, or 2 of them"),
     (
         lambda: trapezoidal(*TWO, qd_max=[1.0, -1.0], qdd_max=1.0),
-        "speed is [1.0, -1.0]; expected a number > 0, or 2 of them",
+        "qd_max is [1.0, -1.0]; expected a number > 0, or 2 of them",
     ),
-    (lambda: trapezoidal(*TWO, qd_max=np.inf, qdd_max=1.0), "speed is inf; expected a number > 0, or 2 of them"),
+    (lambda: trapezoidal(*TWO, qd_max=np.inf, qdd_max=1.0), "qd_max is inf; expected a number > 0, or 2 of them"),
     (
         lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=[1, 2, 3]),
-        "acceleration is [1, 2, 3]; expected a number > 0, or 2 of them",
+        "qdd_max is [1, 2, 3]; expected a number > 0, or 2 of them",
     ),
     (
         lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=1.0, deceleration="x"),
@@ -95,7 +95,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: trapezoidal(np.zeros((3, 2)), np.ones((3, 2)), qd_max=np.ones((2, 2)), qdd_max=1.0),
-        "the batch axes of speed and acceleration do not broadcast with those of q0 and q1",
+        "the batch axes of qd_max and qdd_max do not broadcast with those of q0 and q1",
     ),
     (lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=1.0, t=[0.0, 1.5]), "t lasts 1.5 s; the motion takes 2 s"),
     (
@@ -108,31 +108,31 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: through([0.0, 1.0], [0, 1]), "points has the shape (2,); expected way-points (..., K, n), K >= 2"),
     (lambda: through([[0.0]], [0]), "points has the shape (1, 1); expected way-points (..., K, n), K >= 2"),
     (lambda: through([[0.0], [np.nan]], [0, 1]), "points is nan at (1, 0); expected finite way-points (..., K, n), K >= 2"),
-    (lambda: through(WAY), "give times, or speed and acceleration"),
-    (lambda: through(WAY, qd_max=1.0), "give times, or speed and acceleration"),
+    (lambda: through(WAY), "give times, or qd_max and qdd_max"),
+    (lambda: through(WAY, qd_max=1.0), "give times, or qd_max and qdd_max"),
     (lambda: through(WAY, [0, 1]), "there are 2 times for 3 way-points"),
     (lambda: through(WAY, [0, 2, 1]), "times does not ascend: times[2] is 1 after 2"),
     (
         lambda: through(WAY, [0, 1, 2], qd_max=1.0),
-        "speed is not used by a quintic motion at given times; leave out one of the two",
+        "qd_max is not used by a quintic motion at given times; leave out one of the two",
     ),
     (
         lambda: through(WAY, [0, 1, 2], kind="cubic", qdd_max=1.0),
-        "acceleration is not used by a cubic motion at given times; leave out one of the two",
+        "qdd_max is not used by a cubic motion at given times; leave out one of the two",
     ),
-    (lambda: through(WAY, [0, 1, 2], kind="trapezoidal"), "a trapezoidal motion at given times needs acceleration"),
+    (lambda: through(WAY, [0, 1, 2], kind="trapezoidal"), "a trapezoidal motion at given times needs qdd_max"),
     (
         lambda: through(WAY, [0, 1, 2], kind="trapezoidal", qdd_max=1.0, names=["hip"]),
         "joint 'hip' cannot be blended: between two way-points there is no time for it; give more acceleration or more time",
     ),
-    (lambda: through(WAY, qd_max=1.0, qdd_max=0.0), "acceleration is 0.0; expected a number > 0, or 1 of them"),
+    (lambda: through(WAY, qd_max=1.0, qdd_max=0.0), "qdd_max is 0.0; expected a number > 0, or 1 of them"),
     (
         lambda: through([[0.0], [1.0], [1.0]], qd_max=1.0, qdd_max=1.0),
         "points 1 and 2 are the same; give times, to say how long to stay there",
     ),
     (
         lambda: through(WAY, qd_max=1.0, qdd_max=1.0, qd1=1.0),
-        "with speed and acceleration instead of times, the motion begins and ends at rest",
+        "with qd_max and qdd_max instead of times, the motion begins and ends at rest",
     ),
     (lambda: through(WAY, [0, 1, 2], kind="cubic", qdd0=1.0), "qdd0 is 1.0; a cubic motion cannot be given that"),
     (
@@ -208,7 +208,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
         lambda: quintic(*TWO, 1.0, q_min=np.array([-1j, -1])),
         "q_min holds complex128; expected a number or (2,)",
     ),
-    (lambda: trapezoidal(*TWO, qd_max=["1", "2"], qdd_max=1), "speed holds <U1; expected a number > 0, or 2 of them"),
+    (lambda: trapezoidal(*TWO, qd_max=["1", "2"], qdd_max=1), "qd_max holds <U1; expected a number > 0, or 2 of them"),
     (
         lambda: trapezoidal(*TWO, qd_max=1, qdd_max=1, straight="no"),
         "straight is 'no'; expected True or False",

@@ -163,7 +163,7 @@ def test_peaks_are_those_of_fine_samples(kind: str) -> None:
 
 
 def test_batch_equals_loop() -> None:
-    for kind, more in (("quintic", {}), ("cubic", {}), ("trapezoidal", {"acceleration": 60.0})):
+    for kind, more in (("quintic", {}), ("cubic", {}), ("trapezoidal", {"qdd_max": 60.0})):
         many = through(POINTS, TIMES, kind=kind, **more)
         for k, points in enumerate(POINTS):
             one = through(points, TIMES, kind=kind, **more)

@@ -175,9 +175,7 @@ def all_inverse_kinematics(
         raise ArgumentError(f"method is {method!r}; expected {choices(METHODS)}")
     if method == "closed_form":
         if mask is not None:
-            raise ArgumentError(
-                "mask goes with method='numeric'; of closed forms see closed_form(asks=)"
-            )
+            raise ArgumentError("mask goes with method='numeric'; of closed forms see closed_form(asks=)")
         return closed_form(mechanism, link, given=given).all(T, q0, limits)
     if given is not None:
         raise ArgumentError("given goes with method='closed_form'")

@@ -12,7 +12,7 @@ from linkwise.spatial.scalar import FloatArray
 def pose_error(reached: FloatArray, wanted: FloatArray, frame: str = "world") -> FloatArray:
     """What leads from poses reached to poses wanted (..., 6): the way of the origin, m, and the turn, rad.
 
-    The turn is the rotation vector, axis times angle (0 to pi), of R_wanted R_reached' in the world's axes ("base"), or of
+    The turn is the rotation vector, axis times angle (0 to pi), of R_wanted R_reached' in the world's axes ("world"), or of
     R_reached' R_wanted in the axes of the pose reached ("body"). These are the axes of `Mechanism.jacobian`, so that to
     first order a step dq with J dq = error closes the gap.
 

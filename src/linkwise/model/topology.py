@@ -80,15 +80,15 @@ def order_of(check: Checker, links: Sequence[Link], parents: Sequence[int]) -> t
     return tuple(done)
 
 
-def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> FloatArray:
-    """Least and greatest coordinates (n, 2) that every joint allows, those that follow others too."""
-    result = np.tile([-np.inf, np.inf], (n, 1))
+def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> tuple[FloatArray, FloatArray]:
+    """Least and greatest coordinates, each (n,), that every joint allows, those that follow others too."""
+    least, greatest = np.full(n, -np.inf), np.full(n, np.inf)
     for link, joint in zip(links, joints, strict=True):
-        if link.limits is not None and joint.coordinate >= 0 and joint.ratio:
+        k = joint.coordinate
+        if link.limits is not None and k >= 0 and joint.ratio:
             low, high = sorted((limit - joint.shift) / joint.ratio for limit in link.limits)
-            row = result[joint.coordinate]
-            row[:] = max(row[0], low), min(row[1], high)
-    return result
+            least[k], greatest[k] = max(least[k], low), min(greatest[k], high)
+    return least, greatest
 
 
 def greatest_rates(links: Sequence[Link], joints: Sequence[Follower], n: int, name: str) -> FloatArray:
@@ -108,7 +108,7 @@ def greatest_efforts(links: Sequence[Link], n: int) -> FloatArray:
 
 def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> Iterator[Problem]:
     """What is wrong with joints whose limits leave nothing to the coordinate that they follow, or to themselves."""
-    limits = position_limits(links, joints, n)
+    least, greatest = position_limits(links, joints, n)
     for link, joint in zip(links, joints, strict=True):
         if (
             link.mimic is not None
@@ -119,7 +119,7 @@ def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> I
             expected = f"limits around {joint.shift:g}, where the joint stays"
             yield Problem(f"joint {link.coordinate_name!r}", "limits", link.limits, expected)
     for link, joint in zip(links, joints, strict=True):
-        if link.mimic is not None and joint.coordinate >= 0 and limits[joint.coordinate, 0] > limits[joint.coordinate, 1]:
+        if link.mimic is not None and joint.coordinate >= 0 and least[joint.coordinate] > greatest[joint.coordinate]:
             expected = f"limits that leave a range to the coordinate of {link.mimic.joint!r}, which it follows"
             yield Problem(f"joint {link.coordinate_name!r}", "limits", link.limits, expected)
 

@@ -239,14 +239,20 @@ class Tree(Record):
         return tuple(str(link.name) for link in self.links)
 
     @property
+    def _position_limits(self) -> tuple[FloatArray, ...]:
+        return self.memo(
+            "limits", "position", lambda: tuple(map(frozen, position_limits(self.links, self.followers, self.n)))
+        )
+
+    @property
     def q_min(self) -> FloatArray:
         """Least joint coordinates (n,), rad or m; minus infinity where there are none."""
-        return frozen(position_limits(self.links, self.followers, self.n)[:, 0])
+        return self._position_limits[0]
 
     @property
     def q_max(self) -> FloatArray:
         """Greatest joint coordinates (n,), rad or m; infinite where there are none."""
-        return frozen(position_limits(self.links, self.followers, self.n)[:, 1])
+        return self._position_limits[1]
 
     @property
     def qd_max(self) -> FloatArray:

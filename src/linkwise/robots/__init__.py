@@ -242,7 +242,7 @@ def seven_joint() -> Mechanism:
     Examples
     --------
     >>> seven_joint().q_max.round(3)
-    array([-2.9,  2.9])
+    array([2.9, 2.1, 2.9, 2.2, 2.9, 2. , 3. ])
     """
     return load("seven_joint")
 

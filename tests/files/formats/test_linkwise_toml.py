@@ -96,7 +96,7 @@ def links(draw: st.DrawFn) -> Link:
     if joint != "fixed":
         common |= {"offset": draw(angles if joint == "revolute" else numbers)}
         common |= {"limits": draw(st.none() | st.tuples(*ends)), "motor": draw(motors)}
-        common |= {key: draw(st.none() | st.floats(0, 1e3)) for key in ("qd_max", "tau_max")}
+        common |= {key: draw(st.none() | st.floats(0, 1e3)) for key in ("qd_max", "qdd_max", "tau_max")}
     if joint != "screw" and draw(st.booleans()):
         convention = draw(st.sampled_from(["standard", "modified"]))
         b = draw(numbers) if convention == "standard" else 0.0
@@ -147,7 +147,7 @@ def test_any_mechanism_survives(tmp_path_factory: pytest.TempPathFactory, mechan
 
 def test_no_field_of_the_model_is_forgotten() -> None:
     known = {"joint", "before", "after", "axis", "pitch", "offset", "limits", "name", "parent", "body", "motor", "dh_row"}
-    known |= {"joint_name", "qd_max", "tau_max", "mimic"}
+    known |= {"joint_name", "qd_max", "qdd_max", "tau_max", "mimic"}
     assert {field.name for field in dataclasses.fields(Link)} == known | {"joint_model"}, (
         "files/formats/linkwise_toml.py must learn the new field"
     )
@@ -273,7 +273,7 @@ BAD = [
         [
             "line 3: link 1 has no key 'mas' (did you mean 'mass'?); the keys are 'name', 'parent', 'joint', 'joint_name', "
             "'convention', 'theta', 'd', 'a', 'alpha', 'b', 'before', 'after', 'axis', 'pitch', 'offset', 'limits', "
-            "'qd_max', 'tau_max', 'mimic', 'mass', 'com', 'inertia', 'physical' and 'motor'"
+            "'qd_max', 'qdd_max', 'tau_max', 'mimic', 'mass', 'com', 'inertia', 'physical' and 'motor'"
         ],
     ),
     (ONE + "mass = '1'\n", ["line 3: link 1: mass is '1'; expected a finite number"]),

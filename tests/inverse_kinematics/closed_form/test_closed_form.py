@@ -127,7 +127,7 @@ def test_the_same_without_llvm(ur5: Mechanism) -> None:
     chain, family, _ = recognised(ur5)
     assert chain is not None
     assert family is not None
-    slow = Program(ur5, -1, chain, family).kernel("numpy")
+    slow = Program(ur5, "tool", chain, family).kernel("numpy")
     q, poses = _sample(ur5, 50)
     bounds = np.concatenate([ur5.q_min, ur5.q_max, [1e-9, np.nan]])
     with np.errstate(all="ignore"):

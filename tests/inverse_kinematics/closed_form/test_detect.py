@@ -90,7 +90,7 @@ def test_singular_positions_have_answers(joint: int) -> None:
     q = np.where(one, special, q)
     poses = made.forward(q)
     q0 = np.where(np.arange(7) == joint, q, 0.3)
-    answers, count = run(Program(made.mech, -1, *found).kernel("numpy"), poses, q0, EXACT)
+    answers, count = run(Program(made.mech, "tool", *found).kernel("numpy"), poses, q0, EXACT)
     assert count.min() >= 1
     rows = np.arange(answers.shape[1])[None] < count[:, None]
     miss = np.abs(made.forward(np.where(rows[..., None], answers, 0.0)) - poses[:, None]).max(axis=(-1, -2))

@@ -262,5 +262,5 @@ def test_equations_are_written_for_any_axes_along_the_coordinates(joints: int, k
         chain, family, why = recognised(made.mech)
         assert (family is None) == bool(why)
         if chain is not None and family is not None:
-            written += bool(Program(made.mech, -1, chain, family).branches)
+            written += bool(Program(made.mech, "tool", chain, family).branches)
     assert written > 3

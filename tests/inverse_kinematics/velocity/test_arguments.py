@@ -36,13 +36,13 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"damping": -1.0}, "damping is -1.0; expected a number >= 0"),
     ({"region": 0.0}, "region is 0.0; expected a number > 0"),
     ({"limits": "stop"}, "limits is 'stop'; expected 'scale', 'qp' or None"),
-    ({"fastest": [1.0, -1.0]}, r"fastest is \[1.0, -1.0\]; expected 2 numbers > 0"),
-    ({"fastest": [1.0, 2.0, 3.0]}, r"fastest is .*; expected 2 numbers > 0"),
+    ({"qd_max": [1.0, -1.0]}, r"qd_max is \[1.0, -1.0\]; expected 2 numbers > 0"),
+    ({"qd_max": [1.0, 2.0, 3.0]}, r"qd_max is .*; expected 2 numbers > 0"),
     ({"dt": 0.0}, "dt is 0.0; expected a number > 0"),
     ({"weights": [1.0, 0.0]}, "weights is .*; expected 2 numbers > 0, infinite for joints that must rest"),
     ({"secondary": [1.0]}, r"secondary has the shape \(1,\)"),
     ({"length": -1.0}, "length is -1.0; expected a number > 0"),
-    ({"frame": "world"}, "frame is 'world'; expected 'world' or 'body'"),
+    ({"frame": "base"}, "frame is 'base'; expected 'world' or 'body'"),
     ({"link": "hand"}, "hand"),
 ]
 
@@ -55,7 +55,7 @@ def test_wrong_arguments_are_named(given: dict[str, Any], message: str) -> None:
 
 
 def test_wrong_arguments_of_the_others() -> None:
-    with pytest.raises(ArgumentError, match="largest is 0; expected 2 numbers > 0"):
+    with pytest.raises(ArgumentError, match="qdd_max is 0; expected 2 numbers > 0"):
         joint_accelerations(ARM, [0.0, 1.0], [0.0, 0.0], TWIST, qdd_max=0)
     with pytest.raises(ArgumentError, match="limits is 'qp'; expected 'scale' or None"):
         velocity_step(ARM, limits="qp")

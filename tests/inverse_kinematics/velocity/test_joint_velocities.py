@@ -325,7 +325,7 @@ def test_forward_pass_agrees_with_the_jacobian_on_symbols_too() -> None:
     rng = np.random.default_rng(2)
     q, qd, qdd = (rng.normal(size=mech.n) for _ in range(3))
     for frame in ("world", "body"):
-        velocity, acceleration = frame_motion(mech, q, qd, qdd, -1, frame)
+        velocity, acceleration = frame_motion(mech, q, qd, qdd, "tool", frame)
         jac, rate = mech.jacobian(q, frame=frame), mech.jacobian_dot(q, qd, frame=frame)
         assert apart(velocity.astype(float), jac @ qd) < 1e-13
         assert apart(acceleration.astype(float), jac @ qdd + rate @ qd) < 1e-12

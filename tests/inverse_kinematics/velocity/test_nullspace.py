@@ -123,7 +123,7 @@ def test_accelerations_have_a_secondary_part_too(robot: Robots) -> None:
     assert made.exact
     many = rng.normal(size=(3, 9, 3))
     for limits in ("scale", "qp") if find_spec("daqp") else ("scale",):
-        options: dict[str, Any] = {"mask": mask, "limits": limits, "largest": 2.0, "fastest": 1.5, "dt": 0.1}
+        options: dict[str, Any] = {"mask": mask, "limits": limits, "qdd_max": 2.0, "qd_max": 1.5, "dt": 0.1}
         batch = joint_accelerations(mech, many[0], many[1], np.ones(6), secondary=many[2], **options)
         for k in range(9):
             one = joint_accelerations(mech, many[0, k], many[1, k], np.ones(6), secondary=many[2, k], **options)

@@ -208,7 +208,7 @@ def test_the_program_gives_a_batch_what_it_gives_a_loop(robot: Robots) -> None:
     mech = robot("panda")
     q, twist = states(mech, 10, seed=6)
     own = np.random.default_rng(6).normal(size=(10, 7))
-    options: dict[str, Any] = {"limits": "qp", "fastest": 0.7, "weights": [1, 2, 3, np.inf, 3, 2, 1]}
+    options: dict[str, Any] = {"limits": "qp", "qd_max": 0.7, "weights": [1, 2, 3, np.inf, 3, 2, 1]}
     made = joint_velocities(mech, q, twist, secondary=own, **options)
     assert np.all(made.qd[:, 3] == 0.0)
     for k in range(10):

@@ -28,7 +28,7 @@ SKEWED = np.eye(4)
 SKEWED[0, 1] = 0.01
 
 MADE: list[tuple[Callable[[], Constraint], str]] = [
-    (lambda: Aligned(1.5, [0, 0, 1], [0, 0, 1]), "link is 1.5; expected a link's name, an index, or -1"),
+    (lambda: Aligned(1.5, [0, 0, 1], [0, 0, 1]), "link is 1.5; expected a link's name, an index, or 'tool'"),
     (lambda: Aligned(True, [0, 0, 1], [0, 0, 1]), "link is True"),
     (lambda: Aligned([0], [0, 0, 1], [0, 0, 1]), r"link is \[0\]"),
     (lambda: Aligned(0, [0, 0, 0], [0, 0, 1]), r"axis is \[0.0, 0.0, 0.0\]; expected a vector that is not zero"),

@@ -148,7 +148,7 @@ def test_names_of_all_kinds_are_nodes_of_their_own(scene: Make) -> None:
     names = [node.name for node in shown.triads[:-1]]
     assert len(set(names)) == 5
     assert all(name.count("/") == 2 for name in names)
-    assert shown.pick_frames() == {"tool": -1, "a/b": 0, "a": 1, "<b>": 2, "tool (2)": 3}
+    assert shown.pick_frames() == {"tool": "tool", "a/b": 0, "a": 1, "<b>": 2, "tool (2)": 3}
 
 
 @pytest.mark.parametrize("q", [[1.0], [1.0, np.nan], [[1.0, 2.0]]])

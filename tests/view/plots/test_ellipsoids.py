@@ -61,7 +61,7 @@ def test_the_picture_tells_the_unit(puma: lw.Mechanism, kind: str, axes: str, un
     rendered(made, "png")
 
 
-@pytest.mark.parametrize("options", [{"kind": "speed"}, {"axes": "all"}, {"q": [1.0]}])
+@pytest.mark.parametrize("options", [{"kind": "speed"}, {"mask": "all"}, {"q": [1.0]}])
 def test_what_is_no_ellipsoid(puma: lw.Mechanism, options: dict[str, object]) -> None:
     with pytest.raises(ArgumentError, match="expected"):
         ellipsoid(puma, **options)  # type: ignore[arg-type]

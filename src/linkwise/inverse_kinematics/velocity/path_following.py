@@ -168,7 +168,7 @@ def follow(
     (True, True)
     """
     mechanism.require_numbers("follow")
-    task = rate_task(mechanism, 1, link, "base", mask, damping, region, weights, None)
+    task = rate_task(mechanism, 1, link, "world", mask, damping, region, weights, None)
     if not hasattr(path, "t") or not hasattr(path, "at") or getattr(path, "batch", None):
         raise ArgumentError(f"path is {shown(path)}; expected a CartesianTrajectory of one motion")
     step, feedback = positive("dt", dt), positive("gain", gain, zero=True)

@@ -80,7 +80,7 @@ def parse(
     >>> body = '<body name="arm"><joint range="-90 90"/><geom type="capsule" size="0.1" fromto="0 0 0 0 0 1"/></body>'
     >>> reading = parse(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     >>> reading.description.mechanism.q_max.round(3).tolist()
-    [[-1.571, 1.571]]
+    [1.571]
     """
     try:
         top = read_xml(text)
