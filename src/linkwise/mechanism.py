@@ -25,10 +25,7 @@ from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
-    import linkwise.inverse_kinematics
-    import linkwise.loops
     import linkwise.solve
-    import linkwise.view
     from linkwise.equations.derive import Derivation
 
 

@@ -107,7 +107,8 @@ OPTIONS: list[tuple[Callable[[], object], str]] = [
     (lambda: ARM.jacobian(Z2, frame=["world"]), "jacobian: frame is ['world']; expected a word or a whole number"),  # type: ignore[arg-type]
     (
         lambda: ARM.operational_space_inertia(Z2, mask=[1]),
-        "mask is [1]; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z; or 'all', 'translation' or 'rotation'",
+        "mask is [1]; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z; or 'all', 'translation' or"
+        " 'rotation'",
     ),  # type: ignore[arg-type]
     (lambda: base_parameters(ARM, seed=-1), "seed is -1; expected a whole number, 0 or more"),
     (lambda: operational_space_inertia(np.eye(3)), "inverse has the shape (3, 3); expected (..., 6, 6)"),

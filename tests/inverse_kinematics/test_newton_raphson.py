@@ -273,12 +273,14 @@ CLOSED = Mechanism([Link(name="a"), Link(name="b")], loops=[Loop("full", "b", "b
         (
             ARM,
             {"mask": [1, 1, 2, 0, 0, 0]},
-            "mask is [1, 1, 2, 0, 0, 0]; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z; or 'all', 'translation' or 'rotation'",
+            "mask is [1, 1, 2, 0, 0, 0]; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z; "
+            "or 'all', 'translation' or 'rotation'",
         ),
         (
             ARM,
             {"mask": [0] * 6},
-            "mask is [0, 0, 0, 0, 0, 0]; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z; or 'all', 'translation' or 'rotation'",
+            "mask is [0, 0, 0, 0, 0, 0]; expected six of 0 or 1, not all 0: x, y, z, about x, about y, about z; "
+            "or 'all', 'translation' or 'rotation'",
         ),
         (
             ARM,
