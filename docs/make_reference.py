@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Iterator
@@ -152,6 +153,18 @@ def called(name: str, function: Any) -> str:
     return f"`{name}({', '.join(kept)})`"
 
 
+def as_method(function: Any) -> Any:
+    """A function of a module, as it is called where it is a method: without its first argument."""
+
+    @functools.wraps(function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    signature = inspect.signature(function)
+    method.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
+    return method
+
+
 def members(kind: type) -> Iterator[tuple[str, Any]]:
     """The public methods and properties of a class, its own before those it inherits, in the order of the code."""
     seen: set[str] = set()
@@ -162,6 +175,8 @@ def members(kind: type) -> Iterator[tuple[str, Any]]:
             seen.add(name)
             if isinstance(member, (classmethod, staticmethod)):
                 yield name, getattr(kind, name)
+            elif inspect.isfunction(function := getattr(kind, name)) and "." not in function.__qualname__:
+                yield name, as_method(function)
             elif callable(member) or (hasattr(member, "__get__") and hasattr(member, "__set__")):
                 yield name, member
 

@@ -14,7 +14,7 @@ before, after = np.array([0.2, 0.9, -2.6, -0.2, 0.5, 0.2]), np.array([0.25, 0.95
 start, end = puma.forward_kinematics([before, after])
 path = lw.trajectory.cartesian(start, end, 2.0)
 
-names = {"undamped": {"damping": None}, "damped": {}, "slowed": {"damping": None, "fastest": 2.0}}
+names = {"undamped": {"damping": None}, "damped": {}, "slowed": {"damping": None, "qd_max": 2.0}}
 runs = {name: follow(puma, path, before, dt=0.005, **options) for name, options in names.items()}
 for name, made in runs.items():
     print(
