@@ -8,7 +8,8 @@ import sympy
 
 from linkwise.errors import ArgumentError
 from linkwise.expr import symbol
-from linkwise.spacelib.sample import SAMPLES, at_random, holds_symbols, in_sympy, undefined
+from linkwise.spacelib.arrays import in_sympy
+from linkwise.spacelib.sample import SAMPLES, at_random, holds_symbols, undefined
 
 
 def test_shapes_and_shared_symbols() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,6 +46,12 @@ class Alignment:
     base: FloatArray
     signs: FloatArray
     offsets: FloatArray
+
+    def with_offset(self, k: int, value: float) -> Alignment:
+        """The same with another offset of joint k."""
+        offsets = self.offsets.copy()
+        offsets[k] = value
+        return replace(self, offsets=offsets)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -59,17 +60,9 @@ def simplest(first: Chain, second: Chain, alignment: Alignment, tol: float) -> A
 
 def rebased(second: Chain, alignment: Alignment, value: float) -> Alignment:
     """The same alignment with another offset of the first joint; the base makes up for it."""
-    offsets = alignment.offsets.copy()
-    base = alignment.base @ second.axes[0].displacement(float(offsets[0])) @ second.axes[0].displacement(-value)
-    offsets[0] = value
-    return Alignment(np.asarray(base), alignment.signs, offsets)
-
-
-def retooled(alignment: Alignment, value: float) -> Alignment:
-    """The same alignment with another offset of the last joint, for which the tool has to make up."""
-    offsets = alignment.offsets.copy()
-    offsets[-1] = value
-    return Alignment(alignment.base, alignment.signs, offsets)
+    axis = second.axes[0]
+    base = alignment.base @ axis.displacement(float(alignment.offsets[0])) @ axis.displacement(-value)
+    return replace(alignment.with_offset(0, value), base=np.asarray(base))
 
 
 def _is_identity(pose: FloatArray, tol: float) -> bool:
@@ -185,7 +178,7 @@ def with_followers(first: Chain, second: Chain, alignment: Alignment, ties: Sequ
             continue
         shift = tie.shift(alignment.signs)
         value = ratio * alignment.offsets[j] + shift if chosen == k else (alignment.offsets[k] - shift) / ratio
-        alignment = rebased(second, alignment, float(value)) if chosen == 0 else retooled(alignment, float(value))
+        alignment = rebased(second, alignment, float(value)) if chosen == 0 else alignment.with_offset(-1, float(value))
     return _lapped(second, alignment, ties)
 
 
@@ -200,11 +193,8 @@ def _lapped(second: Chain, alignment: Alignment, ties: Sequence[Tie]) -> Alignme
     """The alignment with whole turns of revolute leaders with which all their followers are best."""
     for j in sorted({tie.leader for tie in ties if second.axes[tie.leader].periodic}):
         following = [tie for tie in ties if tie.leader == j]
-        zero, candidates = float(alignment.offsets[j]), []
-        for laps in sorted(range(-LAPS, LAPS + 1), key=lambda laps: abs(zero + 2 * math.pi * laps)):
-            offsets = alignment.offsets.copy()
-            offsets[j] += 2 * math.pi * laps
-            candidates.append(Alignment(alignment.base, alignment.signs, offsets))
+        turned = alignment.offsets[j] + 2 * math.pi * np.arange(-LAPS, LAPS + 1)
+        candidates = [alignment.with_offset(j, value) for value in sorted(turned.tolist(), key=abs)]
         errors = [tie_error(second, candidate, following) for candidate in candidates]
         if min(errors) <= NEAR:
             alignment = next(c for c, error in zip(candidates, errors, strict=True) if error <= max(2 * min(errors), 1e-7))

@@ -9,7 +9,7 @@ import numpy as np
 from linkwise.algorithm.compile import kernel_of
 from linkwise.comparison.alignment import Alignment, angle_about, wrapped
 from linkwise.comparison.axis_chain import Axis, Chain, beside, ties_between
-from linkwise.comparison.fit import rebased, retooled, tool_of
+from linkwise.comparison.fit import rebased, tool_of
 from linkwise.comparison.invariants import names
 from linkwise.comparison.result import Comparison
 from linkwise.errors import ArgumentError, members
@@ -94,10 +94,10 @@ def _weighed(comparison: Comparison) -> Comparison:
     offset = float(alignment.offsets[-1])
     if axis.periodic:
         angle = _turn_of_body(axis, one, other)
-        alignment = retooled(alignment, wrapped(offset + sign * angle)) if angle else alignment
+        alignment = alignment.with_offset(-1, wrapped(offset + sign * angle)) if angle else alignment
     elif not axis.has_line and one[3, 3] > 0 and other[3, 3] > 0:
         shift = float(axis.direction @ (one[:3, 3] / one[3, 3] - other[:3, 3] / other[3, 3]))
-        alignment = retooled(alignment, offset + sign * shift) if abs(shift) > NOTHING else alignment
+        alignment = alignment.with_offset(-1, offset + sign * shift) if abs(shift) > NOTHING else alignment
     return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=tool_of(first, second, alignment))
 
 

@@ -96,10 +96,8 @@ def criterion_loss(table: FloatArray, criterion: str) -> tuple[float, FloatArray
         inverse = (vectors / values) @ vectors.T
         size = -(0.5 * np.log(values).sum() + np.log(sizes).sum()) / count
         return float(size), -(scaled @ inverse) / sizes / count
-    slopes = [_slope(scaled, sizes, values[k], vectors[:, k]) / values[k] for k in (-1, 0)]
-    return float(0.5 * np.log(values[-1] / values[0])), 0.5 * (slopes[0] - slopes[1])
-
-
-def _slope(scaled: FloatArray, sizes: FloatArray, value: float, vector: FloatArray) -> FloatArray:
-    """The slope of an eigenvalue of scaled' scaled by the columns before they were scaled."""
-    return np.asarray(2.0 * (np.outer(scaled @ vector, vector) - value * vector**2 * scaled) / sizes)
+    largest, smallest = (
+        2.0 * (np.outer(scaled @ vectors[:, k], vectors[:, k]) - values[k] * vectors[:, k] ** 2 * scaled) / sizes / values[k]
+        for k in (-1, 0)  # slopes of the logarithms of these eigenvalues
+    )
+    return float(0.5 * np.log(values[-1] / values[0])), 0.5 * (largest - smallest)

@@ -15,7 +15,7 @@ from linkwise.identification.parameters import unknowns
 from linkwise.identification.result import Identification, M
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import numbers, whole
 
 
 def identify(
@@ -89,11 +89,10 @@ def identify(
     parameters = unknowns(mech, known)
     share = None if essential is None else float(_number("essential", essential, ()))
     deviation = None if effort_std is None else np.broadcast_to(_number("effort_std", effort_std, (mech.nv,)), mech.nv)
-    if isinstance(decimate, bool) or not isinstance(decimate, (int, np.integer)) or decimate < 1:
-        raise ArgumentError(f"decimate is {decimate!r}; expected a whole number from 1")
+    every = whole("decimate", decimate, 1)
     slowest = np.zeros(mech.nv)
     slowest[mech.nv - mech.n :] = _number("least_speed", least_speed, (mech.n,), zero=True)
-    system = equations(mech, parameters, motion, int(decimate), slowest)
+    system = equations(mech, parameters, motion, every, slowest)
     check_excited(system.table.reshape(-1, len(parameters.base)), parameters.labels)
     estimated = estimate(system, deviation, share)
     size, succession = _residuals(system, estimated.values)

@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from linkwise.algorithm.compile import kernel_of
 from linkwise.dynamics import parameter_names
-from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.errors import ArgumentError, members, shown
 from linkwise.identification.condition import CRITERIA, condition_numbers, criterion_loss
 from linkwise.identification.fourier import GRID, SHARP, FourierFamily, FourierSeries, basis, grid
 from linkwise.identification.parameters import symbol, unknowns
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import generator
+from linkwise.spatial.validation import choice, flag, generator, whole
 from linkwise.trajectory.trajectory import Trajectory
-from linkwise.trajectory.validation import count, flag, position_bounds, positive, scalar
+from linkwise.trajectory.validation import count, position_bounds, positive, scalar
 
 CANDIDATES = 100
 """Random motions from which the best are taken."""
@@ -145,11 +145,11 @@ def exciting_trajectory(
         raise ArgumentError(f"{mech.name!r} has no joints, and so nothing that could be excited")
     if mech.floating:
         raise ArgumentError(f"{mech.name!r} has a floating base, which no joint motion prescribes; expected a fixed base")
-    if criterion not in CRITERIA:
-        raise ArgumentError(f"criterion is {criterion!r}; expected {choices(CRITERIA)}")
+    choice("criterion", criterion, CRITERIA)
     period, instants = scalar("duration", duration), count(SAMPLES if samples is None else samples)
     rest = flag("rest", rest)
-    _whole(harmonics=(harmonics, 2 if rest else 1), starts=(starts, 1), steps=(steps, 0))
+    for field, value, least in (("harmonics", harmonics, 2 if rest else 1), ("starts", starts, 1), ("steps", steps, 0)):
+        whole(field, value, least)
     low, high = _limits(mech, q_min, q_max).T
     velocity, acceleration = _each(mech, "qd_max", qd_max, np.inf), _each(mech, "qdd_max", qdd_max, np.inf)
     scatter = _each(mech, "effort_std", effort_std, 1.0)
@@ -185,12 +185,6 @@ def _search(task: Excitation, starts: int, steps: int, rng: np.random.Generator)
 def _each(mech: Tree, field: str, value: Any, default: float) -> FloatArray:
     """A positive number for each joint (n,)."""
     return np.broadcast_to(np.asarray(default if value is None else positive(field, value, mech.n)), mech.n)
-
-
-def _whole(**arguments: tuple[Any, int]) -> None:
-    for field, (value, least) in arguments.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ArgumentError(f"{field} is {value!r}; expected a whole number from {least}")
 
 
 def _limits(mech: Tree, q_min: Any, q_max: Any) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
 
 import numpy as np
@@ -110,16 +111,8 @@ def _ratio(check: Checker, field: str, value: Any) -> Any:
     return ratio
 
 
-def _kind(check: Checker, field: str, value: Any) -> Any:
-    return check.choice(field, value, KINDS)
-
-
 def _links(check: Checker, field: str, value: Any) -> tuple[int, ...]:
     return _numbers(check, field, value) or (0,)
-
-
-def _motors(check: Checker, field: str, value: Any) -> tuple[int, ...]:
-    return _numbers(check, field, value, none=True)
 
 
 def _tensor(check: Checker, field: str, value: Any) -> tuple[Any, ...]:
@@ -175,7 +168,7 @@ class Link(_Item):
     _word = "link"
 
     number: Annotated[int, _count(1)]
-    kind: Annotated[str, _kind]
+    kind: Annotated[str, partial(Checker.choice, allowed=KINDS)]
     connected: Annotated[Any, _links]
     previous: Annotated[int, _count(0)]
     mass: Annotated[float, Checker.number]
@@ -183,7 +176,7 @@ class Link(_Item):
     l: Annotated[Any, _vector]  # noqa: E741  (the name that Robo gives it)
     p: Annotated[Any, _vector]
     a: Annotated[float, Checker.number]
-    motors: Annotated[Any, _motors]
+    motors: Annotated[Any, partial(_numbers, none=True)]
 
     @property
     def axis(self) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 
 import linkwise.model.link
 import linkwise.model.motor
-from linkwise.errors import ArgumentError, ModelError, Problem, choices, members, shown
+from linkwise.errors import ModelError, Problem, members
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia
 from linkwise.model.tree import GRAVITY
@@ -21,6 +21,7 @@ from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.spatial_vectors import around
 from linkwise.spatial.transform import translation
+from linkwise.spatial.validation import choice, flag
 
 
 def disagreements(links: Sequence[Link], motors: Sequence[Motor]) -> list[Problem]:
@@ -213,15 +214,10 @@ def robot(
     >>> made.mechanism.forward_kinematics([0.0, 0.0])[:3, 3].tolist()
     [0.5, 0.0, 0.0]
     """
-    for field, value, allowed in (
-        ("rotors", rotors, ROTORS),
-        ("l_from", l_from, PLACES),
-        ("inertia_about", inertia_about, ABOUT),
-    ):
-        if not isinstance(value, str) or value not in allowed:
-            raise ArgumentError(f"{field} is {value!r}; expected {choices(allowed)}")
-    if not isinstance(physical, (bool, np.bool_)):
-        raise ArgumentError(f"physical is {shown(physical)}; expected True or False")
+    choice("rotors", rotors, ROTORS)
+    choice("l_from", l_from, PLACES)
+    choice("inertia_about", inertia_about, ABOUT)
+    flag("physical", physical)
     link_items, problems, known = items(Link, "link", links)
     carried, others, also_known = items(Motor, "motor", motors)
     problems += others

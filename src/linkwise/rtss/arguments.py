@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers, real
+from linkwise.spatial.validation import numbers, real, shaped
 
 
 def coordinates(field: str, value: Any) -> Any:
@@ -44,26 +44,13 @@ def vector(field: str, value: Any, size: int) -> FloatArray:
 def vectors(field: str, value: Any, size: int) -> FloatArray:
     """Vectors (..., size) of finite numbers."""
     expected = f"finite numbers (..., {size})"
-    array = numbers(field, value, expected)
-    if array.shape[-1:] != (size,):
-        raise ArgumentError(f"{field} has the shape {array.shape}; expected {expected}")
-    return array
+    return shaped(field, value, ..., size, expected=expected, layout=expected)
 
 
 def matrices(field: str, value: Any, size: int = 4) -> FloatArray:
     """Matrices (..., size, size) of finite numbers."""
     expected = f"finite numbers (..., {size}, {size})"
-    array = numbers(field, value, expected)
-    if array.shape[-2:] != (size, size):
-        raise ArgumentError(f"{field} has the shape {array.shape}; expected {expected}")
-    return array
-
-
-def homogeneous(rotation: FloatArray, position: Any = 0.0) -> FloatArray:
-    """Transforms (..., 4, 4) from rotations (..., 3, 3) and positions (..., 3)."""
-    poses = np.zeros((*rotation.shape[:-2], 4, 4))
-    poses[..., :3, :3], poses[..., :3, 3], poses[..., 3, 3] = rotation, position, 1.0
-    return poses
+    return shaped(field, value, ..., size, size, expected=expected, layout=expected)
 
 
 P = ParamSpec("P")

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices, shown
+from linkwise.errors import ArgumentError, shown
 from linkwise.mechanism import Mechanism
 from linkwise.rtss.arguments import also, coordinates, vectors
 from linkwise.rtss.link import rt_link
 from linkwise.rtss.robot import free_fall_of, mechanism_of, rt_robot, under_gravity, weightless
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import choice, flag, numbers
 
 
 @also(Q="q")
@@ -202,8 +202,7 @@ def rt_coriolis(robot: rt_robot | Mechanism, q: npt.ArrayLike, qd: npt.ArrayLike
     >>> rt_coriolis(rt_twolink(), [0.0, np.pi / 2], [1.0, 0.0]).round(9).tolist()
     [0.0, 2.0]
     """
-    if not isinstance(friction, (bool, np.bool_)):
-        raise ArgumentError(f"rt_coriolis: friction is {friction!r}; expected True or False")
+    flag("rt_coriolis: friction", friction)
     mechanism = weightless(mechanism_of("rt_coriolis", robot, dynamic=True))
     q, qd = coordinates("rt_coriolis: q", q), coordinates("rt_coriolis: qd", qd)
     effort = mechanism.bias_torque(q, qd)
@@ -347,8 +346,7 @@ def rt_friction(robot: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, sid
     >>> rt_friction(waist, [2.0, -1.0], side="motor").round(6).tolist()
     [0.39796, -0.43648]
     """
-    if not isinstance(side, str) or side not in SIDES:
-        raise ArgumentError(f"rt_friction: side is {side!r}; expected {choices(SIDES)}")
+    choice("rt_friction: side", side, SIDES)
     if isinstance(robot, rt_link):
         speeds = numbers("rt_friction: qd", qd, "joint speeds", finite=False)
         alone = rt_link()

@@ -146,10 +146,7 @@ def joint_type(check: Checker, field: str, value: Any) -> int:
 
 def convention(check: Checker, field: str, value: Any) -> int:
     """0 for standard, 1 for modified."""
-    try:
-        number = real(value)
-    except TypeError:
-        number = np.empty(0)
+    number = _real(value)
     if number.ndim or number not in (0.0, 1.0):
         check.report(field, value, "0 (standard) or 1 (modified)")
         return 0
@@ -169,10 +166,7 @@ def tensor(check: Checker, field: str, value: Any) -> FloatArray:
 def coulomb(check: Checker, field: str, value: Any) -> FloatArray:
     """Tc+ >= 0 and Tc- <= 0, or one number for both."""
     expected = "one number >= 0 for both directions, or Tc+ >= 0 and Tc- <= 0"
-    try:
-        pair = real(_in_a_row(value))
-    except TypeError:
-        pair = np.empty(0)
+    pair = _real(value)
     if pair.ndim == 0:
         pair = np.array([pair, -pair])
     if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] < 0 or pair[1] > 0:
@@ -183,10 +177,7 @@ def coulomb(check: Checker, field: str, value: Any) -> FloatArray:
 
 def limits(check: Checker, field: str, value: Any) -> FloatArray:
     """The least and the greatest coordinate."""
-    try:
-        pair = real(_in_a_row(value)).copy()
-    except TypeError:
-        pair = np.empty(0)
+    pair = _real(value).copy()
     if pair.shape != (2,) or not pair[0] <= pair[1]:
         check.report(field, value, "two numbers, the least and the greatest coordinate, or None")
         pair = np.zeros(2)
@@ -200,6 +191,14 @@ def unset_or(check_value: Callable[[Checker, str, Any], T]) -> Callable[[Checker
         return None if is_empty(value) else check_value(check, field, value)
 
     return checked
+
+
+def _real(value: Any) -> FloatArray:
+    """Real numbers, in a row or in a column; none at all where the value holds something else."""
+    try:
+        return real(_in_a_row(value))
+    except TypeError:
+        return np.empty(0)
 
 
 def _in_a_row(value: Any) -> Any:

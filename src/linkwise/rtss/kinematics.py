@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices, shown
+from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics import newton_raphson
 from linkwise.mechanism import Mechanism
 from linkwise.rtss.arguments import also, coordinates, vector
@@ -15,16 +15,10 @@ from linkwise.rtss.robot import mechanism_of, rt_robot
 from linkwise.solve import REASONS
 from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import choice
 
-MEASURES = {
-    "yoshikawa": "yoshikawa",
-    "yoshi": "yoshikawa",
-    "y": "yoshikawa",
-    "asada": "asada",
-    "asa": "asada",
-    "a": "asada",
-}
-"""The measures of `rt_maniplty`, and what they may be called."""
+MEASURES = ("yoshikawa", "yoshi", "y", "asada", "asa", "a")
+"""The two measures of `rt_maniplty`, and what they may be called."""
 
 
 def rt_fkine(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
@@ -125,10 +119,9 @@ def rt_maniplty(robot: rt_robot | Mechanism, q: npt.ArrayLike, which: str = "yos
     >>> rt_maniplty(rt_puma560(), [[0, np.pi / 4, -np.pi, 1, np.pi / 4, 0], [0.0] * 6]).round(4).tolist()
     [0.0786, 0.0]
     """
-    if not isinstance(which, str) or which not in MEASURES:
-        raise ArgumentError(f"rt_maniplty: which is {which!r}; expected {choices(MEASURES)}")
+    measure = choice("rt_maniplty: which", which, MEASURES)
     q = coordinates("rt_maniplty: q", q)
-    if MEASURES[which] == "yoshikawa":
+    if measure.startswith("y"):
         return mechanism_of("rt_maniplty", robot).manipulability(q)
     inverse = mechanism_of("rt_maniplty", robot, dynamic=True).kernel("inverse_operational_space_inertia")(q)
     sizes = np.maximum(np.linalg.eigvalsh(inverse), 0.0)

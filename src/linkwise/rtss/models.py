@@ -15,6 +15,7 @@ from linkwise.model.motor import Motor
 from linkwise.rtss.link import rt_link
 from linkwise.rtss.robot import rt_robot
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import flag
 
 _POSES: dict[str, dict[str, tuple[float, ...]]] = {
     "puma560": {
@@ -139,8 +140,7 @@ def rt_stanford(*, toolbox_dynamics: bool = False) -> rt_robot:
     >>> rt_stanford(toolbox_dynamics=True).links[0].m
     9.29
     """
-    if not isinstance(toolbox_dynamics, (bool, np.bool_)):
-        raise ArgumentError(f"rt_stanford: toolbox_dynamics is {toolbox_dynamics!r}; expected True or False")
+    flag("rt_stanford: toolbox_dynamics", toolbox_dynamics)
     robot = from_mechanism(robots.stanford())
     robot.name = "Stanford arm"
     if toolbox_dynamics:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.rtss.arguments import also, homogeneous, vector
+from linkwise.rtss.arguments import also, vector
 from linkwise.rtss.fields import FieldError
 from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.quaternion import (
@@ -20,7 +20,8 @@ from linkwise.spatial.quaternion import (
     unit_quaternion,
 )
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.transform import transforms
+from linkwise.spatial.validation import flag, numbers
 
 HALF_TURN = 1e-6
 """Quaternions that are so near to opposite, rad, have no sure arc between them."""
@@ -211,7 +212,7 @@ def rt_q2tr(q: rt_quaternion) -> FloatArray:
     >>> rt_q2tr(rt_quaternion([0, 0, 0, 2]))[:3, :3].tolist()
     [[-1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return homogeneous(quaternion_rotation(_quaternion("rt_q2tr: q", q)._some("made a transform")))
+    return transforms(quaternion_rotation(_quaternion("rt_q2tr: q", q)._some("made a transform")))
 
 
 @overload
@@ -252,9 +253,7 @@ def rt_qinterp(q1: rt_quaternion, q2: rt_quaternion, r: Any, *, shortest: bool =
     ratios = ratios_of("rt_qinterp: r", r)
     first = _quaternion("rt_qinterp: q1", q1).unit().d
     arc = multiplied(conjugated(first), _quaternion("rt_qinterp: q2", q2).unit().d)
-    if not isinstance(shortest, (bool, np.bool_)):
-        raise ArgumentError(f"rt_qinterp: shortest is {shown(shortest)}; expected True or False")
-    if shortest and arc[0] < 0:
+    if flag("rt_qinterp: shortest", shortest) and arc[0] < 0:
         arc = -arc
     sine = float(np.linalg.norm(arc[1:]))
     angle = float(np.arctan2(sine, arc[0]))
@@ -301,7 +300,7 @@ def _elements(value: Any) -> FloatArray:
     expected = "a quaternion, a rotation (3, 3), a transform (4, 4), four elements, or an axis and an angle"
     array = numbers("rt_quaternion: v", value, expected)
     if array.shape in {(3, 3), (4, 4)}:
-        whole = homogeneous(array) if array.shape == (3, 3) else array
+        whole = transforms(array) if array.shape == (3, 3) else array
         return rotation_quaternion(rigid_poses("rt_quaternion: v", whole)[:3, :3])
     if array.size != 4 or max(array.shape) != 4:
         raise ArgumentError(f"rt_quaternion: v has the shape {array.shape}; expected {expected}")

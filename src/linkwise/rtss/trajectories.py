@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.mechanism import Mechanism
-from linkwise.rtss.arguments import also, homogeneous
+from linkwise.rtss.arguments import also
 from linkwise.rtss.quaternion import ratios_of
 from linkwise.rtss.robot import mechanism_of, rt_robot
 from linkwise.simulation import simulate
 from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import numbers
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.segments import Ways, turned
@@ -147,7 +148,7 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
     except ArgumentError as error:
         raise ArgumentError(f"{function}: T0 and T1 are half a turn apart; which way round is not said") from error
     rotation = segment.rotation @ turned(segment.axis[0], segment.angle[0] * share)
-    return homogeneous(rotation, segment.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
+    return transforms(rotation, segment.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 
 
 MOST = 1_000_000

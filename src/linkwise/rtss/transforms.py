@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.rtss.arguments import also, homogeneous, matrices, vector, vectors
+from linkwise.rtss.arguments import also, matrices, vector, vectors
 from linkwise.rtss.quaternion import rt_quaternion
 from linkwise.spatial.poses import rigid_poses
-from linkwise.spatial.rotation import axial, rotation_about, rotation_to_rpy, rotation_x, rotation_y, rotation_z, skew
+from linkwise.spatial.rotation import axial, rotation_about, rotation_to_rpy, rotation_x, rotation_y, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.transform import is_rigid
+from linkwise.spatial.transform import is_rigid, transforms
 from linkwise.spatial.validation import numbers, real
+from linkwise.trajectory.segments import cross_matrices
 
 PARALLEL = 1e-9
 """Two directions of which the sine of the angle between them is below this are parallel."""
@@ -27,10 +28,8 @@ Kind = TypeVar("Kind")
 def turn(field: str, rotation: Callable[[float], Array], angle: Any) -> FloatArray:
     """Transforms (..., 4, 4) that turn by angles (...), each by one of the functions for a single angle."""
     angles = numbers(field, angle, "finite angles, rad")
-    rotations = np.empty((*angles.shape, 3, 3))
-    for place in np.ndindex(angles.shape):
-        rotations[place] = rotation(float(angles[place]))
-    return homogeneous(rotations)
+    rotations = [rotation(angle) for angle in angles.ravel().tolist()]
+    return transforms(np.array(rotations, dtype=float).reshape(*angles.shape, 3, 3))
 
 
 def rt_rotx(t: npt.ArrayLike) -> FloatArray:
@@ -130,7 +129,7 @@ def rt_transl(x: npt.ArrayLike, y: npt.ArrayLike | None = None, z: npt.ArrayLike
     if (y is None) != (z is None):
         raise ArgumentError("rt_transl takes x, y, z, or a vector, or transforms; two numbers were given")
     if y is not None:
-        return homogeneous(np.eye(3), vector("rt_transl: x, y, z", [x, y, z], 3))
+        return transforms(np.eye(3), vector("rt_transl: x, y, z", [x, y, z], 3))
     array = numbers("rt_transl: x", x, "a vector of 3 numbers, or transforms (..., 4, 4)")
     if array.shape[-2:] == (4, 4):
         return np.asarray(array[..., :3, 3].copy())
@@ -138,7 +137,7 @@ def rt_transl(x: npt.ArrayLike, y: npt.ArrayLike | None = None, z: npt.ArrayLike
         raise ArgumentError(
             f"rt_transl: x has the shape {array.shape}; expected a vector of 3 numbers, or transforms (..., 4, 4)"
         )
-    return homogeneous(np.eye(3), array.ravel())
+    return transforms(np.eye(3), array.ravel())
 
 
 def rt_oa2tr(o: npt.ArrayLike, a: npt.ArrayLike) -> FloatArray:
@@ -166,7 +165,7 @@ def rt_oa2tr(o: npt.ArrayLike, a: npt.ArrayLike) -> FloatArray:
     >>> rt_oa2tr([-1, 0, 0], [0, 1, 0])[:3, :3].tolist()
     [[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]]
     """
-    return homogeneous(_from_oa("rt_oa2tr", vector("rt_oa2tr: o", o, 3), vector("rt_oa2tr: a", a, 3)) + 0.0)
+    return transforms(_from_oa("rt_oa2tr", vector("rt_oa2tr: o", o, 3), vector("rt_oa2tr: a", a, 3)) + 0.0)
 
 
 def rt_trnorm(T: npt.ArrayLike) -> FloatArray:
@@ -199,7 +198,7 @@ def rt_trnorm(T: npt.ArrayLike) -> FloatArray:
     True
     """
     poses = matrices("rt_trnorm: T", T)
-    return homogeneous(_from_oa("rt_trnorm", poses[..., :3, 1], poses[..., :3, 2]), poses[..., :3, 3])
+    return transforms(_from_oa("rt_trnorm", poses[..., :3, 1], poses[..., :3, 2]), poses[..., :3, 3])
 
 
 def rt_tr2rot(T: npt.ArrayLike) -> FloatArray:
@@ -475,8 +474,7 @@ def rt_diff2tr(d: npt.ArrayLike) -> FloatArray:
     """
     motions = vectors("rt_diff2tr: d", d, 6)
     poses = np.zeros((*motions.shape[:-1], 4, 4))
-    for place in np.ndindex(motions.shape[:-1]):
-        poses[place][:3, :3] = skew(motions[place][3:])
+    poses[..., :3, :3] = cross_matrices(motions[..., 3:])
     poses[..., :3, 3] = motions[..., :3]
     return poses + 0.0
 

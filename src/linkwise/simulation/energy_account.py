@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
+from linkwise.simulation.energy_balance import jumps
 from linkwise.spatial.scalar import FloatArray
 
 UNEXPLAINED, SMALL = 0.01, 1e-6
@@ -109,13 +110,12 @@ def energies(motion: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def has_friction(tree: Tree) -> bool:
     """Whether any motor has friction."""
-    return any(drive.motor.viscous or any(drive.motor.coulomb) for drive in tree.drives)
+    return jumps(tree) or any(drive.motor.viscous for drive in tree.drives)
 
 
 def unexplained(tree: Tree, account: EnergyAccount) -> str | None:
     """Say it where the energies do not add up because Coulomb friction was not followed."""
-    jumps = any(any(drive.motor.coulomb) for drive in tree.drives)
-    if not jumps or account.lost is None:
+    if not jumps(tree) or account.lost is None:
         return None
     if abs(account.drift) <= max(UNEXPLAINED * abs(account.lost), SMALL * account.greatest):
         return None

@@ -218,18 +218,13 @@ def _rebuilt(function: Callable[..., Any], parameters: dict[str, Any]) -> Feedba
 
 def _is_number(value: Any) -> bool:
     """Whether a parameter is a number, or an array or list of numbers; True and False are not."""
-    if isinstance(value, (bool, np.bool_)):
-        return False
-    if isinstance(value, (int, float, np.number)):
-        return True
-    if isinstance(value, np.ndarray):
-        return bool(value.dtype.kind != "b")
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (int, float, np.number, np.ndarray, list, tuple)):
         return False
     try:
-        return np.asarray(value).dtype.kind in {*"iuf"}
+        kind = np.asarray(value).dtype.kind
     except ValueError:
         return False
+    return kind != "b" if isinstance(value, (np.number, np.ndarray)) else kind in "iuf"
 
 
 def saturated(x: Any, least: Any, most: Any) -> Any:

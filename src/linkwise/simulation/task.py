@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices, shown
+from linkwise.errors import ArgumentError, shown
 from linkwise.kernel.backend import backend_of
 from linkwise.kernel.tape import Shape
 from linkwise.model.tree import Tree
@@ -21,8 +21,8 @@ from linkwise.simulation.loop_closure import closed_start
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.torque import Torque, flat
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
-from linkwise.trajectory.validation import flag, instants
+from linkwise.spatial.validation import choice, flag, numbers, shaped, whole
+from linkwise.trajectory.validation import instants
 
 EVEN = 1e-9
 """By this share of a step the intervals between instants may differ, beside the rounding of the instants themselves."""
@@ -120,16 +120,20 @@ def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: A
     tree.require_numbers("simulate")
     if not tree.nv:
         raise ArgumentError(f"simulate: {tree.name!r} has no joints and does not float: nothing can move")
-    method = _choice("method", options["method"], [*INTEGRATORS, *ADAPTIVE])
-    diverged = _choice("diverged", options["diverged"], DIVERGED)
+    method = choice("simulate: method", options["method"], [*INTEGRATORS, *ADAPTIVE])
+    diverged = choice("simulate: diverged", options["diverged"], DIVERGED)
     backend, fixed, hold = options["backend"], method in INTEGRATORS, options["hold"]
     backend_of(backend)
     energies = flag("simulate: energies", options["energies"])
     hold = fixed if hold is None else flag("simulate: hold", hold, "True, False or None")
     every, step = _clock(t, even=fixed)
     steps = len(every) - 1
-    record = _record(options["record"], steps)
-    plant = Plant(tree, _wrench(external))
+    record = whole("simulate: record", options["record"], 1, "a whole number >= 1: every which instant is kept")
+    if steps and record > steps:
+        raise ArgumentError(f"simulate: record is {record}; there are only {steps} steps")
+    layout = "(6,): force and moment on the tool, in tool axes"
+    wrench = None if external is None else shaped("simulate: external", external, 6, layout=layout)
+    plant = Plant(tree, None if wrench is None else tuple(wrench.tolist()))
     states = {"q0": _state(tree, "q0", q0, tree.nq), "qd0": _state(tree, "qd0", qd0, tree.nv)}
     batches = {name: array.shape[:-1] for name, array in states.items()}
     source = Torque.of(tree, torque, steps, _common(batches))
@@ -144,9 +148,8 @@ def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: A
 def _state(tree: Tree, name: str, value: Any, size: int) -> FloatArray:
     """Initial coordinates or velocities (..., size)."""
     neutral = tree.neutral if name == "q0" else np.zeros(size)
-    state = numbers(f"simulate: {name}", neutral if value is None else value, copy=False)
-    if state.ndim == 0 or state.shape[-1] != size:
-        raise ArgumentError(f"simulate: {name} has the shape {state.shape}; expected (..., {size}) for {tree.name!r}")
+    layout = f"(..., {size}) for {tree.name!r}"
+    state = shaped(f"simulate: {name}", neutral if value is None else value, ..., size, layout=layout, copy=False)
     if tree.floating and name == "q0":
         state = np.concatenate([state[..., :3], _unit(state[..., 3:7]), state[..., 7:]], axis=-1)
     return state
@@ -215,34 +218,8 @@ def _counted(t: tuple[Any, ...]) -> tuple[FloatArray, float]:
     raise ArgumentError(f"simulate: t is {shown(t)}; expected (t_end, dt), both > 0, s, t_end a multiple of dt")
 
 
-def _record(value: Any, steps: int) -> int:
-    """Every which instant is recorded."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ArgumentError(f"simulate: record is {shown(value)}; expected a whole number >= 1: every which instant is kept")
-    if steps and value > steps:
-        raise ArgumentError(f"simulate: record is {value}; there are only {steps} steps")
-    return int(value)
-
-
-def _wrench(value: Any) -> tuple[float, ...] | None:
-    """A constant force and moment (6,), or none."""
-    if value is None:
-        return None
-    wrench = numbers("simulate: external", value)
-    if wrench.shape != (6,):
-        expected = "(6,): force and moment on the tool, in tool axes"
-        raise ArgumentError(f"simulate: external has the shape {wrench.shape}; expected {expected}")
-    return tuple(wrench.tolist())
-
-
-def _choice(name: str, value: Any, known: Sequence[str]) -> str:
-    if not isinstance(value, str) or value not in known:
-        raise ArgumentError(f"simulate: {name} is {shown(value)}; expected {choices(known)}")
-    return value
-
-
 def _positive(name: str, value: Any) -> float:
-    """A positive number; a whole number may be larger than the largest float."""
+    """A tolerance."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0 < value <= sys.float_info.max:
         raise ArgumentError(f"simulate: {name} is {shown(value)}; expected a number > 0")
     return float(value)

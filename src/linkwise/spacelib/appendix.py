@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
-from linkwise.spacelib.arrays import matrix, read_arrays
+from linkwise.spacelib.arrays import read_arrays, read_matrix
 from linkwise.spacelib.cardan import cardompt
 from linkwise.spacelib.constants import NOTOK, OK, ORIGIN, SKEW_, SYMM_
 from linkwise.spacelib.copying import mcopy, mmcopy
@@ -104,8 +104,7 @@ def Miszero(A: Any, tolerance: float = 0.0) -> Any:
     >>> Miszero([[0.0, 0.0]]) == OK, Miszero([[0.0, 1e-9]]) == OK, Miszero([[0.0, 1e-9]], 1e-6) == OK
     (True, False, True)
     """
-    (a,) = read_arrays("Miszero", "a matrix (..., m, n)", A=A)
-    matrix("Miszero: A", a)
+    a = read_matrix("Miszero: A", A)
     if is_symbolic(a):
         return _all_zero("Miszero", a.ravel())
     return _code((np.abs(a) <= _tolerance("Miszero", tolerance)).all(axis=(-1, -2)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.extras import sympy_module
-from linkwise.spacelib.kinds import Kind, is_symbolic, whole_number
+from linkwise.spacelib.kinds import Kind, as_it_is, is_symbolic, whole_number
 from linkwise.spatial.scalar import Array, FloatArray
 
 TWELFTH = math.pi / 12
@@ -36,7 +35,7 @@ def read_arrays(name: str, expected: str, **values: Any) -> list[Array]:
     ArgumentError
         For what is no array of numbers, is not finite, or mixes SymPy's symbols with Linkwise's.
     """
-    kind = _anything(expected)
+    kind = Kind(expected, 0, as_it_is)
     arrays = [np.asarray(kind.read(f"{name}: {field}", value)) for field, value in values.items()]
     if not any(is_symbolic(array) for array in arrays):
         return arrays
@@ -52,9 +51,8 @@ def check_unmixed(name: str, *values: Any) -> bool:
     ArgumentError
         Where both are there.
     """
-    items = [item for value in values for item in np.ravel(np.asarray(value, dtype=object))]
-    ours = any(isinstance(item, Expr) for item in items)
-    if ours and any(hasattr(item, "free_symbols") for item in items):
+    ours = any(isinstance(item, Expr) for value in values for item in np.ravel(np.asarray(value, dtype=object)))
+    if ours and in_sympy(*values):
         raise ArgumentError(f"{name}: SymPy symbols and Linkwise expressions do not mix")
     return not ours
 
@@ -66,6 +64,26 @@ def batches_fit(*shapes: tuple[int, ...]) -> bool:
     except ValueError:
         return False
     return True
+
+
+def common_batch(name: str, **shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch shape of arguments together.
+
+    Raises
+    ------
+    ArgumentError
+        Where those of the arguments do not fit each other.
+    """
+    if not batches_fit(*shapes.values()):
+        listed = ", ".join(f"{field} {shape}" for field, shape in shapes.items())
+        raise ArgumentError(f"{name}: the batch shapes do not fit each other: {listed}")
+    return np.broadcast_shapes(*shapes.values())
+
+
+def read_matrix(field: str, value: Any, expected: str = "a matrix (..., m, n)") -> Array:
+    """A matrix of numbers or symbols, or a batch of them: `read_arrays`, then `matrix`."""
+    name, _, argument = field.partition(": ")
+    return matrix(field, read_arrays(name, expected, **{argument: value})[0], expected)
 
 
 def exact(value: Any) -> Array:
@@ -98,15 +116,9 @@ def _exact_number(value: float) -> Any:
     return number(value)
 
 
-def is_sympy(*values: Array) -> bool:
-    """Whether any of the arrays holds SymPy's objects."""
-    return any(is_symbolic(value) and any(hasattr(item, "free_symbols") for item in value.ravel()) for value in values)
-
-
-@cache
-def _anything(expected: str) -> Kind:
-    """The kind of arrays of any shape."""
-    return Kind(expected, 0, lambda value: value)
+def in_sympy(*arrays: Any) -> bool:
+    """Whether there is a SymPy object among the elements of arrays."""
+    return any(hasattr(item, "free_symbols") for array in arrays for item in np.asarray(array, dtype=object).ravel())
 
 
 def whole(field: str, value: Any, least: int = 1, most: int | None = None) -> int:

@@ -643,38 +643,23 @@ def _mirrored(rates: Array) -> Array:
 def _with_axes(kind: str, described: str, i: int, j: int, k: int) -> tuple[Callable[..., Any], ...]:
     """The functions of one fixed sequence of axes, table 3.2 of the manual: to the matrices M, W and H, and back."""
     about, sequence = ", ".join("xyz"[axis] for axis in (i, j, k)), "".join("XYZ"[axis] for axis in (i, j, k))
-    to_matrix, to_angles = f'Rotation.from_euler("{sequence}", q)', "Rotation.from_matrix(m[:3, :3])"
-    rows = (
-        (cardatom, "{}toM", "angles about {} to matrix", f"{to_matrix}.as_matrix()", "Position matrix (..., 4, 4) from {}"),
-        (cardatow, "{}toW", "angles about {} to velocity matrix", "", "Velocity matrix (..., 4, 4) from {} and their rates"),
-        (
-            cardatoh,
-            "{}toH",
-            "angles about {} to acceleration matrix",
-            "",
-            "Acceleration matrix (..., 4, 4) from {} and derivatives",
-        ),
-        (
-            mtocarda,
-            "Mto{}",
-            "matrix to angles about {}",
-            f'{to_angles}.as_euler("{sequence}")',
-            "Both triples (..., 3) of {}",
-        ),
-        (wtocarda, "Wto{}", "velocity matrix to angles about {}", "", "q1, qp1, q2, qp2 (..., 3): {} and their rates"),
-        (
-            htocarda,
-            "Hto{}",
-            "acceleration matrix to angles about {}",
-            "",
-            "q1, q2, qp1, qp2, qpp1, qpp2 (..., 3): {} and derivatives",
-        ),
-    )
+    to_matrix = f'Rotation.from_euler("{sequence}", q).as_matrix()'
+    to_angles = f'Rotation.from_matrix(m[:3, :3]).as_euler("{sequence}")'
+    rows: tuple[list[Any], list[Any]] = ([], [])
+    for to, back, letter, matrix, more, results in (
+        (cardatom, mtocarda, "M", "", "", "Both triples (..., 3) of "),
+        (cardatow, wtocarda, "W", "velocity ", " and their rates", "q1, qp1, q2, qp2 (..., 3): "),
+        (cardatoh, htocarda, "H", "acceleration ", " and derivatives", "q1, q2, qp1, qp2, qpp1, qpp2 (..., 3): "),
+    ):
+        summary = f"{(matrix or 'position ').capitalize()}matrix (..., 4, 4) from {described}{more}"
+        rows[0].append((to, f"{kind}to{letter}", f"angles about {about} to {matrix}matrix", summary))
+        rows[1].append((back, f"{letter}to{kind}", f"{matrix}matrix to angles about {about}", results + described + more))
+    scipy = {cardatom: to_matrix, mtocarda: to_angles}
     functions: list[Callable[..., Any]] = []
-    for general, name, does, linkwise, summary in rows:
-        fixed = _fixed(general, name.format(kind), (i, j, k))
-        fixed.__doc__ = f"{summary.format(described)}: `{general.__name__}` with these axes.\n\n{_example(fixed)}"
-        functions.append(spacelib("A.1", does.format(about), linkwise)(fixed))
+    for general, name, does, summary in (*rows[0], *rows[1]):
+        fixed = _fixed(general, name, (i, j, k))
+        fixed.__doc__ = f"{summary}: `{general.__name__}` with these axes.\n\n{_example(fixed)}"
+        functions.append(spacelib("A.1", does, scipy.get(general, ""))(fixed))
     return tuple(functions)
 
 

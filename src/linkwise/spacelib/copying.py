@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.arrays import matrix, read_arrays, whole
+from linkwise.spacelib.arrays import common_batch, read_arrays, read_matrix, whole
 from linkwise.spacelib.constants import Row
 from linkwise.spacelib.function import exported, spacelib
 from linkwise.spacelib.kinds import LINE_OF, read
 from linkwise.spatial.scalar import Array
-
-_MATRIX = "a matrix (..., m, n)"
 
 
 @spacelib("3.9", "copy", "A.copy()", c="mcopy mcopy3 mcopy4", maple="")
@@ -65,8 +63,8 @@ def mmcopy(A: Any, im: int, jm: int) -> Array:
     >>> mmcopy([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], 2, 1).tolist()
     [[1.0], [4.0]]
     """
-    (a,) = read_arrays("mmcopy", _MATRIX, A=A)
-    rows, columns = matrix("mmcopy: A", a).shape[-2:]
+    a = read_matrix("mmcopy: A", A)
+    rows, columns = a.shape[-2:]
     return np.array(a[..., : whole("mmcopy: im", im, most=rows), : whole("mmcopy: jm", jm, most=columns)])
 
 
@@ -101,7 +99,7 @@ def mvcopy(A: Any, rows: int, cols: int, val: int, type: int) -> Array:  # noqa:
     >>> mvcopy([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], 2, 3, 3, Col).tolist()
     [3.0, 6.0]
     """
-    (a,) = read_arrays("mvcopy", _MATRIX, A=A)
+    (a,) = read_arrays("mvcopy", "a matrix (..., m, n)", A=A)
     sizes = _sizes("mvcopy", a, rows, cols)
     line = read(LINE_OF, "mvcopy: type", type)
     place = whole("mvcopy: val", val, most=sizes[line]) - 1
@@ -159,11 +157,7 @@ def vmcopy(v: Any, dim: int, val: int, type: int, A: Any, rows: int, cols: int) 
     if vector.ndim == 0:
         raise ArgumentError(f"vmcopy: v is {vector[()]}; expected a vector (..., k)")
     count = whole("vmcopy: dim", dim, most=min(vector.shape[-1], sizes[1 - line]))
-    try:
-        batch = np.broadcast_shapes(vector.shape[:-1], a.shape[:-2])
-    except ValueError as error:
-        shapes = f"v {vector.shape[:-1]}, A {a.shape[:-2]}"
-        raise ArgumentError(f"vmcopy: the batch shapes do not fit each other: {shapes}") from error
+    batch = common_batch("vmcopy", v=vector.shape[:-1], A=a.shape[:-2])
     result = np.array(np.broadcast_to(a, (*batch, *a.shape[-2:])))
     part = result[..., place, :] if line == Row else result[..., :, place]
     part[..., :count] = vector[..., :count]

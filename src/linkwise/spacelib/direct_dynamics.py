@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
+from linkwise.spacelib.arrays import common_batch
 from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.exact import is_zero, tidy
 from linkwise.spacelib.function import exported, function, spacelib
@@ -270,11 +271,7 @@ def _unknown(var: Any) -> FloatArray | None:
 
 def _refused(J: Array, Wp: Array, F: Array) -> tuple[Array, Array, Any]:
     """The matrices as they were given, and `NOTOK`, for a whole batch."""
-    try:
-        batch = np.broadcast_shapes(J.shape[:-2], Wp.shape[:-2], F.shape[:-2])
-    except ValueError as error:
-        shapes = f"J {J.shape[:-2]}, Wp {Wp.shape[:-2]}, F {F.shape[:-2]}"
-        raise ArgumentError(f"dyn_eq: the batch shapes do not fit each other: {shapes}") from error
+    batch = common_batch("dyn_eq", J=J.shape[:-2], Wp=Wp.shape[:-2], F=F.shape[:-2])
     wp, f = (np.array(np.broadcast_to(value, (*batch, 4, 4))) for value in (Wp, F))
     return wp, f, np.full(batch, NOTOK) if batch else NOTOK
 

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.expr.evaluate import evaluate
 from linkwise.expr.node import Expr
-from linkwise.expr.ordering import schedule
 from linkwise.extras import sympy_module
-from linkwise.spacelib.arrays import is_sympy
+from linkwise.spacelib.arrays import in_sympy
+from linkwise.spacelib.sample import expressions_at_random
 from linkwise.spatial.linear.determinant import adjugate, determinant
 from linkwise.spatial.scalar import Array
 
@@ -113,7 +112,7 @@ def inverse(name: str, a: Array, field: str = "A") -> Array:
     """
     n = len(a)
     if n > BY_MINORS:
-        if is_sympy(a):
+        if in_sympy(a):
             return _by_elimination(name, a, field)
         raise ArgumentError(
             f"{name}: {field} is {n} x {n}; of Linkwise expressions at most {BY_MINORS} x {BY_MINORS} can be inverted"
@@ -122,7 +121,7 @@ def inverse(name: str, a: Array, field: str = "A") -> Array:
     if is_zero(below):
         raise ArgumentError(f"{name}: {field} is singular: its determinant is identically zero")
     above = adjugate(a)
-    return np.array([[_over(above[i, j], below) for j in range(n)] for i in range(n)], dtype=object)
+    return above if not isinstance(below, Expr) and below == 1 else np.asarray(above / below)
 
 
 def pseudo_inverse(name: str, a: Array) -> tuple[Array, int]:
@@ -136,7 +135,7 @@ def pseudo_inverse(name: str, a: Array) -> tuple[Array, int]:
         For Linkwise expressions that are not of full rank.
     """
     m, n = a.shape
-    if is_sympy(a):
+    if in_sympy(a):
         system = reduce_exactly(a.tolist(), n)
         rank = system.rank
         if 0 < rank < min(m, n):
@@ -179,17 +178,9 @@ def _by_elimination(name: str, a: Array, field: str) -> Array:
 
 
 def _usual_rank(a: Array) -> int:
-    """The rank at arbitrary values of the symbols, the largest of three draws."""
-    items = list(a.ravel())
-    symbols = [node for node in schedule(items) if node.op == "symbol"]
-    draw = np.random.default_rng(20250101)
-    rank = 0
-    for _ in range(3):
-        values = dict(zip(symbols, draw.uniform(0.5, 1.5, len(symbols)), strict=True))
-        numbers = np.array(evaluate(items, values)).reshape(a.shape)
-        if np.isfinite(numbers).all():
-            rank = max(rank, int(np.linalg.matrix_rank(numbers)))
-    return rank
+    """The rank at arbitrary values of the symbols, the largest of a few draws."""
+    draws = [numbers for numbers in expressions_at_random(list(a.ravel()), 0.5, 1.5) if numbers is not None]
+    return max((int(np.linalg.matrix_rank(numbers.reshape(a.shape))) for numbers in draws), default=0)
 
 
 def _short(value: Any) -> Any:
@@ -200,7 +191,3 @@ def _short(value: Any) -> Any:
 
     expanded = sympy.expand(value)
     return sympy.trigsimp(expanded) if expanded.has(sympy.sin, sympy.cos) else value
-
-
-def _over(above: Any, below: Any) -> Any:
-    return above if not isinstance(below, Expr) and below == 1 else above / below

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import wraps
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
 from itertools import islice
 from math import isfinite
 from threading import RLock
@@ -22,7 +22,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
 from linkwise.kernel import Kernel, trace
-from linkwise.spacelib.arrays import batches_fit, check_unmixed, exact, opened
+from linkwise.spacelib.arrays import check_unmixed, common_batch, exact, opened
 from linkwise.spacelib.kinds import SCALAR, Choice, Kind, kind_of
 from linkwise.spatial.scalar import Array
 
@@ -171,14 +171,14 @@ def function(
         called = name or body.__name__.lstrip("_")
         if list(signature.parameters) != list(kinds):
             raise TypeError(f"{called} takes {list(signature.parameters)}; kinds are given for {list(kinds)}")
-        call = _Call(Declaration(called, body, kinds, tuple(codes), tuple(refuse), symbolic or body, direct))
-        defaults = body.__defaults__ or ()
+        call = Declaration(called, body, kinds, tuple(codes), tuple(refuse), symbolic or body, direct)
+        defaults, count = body.__defaults__ or (), len(kinds)
         plain = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
         shown_as = inspect.Signature(plain)
 
         @wraps(body)
         def run(*args: Any, **named: Any) -> Any:
-            left = call.count - len(args)
+            left = count - len(args)
             if left == 0 and not named:
                 return call(args)
             if 0 < left <= len(defaults) and not named:
@@ -216,7 +216,7 @@ def refuse_unless(name: str, fine: Array, message: str) -> None:
         raise ArgumentError(f"{name}: {message}{f', at {place} of the batch' if place else ''}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Declaration:
     """A function over scalars, and the kinds of its arguments and results.
 
@@ -230,6 +230,8 @@ class Declaration:
         The kind of each argument.
     codes, refuse, symbolic, direct
         See `function`.
+    plans : dict
+        What computes for each choice of whole-number arguments and shapes that was called.
     """
 
     name: str
@@ -239,6 +241,55 @@ class Declaration:
     refuse: tuple[str, ...]
     symbolic: Callable[..., Any]
     direct: bool
+    plans: dict[tuple[Any, ...], Callable[[Sequence[Any]], Any]] = field(default_factory=dict)
+
+    @cached_property
+    def fields(self) -> list[tuple[str, Kind | Choice, bool, int | None]]:
+        """What an argument is called in messages, its kind, whether that is a number, and its axes unless it is a choice."""
+        scalar = kind_of(SCALAR)
+        return [
+            (f"{self.name}: {name}", kind, kind is scalar, kind.axes if isinstance(kind, Kind) else None)
+            for name, kind in self.kinds.items()
+        ]
+
+    def __call__(self, args: Sequence[Any]) -> Any:
+        """Read the arguments, and run what computes the function for these."""
+        values: list[Any] = []
+        key: list[Any] = []
+        symbols = False
+        for (label, kind, scalar, axes), arg in zip(self.fields, args, strict=True):
+            if scalar and arg.__class__ is float and isfinite(arg):
+                values.append(arg)
+                continue
+            value: Any = kind.read(label, arg)
+            values.append(value)
+            if axes is None:
+                key.append(value)
+                continue
+            symbols = symbols or value.dtype.hasobject
+            if axes:
+                key.append(value.shape[-axes:])
+        if symbols:
+            self.check_axes(values)
+            return _on_symbols(self, values)
+        choice = tuple(key)
+        return (self.plans.get(choice) or self._plan(choice, values))(values)
+
+    def _computed(self, values: Sequence[Any]) -> Any:
+        try:
+            return self.finished(self.body(*values))
+        except ValueError as error:
+            if not isinstance(error, ArgumentError):
+                self.check_batches(values)
+            raise
+
+    def _plan(self, key: tuple[Any, ...], values: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
+        """What computes for these choices and shapes; a body that takes batches needs no compiling."""
+        with _making:
+            if key not in self.plans:
+                self.check_axes(values)
+                self.plans[key] = self._computed if self.direct else _Plan(self, values)
+            return self.plans[key]
 
     def arrays(self, values: Sequence[Any]) -> Iterator[tuple[int, str, Kind, Any]]:
         """The place, name, kind and value of each argument that is no whole number."""
@@ -262,9 +313,10 @@ class Declaration:
             results = tuple(_code(result) if k in self.codes else result for k, result in enumerate(results))
         return results[0] if keep == 1 else results
 
-    def batches(self, values: Sequence[Any]) -> dict[str, tuple[int, ...]]:
-        """The batch shape of each array."""
-        return {name: np.shape(value)[: np.ndim(value) - kind.axes] for _, name, kind, value in self.arrays(values)}
+    def check_batches(self, values: Sequence[Any]) -> None:
+        """Refuse arrays whose batch shapes do not fit each other."""
+        shapes = {name: np.shape(value)[: np.ndim(value) - kind.axes] for _, name, kind, value in self.arrays(values)}
+        common_batch(self.name, **shapes)
 
     def check_axes(self, values: Sequence[Any]) -> None:
         """Refuse arrays whose axes of one name differ in size."""
@@ -277,66 +329,9 @@ class Declaration:
         *expected, last = (f"({', '.join(axes)})" for _, axes, _ in named)
         raise ArgumentError(f"{self.name}: the shapes are {shapes}; expected {', '.join(expected)} and {last}")
 
-    def misfit(self, values: Sequence[Any]) -> str:
-        """The batch shapes, as a message that they do not fit each other."""
-        shapes = ", ".join(f"{name} {shape}" for name, shape in self.batches(values).items())
-        return f"{self.name}: the batch shapes do not fit each other: {shapes}"
-
 
 def _code(part: Any) -> Any:
     return part.astype(int) if isinstance(part, np.ndarray) and part.ndim else int(part)
-
-
-class _Call:
-    """Reads the arguments of a function, and runs what computes it for these."""
-
-    def __init__(self, declared: Declaration) -> None:
-        self.declared = declared
-        self.count = len(declared.kinds)
-        scalar = kind_of(SCALAR)
-        self.fields = [
-            (f"{declared.name}: {name}", kind, kind is scalar, kind.axes if isinstance(kind, Kind) else None)
-            for name, kind in declared.kinds.items()
-        ]
-        self.plans: dict[tuple[Any, ...], Callable[[Sequence[Any]], Any]] = {}
-
-    def __call__(self, args: Sequence[Any]) -> Any:
-        values: list[Any] = []
-        key: list[Any] = []
-        symbols = False
-        for (field, kind, scalar, axes), arg in zip(self.fields, args, strict=True):
-            if scalar and arg.__class__ is float and isfinite(arg):
-                values.append(arg)
-                continue
-            value: Any = kind.read(field, arg)
-            values.append(value)
-            if axes is None:
-                key.append(value)
-                continue
-            symbols = symbols or value.dtype.hasobject
-            if axes:
-                key.append(value.shape[-axes:])
-        if symbols:
-            self.declared.check_axes(values)
-            return _on_symbols(self.declared, values)
-        choice = tuple(key)
-        return (self.plans.get(choice) or self._plan(choice, values))(values)
-
-    def _direct(self, values: Sequence[Any]) -> Any:
-        try:
-            return self.declared.finished(self.declared.body(*values))
-        except ValueError as error:
-            if isinstance(error, ArgumentError) or batches_fit(*self.declared.batches(values).values()):
-                raise
-            raise ArgumentError(self.declared.misfit(values)) from error
-
-    def _plan(self, key: tuple[Any, ...], values: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
-        """What computes for these choices and shapes; a body that takes batches needs no compiling."""
-        with _making:
-            if key not in self.plans:
-                self.declared.check_axes(values)
-                self.plans[key] = self._direct if self.declared.direct else _Plan(self.declared, values)
-            return self.plans[key]
 
 
 class _Plan:
@@ -358,8 +353,9 @@ class _Plan:
         try:
             with np.errstate(all="ignore"):  # a case that is not chosen may divide by zero
                 results = self.kernel.ufunc(*[values[place] for place in self.places])
-        except ValueError as error:
-            raise ArgumentError(self.declared.misfit(values)) from error
+        except ValueError:
+            self.declared.check_batches(values)
+            raise
         return self.declared.finished(results)
 
     def _run(self, values: Sequence[Any], symbols: Sequence[Array]) -> Any:

@@ -75,7 +75,8 @@ def _by_elimination(a: FloatArray) -> tuple[FloatArray, Any]:
     try:
         inverted = np.linalg.inv(a)
     except np.linalg.LinAlgError:
-        inverted = np.linalg.inv(np.where(_singular(a)[..., np.newaxis, np.newaxis], np.nan, a))
+        singular = np.linalg.slogdet(a)[0] == 0  # a pivot is exactly zero
+        inverted = np.linalg.inv(np.where(singular[..., np.newaxis, np.newaxis], np.nan, a))
     spread = (np.abs(inverted) @ np.abs(a)).sum(axis=-1).max(axis=-1)
     return np.asarray(inverted), np.asarray(spread * (10 * a.shape[-1] * _EPS) < 1)
 
@@ -92,9 +93,3 @@ def _of_positions() -> Kernel:
         return transform(back, -(back @ m[:3, 3])), select(off, -1.0, _NEAR - rotation_error(block))
 
     return Kernel(trace(body, "position_inverse", {"m": (4, 4)}))
-
-
-def _singular(a: FloatArray) -> Any:
-    """Which of a batch have a pivot that is exactly zero."""
-    signs, _ = np.linalg.slogdet(a)
-    return signs == 0

@@ -197,13 +197,17 @@ def _column_off(value: Array, lengths: tuple[int, ...]) -> Array:
     return value
 
 
-def _as_it_is(value: Array) -> Array:
+def as_it_is(value: Array) -> Array:
+    """An array of any shape."""
     return value
 
 
-def _fit_triple(value: Array) -> Array | None:
-    value = _column_off(value, (3,))
-    return value if value.ndim and value.shape[-1] == 3 else None
+def _fit_vector_of(size: int) -> Callable[[Array], Array | None]:
+    def fit(value: Array) -> Array | None:
+        value = _column_off(value, (size,))
+        return value if value.ndim and value.shape[-1] == size else None
+
+    return fit
 
 
 def _fit_matrix(value: Array) -> Array | None:
@@ -212,9 +216,7 @@ def _fit_matrix(value: Array) -> Array | None:
 
 def _fit_vector(value: Array) -> Array | None:
     value = _column_off(value, (3, 4))
-    if value.ndim == 0 or value.shape[-1] not in (3, 4):
-        return None
-    return value if value.shape[-1] == 3 else value[..., :3]
+    return value[..., :3] if value.ndim and value.shape[-1] in (3, 4) else None
 
 
 def _fit_point(value: Array) -> Array | None:
@@ -223,10 +225,7 @@ def _fit_point(value: Array) -> Array | None:
         return None
     if value.shape[-1] == 4:
         return value if _ends_in_one(value) else None
-    points = np.empty((*value.shape[:-1], 4), dtype=value.dtype)
-    points[..., :3] = value
-    points[..., 3] = 1.0 if value.dtype != object else 1
-    return points
+    return np.concatenate([value, np.ones((*value.shape[:-1], 1), dtype=value.dtype)], axis=-1)
 
 
 def _ends_in_one(value: Array) -> bool:
@@ -263,11 +262,6 @@ def _may_be(item: Any, number: float) -> bool:
     return bool(getattr(item, "free_symbols", None)) or float(item) == number
 
 
-def _fit_plane(value: Array) -> Array | None:
-    value = _column_off(value, (4,))
-    return value if value.ndim and value.shape[-1] == 4 else None
-
-
 def _fit_block(value: Array) -> Array | None:
     ok = value.ndim >= 2 and value.shape[-2] >= 3 and value.shape[-1] >= 3
     return value[..., :3, :3] if ok else None
@@ -292,12 +286,12 @@ def _exactly(*shape: int) -> Callable[[Array], Array | None]:
 _POINT = Kind("a point (..., 3), or (..., 4) that ends in 1", 1, _fit_point)
 _MAT4 = Kind("a matrix (..., 4, 4)", 2, _exactly(4, 4))
 
-SCALAR = Annotated[Any, Kind("a real number", 0, _as_it_is)]
+SCALAR = Annotated[Any, Kind("a real number", 0, as_it_is)]
 VECTOR = Annotated[Any, Kind("a vector (..., 3) or (..., 4)", 1, _fit_vector)]
-TRIPLE = Annotated[Any, Kind("three numbers (..., 3), one for each angle", 1, _fit_triple)]
+TRIPLE = Annotated[Any, Kind("three numbers (..., 3), one for each angle", 1, _fit_vector_of(3))]
 POINT = Annotated[Any, _POINT]
 UNCHECKED_POINT = Annotated[Any, replace(_POINT, checked=False)]
-PLANE = Annotated[Any, Kind("a plane (..., 4)", 1, _fit_plane)]
+PLANE = Annotated[Any, Kind("a plane (..., 4)", 1, _fit_vector_of(4))]
 LINE = Annotated[
     Any, Kind("a line (..., 4, 2): a point that ends in 1 and a direction that ends in 0, as columns", 2, _fit_line)
 ]
@@ -311,7 +305,7 @@ MATRIX = Annotated[Any, Kind("a matrix (..., m, n)", 2, _fit_matrix, names=("m",
 MATRIX_NK = Annotated[Any, Kind("a matrix (..., n, k)", 2, _fit_matrix, names=("n", "k"))]
 MATRIX_MK = Annotated[Any, Kind("a matrix (..., m, k)", 2, _fit_matrix, names=("m", "k"))]
 ROW = Annotated[Any, Kind("a vector (..., n) of one number or more", 1, _fit_row, names=("n",))]
-SIX = Annotated[Any, Kind("six numbers", 1, _as_it_is)]
+SIX = Annotated[Any, Kind("six numbers", 1, as_it_is)]
 
 JOINT = Annotated[int, Choice({0: "Rev (0)", 1: "Pri (1)"})]
 AXIS = Annotated[int, FrameAxis({0: "X (0)", 1: "Y (1)", 2: "Z (2)", 3: "U (3)"})]

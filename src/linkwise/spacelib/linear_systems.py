@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.spacelib import exact, inverses
-from linkwise.spacelib.arrays import is_sympy, matrix, one, read_arrays, whole
+from linkwise.spacelib.arrays import common_batch, in_sympy, matrix, one, read_arrays, read_matrix, whole
 from linkwise.spacelib.elimination import SMALL, compiled, reduce_batch
 from linkwise.spacelib.function import exported, spacelib
 from linkwise.spacelib.kinds import is_symbolic, whole_number
@@ -61,12 +61,9 @@ def solve_l(A: Any, b: Any) -> tuple[Any, Any]:
         inverse, rank = exact.pseudo_inverse("solve_l", a)
         x = inverse @ columns
         return (x[:, 0] if is_vector else x), rank
-    turned, ranks = inverses.pseudo_inverse(a)
-    try:
-        x = turned @ columns
-    except ValueError as error:
-        shapes = f"A {a.shape[:-2]}, b {columns.shape[:-2]}"
-        raise ArgumentError(f"solve_l: the batch shapes do not fit each other: {shapes}") from error
+    common_batch("solve_l", A=a.shape[:-2], b=columns.shape[:-2])
+    pseudo_inverse, ranks = inverses.pseudo_inverse(a)
+    x = pseudo_inverse @ columns
     return (x[..., 0] if is_vector else x), (int(ranks) if a.ndim == 2 else ranks)
 
 
@@ -95,8 +92,8 @@ def minvers(A: Any, dim: int | None = None) -> Any:
     >>> minvers([[2.0, 0.0], [0.0, 4.0]]).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    (a,) = read_arrays("minvers", "a square matrix (..., n, n)", A=A)
-    rows, columns = matrix("minvers: A", a, "a square matrix (..., n, n)").shape[-2:]
+    a = read_matrix("minvers: A", A, "a square matrix (..., n, n)")
+    rows, columns = a.shape[-2:]
     if dim is not None:
         size = whole("minvers: dim", dim, most=min(rows, columns))
         a = a[..., :size, :size]
@@ -181,7 +178,7 @@ def linears(
     reduced = h.copy()
     if is_symbolic(h):
         one("linears", h)
-        if not is_sympy(h):
+        if not in_sympy(h):
             raise ArgumentError(
                 "linears: H holds Linkwise expressions, whose zeros are not known; expected numbers or SymPy symbols"
             )

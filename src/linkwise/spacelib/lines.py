@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from linkwise.extras import sympy_module
+from linkwise.spacelib.arrays import in_sympy
 from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.kinds import LINE, POINT, VECTOR, shape_of
 from linkwise.spacelib.points import as_point
-from linkwise.spacelib.sample import at_random, holds_symbols, in_sympy, undefined
+from linkwise.spacelib.sample import at_random, holds_symbols, undefined
 from linkwise.spatial.lines import (
     LARGEST,
     NO_GAP,
@@ -35,7 +36,7 @@ from linkwise.spatial.vector import chosen, inner, length, unit
 OBLIQUE, CROSSING, PARALLEL_LINES, SAME = 1, 0, 2, -1
 """The relative positions of two lines, as `intersec` tells them."""
 
-_NO_LINE = "{} has no direction, or a coordinate beyond 1e70"
+NO_LINE = "{} has no direction, or a coordinate beyond 1e70"
 
 
 @spacelib("3.7", "line through two points")
@@ -197,14 +198,14 @@ def intersec(l1: Any, l2: Any) -> Any:
     return lmindist, mindist, pl, point, inttype
 
 
-@function(refuse=(_NO_LINE.format("l"),))
+@function(refuse=(NO_LINE.format("l"),))
 def _projponl(P1: POINT, l: LINE) -> Any:  # noqa: E741
     """Foot of the perpendicular, and the distance."""
     foot = foot_on_line(P1[:3], l[:3, 0], l[:3, 1])
     return as_point(foot), length(P1[:3] - foot), usable_line(l)
 
 
-@function(codes=(4,), refuse=(_NO_LINE.format("l1"), _NO_LINE.format("l2")))
+@function(codes=(4,), refuse=(NO_LINE.format("l1"), NO_LINE.format("l2")))
 def _intersec(l1: LINE, l2: LINE) -> Any:
     """The general case for every pair of lines, with the parallel ones where they are."""
     first, second = feet(l1[:3, 0], l1[:3, 1], l2[:3, 0], l2[:3, 1])
@@ -214,7 +215,7 @@ def _intersec(l1: LINE, l2: LINE) -> Any:
     shortest, beside, containing = _side_by_side(l1, l2)
 
     oblique = length(across) - PARALLEL * (length(l1[:3, 1]) * length(l2[:3, 1]))
-    slack = _slack(l1, l2)
+    slack = PARALLEL * length(l2[:3, 0] - l1[:3, 0]) + blur_of(l1[:3, 0], l2[:3, 0]) + NO_GAP  # a gap that is none
     blur = ROUNDING * (length(first - l1[:3, 0]) + length(second - l2[:3, 0]))
     crossing = gap - (slack + blur)
     parallel = beside - slack
@@ -244,11 +245,6 @@ def _side_by_side(l1: Array, l2: Array) -> tuple[Array, Any, Array]:
         over(length(across), length(l1[:3, 1])),
         as_plane(unit(across)[0], l1[:3, 0]),
     )
-
-
-def _slack(l1: Array, l2: Array) -> Any:
-    """The distance of two lines that counts as zero."""
-    return PARALLEL * length(l2[:3, 0] - l1[:3, 0]) + blur_of(l1[:3, 0], l2[:3, 0]) + NO_GAP
 
 
 def _of_symbols(l1: Any, l2: Any, general: tuple[Any, ...]) -> tuple[Any, ...]:

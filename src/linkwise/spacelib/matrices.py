@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib import exact, inverses
-from linkwise.spacelib.arrays import batches_fit, matrix, one, opened, read_arrays, room, whole
+from linkwise.spacelib.arrays import batches_fit, common_batch, matrix, one, opened, read_arrays, read_matrix, room, whole
 from linkwise.spacelib.function import exported, spacelib
 from linkwise.spacelib.kinds import is_symbolic
 from linkwise.spatial.scalar import Array, FloatArray
@@ -75,8 +75,7 @@ def rmolt(A: Any, r: Any) -> Any:
     """
     a, factor = read_arrays("rmolt", _ANY, A=A, r=r)
     axes = min(a.ndim, 2)
-    if not batches_fit(a.shape[: a.ndim - axes], factor.shape):
-        raise ArgumentError(f"rmolt: the batch shapes do not fit each other: A {a.shape[: a.ndim - axes]}, r {factor.shape}")
+    common_batch("rmolt", A=a.shape[: a.ndim - axes], r=factor.shape)
     return opened(factor.reshape(factor.shape + (1,) * axes) * a)
 
 
@@ -285,8 +284,7 @@ def transp(A: Any) -> Any:
     >>> transp([[1.0, 2.0]]).tolist()
     [[1.0], [2.0]]
     """
-    (a,) = read_arrays("transp", _MATRIX, A=A)
-    return _transposed(matrix("transp: A", a)).copy()
+    return _transposed(read_matrix("transp: A", A)).copy()
 
 
 @spacelib("3.8", "pseudo-inverse", "np.linalg.pinv(A)", c="pseudo_inv")
@@ -315,8 +313,7 @@ def pseudinv(A: Any) -> Any:
     >>> pseudinv([[2.0, 0.0, 0.0], [0.0, 4.0, 0.0]]).tolist()
     [[0.5, 0.0], [0.0, 0.25], [0.0, 0.0]]
     """
-    (a,) = read_arrays("pseudinv", "a matrix (..., m, n)", A=A)
-    matrix("pseudinv: A", a)
+    a = read_matrix("pseudinv: A", A)
     if is_symbolic(a):
         one("pseudinv", a)
         return exact.pseudo_inverse("pseudinv", a)[0]

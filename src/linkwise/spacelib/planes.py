@@ -12,12 +12,13 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
+from linkwise.spacelib.arrays import in_sympy
 from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.function import exported, function, refuse_unless, spacelib
 from linkwise.spacelib.kinds import LINE, PLANE, POINT, VECTOR
-from linkwise.spacelib.lines import as_line, as_plane, usable_line
+from linkwise.spacelib.lines import NO_LINE, as_line, as_plane, usable_line
 from linkwise.spacelib.points import as_point
-from linkwise.spacelib.sample import at_random, holds_symbols, in_sympy, undefined
+from linkwise.spacelib.sample import at_random, holds_symbols, undefined
 from linkwise.spatial.lines import LARGEST, NO_GAP, PARALLEL, blur_of, common_line, normal, over, spread, usable, within
 from linkwise.spatial.scalar import Array, least, select
 from linkwise.spatial.vector import chosen, inner, length, unit
@@ -275,10 +276,7 @@ def _inter2pl(pl1: PLANE, pl2: PLANE) -> Any:
     return as_line(place, direction), meeting, usable_plane(pl1), usable_plane(pl2)
 
 
-_NO_LINE = "l has no direction, or a coordinate beyond 1e70"
-
-
-@function(codes=(2,), refuse=(_NO_LINE, _NO_PLANE.format("pl")))
+@function(codes=(2,), refuse=(NO_LINE.format("l"), _NO_PLANE.format("pl")))
 def _interlpl(l: LINE, pl: PLANE) -> Any:  # noqa: E741
     """The intersection, or the line's point; the line's point; and the relative position."""
     start, along, across = l[:3, 0], l[:3, 1], pl[:3]

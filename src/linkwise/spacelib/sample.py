@@ -77,11 +77,6 @@ def holds_symbols(results: tuple[Any, ...]) -> bool:
     return any(isinstance(part, Expr) or (isinstance(part, np.ndarray) and is_symbolic(part)) for part in results)
 
 
-def in_sympy(*arrays: Any) -> bool:
-    """Whether there is a SymPy object among the elements of arrays."""
-    return any(hasattr(item, "free_symbols") for array in arrays for item in np.asarray(array, dtype=object).ravel())
-
-
 def undefined(*shape: int) -> Array:
     """An array of SymPy's NaN."""
     sympy = sympy_module()
@@ -152,7 +147,8 @@ def is_position(m: Array) -> bool:
         return False
     items = m.ravel().tolist()
     if any(isinstance(item, Expr) for item in items):
-        return all(is_rigid(numbers.reshape(4, 4), NEAR) for numbers in _expressions(items))
+        draws = expressions_at_random(items, 0.1, 1.0)
+        return all(numbers is not None and is_rigid(numbers.reshape(4, 4), NEAR) for numbers in draws)
     try:
         (samples,) = at_random("is_position", m, count=PLACES)
     except ArgumentError:  # not real anywhere
@@ -164,13 +160,15 @@ def _is_number(item: Any, value: int) -> bool:
     return not isinstance(item, Expr) and not getattr(item, "free_symbols", None) and float(item) == value
 
 
-def _expressions(items: Sequence[Any]) -> list[FloatArray]:
-    """The values of Linkwise's expressions and of numbers at random places; NaN where there are none."""
+def expressions_at_random(items: Sequence[Any], low: float, high: float) -> list[FloatArray | None]:
+    """The values of Linkwise's expressions and of numbers at random places; None where there are none."""
     rng = np.random.default_rng(20)
     symbols = [node for node in schedule([item for item in items if isinstance(item, Expr)]) if node.op == "symbol"]
-    try:
-        return [
-            np.array(evaluate(items, {node: rng.uniform(0.1, 1.0) for node in symbols}), dtype=float) for _ in range(PLACES)
-        ]
-    except (ArithmeticError, ValueError):
-        return [np.full(16, np.nan)]
+    draws: list[FloatArray | None] = []
+    for _ in range(PLACES):
+        try:
+            values = np.array(evaluate(items, {node: rng.uniform(low, high) for node in symbols}), dtype=float)
+        except (ArithmeticError, ValueError):
+            values = np.array([np.nan])
+        draws.append(values if np.isfinite(values).all() else None)
+    return draws

@@ -124,7 +124,10 @@ def dot2(a: ROW, b: ROW) -> Any:
     >>> float(dot2([1.0, 2.0], [3.0, 4.0]))
     11.0
     """
-    return _inner("dot2", a, b)
+    if is_symbolic(a) or is_symbolic(b):
+        return inner(a, b)
+    _fit("dot2", a[..., 0], b[..., 0])
+    return _representable("dot2", scalar_products(a, b))
 
 
 @spacelib("3.8", "length of a vector", "np.linalg.norm(a)", c="")
@@ -230,13 +233,6 @@ def size_of(name: str, a: Array) -> Any:
     if is_symbolic(a):
         return root(inner(a, a))
     return _representable(name, lengths(a))
-
-
-def _inner(name: str, a: Array, b: Array) -> Any:
-    if is_symbolic(a) or is_symbolic(b):
-        return inner(a, b)
-    _fit(name, a[..., 0], b[..., 0])
-    return _representable(name, scalar_products(a, b))
 
 
 def _product(product: Callable[..., Any], sizes: Callable[..., Any], a: Array, b: Array) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.spatial.rotation import rotation_x, rotation_z
-from linkwise.spatial.scalar import Array, array
+from linkwise.spatial.scalar import Array, FloatArray, array
 
 
 def transform(rotation: npt.ArrayLike | None = None, position: npt.ArrayLike | None = None) -> Array:
@@ -18,6 +18,13 @@ def transform(rotation: npt.ArrayLike | None = None, position: npt.ArrayLike | N
     result[:3, 3] = 0.0 if position is None else np.asarray(position)
     result[3, 3] = 1.0
     return array(result)
+
+
+def transforms(rotation: FloatArray, position: npt.ArrayLike = 0.0) -> FloatArray:
+    """Transforms (..., 4, 4) from rotations (..., 3, 3) and positions (..., 3), numbers."""
+    poses = np.zeros((*rotation.shape[:-2], 4, 4))
+    poses[..., :3, :3], poses[..., :3, 3], poses[..., 3, 3] = rotation, position, 1.0
+    return poses
 
 
 def translation(x: Any = 0.0, y: Any = 0.0, z: Any = 0.0) -> Array:

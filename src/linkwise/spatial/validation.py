@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from typing import Any, TypeVar
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError, choices, shown
 from linkwise.spatial.scalar import FloatArray
 
 Given = TypeVar("Given")
@@ -93,10 +94,71 @@ def vectors(what: str, value: Any, size: int, *, finite: bool = True) -> FloatAr
     ArgumentError
         Saying what it holds instead, or its shape.
     """
-    result = numbers(what, value, f"real numbers (..., {size})", finite=finite)
-    if result.shape[-1:] != (size,):
-        raise ArgumentError(f"{what} has the shape {result.shape}; expected (..., {size})")
+    return shaped(what, value, ..., size, expected=f"real numbers (..., {size})", finite=finite)
+
+
+def shaped(
+    field: str,
+    value: Any,
+    *shape: Any,
+    expected: str = "finite real numbers",
+    layout: str = "",
+    finite: bool = True,
+    copy: bool = True,
+) -> FloatArray:
+    """The value as an array of real numbers of one shape, see `numbers`.
+
+    Parameters
+    ----------
+    field : str
+        How messages call it.
+    value, expected, finite, copy
+        See `numbers`.
+    *shape : int
+        The sizes of the axes; a first `...` stands for any axes before the others.
+    layout : str
+        What the message says of an array of another shape; the shape unless it is said.
+
+    Raises
+    ------
+    ArgumentError
+        Saying what it holds instead, or its shape.
+
+    Examples
+    --------
+    >>> shaped("q", [[1, 2]], ..., 2).tolist()
+    [[1.0, 2.0]]
+    >>> shaped("q", 1, ..., 2)
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: q has the shape (); expected (..., 2)
+    """
+    result = numbers(field, value, expected, finite=finite, copy=copy)
+    axes = tuple(size for size in shape if size is not ...)
+    if (result.shape[max(0, result.ndim - len(axes)) :] if ... in shape else result.shape) != axes:
+        layout = layout or str(shape).replace("Ellipsis", "...")
+        raise ArgumentError(f"{field} has the shape {result.shape}; expected {layout}")
     return result
+
+
+def flag(field: str, value: Any, expected: str = "True or False") -> bool:
+    """True or False, nothing that merely counts as such."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return bool(value)
+
+
+def whole(field: str, value: Any, least: int, expected: str = "") -> int:
+    """A whole number, not below another."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected or f'a whole number from {least}'}")
+    return int(value)
+
+
+def choice(field: str, value: Any, allowed: Collection[str]) -> str:
+    """One word of several."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ArgumentError(f"{field} is {shown(value)}; expected {choices(allowed)}")
+    return value
 
 
 def generator(what: str, seed: Any) -> np.random.Generator:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices, shown
+from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import choice, numbers
 from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.segments import Legs, Ways
@@ -83,7 +83,7 @@ def cartesian(
         poses = np.stack(np.broadcast_arrays(first, last), axis=-3)
     except ValueError as error:
         raise ArgumentError(f"the shapes T0 {first.shape} and T1 {last.shape} do not broadcast") from error
-    _check_profile(profile)
+    choice("profile", profile, PROFILES)
     lines = Ways.between(poses)
     if speed is not None or acceleration is not None:
         if samples is not None:
@@ -156,7 +156,7 @@ def cartesian_through(
     stations = rigid_poses("poses", poses)
     if stations.ndim < 3 or stations.shape[-3] < 2:
         raise ArgumentError(f"poses has the shape {stations.shape}; expected (..., K, 4, 4), K >= 2")
-    _check_profile(profile)
+    choice("profile", profile, PROFILES)
     lines = Ways.between(stations)
     law: TrapezoidalProfile | None = None
     if times is None:
@@ -187,12 +187,6 @@ def _overlap(due: FloatArray, blend: Any, limited: bool) -> tuple[FloatArray, Fl
     early[1:] -= half
     late[:-1] += half
     return early, late
-
-
-def _check_profile(profile: object) -> None:
-    """Refuse what is no profile."""
-    if not isinstance(profile, str) or profile not in PROFILES:
-        raise ArgumentError(f"profile is {profile!r}; expected {choices(PROFILES)}")
 
 
 def _along(lines: Ways, time: FloatArray, profile: str, law: TrapezoidalProfile, start: FloatArray) -> CartesianTrajectory:

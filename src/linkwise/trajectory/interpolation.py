@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise.spatial.quaternion import conjugated, multiplied, quaternion_rotation, rotated, rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transforms
 from linkwise.trajectory.motion import Evaluator, State
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 
@@ -69,20 +70,18 @@ def _pose_state(body: Evaluator, time: FloatArray) -> State:
     """Poses (..., K, 4, 4), twists and accelerations (..., K, 6) of a frame that moves as a floating base."""
     q, qd, qdd = body(time)
     u, v, w = q[..., 3:7], qd[..., :3], qd[..., 3:6]
-    poses = np.zeros((*q.shape[:-1], 4, 4))
-    poses[..., 3, 3], poses[..., :3, 3] = 1.0, q[..., :3]
-    poses[..., :3, :3] = np.moveaxis(quaternion_rotation(np.moveaxis(u, -1, 0)), (0, 1), (-2, -1))
+    rotation = np.moveaxis(quaternion_rotation(np.moveaxis(u, -1, 0)), (0, 1), (-2, -1))
     twist = np.concatenate((rotated(u, v), rotated(u, w)), axis=-1)
     derivatives = rotated(u, qdd[..., :3] + np.cross(w, v)), rotated(u, qdd[..., 3:6])
-    return poses, twist, np.concatenate(derivatives, axis=-1)
+    return transforms(rotation, q[..., :3]), twist, np.concatenate(derivatives, axis=-1)
 
 
 def _component_rates(u: FloatArray, qd: FloatArray, qdd: FloatArray) -> tuple[FloatArray, FloatArray]:
     """First and second derivatives (..., m, nq) of the coordinates, at unit quaternions u (..., m, 4)."""
     v, w, a, alpha = qd[..., :3], qd[..., 3:6], qdd[..., :3], qdd[..., 3:6]
     square = np.sum(w * w, axis=-1, keepdims=True)
-    first = rotated(u, v), 0.5 * multiplied(u, _pure(w))
-    second = rotated(u, a + np.cross(w, v)), 0.5 * multiplied(u, _pure(alpha)) - 0.25 * square * u
+    first = rotated(u, v), 0.5 * multiplied(u, np.insert(w, 0, 0.0, axis=-1))
+    second = rotated(u, a + np.cross(w, v)), 0.5 * multiplied(u, np.insert(alpha, 0, 0.0, axis=-1)) - 0.25 * square * u
     return np.concatenate((*first, qd[..., 6:]), axis=-1), np.concatenate((*second, qdd[..., 6:]), axis=-1)
 
 
@@ -113,8 +112,3 @@ def _same_side(u: FloatArray) -> FloatArray:
     flips = np.cumsum(turned, axis=-1) % 2
     signs = np.concatenate((np.ones((*u.shape[:-2], 1)), 1.0 - 2.0 * flips), axis=-1)
     return np.asarray(u * signs[..., None])
-
-
-def _pure(v: FloatArray) -> FloatArray:
-    """The quaternion (0, v)."""
-    return np.concatenate((np.zeros_like(v[..., :1]), v), axis=-1)

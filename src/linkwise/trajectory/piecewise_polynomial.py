@@ -53,7 +53,7 @@ class PiecewisePolynomial:
 
     def __call__(self, time: FloatArray) -> Ends:
         """Return q, qd, qdd (..., K, n) at times (K,), or at times (..., K) of each member of a batch."""
-        at, knots = time[..., None], self._knots
+        at, knots = time[..., None], self.t[:, None] if self.t.ndim == 1 else self.t
         piece = self._pieces(at)
         following = piece + (knots.shape[-2] > 1)
         begin, end = _picked(knots, piece), _picked(knots, following)
@@ -89,10 +89,6 @@ class PiecewisePolynomial:
         if self.before is None:
             return _picked(self.qdd, knot)
         return np.where(ends, _picked(self.before, piece), _picked(self.qdd, piece))
-
-    @property
-    def _knots(self) -> FloatArray:
-        return self.t[:, None] if self.t.ndim == 1 else self.t
 
     def _pieces(self, at: FloatArray) -> npt.NDArray[np.intp]:
         """The piece in which each time (..., K, 1) is: (K,), or (..., K, n) where each column has its own knots."""

@@ -9,6 +9,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transforms
 from linkwise.trajectory.motion import State
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 
@@ -81,26 +82,18 @@ class Legs:
         """Return poses (..., K, 4, 4), twists and accelerations (..., K, 6) at times (K,)."""
         ways = self.ways
         s, sd, sdd = self.progress(time)
-        batch = np.broadcast_shapes(s.shape[:-1], (*ways.position.shape[:-1], 1))
-        poses = np.zeros((*batch, 4, 4))
-        poses[..., 3, 3] = 1.0
-        poses[..., :3, 3] = ways.position[..., None, :] + s @ ways.line
-        twist, acceleration = np.zeros((*batch, 6)), np.zeros((*batch, 6))
-        twist[..., :3], acceleration[..., :3] = sd @ ways.line, sdd @ ways.line
-        poses[..., :3, :3] = ways.rotation[..., None, :, :]
+        position = ways.position[..., None, :] + s @ ways.line
+        rotation = np.broadcast_to(ways.rotation[..., None, :, :], (*position.shape[:-1], 3, 3))
+        w = wd = np.zeros_like(position)
         for k in range(ways.angle.shape[-1]):
-            self._turn(k, poses[..., :3, :3], twist[..., 3:], acceleration[..., 3:], (s[..., k], sd[..., k], sdd[..., k]))
-        return poses, twist, acceleration
-
-    def _turn(self, k: int, rotation: FloatArray, w: FloatArray, wd: FloatArray, progress: State) -> None:
-        """Add leg k to rotation (..., K, 3, 3), angular velocity and acceleration (..., K, 3), in place."""
-        axis, angle = self.ways.axis[..., None, k, :], self.ways.angle[..., None, k]
-        s, sd, sdd = progress
-        turn = (rotation @ (axis * angle[..., None])[..., None])[..., 0]
-        relative = turn * sd[..., None]
-        wd += turn * sdd[..., None] + np.cross(w, relative)
-        w += relative
-        rotation[...] = rotation @ turned(axis, angle * s)
+            axis, angle = ways.axis[..., None, k, :], ways.angle[..., None, k]
+            turn = (rotation @ (axis * angle[..., None])[..., None])[..., 0]
+            relative = turn * sd[..., k, None]
+            wd = wd + turn * sdd[..., k, None] + np.cross(w, relative)
+            w = w + relative
+            rotation = rotation @ turned(axis, angle * s[..., k])
+        twist, acceleration = (np.concatenate(pair, axis=-1) for pair in ((sd @ ways.line, w), (sdd @ ways.line, wd)))
+        return transforms(rotation, position), twist, acceleration
 
 
 def orthonormal(rotation: FloatArray) -> FloatArray:
@@ -115,11 +108,13 @@ def orthonormal(rotation: FloatArray) -> FloatArray:
     return np.asarray(r)
 
 
+def cross_matrices(v: FloatArray) -> FloatArray:
+    """The matrices (..., 3, 3) that take vectors to their cross products with v (..., 3), v on the left."""
+    return np.swapaxes(np.cross(v[..., None, :], np.eye(3)), -1, -2)
+
+
 def turned(axis: FloatArray, angle: FloatArray) -> FloatArray:
     """Rotations (..., 3, 3) about unit axes (..., 3) by angles (...), broadcast: Rodrigues' formula (O. Rodrigues, 1840)."""
-    k = np.zeros((*axis.shape[:-1], 3, 3))
-    x, y, z = (axis[..., i] for i in range(3))
-    k[..., 0, 1], k[..., 0, 2], k[..., 1, 2] = -z, y, -x
-    k[..., 1, 0], k[..., 2, 0], k[..., 2, 1] = z, -y, x
+    k = cross_matrices(axis)
     s, half = np.sin(angle)[..., None, None], np.sin(0.5 * angle)[..., None, None]
     return np.asarray(np.eye(3) + s * k + 2.0 * half**2 * (k @ k))

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import flag
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.trajectory import Trajectory, planned
-from linkwise.trajectory.validation import ends, flag, positive, schedule
+from linkwise.trajectory.validation import ends, positive, schedule
 
 
 class TrapezoidalProfile(NamedTuple):

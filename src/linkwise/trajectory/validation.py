@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import numbers, whole
 
 SAMPLES = 101
 """How many instants a duration is cut into unless it is said."""
@@ -63,13 +63,6 @@ def scalar(field: str, value: Any, *, above: float = 0.0, expected: str = "a num
     return float(checked)
 
 
-def flag(field: str, value: Any, expected: str = "True or False") -> bool:
-    """True or False, nothing that merely counts as such."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
-    return bool(value)
-
-
 def record(field: str, value: Any) -> FloatArray:
     """What was recorded, closed to writing; copied, unless it and what it is a view of are closed already."""
     checked = numbers(field, value, "an array of real numbers", finite=False, copy=False)
@@ -118,9 +111,7 @@ def count(samples: int | None) -> int:
     """How many instants, `SAMPLES` unless it is said."""
     if samples is None:
         return SAMPLES
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
-        raise ArgumentError(f"samples is {samples!r}; expected 2 instants or more")
-    return int(samples)
+    return whole("samples", samples, 2, "2 instants or more")
 
 
 def schedule(duration: float, t: Any, rate: Any) -> FloatArray:

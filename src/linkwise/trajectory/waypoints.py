@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.polynomial.polynomial import polyder, polyval
 
-from linkwise.errors import ArgumentError, choices, shown
+from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import choice, numbers
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.trajectory import Trajectory, planned
 from linkwise.trajectory.validation import instants, instants_of, positive
 
 KINDS = ("quintic", "cubic", "trapezoidal")
-
-Ends = tuple[FloatArray, FloatArray]
-"""The values (..., n) at the first and the last way-point."""
 
 
 def through(
@@ -95,8 +94,7 @@ def through(
     >>> through([[0.0], [1.0], [3.0]], qd_max=1.0, qdd_max=4.0)
     <Trajectory: 101 instants from 0 to 5.93102 s, 1 joint>
     """
-    if kind not in KINDS:
-        raise ArgumentError(f"kind is {kind!r}; expected {choices(KINDS)}")
+    choice("kind", kind, KINDS)
     q = numbers("points", points, "finite way-points (..., K, n), K >= 2")
     if q.ndim < 2 or q.shape[-2] < 2 or not q.shape[-1]:
         raise ArgumentError(f"points has the shape {q.shape}; expected way-points (..., K, n), K >= 2")
@@ -115,8 +113,14 @@ def through(
 
 
 def _spline(t: FloatArray, q: FloatArray, kind: str, ends: Sequence[FloatArray]) -> PiecewisePolynomial:
-    velocities: Ends = (ends[0], ends[1])
-    v, a = cubic_nodes(t, q, velocities) if kind == "cubic" else quintic_nodes(t, q, velocities, (ends[2], ends[3]))
+    if kind == "quintic":
+        nodes = spline_nodes(t, q, ends)
+        return PiecewisePolynomial(t, q, nodes[..., 1, :], nodes[..., 2, :])
+    v, h = spline_nodes(t, q, ends[:2])[..., 1, :], np.diff(t)[:, None]
+    slope = 6.0 * np.diff(q, axis=-2) / h
+    a = np.empty_like(v)
+    a[..., :-1, :] = (slope - 4.0 * v[..., :-1, :] - 2.0 * v[..., 1:, :]) / h
+    a[..., -1, :] = (2.0 * v[..., -2, :] + 4.0 * v[..., -1, :] - slope[..., -1, :]) / h[-1]
     return PiecewisePolynomial(t, q, v, a)
 
 
@@ -132,7 +136,7 @@ def _as_fast(
     due = np.concatenate(([0.0], np.cumsum(legs)))
     if kind == "trapezoidal":
         return _as_fast_blended(due, q, speed, acceleration)
-    standing = [np.zeros(())] * 4
+    standing = [np.zeros(q.shape[-1])] * 4
     qd_peak, qdd_peak = _spline(due, q, kind, standing).peaks()
     due = due * max(float(np.max(qd_peak / speed)), float(np.max(np.sqrt(qdd_peak / acceleration))))
     return _spline(due, q, kind, standing), due
@@ -189,10 +193,12 @@ def _ends(q: FloatArray, kind: str, **values: Any) -> list[FloatArray]:
     return checked
 
 
-def cubic_nodes(t: FloatArray, q: FloatArray, qd: Ends) -> tuple[FloatArray, FloatArray]:
-    """Return velocities and accelerations (..., K, n) at the points of the cubic spline with given end velocities.
+def spline_nodes(t: FloatArray, q: FloatArray, ends: Sequence[FloatArray]) -> FloatArray:
+    """Return position and derivatives (..., K, m, n) at the points of the spline of degree 2 m - 1 with given ends.
 
-    Position, velocity and acceleration are continuous (C. de Boor, *A Practical Guide to Splines*, 1978, chapter IV, eq. 5).
+    At the inner points derivatives m to 2 m - 2 are continuous too (C. de Boor, *A Practical Guide to Splines*, 1978,
+    chapter IV, eq. 5, for m = 2). Of all motions through the points with these ends it has the least integral of the squared
+    derivative m (I. J. Schoenberg, "Spline interpolation and the higher derivatives", Proc. Nat. Acad. Sci. 51, 1964).
 
     Parameters
     ----------
@@ -200,57 +206,29 @@ def cubic_nodes(t: FloatArray, q: FloatArray, qd: Ends) -> tuple[FloatArray, Flo
         Times of the points.
     q : ndarray (..., K, n)
         The points.
-    qd : pair of ndarray (..., n)
-        Speeds at both ends.
+    ends : sequence of ndarray (..., n)
+        First and last value of each derivative 1 to m - 1.
     """
-    h = np.diff(t)[:, None]
-    slope = np.diff(q, axis=-2) / h
-    v = np.zeros_like(q)
-    v[..., 0, :], v[..., -1, :] = qd
+    m, h = 1 + len(ends) // 2, np.diff(t)
+    nodes = np.zeros((*q.shape[:-1], m, q.shape[-1]))
+    nodes[..., 0, :] = q
+    nodes[..., 0, 1:, :], nodes[..., -1, 1:, :] = np.stack(ends[::2], axis=-2), np.stack(ends[1::2], axis=-2)
     if len(t) > 2:
-        left, right = 1.0 / h[:-1, 0], 1.0 / h[1:, 0]
-        rhs = 3.0 * (slope[..., :-1, :] / h[:-1] + slope[..., 1:, :] / h[1:])
-        rhs[..., 0, :] -= left[0] * v[..., 0, :]
-        rhs[..., -1, :] -= right[-1] * v[..., -1, :]
-        before, here, after = (x[:, None, None] for x in (left, 2.0 * (left + right), right))
-        v[..., 1:-1, :] = block_tridiagonal(before, here, after, rhs[..., None, :])[..., 0, :]
-    a = np.empty_like(v)
-    a[..., :-1, :] = (6.0 * slope - 4.0 * v[..., :-1, :] - 2.0 * v[..., 1:, :]) / h
-    a[..., -1, :] = (2.0 * v[..., -2, :] + 4.0 * v[..., -1, :] - 6.0 * slope[..., -1, :]) / h[-1]
-    return v, a
+        powers = np.tile(h[:, None] ** np.arange(m), 2)[:, None, :] / h[:, None, None] ** np.arange(m, 2 * m - 1)[:, None]
+        at_begin, at_end = (powers * derivatives for derivatives in _end_derivatives(m))
+        before, here, after = at_end[:-1, :, :m], at_end[:-1, :, m:] - at_begin[1:, :, :m], -at_begin[1:, :, m:]
+        inner = nodes[..., 1:-1, :, :]  # all derivatives of which are zero yet
+        jumps = before @ (nodes[..., :-2, :, :] - inner) + after @ (nodes[..., 2:, :, :] - inner)
+        inner[..., 1:, :] = block_tridiagonal(before[..., 1:], here[..., 1:], after[..., 1:], -jumps)
+    return nodes
 
 
-def quintic_nodes(t: FloatArray, q: FloatArray, qd: Ends, qdd: Ends) -> tuple[FloatArray, FloatArray]:
-    """Return velocities and accelerations (..., K, n) at the points of the quintic spline with given ends.
-
-    Jerk and its derivative are continuous too; of all motions through the points with these ends it has the least integral
-    of the squared jerk (I. J. Schoenberg, "Spline interpolation and the higher derivatives", Proc. Nat. Acad. Sci. 51,
-    1964). Arguments as for `cubic_nodes`.
-    """
-    h = np.diff(t)
-    step = np.diff(q, axis=-2)
-    v, a = np.zeros_like(q), np.zeros_like(q)
-    v[..., 0, :], v[..., -1, :] = qd
-    a[..., 0, :], a[..., -1, :] = qdd
-    if len(t) == 2:
-        return v, a
-    left, right = h[:-1], h[1:]
-    jerk = 20.0 * (step[..., 1:, :] / right[:, None] ** 3 - step[..., :-1, :] / left[:, None] ** 3)
-    snap = -30.0 * (step[..., 1:, :] / right[:, None] ** 4 + step[..., :-1, :] / left[:, None] ** 4)
-    rhs = np.stack((jerk, snap), axis=-2)
-    before = _two_by_two(-8.0 / left**2, -1.0 / left, -14.0 / left**3, -2.0 / left**2)
-    here = _two_by_two(
-        12.0 / right**2 - 12.0 / left**2,
-        3.0 / left + 3.0 / right,
-        -16.0 / left**3 - 16.0 / right**3,
-        3.0 / left**2 - 3.0 / right**2,
-    )
-    after = _two_by_two(8.0 / right**2, -1.0 / right, -14.0 / right**3, 2.0 / right**2)
-    rhs[..., 0, :, :] -= before[0] @ np.stack((v[..., 0, :], a[..., 0, :]), axis=-2)
-    rhs[..., -1, :, :] -= after[-1] @ np.stack((v[..., -1, :], a[..., -1, :]), axis=-2)
-    solution = block_tridiagonal(before, here, after, rhs)
-    v[..., 1:-1, :], a[..., 1:-1, :] = solution[..., 0, :], solution[..., 1, :]
-    return v, a
+@cache
+def _end_derivatives(m: int) -> FloatArray:
+    """Derivatives m to 2 m - 2 at both ends of a polynomial on [0, 1] by its first m there: (2, m - 1, 2 m)."""
+    powers = np.eye(2 * m)
+    derivatives = np.array([[polyval(end, polyder(powers, k)) for k in range(2 * m - 1)] for end in (0.0, 1.0)])
+    return np.asarray(derivatives[:, m:] @ np.linalg.inv(derivatives[:, :m].reshape(2 * m, 2 * m)))
 
 
 def block_tridiagonal(before: FloatArray, here: FloatArray, after: FloatArray, rhs: FloatArray) -> FloatArray:
@@ -281,11 +259,6 @@ def block_tridiagonal(before: FloatArray, here: FloatArray, after: FloatArray, r
     for k in range(len(here) - 2, -1, -1):
         x[..., k, :, :] -= carried[k] @ x[..., k + 1, :, :]
     return x
-
-
-def _two_by_two(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> FloatArray:
-    """Matrices (m, 2, 2) of their elements (m,), row by row."""
-    return np.stack((a, b, c, d), axis=-1).reshape(-1, 2, 2)
 
 
 def linear_with_blends(t: FloatArray, q: FloatArray, acceleration: FloatArray) -> PiecewisePolynomial | None:
@@ -321,26 +294,6 @@ def linear_with_blends(t: FloatArray, q: FloatArray, acceleration: FloatArray) -
     if not np.all(np.diff(knots, axis=-1) >= -room):  # also where there is no blend short enough (NaN)
         return None
     knots = np.maximum.accumulate(knots, axis=-1)
-    return _joined(knots, q, velocities, changes, blends, acceleration)
-
-
-def _end(move: FloatArray, leg: float, acceleration: FloatArray, *, alone: bool) -> FloatArray:
-    """How long the first or last blend is, s; of both where the leg is the only one. NaN where the leg is too short."""
-    with np.errstate(invalid="ignore"):
-        if alone:
-            return np.asarray(0.5 * leg - np.sqrt(0.25 * leg**2 - np.abs(move) / acceleration))
-        return np.asarray(leg - np.sqrt(leg**2 - 2.0 * np.abs(move) / acceleration))
-
-
-def _joined(
-    knots: FloatArray,
-    q: FloatArray,
-    velocities: FloatArray,
-    changes: FloatArray,
-    blends: FloatArray,
-    acceleration: FloatArray,
-) -> PiecewisePolynomial:
-    """The motion from its parts, all (..., n, ·): two knots a point, the blend between them, lines between the points."""
     before = np.concatenate((0.0 * velocities[..., :1], velocities), axis=-1)
     after = np.concatenate((velocities, 0.0 * velocities[..., :1]), axis=-1)
     entry, leave = q - 0.5 * before * blends, q + 0.5 * after * blends
@@ -350,8 +303,16 @@ def _joined(
     places, rates = (np.stack(pair, axis=-1).reshape(knots.shape) for pair in ((entry, leave), (before, after)))
     qdd = np.zeros((*knots.shape[:-1], knots.shape[-1] - 1))
     qdd[..., ::2] = np.sign(changes) * acceleration
-    t, points, velocities, accelerations = (np.swapaxes(values, -1, -2) for values in (knots, places, rates, qdd))
-    return PiecewisePolynomial(t, points, velocities, accelerations, degree=2)
+    knots, places, rates, qdd = (np.swapaxes(part, -1, -2) for part in (knots, places, rates, qdd))
+    return PiecewisePolynomial(knots, places, rates, qdd, degree=2)
+
+
+def _end(move: FloatArray, leg: float, acceleration: FloatArray, *, alone: bool) -> FloatArray:
+    """How long the first or last blend is, s; of both where the leg is the only one. NaN where the leg is too short."""
+    with np.errstate(invalid="ignore"):
+        if alone:
+            return np.asarray(0.5 * leg - np.sqrt(0.25 * leg**2 - np.abs(move) / acceleration))
+        return np.asarray(leg - np.sqrt(leg**2 - 2.0 * np.abs(move) / acceleration))
 
 
 def blended(t: FloatArray, q: FloatArray, acceleration: FloatArray, names: Sequence[str]) -> PiecewisePolynomial:

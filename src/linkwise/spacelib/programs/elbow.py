@@ -6,7 +6,6 @@ matrix for all instants.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -15,14 +14,15 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.cardan import htocarda
-from linkwise.spacelib.constants import NULL4, ORIGIN, PIG_2, UNIT4, Rev, U, X, Y, Z
+from linkwise.spacelib.constants import NULL4, ORIGIN, PIG_2, UNIT3, UNIT4, Rev, U, X, Y, Z
 from linkwise.spacelib.position import dhtom, rotat24
-from linkwise.spacelib.printing import fprintm
 from linkwise.spacelib.programs.elbow_files import DEFAULT_AXES, JOINTS, GripperMotion, check_lengths, not_six
+from linkwise.spacelib.programs.formats import pages
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.transformations import mami, miam
 from linkwise.spacelib.velocity import coriolis, vactowh3, veactowh
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transforms
 
 ALPHA = (PIG_2, 0.0, 0.0, 3.0 * PIG_2, PIG_2, 0.0)
 """Denavit and Hartenberg's alpha of each link, rad; theta, d and b are zero."""
@@ -182,12 +182,10 @@ def carried(start: Relative, links: Iterable[Relative]) -> Relative:
 
 def written(result: Direct) -> Iterator[str]:
     """What the programs print on the screen: time, then three matrices, for each instant."""
-    for k, t in enumerate(result.gripper.t):
-        page = io.StringIO()
-        page.write(f"\nTime={t:f}\n")
-        for name, matrix in (("position", result.M), ("velocity", result.W), ("acceleration", result.H)):
-            fprintm(page, f"The {name} matrix of the gripper is:", matrix[k], fixed=True)
-        yield page.getvalue()
+    heads = (f"\nTime={t:f}\n" for t in result.gripper.t)
+    matrices = {"position": result.M, "velocity": result.W, "acceleration": result.H}
+    parts = {f"The {name} matrix of the gripper is:": matrix for name, matrix in matrices.items()}
+    return pages(heads, parts, fixed=True)
 
 
 def _dh_link(a: FloatArray, motion: Motion, k: int) -> Relative:
@@ -197,8 +195,7 @@ def _dh_link(a: FloatArray, motion: Motion, k: int) -> Relative:
 
 def _direct(M: FloatArray, W: FloatArray, H: FloatArray, motion: Motion) -> Direct:
     """Angles and their rates, and the point's motion, from the matrices in the base frame."""
-    auxiliary = np.broadcast_to(UNIT4, M.shape).copy()
-    auxiliary[:, :3, U] = M[:, :3, U]
+    auxiliary = transforms(np.broadcast_to(UNIT3, (len(M), 3, 3)), M[:, :3, U])
     W, H = miam(W, auxiliary), miam(H, auxiliary)
     t = np.asarray(motion.dt * np.arange(len(motion.t)), dtype=float)
     try:

@@ -8,7 +8,6 @@ the other program.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -19,16 +18,17 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.arrays import whole
 from linkwise.spacelib.cardan import cardatoh, cardatom, cardatow
-from linkwise.spacelib.constants import NULL4, ORIGIN, PIG2, UNIT4, Rev, U, X, Y, Z
+from linkwise.spacelib.constants import NULL4, ORIGIN, PIG2, UNIT3, Rev, U, X, Y, Z
 from linkwise.spacelib.linear_systems import solve_l
 from linkwise.spacelib.position import dhtom
-from linkwise.spacelib.printing import fprintm
 from linkwise.spacelib.programs.elbow import ALPHA, ends, gripper_pa, offsets
 from linkwise.spacelib.programs.elbow_files import JOINTS, GripperMotion, check_lengths, check_six
+from linkwise.spacelib.programs.formats import pages
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.transformations import invers, mami
 from linkwise.spacelib.velocity import coriolis, makel2, veactowh
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transforms
 
 LISTED_TOLERANCE = 0.0005
 """The listing's bound on the norm of target minus gripper matrix."""
@@ -177,20 +177,15 @@ def target(gripper: GripperMotion) -> tuple[FloatArray, FloatArray, FloatArray]:
     W = cardatow(gripper.q, gripper.qp, *gripper.axes, ORIGIN).copy()
     H = cardatoh(gripper.q, gripper.qp, gripper.qpp, *gripper.axes, ORIGIN).copy()
     W[:, :3, U], H[:, :3, U] = gripper.vel, gripper.acc
-    auxiliary = np.broadcast_to(UNIT4, M.shape).copy()
-    auxiliary[:, :3, U] = gripper.pos
+    auxiliary = transforms(np.broadcast_to(UNIT3, (len(M), 3, 3)), gripper.pos)
     return np.asarray(M), np.asarray(mami(W, auxiliary)), np.asarray(mami(H, auxiliary))
 
 
 def written(result: Inverse) -> Iterator[str]:
     """What the program prints on the screen: time, joint angles, speeds and accelerations, for each instant."""
     motion = result.motion
-    for k, t in enumerate(motion.t):
-        page = io.StringIO()
-        page.write(f"\n Time={t:f}\n")
-        for name, values in (("angles q", motion.q), ("velocities qp", motion.qp), ("accelerations qpp", motion.qpp)):
-            fprintm(page, f"The joint {name} are", values[k])
-        yield page.getvalue()
+    values = {"angles q": motion.q, "velocities qp": motion.qp, "accelerations qpp": motion.qpp}
+    return pages((f"\n Time={t:f}\n" for t in motion.t), {f"The joint {name} are": part for name, part in values.items()})
 
 
 class _Arm:

@@ -7,7 +7,6 @@ and the motor's file is read to its end.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import NULL4, OK, ORIGIN, SKEW_, SYMM_, UNIT4, Rev, Z, Zaxis
 from linkwise.spacelib.direct_dynamics import dyn_eq
 from linkwise.spacelib.position import screwtom
-from linkwise.spacelib.printing import fprintm
+from linkwise.spacelib.programs.formats import pages
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.programs.two_links import TwoLinks, check_motor, momentum
 from linkwise.spacelib.transformations import mami, mamt, normal, normskew, skew
@@ -143,13 +142,9 @@ def run_test_new(links: TwoLinks, motion: Motion, *, as_listed: bool = False) ->
 
 def written(history: History) -> Iterator[str]:
     """The output of the programs: time and motion of the motor, then six matrices, for each instant."""
-    for k in range(len(history.t)):
-        page = io.StringIO()
-        q, qp, qpp = history.q[k], history.qp[k], history.qpp[k]
-        page.write(f"\n\n--- time:{history.t[k]:4.3f} q: {q:9.6E} qp: {qp:6.5E} qpp: {qpp:6.4f}\n\n")
-        for name, label in LABELS:
-            fprintm(page, f" {label}", getattr(history, name)[k], fixed=True)
-        yield page.getvalue()
+    motor = zip(history.t, history.q, history.qp, history.qpp, strict=True)
+    heads = (f"\n\n--- time:{t:4.3f} q: {q:9.6E} qp: {qp:6.5E} qpp: {qpp:6.4f}\n\n" for t, q, qp, qpp in motor)
+    return pages(heads, {f" {label}": getattr(history, name) for name, label in LABELS}, fixed=True)
 
 
 def _run(program: str, links: TwoLinks, motion: Motion, keep: bool, as_listed: bool) -> History:

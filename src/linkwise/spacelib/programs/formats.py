@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +202,16 @@ class Sheet:
 
     def __str__(self) -> str:
         return self._text.getvalue()
+
+
+def pages(heads: Iterable[str], parts: Mapping[str, FloatArray], *, fixed: bool = False) -> Iterator[str]:
+    """What a program prints at each instant: a head, then the array of each part at that instant under its title."""
+    for k, head in enumerate(heads):
+        page = io.StringIO()
+        page.write(head)
+        for title, values in parts.items():
+            fprintm(page, title, values[k], fixed=fixed)
+        yield page.getvalue()
 
 
 def rounded(value: float, size: float = 1.0) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -128,21 +129,23 @@ def _all(motion: Motion) -> Iterator[str]:
     return spacelib_mot.render(motion.dt, motion.q, motion.qp, motion.qpp)
 
 
-def _joint(motion: Motion) -> Iterator[str]:
+def _rounded(digits: Callable[[float], str], motion: Motion) -> Iterator[str]:
     yield f"{motion.dt!r}\n"
     for instant in np.stack((motion.q, motion.qp, motion.qpp), axis=-1).tolist():
-        yield "".join(" ".join(f"{value + 0.0:.5f}" for value in joint) + "\n" for joint in instant)
+        yield "".join(" ".join(map(digits, joint)) + "\n" for joint in instant)
 
 
-def _motor(motion: Motion) -> Iterator[str]:
-    yield f"{motion.dt!r}\n"
-    for instant in np.stack((motion.q, motion.qp, motion.qpp), axis=-1).tolist():
-        yield "".join(" ".join(map(_seven_digits, joint)) + "\n" for joint in instant)
+def _five_decimals(value: float) -> str:
+    return f"{value + 0.0:.5f}"
 
 
 def _seven_digits(value: float) -> str:
     return f"{value + 0.0:.6E}" if abs(value) < 1.0 else f"{value:.6f}"
 
 
-LAYOUTS: dict[str, Callable[[Motion], Iterator[str]]] = {"all": _all, "joint": _joint, "motor": _motor}
+LAYOUTS: dict[str, Callable[[Motion], Iterator[str]]] = {
+    "all": _all,
+    "joint": partial(_rounded, _five_decimals),
+    "motor": partial(_rounded, _seven_digits),
+}
 """How numbers may be written."""

@@ -18,6 +18,7 @@ from linkwise.spacelib.position import mtoscrew, screwtom
 from linkwise.spacelib.programs.formats import Sheet
 from linkwise.spacelib.transformations import invers, rad
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transform
 from linkwise.spatial.validation import unmasked
 
 P1 = (0.875, 2.1, 1.5, 1.0)
@@ -97,9 +98,9 @@ def satellite(P1: Any = P1, P2: Any = P2, turn: float = TURN) -> Satellite:
     d = float(distp(centre, hinge))
     spread = hinge + d * np.array([cos(beta), sin(beta), 0.0])
     ca, sa, cb, sb = cos(alpha + beta), sin(alpha + beta), cos(beta - alpha), sin(beta - alpha)
-    Mi = _position(FOLDED, centre)
-    M3 = _position([[-ca, sa, 0.0], [-sa, -ca, 0.0], [0.0, 0.0, 1.0]], spread)
-    M4 = _position([[-cb, -sb, 0.0], [-sb, cb, 0.0], [0.0, 0.0, -1.0]], spread)
+    Mi = transform(FOLDED, centre)
+    M3 = transform([[-ca, sa, 0.0], [-sa, -ca, 0.0], [0.0, 0.0, 1.0]], spread)
+    M4 = transform([[-cb, -sb, 0.0], [-sb, cb, 0.0], [0.0, 0.0, -1.0]], spread)
     Q5 = screwtom([sin(beta), -cos(beta), 0.0], rad(turn), hinge, 0.0)
     Mf = Q5 @ M4
     Qtot = Mf @ invers(Mi)
@@ -116,12 +117,6 @@ def _point(name: str, value: Any) -> FloatArray:
     if point.size not in (3, 4) or not np.isfinite(point).all() or (point.size == 4 and point[3] != 1.0):
         raise ArgumentError(f"satellite: {name} is {value!r}; expected a point (3,), or (4,) that ends in 1")
     return point[:3]
-
-
-def _position(axes: Any, origin: FloatArray) -> FloatArray:
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = axes, origin
-    return pose
 
 
 def text(result: Satellite) -> str:

@@ -16,6 +16,7 @@ from linkwise.spacelib.programs.formats import NumberFile, save_numbers
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.transformations import mamt, normal, skew
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import is_rigid
 
 INERTIA = ("mass", "Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz", "Xg", "Yg", "Zg")
 """The numbers of a link in TEST.DAT."""
@@ -151,10 +152,9 @@ def _inertia(path: str | Path, link: int, row: list[float], line: int) -> FloatA
 
 
 def _position(path: str | Path, m: FloatArray, line: int) -> FloatArray:
-    R = m[:3, :3]
     with np.errstate(all="ignore"):
-        off = float(np.abs(R @ R.T - np.eye(3)).max())
-    if not off <= _ROUNDED or np.linalg.det(R) < 0.0 or m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+        rigid = is_rigid(m, _ROUNDED)
+    if not rigid:
         message = "the position matrix of link 1 must hold a rotation, right-handed, and end in the row 0 0 0 1"
         raise FileError(path, [FileProblem(line, message)])
-    return np.asarray(normal(m)) if off > 1e-12 else m
+    return m if is_rigid(m, 1e-12) else np.asarray(normal(m))
