@@ -75,20 +75,20 @@ def test_a_file_wins_over_a_robot_of_that_name(linkwise: Callable, tmp_path: Pat
 
 
 def test_an_interrupt_is_told_without_a_traceback(linkwise: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwise import files
+    from linkwise.files import registry
 
-    def interrupted(path: str, **options: object) -> None:
+    def interrupted(path: str, options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files, "check", interrupted)
+    monkeypatch.setattr(registry, "parse", interrupted)
     told = linkwise("check", "x.toml")
     assert (told.status, told.err.strip()) == (130, "Stopped.")
 
 
 def test_a_fault_of_the_program_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwise import files
+    from linkwise.files import registry
 
-    monkeypatch.setattr(files, "check", lambda path, **options: 1 / 0)
+    monkeypatch.setattr(registry, "parse", lambda path, options: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         module.main(["check", "x.toml"])
 

@@ -11,7 +11,7 @@ import pytest
 import linkwise as lw
 from linkwise import files
 from linkwise.cli import pipeline as job
-from linkwise.cli.motion_summary import Extremes
+from linkwise.cli.motion_tables import Extremes
 
 PNG = b"\x89PNG\r\n"
 

@@ -12,7 +12,7 @@ import pytest
 import linkwise
 from linkwise.errors import ArgumentError, FileError
 from linkwise.files import check_motion, open_motion, save_motion
-from linkwise.files.csv_columns import header
+from linkwise.files.csv_motion import header
 from linkwise.files.motion import positions
 from linkwise.spacelib.programs import bundled
 

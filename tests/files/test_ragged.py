@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Link, Mechanism, files, robots
 from linkwise.errors import FileError
-from linkwise.files.motion_warnings import MotionRemarks
+from linkwise.files.motion import MotionRemarks
 from linkwise.spacelib.programs import bundled
 
 INSTANT = "0 1 10\n0 2 20\n0 0 0\n\n"

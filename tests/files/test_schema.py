@@ -10,8 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise.errors import ModelError, Problem
-from linkwise.files.kinds import FLAG, MATRIX, NUMBER, PAIR, TEXT, TEXT_OR_WHOLE, TEXTS, VECTOR, WHOLE, word
-from linkwise.files.schema import Field, Schema, TableReader, document, lines, table
+from linkwise.files.schema import (
+    FLAG,
+    MATRIX,
+    NUMBER,
+    PAIR,
+    TEXT,
+    TEXT_OR_WHOLE,
+    TEXTS,
+    VECTOR,
+    WHOLE,
+    Field,
+    Schema,
+    TableReader,
+    document,
+    lines,
+    table,
+    word,
+)
 from linkwise.files.toml_text import parsed
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

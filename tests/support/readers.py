@@ -18,8 +18,8 @@ from linkwise.control.ring_buffer import Recorder
 from linkwise.control.state import State
 from linkwise.errors import LinkwiseError
 from linkwise.files import check, check_motion, open_motion, read, read_dh, remarks, save
-from linkwise.files.effort_table import read_efforts
 from linkwise.files.motion import positions
+from linkwise.files.number_table import read_efforts
 from linkwise.server import authentication as users
 from linkwise.spacelib.programs import elbow_files, linear_system, motions, out_file, rob_mat, two_links
 

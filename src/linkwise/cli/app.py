@@ -62,6 +62,7 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status; an error of the input is printed without a traceback."""
     words = sys.argv[1:] if args is None else list(args)
     call = Invocation(words)
+    status: object = FAILED
     try:
         status = app.main(args=words, prog_name="linkwise", standalone_mode=False, obj=call)
     except click.Abort:
@@ -70,16 +71,13 @@ def main(args: Sequence[str] | None = None) -> None:
     except click.ClickException as error:
         _show(error)
         call.fail(error.format_message())
-        status = FAILED
     except LinkwiseError as error:
         say(error_text(error), err=True)
         call.fail(str(error), error)
-        status = FAILED
     except MemoryError as error:
         message = f"there is not enough memory: {error}".removesuffix(": ")
         click.echo(f"Error: {message}", err=True)
         call.fail(message)
-        status = FAILED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # (nobody reads what is still to be printed)
         status = 1

@@ -25,6 +25,7 @@ Options = SimpleNamespace
 """The values of a command's options, by name; ``reading`` has those of reading, ``as_json`` whether JSON is asked for."""
 
 Parameter = click.Parameter
+Function = Callable[..., "Output | None"]
 
 
 def option(*names: str, **settings: Any) -> click.Option:
@@ -91,18 +92,12 @@ class Command(click.Command):
         reading = ReadingOptions(**{name: values.pop(name) for name in known & values.keys()})
         as_json = values.pop("as_json", False)
         options = Options(**values, reading=reading, as_json=as_json)
-        output: Output | None
-        if self._described:
-            description = reading.description(options.mechanism)
-            for param in self.params:
-                resolve = getattr(param.type, "resolve", None)
-                if resolve is not None and values[str(param.name)]:
-                    setattr(
-                        options, str(param.name), resolve(values[str(param.name)], description.mechanism, option_name(param))
-                    )
-            output = self._function(description, options)
-        else:
-            output = self._function(options)
+        described = [reading.description(options.mechanism)] if self._described else []
+        for param in self.params if described else ():
+            resolve, value = getattr(param.type, "resolve", None), values.get(str(param.name))
+            if resolve is not None and value:
+                setattr(options, str(param.name), resolve(value, described[0].mechanism, option_name(param)))
+        output = self._function(*described, options)
         if output is None:
             return 0
         emit(output, as_json=as_json)
@@ -111,7 +106,7 @@ class Command(click.Command):
 
 def command(
     *parameters: Parameter, reading: bool = False, json: bool = True, **settings: Any
-) -> Callable[[Callable[..., Output | None]], Command]:
+) -> Callable[[Function], Command]:
     """Make a command of the decorated function, see `Command`; ``settings`` are those of `click.Command`."""
     return lambda function: Command(function, parameters, reading, json, **settings)
 

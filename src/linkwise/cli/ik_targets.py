@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import click
 import numpy as np
 
+from linkwise.cli.command import Options
 from linkwise.cli.options import refuse
 from linkwise.errors import choices, members
-from linkwise.files.pose_table import ZERO, read_matrices, read_poses
+from linkwise.files.number_table import ZERO, read_matrices, read_poses
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import FloatArray
@@ -43,16 +43,15 @@ class Targets:
         return None if self.letters == LETTERS else self.counted.astype(int).tolist()
 
 
-def targets(
-    file: str | None,
-    position: Sequence[float] | None,
-    rpy: Sequence[float] | None,
-    quaternion: Sequence[float] | None,
-    matrix: str | None,
-    mask: str | None,
-    link: str | None,
-) -> Targets:
+def targets(file: str | None, **parts: Any) -> Targets:
     """Read the targets.
+
+    Parameters
+    ----------
+    file : str or None
+        A table of poses.
+    **parts
+        The options ``position``, ``rpy``, ``quaternion``, ``matrix``, ``mask`` and ``link`` of `linkwise ik`.
 
     Raises
     ------
@@ -61,26 +60,27 @@ def targets(
     FileError
         Where a file is wrong, with the line.
     """
-    options = [("--position", position), ("--rpy", rpy), ("--quaternion", quaternion)]
-    single = " and ".join(name for name, value in options if value)
-    sources = [name for name, value in (("TARGETS", file), ("--matrix", matrix), (single, single)) if value]
+    options = Options(**parts)
+    single = " and ".join(f"--{name}" for name in ("position", "rpy", "quaternion") if getattr(options, name))
+    named = (("TARGETS", file), ("--matrix", options.matrix), (single, single))
+    sources = [name for name, value in named if value]
     if len(sources) != 1:
         how_many = f"{members(sources)} at once say" if sources else "nothing says"
         expected = "give a file TARGETS, --matrix, or --position, one of --rpy and --quaternion, or both"
         raise click.UsageError(f"{how_many} which pose; {expected}")
-    if rpy and quaternion:
+    if options.rpy and options.quaternion:
         raise click.UsageError("--rpy and --quaternion both say the orientation; give one")
-    counted = _letters(mask)
+    counted = _letters(options.mask)
     if file:
-        poses, given, names = read_poses(file, link)
+        poses, letters, names = read_poses(file, options.link)
     else:
-        poses, given = (read_matrices(matrix), LETTERS) if matrix else _pose(position, rpy, quaternion)
+        poses, letters = (read_matrices(options.matrix), LETTERS) if options.matrix else _pose(options)
         names = tuple(str(k + 1) for k in range(len(poses)))
-    missing = [letter for letter in counted or "" if letter not in given]
+    missing = [letter for letter in counted or "" if letter not in letters]
     if missing:
         part = "orientation" if missing[0] in "abc" else "position"
-        raise click.UsageError(f"--mask {mask} needs the {part}, which the target does not have")
-    return Targets(poses, counted or given, names)
+        raise click.UsageError(f"--mask {options.mask} needs the {part}, which the target does not have")
+    return Targets(poses, counted or letters, names)
 
 
 def _letters(mask: str | None) -> str | None:
@@ -93,14 +93,12 @@ def _letters(mask: str | None) -> str | None:
     return "".join(letter for letter in LETTERS if letter in word)
 
 
-def _pose(
-    position: Sequence[float] | None, rpy: Sequence[float] | None, quaternion: Sequence[float] | None
-) -> tuple[FloatArray, str]:
-    """One pose (1, 4, 4), and the letters of its parts that are given."""
-    rotation = rpy_to_rotation(*rpy) if rpy else np.eye(3)
-    if quaternion:
-        if math.hypot(*quaternion) < ZERO:
+def _pose(options: Options) -> tuple[FloatArray, str]:
+    """One pose (1, 4, 4), and the letters of its parts that are stated."""
+    rotation = rpy_to_rotation(*options.rpy) if options.rpy else np.eye(3)
+    if options.quaternion:
+        if math.hypot(*options.quaternion) < ZERO:
             refuse("the quaternion w, x, y, z is zero; expected an orientation", "--quaternion")
-        rotation = quaternion_rotation(quaternion)
-    letters = "xyz" * bool(position) + "abc" * bool(rpy or quaternion)
-    return np.asarray(transform(rotation, position or [0.0] * 3), dtype=float)[None], letters
+        rotation = quaternion_rotation(options.quaternion)
+    letters = "xyz" * bool(options.position) + "abc" * bool(options.rpy or options.quaternion)
+    return np.asarray(transform(rotation, options.position or [0.0] * 3), dtype=float)[None], letters

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from linkwise.errors import choices, members
+from linkwise.errors import choices, members, nearest
 from linkwise.model.formatting.table import counted
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from linkwise.model.tree import Tree
 
     ParamType = click.ParamType[Any]
@@ -57,9 +55,7 @@ def did_you_mean(word: str, names: Sequence[str], count: int = 1) -> str:
     >>> did_you_mean("shwo", ["show", "run"])
     "Did you mean 'show'?"
     """
-    import difflib
-
-    near = difflib.get_close_matches(word.lower(), names, count)
+    near = nearest(word.lower(), names, count)
     return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
@@ -185,47 +181,47 @@ def joint_kinds(mechanism: Tree) -> list[str]:
     return ["length" if slides else "angle" for slides in mechanism.slides]
 
 
-class Coordinates(ParamType):
+class Velocities(ParamType):
+    """The velocities (nv,) of a mechanism, rad/s or m/s; those of the joints alone leave a floating base at rest."""
+
+    name, metavar = "velocities", "V1,V2,..."
+    base_kinds: Sequence[str] = ("length",) * 3 + ("angle",) * 3
+
+    def resolve(self, text: str, mechanism: Tree, option: str) -> list[float]:
+        """Read the numbers of all joints, and before them those of a floating base, which may be left out."""
+        values, base = numbers(text, option, joint_kinds(mechanism), self.base_kinds), self.base(mechanism)
+        if len(values) == mechanism.n:
+            return [*base, *values]
+        if len(values) != mechanism.n + len(base):
+            also = f" ({mechanism.n + len(base)} with those of the floating base before them)" if base else ""
+            refuse(f"{counted(len(values), 'number')} for {counted(mechanism.n, 'joint')}{also}", option)
+        return values
+
+    def base(self, mechanism: Tree) -> list[float]:
+        """The values of a floating base where they are left out."""
+        return [0.0] * (mechanism.nv - mechanism.n)
+
+
+class Coordinates(Velocities):
     """The coordinates (nq,) of a mechanism, rad or m.
 
     Those of the joints alone leave a floating base in its origin. Its quaternion may have any length.
     """
 
-    name = "coordinates"
-    metavar = "Q1,Q2,..."
+    name, metavar = "coordinates", "Q1,Q2,..."
+    base_kinds = ("length",) * 3 + ("",) * 4
 
     def resolve(self, text: str, mechanism: Tree, option: str) -> list[float]:
         """Read the numbers."""
-        base = mechanism.neutral[: mechanism.nq - mechanism.n].tolist()
-        q = _joint_vector(text, mechanism, option, ["length"] * 3 + [""] * 4, base)
+        q = super().resolve(text, mechanism, option)
         length = math.hypot(*q[3:7]) if mechanism.floating else 1.0
         if length == 0:
             refuse("the quaternion qw, qx, qy, qz is zero; expected an orientation", option)
         return [*q[:3], *(value / length for value in q[3:7]), *q[7:]]
 
-
-class Velocities(ParamType):
-    """The velocities (nv,) of a mechanism, rad/s or m/s; those of the joints alone leave a floating base at rest."""
-
-    name = "velocities"
-    metavar = "V1,V2,..."
-
-    def resolve(self, text: str, mechanism: Tree, option: str) -> list[float]:
-        """Read the numbers."""
-        base = [0.0] * (mechanism.nv - mechanism.n)
-        return _joint_vector(text, mechanism, option, ["length"] * 3 + ["angle"] * 3, base)
-
-
-def _joint_vector(text: str, mechanism: Tree, option: str, kinds: list[str], base: list[float]) -> list[float]:
-    """Numbers of all joints, and before them those of a floating base; ``base`` where these are left out."""
-    values = numbers(text, option, joint_kinds(mechanism), kinds)
-    if len(values) == mechanism.n:
-        return [*base, *values]
-    if len(values) != mechanism.n + len(base):
-        joints = counted(mechanism.n, "joint")
-        also = f" ({mechanism.n + len(base)} with those of the floating base before them)" if base else ""
-        refuse(f"{counted(len(values), 'number')} for {joints}{also}", option)
-    return values
+    def base(self, mechanism: Tree) -> list[float]:
+        """The values of a floating base where they are left out: its origin."""
+        return [*mechanism.neutral[: mechanism.nq - mechanism.n].tolist()]
 
 
 class OfJoint(ParamType):
@@ -259,6 +255,7 @@ class OutputFile(click.Path):
     def __init__(self, subject: str, suffixes: Sequence[str]) -> None:
         super().__init__(dir_okay=False, path_type=Path)
         self.subject, self.suffixes = subject, suffixes
+        self.metavar = f"FILE.{suffixes[0]}" if len(suffixes) == 1 else "FILE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Check the suffix."""
@@ -299,30 +296,27 @@ def file_name(name: str) -> str:
 # ── completion ────────────────────────────────────────────────────────────────────────────────────
 
 
-def names_and_files(names: Sequence[str], incomplete: str, *, suffixes: set[str] | None = None) -> list[CompletionItem]:
+def names_and_files(names: Sequence[str], incomplete: str, *, suffixes: set[str] | None = None) -> list[Any]:
     """Offer names that begin so and files here that do; any file where no name does."""
     from click.shell_completion import CompletionItem
 
-    items = [CompletionItem(name) for name in names]
-    if not items:
+    if not names:
         return [CompletionItem(incomplete, type="file")]
     here = (path for path in sorted(Path().iterdir()) if path.name.startswith(incomplete) and path.is_file())
     fitting = (path.name for path in here if suffixes is None or path.suffix.lower() in suffixes)
-    return [*items, *(CompletionItem(name) for name in fitting if name not in set(names))]
+    return [*names, *(name for name in fitting if name not in names)]
 
 
-def complete_mechanism(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_mechanism(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     """Offer the robots whose names begin so, and the descriptions here."""
     from linkwise import robots
 
     return names_and_files([name for name in robots.names() if name.startswith(incomplete)], incomplete, suffixes=SUFFIXES)
 
 
-def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Offer the algorithms whose names begin so."""
-    from click.shell_completion import CompletionItem
-
     import linkwise.mechanism  # noqa: F401  (the algorithms declare themselves)
     from linkwise.algorithm.declaration import ALGORITHMS
 
-    return [CompletionItem(name) for name in sorted(ALGORITHMS) if name.startswith(incomplete)]
+    return [name for name in sorted(ALGORITHMS) if name.startswith(incomplete)]

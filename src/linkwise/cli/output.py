@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -86,7 +87,7 @@ class Raw:
                 click.echo(part, nl=False)
             return
         text = "".join(self.parts)
-        if sys.stdout.isatty() and text.count("\n") > terminal_lines():
+        if sys.stdout.isatty() and text.count("\n") > shutil.get_terminal_size().lines:
             click.echo_via_pager(text)
         else:
             click.echo(text)
@@ -147,20 +148,19 @@ class Invocation:
 
 def emit(output: Output, *, as_json: bool) -> None:
     """Print the results of a command and write its files."""
-    if as_json and output.data is not None:
-        data = output.data() if callable(output.data) else output.data
-        for last in (False, True):
-            if last is output.keep:
-                for file in output.files:
-                    file.write()
-            else:
-                _print_json(data, None if output.line else 2)
+    if not as_json or output.data is None:
+        _print_parts(output.parts)
+        for file in output.files:
+            if line := file.write():
+                say(line, err=file.err)
         return
-    _print_parts(output.parts)
+    data = output.data() if callable(output.data) else output.data
+    if output.keep:
+        _print_json(data, None if output.line else 2)
     for file in output.files:
-        line = file.write()
-        if line:
-            say(line, err=file.err)
+        file.write()
+    if not output.keep:
+        _print_json(data, None if output.line else 2)
 
 
 # ── JSON ──────────────────────────────────────────────────────────────────────────────────────────
@@ -254,13 +254,6 @@ def terminal_width(stream: IO[Any]) -> int | None:
         return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
     except OSError:
         return USUAL_WIDTH
-
-
-def terminal_lines() -> int:
-    """How many lines the terminal shows."""
-    import shutil
-
-    return shutil.get_terminal_size().lines
 
 
 def painted(text: str, colour: str = "", *, err: bool = False, **style: bool) -> str:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from linkwise.cli.motion_summary import Summary, motion_rounding
+from linkwise.cli.motion_tables import Summary, motion_rounding
 from linkwise.dynamics.link_states import LinkStates, link_states
 from linkwise.errors import MissingExtraError
 from linkwise.files import Description, Motion, csv_results, spacelib_out
-from linkwise.files.atomic import Folder, TextFile
-from linkwise.files.motion import Block
-from linkwise.files.motion_warnings import MotionRemarks
+from linkwise.files.atomic import Folder
+from linkwise.files.motion import Block, MotionRemarks
+from linkwise.mechanism import Mechanism
 from linkwise.model.tree import Tree
 from linkwise.plot import curves
 from linkwise.plot.downsample import Thinned
 from linkwise.plot.rendering import rendered
 from linkwise.spatial.scalar import FloatArray
-
-if TYPE_CHECKING:
-    from linkwise.mechanism import Mechanism
 
 FEW = 3
 """Up to this many instants, every link is printed at each."""
@@ -72,13 +69,6 @@ class RunReport:
     remarks: list[str] = field(default_factory=list)
 
 
-class Sink(Protocol):
-    """Something that takes in states as they come."""
-
-    def add(self, states: LinkStates) -> None:
-        """Take in the next instants."""
-
-
 def execute(
     description: Description, motion: Motion, wanted: RunFiles, progress: Callable[[], None] = lambda: None
 ) -> RunReport:
@@ -98,66 +88,58 @@ def execute(
         for block in motion:
             odd.add(*block)
             if not sinks:
-                expected = _expected(motion, len(block[0]))
-                sinks = [report.summary, *_writers(mechanism, wanted, folder, report, expected)]
-                sinks += [figures] if wanted.figures else []
+                first = len(block[0])  # (the share of the file that these took says how many there will be)
+                expected = max(first, int(first * motion.size / max(motion.consumed, 1)))
+                sinks = [report.summary.add, *_writers(mechanism, wanted, folder, report, expected)]
+                sinks += [figures.add] if wanted.figures else []
             for piece in _pieces(block, max(16, LINK_INSTANTS // len(mechanism.links))):
                 states = link_states(mechanism, *piece, external)
-                for sink in sinks:
-                    sink.add(states)
+                for add in sinks:
+                    add(states)
                 report.few = states if report.summary.count == len(states.t) <= FEW else None
             progress()
         report.remarks = [remark.message for remark in odd.told()]
-        if wanted.figures:
-            try:
-                drawn = list(figures.draw(report.summary))
-            except MissingExtraError as error:
-                drawn = []
-                report.notes.append(f"no figures: {error}")
-            for name, figure in drawn:
-                folder.write(f"{name}.{wanted.figures}", rendered(figure, wanted.figures))
+        try:
+            for name, figure in list(figures.draw(report.summary)) if wanted.figures else ():
+                folder.write(f"{name}.{wanted.figures}", rendered(figure, str(wanted.figures)))
                 report.files.append(folder.path / f"{name}.{wanted.figures}")
+        except MissingExtraError as error:
+            report.notes.append(f"no figures: {error}")
     return report
 
 
-def _expected(motion: Motion, first: int) -> int:
-    """How many instants there will be, judged by the share of the file that the first ones took."""
-    return first if motion.consumed >= motion.size else int(first * motion.size / max(motion.consumed, 1))
-
-
 def _pieces(block: Block, size: int) -> Iterator[Block]:
-    t, q, qd, qdd = block
-    for start in range(0, len(t), size):
-        piece = slice(start, start + size)
-        yield t[piece], q[piece], qd[piece], qdd[piece]
+    for start in range(0, len(block[0]), size):
+        t, q, qd, qdd = (values[start : start + size] for values in block)
+        yield t, q, qd, qdd
 
 
 # ── text files ────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Writer:
-    """A text file that is begun with a header, and what makes text of states."""
+Sink = Callable[[LinkStates], None]
+"""A function that takes in the next instants."""
 
-    def __init__(
-        self, folder: Folder, name: str, header: str, rows: Callable[[LinkStates], Iterator[str]], report: RunReport
-    ) -> None:
-        self.file: TextFile = folder.open(name)
-        self.file.write(header)
-        self.rows = rows
-        report.files.append(self.file.path)
 
-    def add(self, states: LinkStates) -> None:
-        for text in self.rows(states):
-            self.file.write(text)
+def _writer(folder: Folder, name: str, header: str, rows: Callable[[LinkStates], Iterator[str]], report: RunReport) -> Sink:
+    """Begin a text file with a header; return what writes states to it."""
+    file = folder.open(name)
+    file.write(header)
+    report.files.append(file.path)
+
+    def add(states: LinkStates) -> None:
+        for text in rows(states):
+            file.write(text)
+
+    return add
 
 
 def _writers(tree: Tree, wanted: RunFiles, folder: Folder, report: RunReport, expected: int) -> Iterator[Sink]:
-    yield _Writer(folder, "joints.csv", csv_results.joints_header(tree), csv_results.joints_rows, report)
+    links = partial(csv_results.links_rows, tree)
+    joints = lambda states: csv_results.motion_rows(states.t, states.q, states.qd, states.qdd, states.tau)  # noqa: E731
+    yield _writer(folder, "joints.csv", csv_results.joints_header(tree), joints, report)
     if tree.floating and wanted.out is None:
         report.notes.append(f"{wanted.name}.OUT left out: {NO_OUT}")
-
-    def links(states: LinkStates) -> Iterator[str]:
-        return csv_results.links_rows(tree, states)
 
     def matrices(states: LinkStates) -> Iterator[str]:
         size = max(1, OUT_INSTANTS // len(tree.links))
@@ -172,7 +154,7 @@ def _writers(tree: Tree, wanted: RunFiles, folder: Folder, report: RunReport, ex
         (f"{wanted.name}.OUT", out, MOST_OUT, "--out", "", matrices),
     ):
         if asked or (asked is None and expected <= most):
-            yield _Writer(folder, name, header, rows, report)
+            yield _writer(folder, name, header, rows, report)
         elif asked is None:
             about = f"about {int(float(f'{expected:.1e}')):,}"
             report.notes.append(f"{name} left out: {about} instants make a large file; {option} writes it")

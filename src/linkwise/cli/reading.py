@@ -110,16 +110,11 @@ class ReadingOptions:
         FileError
             Where it cannot be opened, or its dialect was not stated.
         """
-        from linkwise.files.formats.dh.table import parse, said_dialect, undecided
-        from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+        from linkwise.files.formats.dh.table import read_table
 
-        text = read_text(path, LARGEST_DESCRIPTION)
-        dialect = self.dialect or said_dialect(text)
-        if dialect is None:
-            raise FileError(path, [undecided(text)], "name it with --dialect")
         physical = not self.any_inertia if physical is None else physical
-        options = {"convention": self.convention, "angles": self.angles}
-        return parse(text, Path(path).stem, dialect=dialect, physical=physical, **options)
+        options = {"convention": self.convention, "angles": self.angles, "physical": physical}
+        return read_table(path, self.dialect, "name it with --dialect", **options)
 
     def description(self, name: str) -> Description:
         """Read what MECHANISM names: a file if there is one, else a bundled robot.

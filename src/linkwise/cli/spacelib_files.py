@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,9 +16,6 @@ from linkwise.cli.output import say
 from linkwise.model.formatting.table import plain
 from linkwise.spacelib.programs import bundled, laws
 from linkwise.spacelib.programs.motions import Motion, read_motion
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 DIGITS = option(
     "--digits",
@@ -35,16 +32,14 @@ def bundled_argument(name: str, **settings: Any) -> click.Argument:
     return argument(name, type=click.Path(), shell_complete=_complete, **settings)
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     """Offer the bundled files whose names begin so, and the files here."""
-    return names_and_files([item.value for item in complete_bundled(ctx, param, incomplete)], incomplete)
+    return names_and_files(complete_bundled(ctx, param, incomplete), incomplete)
 
 
-def complete_bundled(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_bundled(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Offer the bundled files whose names begin so."""
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(name) for name in bundled.names() if name.startswith(incomplete.upper())]
+    return [name for name in bundled.names() if name.startswith(incomplete.upper())]
 
 
 def file_of(name: str) -> Path:

@@ -40,8 +40,8 @@ def _fields(source: Any, *names: str) -> dict[str, Any]:
 
 @command(
     argument("out", type=click.Path()),
-    option("--dt", type=POSITIVE, help="Time step, s. Default: 0.01, the manual's."),
-    option("--first", type=Finite(), help="Time of the first sample, s. Default: 0.009, the manual's; 0 is singular."),
+    option("--dt", type=POSITIVE, default=laws.JOINT_STEP, help="Time step, s; by default the manual's."),
+    option("--first", type=Finite(), default=laws.JOINT_FIRST, help="Time of the first sample, s; 0 is singular."),
     DIGITS,
     short_help="Write JOINT.MOT, the motion of the elbow robot's joints (7.6.3).",
 )
@@ -51,14 +51,12 @@ def joint_mot(options: Options) -> Output:
     The manual prints the accelerations; amplitude and duration of each joint are inferred from them, as round numbers: 90,
     120, 120, -120, 180 and 360 degrees in 0.5, 0.6, 0.5, 0.5, 0.4 and 0.2 s.
     """
-    step = laws.JOINT_STEP if options.dt is None else options.dt
-    first = laws.JOINT_FIRST if options.first is None else options.first
-    return _motion_output(laws.joint_motion(step, first), "joint", options)
+    return _motion_output(laws.joint_motion(options.dt, options.first), "joint", options)
 
 
 @command(
     argument("out", type=click.Path()),
-    option("--dt", type=POSITIVE, help="Time step, s. Default: 0.002, the manual's."),
+    option("--dt", type=POSITIVE, default=laws.MOTOR_STEP, help="Time step, s; by default the manual's."),
     DIGITS,
     short_help="Write TEST.MOT, how a motor turns between two links (7.2.5).",
 )
@@ -67,7 +65,7 @@ def test_mot(options: Options) -> Output:
 
     The manual prints the first six rows. They are those of 0.391023 rad in a third of a second, inferred from them.
     """
-    return _motion_output(laws.motor_motion(laws.MOTOR_STEP if options.dt is None else options.dt), "motor", options)
+    return _motion_output(laws.motor_motion(options.dt), "motor", options)
 
 
 def _motion_output(motion: Motion, layout: str, options: Options) -> Output:
@@ -213,7 +211,7 @@ _FLOATING = (
     option("--as-listed", is_flag=True, help="Keep the slips of the manual's listing: momentum is then lost."),
     option("--compare", is_flag=True, help="Print how far TEST, TEST_NEW and Linkwise's dynamics are apart."),
     option("--halve", type=click.IntRange(0, 10), default=0, metavar="N", help="With --compare: halve the step N times."),
-    option("--picture", metavar="FILE", type=OutputFile("a picture", PICTURES), help="Draw all three: .png, .svg or .pdf."),
+    option("--picture", type=OutputFile("a picture", PICTURES), help="Draw all three: .png, .svg or .pdf."),
 )
 
 
@@ -283,20 +281,13 @@ _COMPARED = (
 )
 
 
-def _comparison_table(found: Iterable[comparison.Compared]) -> Table:
-    def largest(title: str, key: str) -> Column:
-        return Column(title, key, "{:.1e}".format, right=True)
-
-    columns = (
-        Column("program", "program"),
-        Column("step", "dt", duration, right=True),
-        largest("position, m", "position"),
-        largest("angle, rad", "angle"),
-        largest("momentum, kg m/s", "momentum"),
-        largest("angular, kg m2/s", "angular_momentum"),
-    )
+def _comparison_table(compared: Iterable[comparison.Compared]) -> Table:
+    keys = ("position", "angle", "momentum", "angular_momentum")
+    titles = ("position, m", "angle, rad", "momentum, kg m/s", "angular, kg m2/s")
+    largest = [Column(title, key, "{:.1e}".format, right=True) for title, key in zip(titles, keys, strict=True)]
+    columns = (Column("program", "program"), Column("step", "dt", duration, right=True), *largest)
     rows = []
-    for entry in found:
+    for entry in compared:
         errors = (entry.distance, entry.angle, entry.linear, entry.angular)
         rows.append((entry.history.program, entry.history.dt, *(float(values.max()) for values in errors)))
     return Table(["largest error of position and angle, and change of momentum"], columns, rows)

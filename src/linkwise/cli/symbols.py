@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from linkwise.cli.command import Options, option
-
-if TYPE_CHECKING:
-    from linkwise.mechanism import Mechanism
+from linkwise.mechanism import Mechanism
 
 SYMBOL_OPTIONS = (
     option("--symbols", metavar="KINDS", help="Numbers that become symbols: inertial, lengths, gravity, motors."),

@@ -17,8 +17,7 @@ from linkwise.errors import FileError, FileProblem, LinkwiseError
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description
 from linkwise.files.formats.linkwise_toml import render as render_mechanism
-from linkwise.files.kinds import FLAG, WHOLE
-from linkwise.files.schema import Schema, lines, table
+from linkwise.files.schema import FLAG, WHOLE, Schema, lines, table
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.toml_text import TOO_DEEP, parsed, real, row, text
 from linkwise.mechanism import Mechanism

@@ -17,7 +17,7 @@ from linkwise.control.signal import Channel
 from linkwise.control.state import ARRAYS, State, check_kinds, read_channels
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
 from linkwise.files.atomic import write_text
-from linkwise.files.csv_columns import name_and_unit
+from linkwise.files.csv_motion import name_and_unit
 from linkwise.files.npz import NUMBERS, TEXT, check_limit, numbers, read_archive, refused, write_archive
 from linkwise.files.text import read_text
 from linkwise.spatial.scalar import FloatArray

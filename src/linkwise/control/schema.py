@@ -7,8 +7,7 @@ from typing import Any
 from linkwise.control.angles import CONVENTIONS
 from linkwise.control.dh_links import GREATEST
 from linkwise.control.links import AXES
-from linkwise.files.kinds import FLAG, NUMBER, PAIR, TEXT, VECTOR, WHOLE, Kind, any_number, tables, word
-from linkwise.files.schema import Field, Schema
+from linkwise.files.schema import FLAG, NUMBER, PAIR, TEXT, VECTOR, WHOLE, Field, Kind, Schema, any_number, tables, word
 from linkwise.files.toml_text import row
 
 FORMAT = "linkwise chain 1"

@@ -6,10 +6,10 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 from linkwise.errors import FileError, FileProblem
 from linkwise.files.text import cannot_open
@@ -57,22 +57,17 @@ def write_bytes(path: str | Path, parts: bytes | Iterable[bytes]) -> None:
     FileError
         Where the file cannot be written; what was there before is unchanged then.
     """
-    try:
+    with _refusals(path, ValueError, RuntimeError):  # (a zero byte in the name; a loop of links, before Python 3.13)
         if os.path.isdir(Path(path)):
             raise cannot_open(path, IsADirectoryError())
         target = Path(path).resolve()
         if target.is_symlink():  # (a loop of links, which Python 3.13 does not refuse)
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        pending = _Pending(target, _mode(target))
-    except FileError:
-        raise
-    except (OSError, ValueError, RuntimeError) as error:  # (a zero byte in the name; a loop of links, before Python 3.13)
-        raise cannot_write(path, error) from error
+        pending = TextFile(target, _mode(target))
     try:
-        pending.file.writelines([parts] if isinstance(parts, bytes) else parts)
-        pending.settle()
-    except OSError as error:
-        raise cannot_write(path, error) from error
+        with _refusals(path):
+            pending.file.writelines([parts] if isinstance(parts, bytes) else parts)
+            pending.settle()
     finally:
         pending.drop()
 
@@ -95,21 +90,16 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._pending: list[_Pending] = []
-        self._made = [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
-        try:
+        self._files: list[TextFile] = []
+        self._created = [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
+        with _refusals(path, ValueError):
             path.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:
-            raise cannot_write(path, error) from error
 
     def open(self, name: str) -> TextFile:
         """Begin a text file."""
-        target = self.path / name
-        try:
-            self._pending.append(_Pending(target, _new_mode()))
-        except (OSError, ValueError) as error:
-            raise cannot_write(target, error) from error
-        return TextFile(self._pending[-1].file, target)
+        with _refusals(self.path / name, ValueError):
+            self._files.append(TextFile(self.path / name, _new_mode()))
+        return self._files[-1]
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file at once."""
@@ -120,26 +110,24 @@ class Folder:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
-            for action in (_Pending.close, _Pending.settle) if kind is None else ():
-                for pending in self._pending:
-                    try:
-                        action(pending)
-                    except OSError as refused:
-                        raise cannot_write(pending.target, refused) from refused
+            for action in (TextFile.close, TextFile.settle) if kind is None else ():
+                for file in self._files:
+                    with _refusals(file.path):
+                        action(file)
         finally:
-            for pending in self._pending:
-                pending.drop()
+            for file in self._files:
+                file.drop()
             with suppress(OSError):  # (a folder in which there is something stays)
-                for folder in self._made if kind is not None else ():
+                for folder in self._created if kind is not None else ():
                     folder.rmdir()
 
 
 class TextFile:
-    """A file being written; what the disk refuses becomes a `FileError`."""
+    """A file under a temporary name beside the one that it shall get; what the disk refuses becomes a `FileError`."""
 
-    def __init__(self, file: IO[bytes], path: Path) -> None:
-        self._file = file
-        self.path = path
+    def __init__(self, path: Path, mode: int) -> None:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}.", suffix=".part")
+        self.file, self.temporary, self.path, self.mode = os.fdopen(handle, "wb"), Path(name), path, mode
 
     def write(self, text: str) -> None:
         """Append text, in UTF-8."""
@@ -147,18 +135,8 @@ class TextFile:
 
     def write_bytes(self, data: bytes) -> None:
         """Append bytes."""
-        try:
-            self._file.write(data)
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
-
-
-class _Pending:
-    """A file under a temporary name beside the one that it shall get."""
-
-    def __init__(self, target: Path, mode: int) -> None:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part")
-        self.file, self.temporary, self.target, self.mode = os.fdopen(handle, "wb"), Path(name), target, mode
+        with _refusals(self.path):
+            self.file.write(data)
 
     def close(self) -> None:
         """Close it; a full disk may show only now."""
@@ -171,13 +149,25 @@ class _Pending:
         """Give the finished file its name and permissions."""
         self.close()
         os.chmod(self.temporary, self.mode)
-        os.replace(self.temporary, self.target)
+        os.replace(self.temporary, self.path)
 
     def drop(self) -> None:
-        """Remove what has not got its name."""
+        """Remove a file that has not got its name."""
         with suppress(OSError):
             self.file.close()
         self.temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _refusals(path: str | Path, *kinds: type[Exception]) -> Iterator[None]:
+    """Turn what the operating system refuses, and errors of other kinds that mean the same, into a `FileError`."""
+    refused: tuple[type[Exception], ...] = (OSError, *kinds)
+    try:
+        yield
+    except FileError:
+        raise
+    except refused as error:
+        raise cannot_write(path, error) from error
 
 
 def _mode(target: Path) -> int:

@@ -1,19 +1,70 @@
-"""Joint motions as .csv: a header, then a line for each instant with its time, coordinates, rates and accelerations."""
+"""Joint motions as .csv: a header of names and units, then a line for each instant: time, coordinates and their rates."""
 
 from __future__ import annotations
 
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from linkwise.errors import choices, members
-from linkwise.files.blocks import Source, quoted, word_shown
-from linkwise.files.csv_columns import Column, base_names, columns, header, name_and_unit
-from linkwise.files.numbers import number, why_not
-from linkwise.model.quantities import GROUPS
+from linkwise.files.blocks import Source, quoted
+from linkwise.model.quantities import BASE_UNITS, GROUPS, UNITS
+from linkwise.model.tree import BASE_COORDINATES, BASE_SPEEDS
 from linkwise.spatial.scalar import FloatArray
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: the names by which it is known, the usual one first, and its units."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+
+def base_names(group: str) -> tuple[str, ...]:
+    """What a floating base has in a group."""
+    return BASE_COORDINATES if group == "q" else BASE_SPEEDS
+
+
+def columns(group: str, n: int, names: Sequence[str], floating: bool) -> Iterator[Column]:
+    """The columns of a group in order: a floating base, then the joints by number or by name.
+
+    Examples
+    --------
+    >>> [column.names for column in columns("q", 1, ["arm"], False)]
+    [('q1', 'q_arm', 'arm')]
+    """
+    for name, unit in zip(base_names(group), BASE_UNITS[group], strict=True) if floating else ():
+        yield Column((f"{group}_{name}", *((name,) if group != "qdd" else ())), (unit,))
+    for k in range(n):
+        by_name = (f"{group}_{names[k]}", *((names[k],) if group == "q" else ())) if names else ()
+        yield Column((f"{group}{k + 1}", *by_name), UNITS[group])
+
+
+def header(n: int, names: Sequence[str], floating: bool) -> list[str]:
+    """What a header says that Linkwise writes."""
+    endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(n)]
+    base = {group: [f"_{name}" for name in base_names(group)] if floating else [] for group in GROUPS}
+    return ["t", *(f"{group}{ending}" for group in GROUPS for ending in [*base[group], *endings])]
+
+
+def name_and_unit(cell: str) -> tuple[str, str | None]:
+    """The name of a column and the unit that stands in brackets behind it; None without brackets.
+
+    Examples
+    --------
+    >>> name_and_unit(" tau_arm [N m]"), name_and_unit("q1")
+    (('tau_arm', 'N m'), ('q1', None))
+    """
+    name, bracket, unit = cell.rstrip().removesuffix("]").rpartition("[")
+    if not bracket or not cell.rstrip().endswith("]") or "]" in unit:
+        return cell.strip(), None
+    return name.strip(), unit.strip()
+
 
 SEPARATORS = (";", "\t", ",")
 UNIT_QUATERNION = 1e-6
@@ -43,33 +94,22 @@ class Reader:
         offset, header = next(self.lines, (source.start, b""))
         if not header:
             source.fail(offset, "the file is empty; expected a header t, q1, ..., qd1, ..., qdd1, ...")
-        said = word_shown_long(header)
-        self.separator = next((one for one in SEPARATORS if one in said), ",")
-        cells = [name_and_unit(cell) for cell in next(csv.reader([said], delimiter=self.separator))]
+        names_line = header.decode("utf-8", "backslashreplace")
+        self.separator = next((mark for mark in SEPARATORS if mark in names_line), ",")
+        cells = [name_and_unit(cell) for cell in next(csv.reader([names_line], delimiter=self.separator))]
         self.header = [name for name, _ in cells]
         self.columns = self._columns(offset, names)
         self._check_units(offset, [cells[at][1] for at in self.columns])
         self.last: float = -np.inf
 
-    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
-        """The instants in order, some thousand at a time: t, q, qd and qdd."""
-        for part in self.parts():
-            t, q, qd, qdd = part
-            yield t, q, qd, qdd
-
-    def parts(self) -> Iterator[tuple[FloatArray, ...]]:
-        """The same, of the groups that are wanted."""
-        done = 0
-        batch: list[tuple[int, bytes]] = []
-        for line in self.lines:
-            batch.append(line)
-            if len(batch) == 2048:
-                yield self._instants(batch)
-                done, batch = done + len(batch), []
-        if batch:
-            yield self._instants(batch)
-        elif not done:
+    def blocks(self) -> Iterator[tuple[FloatArray, ...]]:
+        """The instants in order, some thousand at a time: t and the groups that are wanted."""
+        batch = list(islice(self.lines, 2048))
+        if not batch:
             self.source.fail(self.source.start, "there is no instant after the header")
+        while batch:
+            yield self._instants(batch)
+            batch = list(islice(self.lines, 2048))
 
     def _columns(self, offset: int, names: Sequence[str]) -> list[int]:
         """Where the wanted columns stand."""
@@ -91,17 +131,16 @@ class Reader:
         """Refuse columns that are the motion of a joint that there is not: the file is for another mechanism."""
         joints = f"there {'is 1 joint' if self.n == 1 else f'are {self.n} joints'}"
         for name in self.header:
-            if name not in known and _NUMBERED.fullmatch(name):
-                self.source.fail(offset, f"column {name!r} is of no joint: {joints}")
-            if named and name not in known and _NAMED.match(name):
-                self.source.fail(offset, f"column {name!r} is of no joint: {joints} and none has that name")
+            by_name = named and _NAMED.match(name)
+            if name not in known and (by_name or _NUMBERED.fullmatch(name)):
+                also = " and none has that name" if by_name else ""
+                self.source.fail(offset, f"column {name!r} is of no joint: {joints}{also}")
 
     def _check_units(self, offset: int, units: Sequence[str | None]) -> None:
         for one, unit, at in zip(self.wanted, units, self.columns, strict=True):
             if unit and unit not in one.units:
-                self.source.fail(
-                    offset, f"column {self.header[at]!r} is in {quoted(unit.encode())}; expected {choices(one.units)}"
-                )
+                stated = f"column {self.header[at]!r} is in {quoted(unit.encode())}"
+                self.source.fail(offset, f"{stated}; expected {choices(one.units)}")
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines that are not blank, without their ends, each with its offset."""
@@ -140,28 +179,20 @@ class Reader:
         width, separator = len(self.header), self.separator.encode()
         if all(line.count(separator) == width - 1 for _, line in batch):
             joined = separator.join(line for _, line in batch)
-            try:
-                values = np.fromiter(map(float, joined.split(separator)), np.float64, width * len(batch))
-            except ValueError:
-                pass
-            else:
-                if np.isfinite(values).all() and b"_" not in joined:
-                    return values.reshape(-1, width)
+            values = self.source.numbers(joined.split(separator), joined)
+            if values is not None:
+                return values.reshape(-1, width)
         return np.array([self._row(offset, line.split(separator)) for offset, line in batch])
 
     def _row(self, offset: int, cells: list[bytes]) -> list[float]:
         """The cells of a line; one that no joint needs may hold anything."""
         if len(cells) != len(self.header):
             self.source.fail(offset, f"{len(cells)} cells; the header has {len(self.header)} columns")
-        needed = set(self.columns)
-        return [self._cell(offset, k, cell.strip()) if k in needed else 0.0 for k, cell in enumerate(cells)]
-
-    def _cell(self, offset: int, column: int, cell: bytes) -> float:
-        value = number(word_shown(cell)) if len(cell) <= 60 else None
-        if value is None:
-            why = why_not(word_shown(cell)) if len(cell) <= 60 else f"{quoted(cell)} is not a number"
-            self.source.fail(offset, f"column {self.header[column]!r}: {why if cell else 'the cell is empty'}")
-        return value
+        named = enumerate(zip(cells, self.header, strict=True))
+        return [
+            self.source.number(offset, cell.strip(), f"column {name!r}: ") if k in self.columns else 0.0
+            for k, (cell, name) in named
+        ]
 
 
 def _positions_alone(missing: Sequence[Column], n: int) -> str:
@@ -169,11 +200,6 @@ def _positions_alone(missing: Sequence[Column], n: int) -> str:
     first, last = missing[0].names[0], missing[-1].names[0]
     make = "linkwise.trajectory.through(q, t).save('motion.csv')"
     return f"positions alone: no speeds and accelerations ({first} ... {last}); of q (k, {n}) and t (k,) make them by {make}"
-
-
-def word_shown_long(line: bytes) -> str:
-    """A header as text."""
-    return line.decode("utf-8", "backslashreplace")
 
 
 def render(

@@ -36,19 +36,9 @@ def joints_header(tree: Tree) -> str:
     return csv_line(["t [s]", *(f"{quantity}_{label}" for quantity in QUANTITIES for label in labelled(tree, quantity))])
 
 
-def joints_rows(states: LinkStates) -> Iterator[str]:
-    """Write the rows of joints.csv, in parts."""
-    return _table(states.t, states.q, states.qd, states.qdd, states.tau)
-
-
 def simulated_header(tree: Tree) -> str:
     """Name the columns of trajectory.csv: those of joints.csv, and the energies."""
     return joints_header(tree).rstrip("\n") + ",kinetic_energy [J],potential_energy [J]\n"
-
-
-def simulated_rows(*columns: FloatArray) -> Iterator[str]:
-    """Write the rows of trajectory.csv, in parts: t, q, qd, qdd, tau, kinetic and potential energy, k rows each."""
-    return _table(*columns)
 
 
 def links_header() -> str:
@@ -83,7 +73,11 @@ def quoted(name: str) -> str:
     return name
 
 
-def _table(*columns: FloatArray) -> Iterator[str]:
+def motion_rows(*columns: FloatArray) -> Iterator[str]:
+    """Write the rows of joints.csv or trajectory.csv, in parts, of columns with k rows each.
+
+    They are t, q, qd, qdd and tau, for trajectory.csv then kinetic and potential energy.
+    """
     values = np.column_stack(columns)
     return _rows(values, ",".join(["%r"] * values.shape[1]) + "\n")
 

@@ -14,11 +14,6 @@ from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
 
 
-def no_external() -> FloatArray:
-    """No force and no moment (6,)."""
-    return frozen(np.zeros(6))
-
-
 @dataclass(frozen=True, eq=False)
 class Description:
     """What a description file holds.
@@ -43,7 +38,7 @@ class Description:
     """
 
     mechanism: Mechanism
-    external: FloatArray = field(default_factory=no_external)
+    external: FloatArray = field(default_factory=lambda: frozen(np.zeros(6)))
     source: tuple[str, ...] = ()
     shapes: tuple[Shape, ...] = ()
 

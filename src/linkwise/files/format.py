@@ -32,6 +32,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -169,21 +170,17 @@ def format_of(path: str | Path, text: str, options: ReadOptions) -> Format:
     known = list(reversed(formats()))
     if not text.strip():
         raise FileError(path, [FileProblem(0, "the file is empty")])
-    for form in known:
-        if form.named and suffix in form.suffixes:
-            return form
-    for form in known:
-        if form.sniff(text, options):
-            return form
-    if XML.match(text):
+    named = (form for form in known if form.named and suffix in form.suffixes)
+    form = next(chain(named, (form for form in known if form.sniff(text, options))), None)
+    if form is None and XML.match(text):
         raise FileError(path, [_unknown_root(text)])
-    for form in known:
-        if suffix in form.suffixes:
-            return form
-    first = text.split(maxsplit=1)[0]
-    start = first if len(first) <= 20 else first[:20] + "..."
-    tried = ", ".join(form.title for form in FORMATS if form.title)
-    raise FileError(path, [FileProblem(1, f"the format is not known; it starts with {start!r}; tried {tried}")])
+    form = form or next((form for form in known if suffix in form.suffixes), None)
+    if form is None:
+        first = text.split(maxsplit=1)[0]
+        start = first if len(first) <= 20 else first[:20] + "..."
+        tried = ", ".join(form.title for form in FORMATS if form.title)
+        raise FileError(path, [FileProblem(1, f"the format is not known; it starts with {start!r}; tried {tried}")])
+    return form
 
 
 def written_format(path: str | Path) -> Format:
@@ -235,9 +232,10 @@ def chain_losses(mechanism: Mechanism, holds: Collection[str]) -> Losses:
     """
     losses = Losses()
     for k, link in enumerate(mechanism.links):
+        rounded = link.dh_row is not None and link.moves and with_offset(link) is None
         parts = {
             "its name (only link1, link2, ... are implied)": "name" not in holds and link.name != f"link{k + 1}",
-            "its offset (it cannot be added to theta or d without rounding)": "offset" not in holds and _is_rounded(link),
+            "its offset (it cannot be added to theta or d without rounding)": "offset" not in holds and rounded,
             "the name of its joint": link.joint_name is not None,
             "its limits": "limits" not in holds and link.limits is not None,
             "its greatest speed": link.qd_max is not None,
@@ -261,17 +259,13 @@ def chain_losses(mechanism: Mechanism, holds: Collection[str]) -> Losses:
     losses.lost += [part for part, lost in whole.items() if lost]
     losses.lost += [f"its motor of {motor.joint!r}{rotor_text(motor)}" for motor in mechanism.motors]
     impossible = {
-        "its branches (the links are not one chain in order)": not is_chain(mechanism),
+        "its branches (the links are not one chain in order)": mechanism.parents
+        != tuple(range(-1, len(mechanism.links) - 1)),
         "its floating base": mechanism.floating,
         "its closed loops": bool(mechanism.loops),
     }
     losses.never += [part for part, there in impossible.items() if there]
     return losses
-
-
-def is_chain(mechanism: Mechanism) -> bool:
-    """Whether each link hangs on the one before."""
-    return mechanism.parents == tuple(range(-1, len(mechanism.links) - 1))
 
 
 def rotor_text(motor: Motor) -> str:
@@ -287,10 +281,6 @@ def with_offset(link: Link) -> float | None:
     row = link.dh_row
     assert row is not None
     return exact_sum(row.theta if link.joint == "revolute" else row.d, link.offset)
-
-
-def _is_rounded(link: Link) -> bool:
-    return link.dh_row is not None and link.joint in ("revolute", "prismatic") and with_offset(link) is None
 
 
 def exact_sum(first: float, second: float) -> float | None:

@@ -18,7 +18,6 @@ from linkwise.model.coupling import coupling
 from linkwise.model.formatting.mechanism_tables import total_mass
 from linkwise.model.formatting.table import number
 from linkwise.model.inertia import SLACK, SMALLEST
-from linkwise.model.transmission import Drive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.spatial_vectors import inertia_times
 
@@ -72,7 +71,8 @@ def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
     semidefinite; else some motion has negative kinetic energy.
     """
     for k, link in enumerate(mechanism.links):
-        held = [drive for drive in mechanism.drives if drive.carrier == k and _is_contained(drive)]
+        carried = [drive for drive in mechanism.drives if drive.carrier == k and drive.motor.inertia > 0]
+        held = [drive for drive in carried if not drive.motor.rotor_inertia.any()]  # (else it is no part of the link's own)
         if not held or not link.body.physical:
             continue
         rest, least = link.body.tensor, -SLACK * np.trace(link.body.tensor)
@@ -86,20 +86,13 @@ def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
             yield FileProblem(reading.line("link", k, "inertia"), said + hint)
 
 
-def _is_contained(drive: Drive) -> bool:
-    """Whether the rotor's moment is a part of its carrier's own inertia."""
-    return drive.motor.inertia > 0 and not drive.motor.rotor_inertia.any()
-
-
 def _nothing_moved(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
     """Joints whose links have mass and yet move no inertia."""
     for k in _undefined(mechanism):
         link = mechanism.links[k]
         if link.body.mass:
-            said = (
-                f"joint {link.coordinate_name!r} moves no inertia (its mass is on the axis, and a point has none about it)"
-            )
-            yield FileProblem(reading.line("link", k, "mass"), f"{said}: {UNDEFINED}")
+            why = "moves no inertia (its mass is on the axis, and a point has none about it)"
+            yield FileProblem(reading.line("link", k, "mass"), f"joint {link.coordinate_name!r} {why}: {UNDEFINED}")
 
 
 def _undefined(mechanism: Mechanism) -> set[int]:
@@ -130,14 +123,10 @@ def _felt(mechanism: Mechanism) -> FloatArray:
 def _lengths(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
     """Links with lengths that look like millimetres, at the line of the first of them."""
     for k, link in enumerate(mechanism.links):
-        row = link.dh_row
-        lengths: dict[str, float] = {}
-        if row is not None:
-            lengths = {"a": row.a, "b": row.b, "d": row.d}
-        else:
-            shifts = {"before": link.before, "after": link.after}
-            lengths = {field: float(np.linalg.norm(placed[:3, 3])) for field, placed in shifts.items()}
-        if link.joint == "prismatic":
+        lengths = {field: float(np.linalg.norm(getattr(link, field)[:3, 3])) for field in ("before", "after")}
+        if link.dh_row is not None:
+            lengths = {field: getattr(link.dh_row, field) for field in ("a", "b", "d")}
+        if link.joint_model.is_length:
             lengths["limits"] = max((abs(limit) for limit in link.limits or () if math.isfinite(limit)), default=0.0)
         long = {field: value for field, value in lengths.items() if abs(value) > LONG}
         if long:
@@ -166,7 +155,7 @@ def _limits(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
         if low == high:
             yield FileProblem(line, f"{name} cannot move: both its limits are {number(low)}")
         widest = max((abs(limit) for limit in link.limits if math.isfinite(limit)), default=0.0)
-        if link.joint == "revolute" and widest > MOST_TURN:
+        if link.joint_model.periodic and widest > MOST_TURN:
             said = f"{name}: its limits are {number(low)} to {number(high)} rad, more than two turns"
             yield FileProblem(line, f"{said}; are they in degrees?")
 
@@ -179,15 +168,12 @@ def _followed(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
             continue
         leader = leaders[follower.coordinate]
         far = leader.limits or (-math.inf, math.inf)
-        low, high = (
-            sorted(follower.ratio * limit + follower.shift for limit in far) if follower.ratio else [follower.shift] * 2
-        )
+        reach = [follower.ratio * limit if follower.ratio else 0.0 for limit in far]
+        low, high = sorted(distance + follower.shift for distance in reach)
         if low < link.limits[0] - SLACK or high > link.limits[1] + SLACK:
-            name, own = link.coordinate_name, f"{number(link.limits[0])} to {number(link.limits[1])}"
-            said = (
-                f"joint {name!r} follows {leader.coordinate_name!r}, which could take it to {number(low)} to {number(high)}"
-            )
-            hint = f"its own limits are {own}, and stop both earlier"
+            follows = f"joint {link.coordinate_name!r} follows {leader.coordinate_name!r}"
+            said = f"{follows}, which could take it to {number(low)} to {number(high)}"
+            hint = f"its own limits are {number(link.limits[0])} to {number(link.limits[1])}, and stop both earlier"
             yield FileProblem(reading.line("link", k, "limits"), f"{said}; {hint}")
 
 
@@ -211,7 +197,6 @@ def impossible(mechanism: Mechanism) -> list[str]:
             found.append(f"{name}: its least principal moment, {number(least)} kg m2, is negative; a body has none below 0")
         elif most > least + middle + slack:
             by = f"the sum of the other two, {number(least + middle)}, by {number(most - least - middle)}"
-            found.append(
-                f"{name}: its largest principal moment, {number(most)} kg m2, exceeds {by}; a body has at most that sum"
-            )
+            largest = f"its largest principal moment, {number(most)} kg m2"
+            found.append(f"{name}: {largest}, exceeds {by}; a body has at most that sum")
     return found

@@ -1,7 +1,8 @@
-"""Joint motions, read a block at a time so that a file of any length needs little memory."""
+"""Joint motions, read a block at a time so that a file of any length needs little memory, and what is odd about them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -11,9 +12,10 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileError, FileProblem
 from linkwise.files import csv_motion, spacelib_mot
 from linkwise.files.atomic import write_text
-from linkwise.files.blocks import Source
-from linkwise.files.ragged import uneven_motion
+from linkwise.files.blocks import Source, uneven_motion
 from linkwise.files.text import BOM, open_file
+from linkwise.model.tree import Tree
+from linkwise.solve.lengths import longest_offset
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import unmasked
 
@@ -27,7 +29,7 @@ _JOINTS_ONLY = "a .MOT file holds the motion of joints only, and the base floats
 class _Reader(Protocol):
     dt: float | None
 
-    def blocks(self) -> Iterator[Block]: ...
+    def blocks(self) -> Iterator[Any]: ...
 
 
 class Motion:
@@ -72,12 +74,12 @@ class Motion:
         self.floating = floating
         self.size = 0
         self.consumed = 0
-        with self._open() as file:
+        with open_file(self.path) as file:
             self.size = file.seek(0, 2)
             self.dt = self._reader(file).dt
 
     def __iter__(self) -> Iterator[Block]:
-        with self._open() as file:
+        with open_file(self.path) as file:
             self.consumed = 0
             reader = self._reader(file)
             for block in reader.blocks():
@@ -94,11 +96,8 @@ class Motion:
         """The first line of a .MOT that holds another count of numbers than the others, with words for it; else None."""
         if self.dt is None:
             return None
-        with self._open() as file:
+        with open_file(self.path) as file:
             return uneven_motion(Source(self.path, file))
-
-    def _open(self) -> BinaryIO:
-        return open_file(self.path)
 
     def _reader(self, file: BinaryIO) -> _Reader:
         """The reader that the first character asks for: a number begins a .MOT, anything else a .csv header."""
@@ -172,7 +171,7 @@ def positions(
             reader = csv_motion.Reader(Source(Path(path), file), n, names, floating, wanted=("q",))
         except FileError:
             return None
-        t, q = zip(*reader.parts(), strict=True)
+        t, q = zip(*reader.blocks(), strict=True)
     return np.concatenate(t), np.concatenate(q)
 
 
@@ -274,7 +273,78 @@ def _step(path: str | Path, times: FloatArray, k: int) -> float:
     if not step > 0:
         raise FileError(path, [FileProblem(0, f"the time step is {step!r}; expected a number > 0")])
     if times.ndim and not np.allclose(times, np.arange(k) * step, rtol=1e-12, atol=0.0):
-        raise FileError(
-            path, [FileProblem(0, "a .MOT file holds times 0, dt, 2 dt, ...; save as .csv, which holds any times")]
-        )
+        message = "a .MOT file holds times 0, dt, 2 dt, ...; save as .csv, which holds any times"
+        raise FileError(path, [FileProblem(0, message)])
     return step
+
+
+TIMES = 5.0
+"""A step in q is a jump where it is so many times what the speeds and accelerations at both its ends explain."""
+
+LEAST_TURN, LEAST_SHARE = 0.2, 0.05
+"""A smaller step is none: rad, and of a joint that slides the share of the longest offset between joints."""
+
+
+class MotionRemarks:
+    """Gathers what is odd about a motion as its instants come.
+
+    Whole turns do not count as jumps, nor does anything where no joint ever has a speed: such a file lists postures.
+
+    Parameters
+    ----------
+    tree : Tree
+        What moves; a floating base is left alone.
+    motion : Motion
+        The file.
+    """
+
+    def __init__(self, tree: Tree, motion: Motion) -> None:
+        self.tree = tree
+        self.motion = motion
+        self._slides = np.array(tree.slides, dtype=bool)
+        far = LEAST_SHARE * longest_offset(tree) if self._slides.any() else math.inf
+        self._least = np.where(self._slides, far, LEAST_TURN)
+        self._last: tuple[FloatArray, ...] = ()
+        self._moving = False
+        self._jumps = 0
+        self._first = ""
+
+    def add(self, t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> None:
+        """Take in the next instants: t (k,), q (k, nq), qd and qdd (k, nv)."""
+        n = self.tree.n
+        given = (t, q[:, q.shape[1] - n :], qd[:, qd.shape[1] - n :], qdd[:, qdd.shape[1] - n :])
+        self._moving = self._moving or bool(given[2].any())
+        if self._last:
+            given = tuple(np.concatenate(pair) for pair in zip(self._last, given, strict=True))  # type: ignore[assignment]
+        self._last = tuple(values[-1:] for values in given)
+        self._look(*given)
+
+    def _look(self, t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> None:
+        dt, size = np.diff(t)[:, None], np.abs(qd)
+        rise = np.abs(qdd)
+        explained = dt * np.maximum(size[1:], size[:-1]) + dt**2 / 2 * np.maximum(rise[1:], rise[:-1])
+        step = np.diff(q, axis=0)
+        turns = np.round((step - dt * (qd[1:] + qd[:-1]) / 2) / (2 * math.pi))
+        step = np.where(self._slides, step, step - 2 * math.pi * turns)
+        rows, joints = np.nonzero((np.abs(step) > TIMES * explained) & (np.abs(step) > self._least))
+        self._jumps += len(rows)
+        if len(rows) and not self._first:
+            row, joint = rows[0], joints[0]
+            unit = "m" if self._slides[joint] else "rad"
+            times = " to ".join(f"{value:.6g}" for value in t[row : row + 2].tolist())
+            self._first = (
+                f"joint {self.tree.names[joint]!r} jumps by {float(step[row, joint]):.4g} {unit} from t = {times} s,"
+                f" where its speeds explain {float(explained[row, joint]):.3g}"
+            )
+
+    def told(self) -> list[FileProblem]:
+        """Everything odd, once all instants were there."""
+        found = []
+        uneven = self.motion.uneven()
+        if uneven is not None:
+            found.append(FileProblem(0, f"{uneven[1]}; is a number missing or too many?"))
+        if self._first and self._moving:
+            left = self._jumps - 1
+            more = f" (and {left:,} more jump{'s' * (left > 1)})" if left else ""
+            found.append(FileProblem(0, self._first + more))
+        return found

@@ -129,10 +129,9 @@ def _arrays(path: str | Path, archive: zipfile.ZipFile, wanted: Mapping[str, str
         members[name] = member
     total = sum(member.file_size for member in members.values())
     if total > most:
-        said = f"it holds {total / 2**20:,.1f} MB of arrays, and at most {most / 2**20:,.1f} MB are read"
-        raise FileError(
-            path, [FileProblem(0, said)], "where the file is to be trusted, max_bytes of the call sets another limit"
-        )
+        size = f"it holds {total / 2**20:,.1f} MB of arrays, and at most {most / 2**20:,.1f} MB are read"
+        advice = "where the file is to be trusted, max_bytes of the call sets another limit"
+        raise FileError(path, [FileProblem(0, size)], advice)
     for name, member in members.items():
         if wanted[name] == TEXT and member.file_size > LARGEST_TEXT:
             said = f"{name} has {member.file_size / 2**20:,.1f} MB of text, and at most {LARGEST_TEXT >> 20} MB are read"
@@ -153,9 +152,8 @@ def _array(path: str | Path, name: str, archive: zipfile.ZipFile, member: zipfil
             raise refused(path, f"{name} has {claimed}; expected that of an array of {expected}")
         content = member.file_size - stream.tell()
         if not header.fits(content):
-            raise refused(
-                path, f"{name} has {content:,} bytes; its header says {header.shape} of {header.dtype}: it is damaged"
-            )
+            claimed = f"its header says {header.shape} of {header.dtype}"
+            raise refused(path, f"{name} has {content:,} bytes; {claimed}: it is damaged")
         return _filled(stream, header)
 
 

@@ -117,9 +117,8 @@ class ReadOptions:
         if self.xacro is not None and "xacro" not in known:
             raise FileError(path, [FileProblem(0, f"xacro arguments were given, but this is {form}, not xacro")])
         if self.root is not None and "root" not in known:
-            message = (
-                f"root={self.root!r} was given, but {form} describes one mechanism; only URDF and MJCF have several roots"
-            )
+            hint = "only URDF and MJCF have several roots"
+            message = f"root={self.root!r} was given, but {form} describes one mechanism; {hint}"
             raise FileError(path, [FileProblem(0, message)])
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from heapq import nsmallest
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -30,25 +31,20 @@ class Manifests:
     """The packages that ``package.xml`` files declare, each folder and file read once: for one reading of a description."""
 
     def __init__(self) -> None:
-        self._names: dict[Path, str | None] = {}
-        self._inside: dict[Path, dict[str, list[Path]]] = {}
-
-    def name(self, folder: Path) -> str | None:
-        """The name that a folder's ``package.xml`` says, see `declared_name`."""
-        if folder not in self._names:
-            self._names[folder] = declared_name(folder)
-        return self._names[folder]
+        self.name = cache(declared_name)
+        self._inside = cache(self._declared)
 
     def inside(self, folder: Path, name: str) -> list[Path]:
         """The folders in a folder whose ``package.xml`` says that name, by their names."""
-        if folder not in self._inside:
-            packages: dict[str, list[Path]] = {}
-            self._inside[folder] = packages
-            for place in _folders_in(folder):
-                declared = self.name(place)
-                if declared is not None:
-                    packages.setdefault(declared, []).append(place)
-        return self._inside[folder].get(name, [])
+        return self._inside(folder).get(name, [])
+
+    def _declared(self, folder: Path) -> dict[str, list[Path]]:
+        packages: dict[str, list[Path]] = {}
+        for place in _folders_in(folder):
+            declared = self.name(place)
+            if declared is not None:
+                packages.setdefault(declared, []).append(place)
+        return packages
 
 
 def resolve(uri: str, description_path: str | Path, package_dirs: Folders = (), manifests: Manifests | None = None) -> Path:
@@ -117,7 +113,7 @@ def package_folder(
     """
     folders = package_folders(name, description_path, package_dirs, manifests)
     for folder in folders:
-        if _is(Path.is_dir, folder):
+        if os.path.isdir(folder):
             return folder
     if folders:
         raise _not_found(f"package {name!r}", description_path, folders)
@@ -145,18 +141,18 @@ def package_folders(
     """
     if name in {"", ".", ".."} or any(mark in name for mark in ("\\", "/", "\0")):
         raise FileError(description_path, [FileProblem(0, f"{name!r} is no name of a package")])
-    known = Manifests() if manifests is None else manifests
-    folders = [place for folder in package_dirs for place in _named_root(Path(folder).absolute(), name, known)]
+    known = manifests or Manifests()
+    paths = {key: list(filter(None, os.environ.get(key, "").split(os.pathsep))) for key in (PACKAGE_PATH, PREFIX_PATH)}
+    folders = [place for folder in package_dirs for place in _named_root(folder, name, known)]
     folders += _around(Path(description_path).absolute().parents[:-1], name, known)
-    folders += [
-        place for folder in _environment(PACKAGE_PATH) for place in _named_root(Path(folder).absolute(), name, known)
-    ]
-    folders += [Path(folder).absolute() / "share" / name for folder in _environment(PREFIX_PATH)]
+    folders += [place for folder in paths[PACKAGE_PATH] for place in _named_root(folder, name, known)]
+    folders += [Path(folder).absolute() / "share" / name for folder in paths[PREFIX_PATH]]
     return list(dict.fromkeys(folders))
 
 
-def _named_root(folder: Path, name: str, known: Manifests) -> list[Path]:
+def _named_root(root: str | Path, name: str, known: Manifests) -> list[Path]:
     """Where a package may be in a folder that is named for packages."""
+    folder = Path(root).absolute()
     itself = [folder] if folder.name == name or known.name(folder) == name else []
     return [folder / name, *itself, *known.inside(folder, name)]
 
@@ -189,7 +185,7 @@ def _folders_in(folder: Path) -> list[Path]:
 def declared_name(folder: Path) -> str | None:
     """The name that the ``package.xml`` of a folder says; None where there is none that can be read."""
     path = folder / "package.xml"
-    if not _is(Path.is_file, path):
+    if not os.path.isfile(path):
         return None
     try:
         root = read_xml(read_text(path, LARGEST_MANIFEST))
@@ -199,27 +195,16 @@ def declared_name(folder: Path) -> str | None:
     return None if element is None else element.text.strip()
 
 
-def _environment(variable: str) -> list[str]:
-    return [folder for folder in os.environ.get(variable, "").split(os.pathsep) if folder]
-
-
 def _first(uri: str, description_path: str | Path, places: Sequence[tuple[Path, Path]], given: Sequence[Path]) -> Path:
     """The first path that is there, if it lies in the folder that it was looked up in, or in a given one."""
     for folder, path in places:
-        if _is(Path.is_file, path):
+        if os.path.isfile(path):
             real = path.resolve()
             if not any(real.is_relative_to(allowed.resolve()) for allowed in (folder, *given)):
                 said = f"{uri!r} leaves the folder {str(folder)!r}: it is {str(real)!r}; allow its folder with package_dirs"
                 raise FileError(description_path, [FileProblem(0, said)])
             return real
     raise _not_found(repr(uri), description_path, [path for _, path in places])
-
-
-def _is(what: Callable[[Path], bool], path: Path) -> bool:
-    try:
-        return what(path)
-    except (OSError, ValueError):
-        return False
 
 
 def _no_package(name: str, description_path: str | Path) -> FileError:

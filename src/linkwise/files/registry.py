@@ -60,7 +60,7 @@ def read(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
     >>> read(folder / "arm.toml").mechanism.names
     ('link1',)
     """
-    return _description(path, _parse(path, ReadOptions(physical=physical, **options)))
+    return _description(path, parse(path, ReadOptions(physical=physical, **options)))
 
 
 def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> Mechanism:
@@ -89,14 +89,7 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
     >>> load(path).names
     ('link1', 'link2')
     """
-    reading = _parse(path, ReadOptions(physical=physical, **options))
-    description = _description(path, reading)
-    for lacking in reading.lacking:
-        warn(f"{path}: {lacking}")
-    if description.external.any():
-        hint = f"linkwise.files.read({str(path)!r}).external has it, for inverse_dynamics(q, qd, qdd, external)"
-        warn(f"{path}: {_lost_action(description)}; {hint}")
-    return description.mechanism
+    return _mechanism(path, parse(path, ReadOptions(physical=physical, **options)))
 
 
 def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Mechanism:
@@ -134,24 +127,34 @@ def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Me
     if len(text) > LARGEST_DESCRIPTION:
         raise too_large(TEXT, LARGEST_DESCRIPTION)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    reading = _parse_text(TEXT, lines, ReadOptions(physical=physical, **options))
-    description = _description(TEXT, reading)
-    for lacking in reading.lacking:
-        warn(str(lacking))
-    if description.external.any():
-        warn(_lost_action(description))
-    return description.mechanism
+    return _mechanism(TEXT, _parse_text(TEXT, lines, ReadOptions(physical=physical, **options)))
 
 
 def _description(path: str | Path, reading: Reading) -> Description:
     """The description, or everything that is wrong."""
     if reading.description is None:
-        raise FileError(path, _some(reading.problems))
+        raise FileError(path, reading.problems)
     return reading.description
 
 
-def _lost_action(description: Description) -> str:
-    return f"what acts on the tool, {action(description.external)}, is no part of the Mechanism"
+def all_remarks(reading: Reading) -> list[FileProblem]:
+    """What is odd about a file that could be read: what its reader remarks, and what the mechanism shows."""
+    assert reading.description is not None
+    found = [*remarks_on(reading.description.mechanism, reading), *reading.remarks]
+    return sorted(found, key=lambda remark: remark.line)
+
+
+def _mechanism(path: str | Path, reading: Reading) -> Mechanism:
+    """The mechanism alone, with warnings of what it lacks of the description."""
+    description = _description(path, reading)
+    place = "" if path == TEXT else f"{path}: "
+    for lacking in reading.lacking:
+        warn(f"{place}{lacking}")
+    if description.external.any():
+        lost = f"what acts on the tool, {action(description.external)}, is no part of the Mechanism"
+        hint = f"; linkwise.files.read({str(path)!r}).external has it, for inverse_dynamics(q, qd, qdd, external)"
+        warn(f"{place}{lost}{hint if place else ''}")
+    return description.mechanism
 
 
 def check(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> list[FileProblem]:
@@ -165,7 +168,7 @@ def check(path: str | Path, *, physical: bool = True, **options: Unpack[Options]
     [FileProblem(line=0, message='there is no such file')]
     """
     try:
-        return _some(_parse(path, ReadOptions(physical=physical, **options)).problems)
+        return parse(path, ReadOptions(physical=physical, **options)).problems
     except FileError as error:
         return list(error.problems)
 
@@ -191,9 +194,9 @@ def remarks(path: str | Path, *, physical: bool = True, **options: Unpack[Option
     >>> [remark.message for remark in remarks(path)]
     ['no link has a mass: this is a description of kinematics alone']
     """
-    reading = _parse(path, ReadOptions(physical=physical, **options))
-    found = [*remarks_on(_description(path, reading).mechanism, reading), *reading.remarks]
-    return sorted(found, key=lambda remark: remark.line)
+    reading = parse(path, ReadOptions(physical=physical, **options))
+    _description(path, reading)
+    return all_remarks(reading)
 
 
 def save(
@@ -247,9 +250,8 @@ def save(
     if shapes and not form.holds_shapes and not allow_loss:
         suffix = form.suffixes[0]
         message = f"would be lost in a {suffix} file: what the links look like and collide with (shapes)"
-        raise FileError(
-            path, [FileProblem(0, message)], "save as .urdf, which holds them, leave them out, or allow_loss=True"
-        )
+        advice = "save as .urdf, which holds them, leave them out, or allow_loss=True"
+        raise FileError(path, [FileProblem(0, message)], advice)
     description = Description(mechanism, _wrench(external), tuple(source), tuple(shapes))
     form.losses(description).check(path, form.name, allow_loss)
     write_text(path, form.write(description))
@@ -262,10 +264,10 @@ def _wrench(external: Any) -> FloatArray:
     return frozen(made)
 
 
-def _parse(path: str | Path, options: ReadOptions) -> Reading:
+def parse(path: str | Path, options: ReadOptions) -> Reading:
+    """Read a file as far as it goes; of many problems the first ones are kept."""
     _refuse_kind(path)
-    _refuse_robot(path)
-    _refuse_text(path)
+    _refuse_name(path)
     return _parse_text(path, read_text(path, LARGEST_DESCRIPTION), options)
 
 
@@ -273,7 +275,10 @@ def _parse_text(path: str | Path, text: str, options: ReadOptions) -> Reading:
     """Read a text; `path` is where it comes from, or `TEXT`."""
     form = format_of(path, text, options)
     options.refuse_unused(path, form.name, form.options)
-    return form.read(text, path, options)
+    reading = form.read(text, path, options)
+    left = len(reading.problems) - MOST_PROBLEMS
+    reading.problems[MOST_PROBLEMS:] = [FileProblem(0, f"and {left} problems more")] if left > 0 else []
+    return reading
 
 
 def _refuse_kind(path: object) -> None:
@@ -282,24 +287,14 @@ def _refuse_kind(path: object) -> None:
         raise ArgumentError(f"path is {shown(path)}; expected the path of a file")
 
 
-def _refuse_text(path: str | Path) -> None:
-    """Say that a text is read by `loads` where one is given as a path."""
-    if isinstance(path, str) and ("\n" in path or path.lstrip().startswith("<")) and not os.path.exists(Path(path)):
-        raise ArgumentError(f"path is {shown(path)}, a text; linkwise.loads(text) reads a text")
-
-
-def _refuse_robot(path: str | Path) -> None:
-    """Say how a bundled robot is loaded where its bare name is given for a file that is not there."""
+def _refuse_name(path: str | Path) -> None:
+    """Say how a bundled robot is loaded, or a text read, where that is given and there is no such file."""
+    if os.path.exists(Path(path)):
+        return
     name = str(path).lower()
-    if name.isidentifier() and _is_bundled(name) and not os.path.exists(Path(path)):
+    robots = resources.files("linkwise").joinpath("robots", "data")
+    if name.isidentifier() and len(name) < 40 and robots.joinpath(f"{name}.toml").is_file():
         why = f"there is no such file; the bundled robot of that name is lw.robots.load({name!r})"
         raise FileError(path, [FileProblem(0, why)])
-
-
-def _is_bundled(name: str) -> bool:
-    return len(name) < 40 and resources.files("linkwise").joinpath("robots", "data", f"{name}.toml").is_file()
-
-
-def _some(problems: Sequence[FileProblem]) -> list[FileProblem]:
-    left = len(problems) - MOST_PROBLEMS
-    return list(problems) if left <= 0 else [*problems[:MOST_PROBLEMS], FileProblem(0, f"and {left} problems more")]
+    if isinstance(path, str) and ("\n" in path or path.lstrip().startswith("<")):
+        raise ArgumentError(f"path is {shown(path)}, a text; linkwise.loads(text) reads a text")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, count, islice
 from typing import TypeVar
 
 import numpy as np
@@ -47,10 +47,17 @@ class Report:
         """Note a problem of the model."""
         self.report(line, str(problem).replace(IDENTIFIED, "reading with physical=False accepts it"))
 
+    def build(self, item: str, make: Callable[[], Result], line: Callable[[Problem], int]) -> Result | None:
+        """Return the part of a model that `make` returns, or None; problems are noted at the lines that `line` says."""
+        part, problems = attempt(item, make)
+        for problem in problems:
+            self.tell(line(problem), problem)
+        return part
+
     def leave(self, kind: str, line: int, why: str = "") -> None:
         """Note one place of what is not used; `why` of the first of its kind is kept."""
-        first, count, reason = self._unused.get(kind, (line, 0, why))
-        self._unused[kind] = (first, count + 1, reason)
+        first, places, reason = self._unused.get(kind, (line, 0, why))
+        self._unused[kind] = (first, places + 1, reason)
 
     @property
     def sorted_problems(self) -> list[FileProblem]:
@@ -61,9 +68,9 @@ class Report:
     def all_remarks(self) -> list[FileProblem]:
         """All remarks by line, with one for each kind that is not used."""
         remarks = list(self.remarks)
-        for kind, (line, count, why) in self._unused.items():
-            places = f" ({count} of them, the first here)" if count > 1 else ""
-            remarks.append(FileProblem(line, f"{kind} is not used{places}{': ' + why if why else ''}"))
+        for kind, (line, places, why) in self._unused.items():
+            many = f" ({places} of them, the first here)" if places > 1 else ""
+            remarks.append(FileProblem(line, f"{kind} is not used{many}{': ' + why if why else ''}"))
         return sorted(remarks, key=lambda remark: remark.line)
 
     def suggestion(self, name: str, names: Iterable[str], form: str = " (did you mean {!r}?)", alike: str = "") -> str:
@@ -93,3 +100,21 @@ def attempt(item: str, make: Callable[[], Result]) -> tuple[Result | None, Seque
         return None, error.problems
     except (np.linalg.LinAlgError, OverflowError):
         return None, [Problem(item, "inertia", "beyond the range of floating-point arithmetic", "smaller numbers")]
+
+
+def unused_name(names: Iterable[str], taken: set[str]) -> str:
+    """The first of some names that is not taken; taken from now on.
+
+    Examples
+    --------
+    >>> unused_name(["tool", "tool_2"], {"tool"})
+    'tool_2'
+    """
+    unused = next(name for name in names if name not in taken)
+    taken.add(unused)
+    return unused
+
+
+def base_names() -> Iterator[str]:
+    """What a link of a file is called that has the name ``base``, for that means the ground here."""
+    return chain(("base_link", "base_frame"), (f"base_frame_{k}" for k in count(2)))

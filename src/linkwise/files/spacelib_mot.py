@@ -11,13 +11,10 @@ from itertools import chain
 
 import numpy as np
 
-from linkwise.files.blocks import BLANKS, Source, quoted, word_shown
-from linkwise.files.numbers import number, why_not
-from linkwise.files.ragged import uneven_motion
+from linkwise.files.blocks import BLANKS, Source, uneven_motion
 from linkwise.spatial.scalar import FloatArray
 
 _WORD = re.compile(rb"[^ \t\n\v\f\r]+")
-_SUSPECT = re.compile(rb"[_nN]")
 _ROWS = 4096
 
 
@@ -53,19 +50,16 @@ class Reader:
             self.source.fail(offset, "the file is empty; expected the time step dt, then q qd qdd of each joint")
         self.dt, self.rest = float(values[0]), values[1:]
         if not self.dt > 0:
-            self.source.fail(
-                offset,
-                f"the time step dt is {self.dt!r}; expected a number > 0; is the first number, the time step, missing?",
-            )
+            hint = "is the first number, the time step, missing?"
+            self.source.fail(offset, f"the time step dt is {self.dt!r}; expected a number > 0; {hint}")
 
     def _instants(self, values: FloatArray, first: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         table = values.reshape(-1, self.n, 3)
         with np.errstate(over="ignore"):
             t = np.arange(first, first + len(table), dtype=np.float64) * np.float64(self.dt or 0.0)
         if not np.isfinite(t[-1]):
-            self.source.fail(
-                self.source.start, f"the time step dt is {self.dt!r}: the time of the last instants is not finite"
-            )
+            message = f"the time step dt is {self.dt!r}: the time of the last instants is not finite"
+            self.source.fail(self.source.start, message)
         q, qd, qdd = (np.ascontiguousarray(table[:, :, k]) for k in range(3))
         return t, q, qd, qdd
 
@@ -78,39 +72,24 @@ class Reader:
 
     def _numbers(self, offset: int, piece: bytes, words: list[bytes]) -> FloatArray:
         """All words as numbers at once; where that fails, one by one to find the word at fault."""
-        if not _SUSPECT.search(piece):
-            try:
-                values = np.fromiter(map(float, words), np.float64, len(words))
-            except ValueError:
-                pass
-            else:
-                if np.isfinite(values).all():
-                    return values
-        return np.array([self._number(offset + match.start(), match.group()) for match in _WORD.finditer(piece)])
-
-    def _number(self, offset: int, word: bytes) -> float:
-        value = number(word_shown(word))
-        if value is None or len(word) > 60:
-            self.source.fail(offset, why_not(word_shown(word)) if len(word) <= 60 else f"{quoted(word)} is not a number")
-        return value
+        values = self.source.numbers(words, piece)
+        if values is not None:
+            return values
+        return np.array([self.source.number(offset + match.start(), match.group()) for match in _WORD.finditer(piece)])
 
     def _incomplete(self, done: int) -> None:
         """The file ends within an instant, or before the first."""
         width, size = 3 * self.n, self.source.file.seek(0, 2)
+        start = max(0, size - (1 << 16))
+        self.source.file.seek(start)
+        last = start + len(self.source.file.read().rstrip())  # (the last word, near enough to name its line)
         if not self.rest.size:
-            self.source.fail(self._last(size), "the file ends after the time step; expected q qd qdd of each joint")
+            self.source.fail(last, "the file ends after the time step; expected q qd qdd of each joint")
         missing = f"{width - self.rest.size} of {width} numbers are missing"
         joints = f"{self.n} joint{'s' if self.n > 1 else ''}"
         uneven = uneven_motion(self.source)
         hint = f"; {uneven[1]}" if uneven else ""
-        said = f"the file ends within instant {done + 1}: {missing} (q qd qdd of {joints}){hint}"
-        self.source.fail(self._last(size), said)
-
-    def _last(self, size: int) -> int:
-        """The offset of the last word, near enough to name its line."""
-        start = max(0, size - (1 << 16))
-        self.source.file.seek(start)
-        return start + len(self.source.file.read().rstrip())
+        self.source.fail(last, f"the file ends within instant {done + 1}: {missing} (q qd qdd of {joints}){hint}")
 
 
 def render(dt: float, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> Iterator[str]:

@@ -13,7 +13,14 @@ import numpy as np
 
 from linkwise.model.link import Link
 from linkwise.model.tree import Tree
-from linkwise.spatial.matrix_method import gravity_matrix, to_frame, velocity_matrix
+from linkwise.spatial.matrix_method import (
+    action_matrix,
+    gravity_matrix,
+    skew_part,
+    tensor_to_frame,
+    to_frame,
+    velocity_matrix,
+)
 from linkwise.spatial.scalar import FloatArray
 
 LABELS = (
@@ -30,6 +37,9 @@ LABELS = (
     "Total actions FI",
     "Actions on Joint (i) ACTO",
 )
+
+ACTIONS = np.array([action_matrix(unit[:3], unit[3:]) for unit in np.eye(6)], dtype=float)
+"""Phi (6, 4, 4) of unit forces along and unit moments about x, y, z."""
 
 NUMBERS = 1 << 17
 """How many numbers are turned into text at a time."""
@@ -51,14 +61,14 @@ def matrices(
     actions : ndarray (k, L, 6)
         See `Mechanism.joint_wrenches`.
     """
-    carrier = _carriers(tree, T)
-    back = _inverse(carrier)
+    carriers = [T[:, parent] if parent >= 0 else np.broadcast_to(tree.base, T[:, 0].shape) for parent in tree.parents]
+    carrier = np.stack(carriers, axis=1)
+    back = np.linalg.inv(carrier)
     screw = np.array([_screw(link) for link in tree.links])
     rate, second = (_of_links(tree, values) for values in (qd, qdd))
     screw_0 = carrier @ screw @ back
     inertia = _inertias(tree)
-    inertia_0 = T @ inertia @ _transposed(T)
-    weight = np.asarray((gravity_matrix(tree.gravity) - H) @ inertia_0)
+    inertia_0 = tensor_to_frame(inertia, T)
     parts = (
         back @ T,
         T,
@@ -70,8 +80,8 @@ def matrices(
         H,
         np.broadcast_to(inertia, T.shape),
         inertia_0,
-        weight - _transposed(weight),
-        -_action_matrices(actions),
+        skew_part(gravity_matrix(tree.gravity) - H, inertia_0),
+        -np.tensordot(actions, ACTIONS, axes=1),
     )
     return np.stack(parts, axis=2)
 
@@ -88,17 +98,11 @@ def text(values: FloatArray) -> Iterator[str]:
         yield (instant * len(piece)) % tuple(piece.ravel().tolist())
 
 
-def _carriers(tree: Tree, T: FloatArray) -> FloatArray:
-    """Pose (k, L, 4, 4) of each link's parent."""
-    found = [T[:, parent] if parent >= 0 else np.broadcast_to(tree.base, T[:, 0].shape) for parent in tree.parents]
-    return np.stack(found, axis=1)
-
-
 def _screw(link: Link) -> FloatArray:
     """L (4, 4): velocity matrix per unit joint speed, in the parent's frame; zero for a fixed link."""
-    turn = link.axis if link.joint in {"revolute", "screw"} else np.zeros(3)
-    slide = {"prismatic": 1.0, "screw": link.pitch}.get(link.joint, 0.0) * link.axis
-    return np.asarray(to_frame(velocity_matrix(turn, slide), link.before), dtype=float)
+    screws = link.joint_model.screws
+    linear, angular = np.zeros((2, 3)) if screws is None or not len(screws) else np.reshape(screws, (2, 3))
+    return np.asarray(to_frame(velocity_matrix(angular, linear), link.before), dtype=float)
 
 
 def _of_links(tree: Tree, values: FloatArray) -> FloatArray:
@@ -109,30 +113,7 @@ def _of_links(tree: Tree, values: FloatArray) -> FloatArray:
 
 
 def _inertias(tree: Tree) -> FloatArray:
-    """Pseudo-inertia (L, 4, 4) of each link about its frame's origin; the last one carries the payload."""
+    """Pseudo-inertia (L, 4, 4) of each link about its frame's origin; the one with the tool carries the payload."""
     bodies = [link.body.pseudo for link in tree.links]
-    load = tree.payload.pseudo
-    held = tree.tool_index
-    bodies[held] = bodies[held] + tree.tool @ load @ tree.tool.T
+    bodies[tree.tool_index] = bodies[tree.tool_index] + tensor_to_frame(tree.payload.pseudo, tree.tool)
     return np.array(bodies, dtype=float)
-
-
-def _action_matrices(actions: FloatArray) -> FloatArray:
-    """Phi (..., 4, 4) from force and moment (..., 6)."""
-    fx, fy, fz, mx, my, mz = np.moveaxis(actions, -1, 0)
-    zero = np.zeros_like(fx)
-    rows = ((zero, -mz, my, fx), (mz, zero, -mx, fy), (-my, mx, zero, fz), (-fx, -fy, -fz, zero))
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def _inverse(T: FloatArray) -> FloatArray:
-    made = np.zeros_like(T)
-    turned = _transposed(T[..., :3, :3])
-    made[..., :3, :3] = turned
-    made[..., :3, 3] = -(turned @ T[..., :3, 3, None])[..., 0]
-    made[..., 3, 3] = 1.0
-    return made
-
-
-def _transposed(m: FloatArray) -> FloatArray:
-    return np.swapaxes(m, -1, -2)

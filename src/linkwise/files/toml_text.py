@@ -35,9 +35,8 @@ _TO_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f]')
 
 def parsed(source: str) -> tuple[dict[str, Any], dict[Place, int], list[FileProblem]]:
     """The document of a TOML text, the lines of its parts, and what is wrong where it is none."""
-    deep = (
-        next((lexeme for lexeme in _LEXEME.finditer(source) if lexeme["deep"]), None) if _MAYBE_DEEP.search(source) else None
-    )
+    lexemes = _LEXEME.finditer(source) if _MAYBE_DEEP.search(source) else ()
+    deep = next((lexeme for lexeme in lexemes if lexeme["deep"]), None)
     if deep is not None:
         line = 1 + source.count("\n", 0, deep.start())
         return {}, {}, [FileProblem(line, f"a key of more than {DEEPEST} parts: {TOO_DEEP}")]

@@ -46,6 +46,8 @@ class Element:
         In their order.
     text : str
         All text that stands in it directly.
+    asked_tags, asked_attributes : set of str
+        What was asked for; a reader can tell by it what it does not use.
     """
 
     tag: str
@@ -53,17 +55,21 @@ class Element:
     line: int = 0
     children: list[Element] = field(default_factory=list)
     text: str = ""
+    asked_tags: set[str] = field(default_factory=set)
+    asked_attributes: set[str] = field(default_factory=set)
 
     def find(self, tag: str) -> Element | None:
         """The first child with that tag, or None."""
-        return next((child for child in self.children if child.tag == tag), None)
+        return next(iter(self.all(tag)), None)
 
     def all(self, tag: str) -> list[Element]:
         """Every child with that tag."""
+        self.asked_tags.add(tag)
         return [child for child in self.children if child.tag == tag]
 
     def get(self, attribute: str) -> str | None:
         """The value of an attribute as written, or None."""
+        self.asked_attributes.add(attribute)
         return self.attributes.get(attribute)
 
     def walk(self) -> Iterator[Element]:
@@ -83,24 +89,12 @@ def root_tag(text: str) -> str:
     >>> root_tag('<?xml version="1.0"?> <!-- an arm --> <robot name="arm">')
     'robot'
     """
-    at = 0
-    for _ in range(len(text)):
-        start = _BLANK.match(text, at)
-        at = start.end() if start else at
-        skipped = next((end for begin, end in _SKIPPED.items() if text.startswith(begin, at)), None)
-        if skipped is None:
-            break
-        at = text.find(skipped, at) + len(skipped)
-        if at < len(skipped):
-            return ""
-    found = _TAG.match(text, at)
+    found = _ROOT.match(text)
     return found[1] if found else ""
 
 
-_BLANK = re.compile(r"\s*")
-_TAG = re.compile(r"<([^\s<>/!?]+)")
-_SKIPPED = {"<?": "?>", "<!--": "-->"}
-"""What may stand before the root element, and how it ends."""
+_ROOT = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->)*+<([^\s<>/!?]+)", re.DOTALL)
+"""Blanks, instructions and comments may stand before the root element."""
 
 
 def read_xml(text: str) -> Element:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,11 @@ from linkwise.cli.reading import ReadingOptions, in_option_words, is_table
 from linkwise.comparison import Comparison
 from linkwise.control import chain_file
 from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseError
+from linkwise.files import registry
+from linkwise.files.description import Reading
 from linkwise.files.formats.linkwise_toml import CHAIN
-from linkwise.files.model_warnings import impossible, remarks_on
-from linkwise.files.motion_warnings import MotionRemarks
+from linkwise.files.model_warnings import impossible
+from linkwise.files.motion import MotionRemarks
 from linkwise.files.suggestions import tool_among_tips
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.mechanism_tables import joint_letters, total_mass
@@ -73,14 +77,14 @@ def check(options: Options) -> Output:
         if motion is not None or options.against is not None:
             raise click.UsageError(f"{file} describes a chain; neither a motion nor --against goes with one")
         return _check_chain(file)
-    problems = _problems(file, options.reading)
-    if problems:
+    read = _read(file, options.reading)
+    if read.description is None:
         hint = ""
         if motion is None and Path(file).suffix.lower() == ".mot" and os.path.exists(Path(file)):
             hint = f"is it a motion? give it second: linkwise check ROBOT {plain(file)}"
-        return _wrong(file, problems, {"remarks": []}, _possible(file, options.reading), {"hint": hint})
+        return _wrong(file, read.problems, {"remarks": []}, _possible(file, options.reading), {"hint": hint})
     model = options.reading.description(file).mechanism
-    remarks = _as_dicts(_remarks(file, options.reading))
+    remarks = _as_dicts(registry.all_remarks(read))
     lines = _summary(file, model, remarks)
     try:
         difference = None if options.against is None else _compared(model, options)
@@ -104,30 +108,21 @@ def check(options: Options) -> Output:
     return Output(data, lines, status=int(difference is not None and not difference.same))
 
 
-def _problems(file: str, reading: ReadingOptions) -> Sequence[FileProblem]:
-    if not is_table(file):
-        return files.check(file, **reading.keywords)
+def _read(file: str, reading: ReadingOptions, **physical: bool) -> Reading:
+    """Read a file as far as it goes."""
     try:
-        return reading.table(file).problems
+        if is_table(file):
+            return reading.table(file, **physical)
+        return registry.parse(file, files.ReadOptions(**{**reading.keywords, **physical}))
     except FileError as error:
-        return error.problems
-
-
-def _remarks(file: str, reading: ReadingOptions) -> Sequence[FileProblem]:
-    if not is_table(file):
-        return files.remarks(file, **reading.keywords)
-    table = reading.table(file)
-    assert table.description is not None
-    return remarks_on(table.description.mechanism, table)
+        return Reading(None, list(error.problems), {})
 
 
 def _possible(file: str, reading: ReadingOptions) -> list[str]:
     """By how much inertias are impossible, where that is all that is wrong."""
     try:
-        if is_table(file):
-            read = reading.table(file, physical=False).description
-            return impossible(read.mechanism) if read else []
-        return impossible(files.read(file, **{**reading.keywords, "physical": False}).mechanism)
+        description = _read(file, reading, physical=False).description
+        return impossible(description.mechanism) if description else []
     except LinkwiseError:
         return []
 
@@ -213,9 +208,7 @@ def _is_chain(file: str) -> bool:
     if Path(file).suffix.lower() != ".toml" or not os.path.isfile(Path(file)):
         return False
     with Path(file).open(encoding="utf-8", errors="replace") as text:
-        lines = [line.split("=", 1) for line, _ in zip(text, range(HEAD_LINES), strict=False)]
-    formats = [parts[1].strip().strip("\"'") for parts in lines if len(parts) == 2 and parts[0].strip() == "format"]
-    return any(name.startswith(CHAIN) for name in formats)
+        return any(re.match(rf"\s*format\s*=[\s\"']*{CHAIN}", line) for line in islice(text, HEAD_LINES))
 
 
 def _check_chain(file: str) -> Output:

@@ -50,23 +50,23 @@ class Answer:
     ----------
     target : int
         Which target, from 0.
-    q : ndarray (nq,)
-        Coordinates, rad or m.
     success : bool
         Whether the target is reached.
     reason, explanation : str
         A word, and a sentence.
     position_error, rotation_error : float
         How far it is from the target, m and rad, over what counts.
+    q : ndarray (nq,)
+        Coordinates, rad or m.
     """
 
     target: int
-    q: FloatArray
     success: bool
     reason: str
     explanation: str
     position_error: float
     rotation_error: float
+    q: FloatArray
 
 
 @command(
@@ -99,13 +99,7 @@ class Answer:
     option("--limits/--no-limits", default=True, help="Whether joint limits hold."),
     option("--seed", type=click.IntRange(0), default=0, help="Of further starts; the same gives the same."),
     option("--tol", type=POSITIVE, default=1e-9, help="What counts as reached, m and rad."),
-    option(
-        "-o",
-        "--output",
-        metavar="FILE.csv",
-        type=OutputFile("a file of joint values", ["csv"]),
-        help="Write all joint values there.",
-    ),
+    option("-o", "--output", type=OutputFile("a file of joint values", ["csv"]), help="Write all joint values there."),
 )
 def ik(description: Description, options: Options) -> Output:
     """Find joint values that bring the tool of a MECHANISM to a pose in the world frame, or to each of a file of poses.
@@ -125,10 +119,14 @@ def ik(description: Description, options: Options) -> Output:
       linkwise ik panda poses.csv --follow -o joints.csv
     """  # noqa: D301  (\b keeps click from filling the lines)
     model = description.mechanism
-    poses = ("targets", "position", "rpy", "quaternion", "matrix", "mask", "link")
-    asked = targets(*(getattr(options, name) for name in poses))
+    poses = ("position", "rpy", "quaternion", "matrix", "mask", "link")
+    asked = targets(options.targets, **{name: getattr(options, name) for name in poses})
     if options.every:
-        _check_every(asked, options)
+        if options.follow or options.method not in ("auto", "closed_form"):
+            other = "--follow" if options.follow else f"--method {options.method}"
+            raise click.UsageError(f"--all gives the solutions of the closed form; {other} finds one of them")
+        if asked.letters not in ASKS:
+            raise click.UsageError(f"--all is for a pose, a position or an orientation, not for {options.mask!r} alone")
         answers, family = _every(model, asked, options)
         parts = _all_parts(model, asked, answers, family)
     elif options.given:
@@ -143,26 +141,16 @@ def ik(description: Description, options: Options) -> Output:
     if options.output is not None:
         text = "".join(_csv(model, answers, asked))
         files = [File(options.output, lambda: text.encode("utf-8", "backslashreplace"))]
-    keys = ("target", "success", "reason", "explanation", "position_error", "rotation_error", "q")
-    entries = [vars(answer) | {"explanation": plain(answer.explanation)} for answer in answers]
     data = {
         "mechanism": model.name,
         "coordinates": names(model, "q"),
         "units": units(model, "q"),
         "counts": asked.letters,
         "targets": asked.poses,
-        "answers": [{key: entry[key] for key in keys} for entry in entries],
+        "answers": [vars(answer) | {"explanation": plain(answer.explanation)} for answer in answers],
     }
     status = NOT_REACHED if len(reached_targets) < len(asked.poses) else 0
     return Output(data, parts, files, status, keep=True)
-
-
-def _check_every(asked: Targets, options: Options) -> None:
-    if options.follow or options.method not in ("auto", "closed_form"):
-        other = "--follow" if options.follow else f"--method {options.method}"
-        raise click.UsageError(f"--all gives the solutions of the closed form; {other} finds one of them")
-    if asked.letters not in ASKS:
-        raise click.UsageError(f"--all is for a pose, a position or an orientation, not for {options.mask!r} alone")
 
 
 def _link(options: Options) -> int | str:
@@ -191,7 +179,7 @@ def _answer(target: int, solution: Any, index: int | None) -> Answer:
     at = ... if index is None else index
     distance, angle = (float(np.asarray(part)[at]) for part in (solution.position_error, solution.rotation_error))
     success, reason = bool(np.asarray(solution.success)[at]), str(np.asarray(solution.reason)[at])
-    return Answer(target, np.asarray(solution.q)[at], success, reason, solution.explain(index), distance, angle)
+    return Answer(target, success, reason, solution.explain(index), distance, angle, np.asarray(solution.q)[at])
 
 
 def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Answer], str]:
@@ -206,9 +194,8 @@ def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Ans
     form = closed_form(model, _link(options), asks=ASKS[asked.letters], given=fixed_joints or None)
     if not form.exists:
         why = form.why.replace("given={joint: value}", "--given JOINT=VALUE")
-        raise ArgumentError(
-            f"{model.name!r} has no closed form for this: {why}; without --all one solution is found numerically"
-        )
+        hint = "without --all one solution is found numerically"
+        raise ArgumentError(f"{model.name!r} has no closed form for this: {why}; {hint}")
     solutions = form.all(asked.poses, options.q0, options.limits)
     answers = []
     for k, branches in enumerate(solutions):
@@ -217,7 +204,7 @@ def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Ans
         for q, error in zip(branches, pose_error(poses, asked.poses[k]) * asked.counted, strict=True):
             off = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
             exact = max(off) <= options.tol
-            answers.append(Answer(k, q, exact, "converged" if exact else "missed", explanation, *off))
+            answers.append(Answer(k, exact, "converged" if exact else "missed", explanation, *off, q))
     return answers, form.family
 
 

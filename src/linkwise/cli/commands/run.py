@@ -13,8 +13,7 @@ import click
 from linkwise import files
 from linkwise.algorithm.declaration import refuse_loops
 from linkwise.cli.command import Options, argument, command, mechanism, option, result_options
-from linkwise.cli.motion_summary import Extremes
-from linkwise.cli.motion_tables import instant_tables, instants, limit_remarks, motion_tables
+from linkwise.cli.motion_tables import Extremes, instant_tables, instants, limit_remarks, motion_tables
 from linkwise.cli.options import file_name
 from linkwise.cli.output import Output
 from linkwise.cli.pipeline import NO_OUT, RunFiles, RunReport, execute

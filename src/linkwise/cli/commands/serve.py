@@ -106,7 +106,9 @@ def serve(options: Options) -> Output | None:
             return listing
         if not options.as_json:
             emit(listing, as_json=False)
-    _warm(chain, period)
+    saved = chain.save()  # (so that nothing is done for the first time in the first cycle)
+    chain.step(period)
+    chain.restore(saved)
     _run(chain, period, cycles, options, ports)
     return None
 
@@ -166,13 +168,6 @@ def _ports(chain: Chain) -> dict[str, Any]:
         facts = {"name": name, "way": port.direction, "kind": port.kind, "unit": unit, "value": chain.ports.read(name)}
         rows.append(facts | {"from": sources.get(name)})
     return {"ports": rows}
-
-
-def _warm(chain: Chain, period: float) -> None:
-    """Step once and take it back, so that nothing is done for the first time in the first cycle."""
-    saved = chain.save()
-    chain.step(period)
-    chain.restore(saved)
 
 
 @contextlib.contextmanager

@@ -9,22 +9,21 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
 from linkwise.cli.command import Options, command, mechanism, option, result_options
-from linkwise.cli.motion_summary import outside_limits
-from linkwise.cli.motion_tables import STATE, base_state, base_table, limit_remarks, momentum_table
+from linkwise.cli.motion_tables import STATE, base_state, base_table, limit_remarks, momentum_table, outside_limits
 from linkwise.cli.options import POSITIVE, Coordinates, Velocities, did_you_mean, file_name, names_and_files, refuse
 from linkwise.cli.output import Output
 from linkwise.dynamics import gravity_torque
 from linkwise.errors import LinkwiseWarning, MissingExtraError, SimulationError
 from linkwise.files import Description
 from linkwise.files.atomic import Folder
-from linkwise.files.csv_results import simulated_header, simulated_rows
-from linkwise.files.effort_table import RecordedEfforts, read_efforts
+from linkwise.files.csv_results import motion_rows, simulated_header
+from linkwise.files.number_table import RecordedEfforts, read_efforts
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, action, duration, plain, short
 from linkwise.model.quantities import joint_columns, names
@@ -42,9 +41,6 @@ from linkwise.simulation.energy_account import (
 )
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 FIXED_STEP = ("rk4", "semi_implicit_euler", "euler")
 """The methods of `linkwise.simulate` that go by fixed steps."""
@@ -73,7 +69,7 @@ class SimulationRun:
     remarks: tuple[str, ...] = ()
 
 
-def _complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     """Offer the words that begin so, or files."""
     return names_and_files([word for word in LAWS if word.startswith(incomplete)], incomplete, suffixes=set())
 
@@ -255,7 +251,7 @@ def _write(model: Mechanism, motion: Trajectory, folder: Path, figures: str | No
     with Folder(folder) as opened:
         table = opened.open(written[0])
         table.write(simulated_header(model))
-        for text in simulated_rows(motion.t, motion.q, motion.qd, motion.qdd, tau, kinetic, potential):
+        for text in motion_rows(motion.t, motion.q, motion.qd, motion.qdd, tau, kinetic, potential):
             table.write(text)
         with tempfile.TemporaryDirectory() as aside:
             archive = Path(aside) / written[1]
@@ -301,19 +297,15 @@ def _tables(model: Mechanism, motion: Trajectory, account: EnergyAccount) -> Ite
         yield _joint_table(f"joints from the start to the end, {end}", model, motion)
     if model.floating:
         yield momentum_table(model, motion)
-    rows: list[tuple[Any, ...]] = []
-    for name, k in (("at the start", 0), ("at the end", 1)):
-        parts = account.kinetic[k], account.potential[k]
-        rows.append((name, *parts, sum(parts)))
+    ends = zip(("at the start", "at the end"), account.kinetic, account.potential, strict=True)
+    rows: list[tuple[Any, ...]] = [(name, kinetic, potential, kinetic + potential) for name, kinetic, potential in ends]
     works = {"work of the motors": account.work, "work on the tool": account.external, "lost in friction": account.lost}
     rows += [(), *((name, None, None, value) for name, value in works.items() if value is not None)]
     rows.append(("drift", None, None, f"{account.drift:.2g}"))
-    columns = [
-        Column(name, write=lambda value: f"{value + 0.0:.8g}", right=True) for name in ("kinetic", "potential", "sum")
-    ]
-    yield Table(
-        ["energy; drift is the gain that nothing explains, the error of the integration"], ["energy [J]", *columns], rows
-    )
+    heads = ("kinetic", "potential", "sum")
+    columns = [Column(name, write=lambda value: f"{value + 0.0:.8g}", right=True) for name in heads]
+    title = "energy; drift is the gain that nothing explains, the error of the integration"
+    yield Table([title], ["energy [J]", *columns], rows)
 
 
 def _joint_table(title: str, model: Mechanism, motion: Trajectory) -> Table:

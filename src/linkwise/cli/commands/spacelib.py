@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from linkwise.cli.command import CommandGroup, Options, argument, command, option
-from linkwise.cli.motion_summary import Extremes
-from linkwise.cli.motion_tables import peak
+from linkwise.cli.motion_tables import Extremes, peak
 from linkwise.cli.options import Vector
 from linkwise.cli.output import Output, Raw, say
 from linkwise.cli.reading import in_options

@@ -149,11 +149,8 @@ def _room(region: Workspace) -> str:
         counted = f"counted in cells of {1000 * max(widths):.3g} mm, and in cells twice as large for what their edges add"
         error = max(region.size_error, 1e-3 * region.size)
         return f"{measure} {region.size:.4g} {unit}, give or take {error:.1g} ({counted})"
-    return {
-        0: "it stays in one point",
-        1: "it stays on a curve: there is no area and no volume",
-        2: "it stays on a curved surface: there is no volume",
-    }.get(region.dimension, "its volume is too thin to be counted")
+    stays = ("in one point", "on a curve: there is no area and no volume", "on a curved surface: there is no volume")
+    return f"it stays {stays[region.dimension]}" if region.dimension < 3 else "its volume is too thin to be counted"
 
 
 def _facts(model: Mechanism, region: Workspace) -> dict[str, Any]:

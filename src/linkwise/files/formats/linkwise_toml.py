@@ -11,26 +11,12 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import FileProblem, ModelError, Problem, choices
+from linkwise.files import schema
 from linkwise.files.description import Description, Reading
 from linkwise.files.format import NUMERIC, XML, Format, Losses, register, stem
-from linkwise.files.kinds import (
-    FLAG,
-    MATRIX,
-    NUMBER,
-    NUMBERS,
-    PAIR,
-    TEXT,
-    TEXT_OR_WHOLE,
-    TEXTS,
-    VECTOR,
-    Kind,
-    rows,
-    tables,
-    word,
-)
 from linkwise.files.options import ReadOptions
 from linkwise.files.report import attempt
-from linkwise.files.schema import Field, Schema, TableReader, lines, named, same, table
+from linkwise.files.schema import Field, Kind, Schema, TableReader, lines, named, rows, same, table, tables, word
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia, tensor_from
@@ -114,80 +100,78 @@ def _tensor_text(tensor: FloatArray) -> str:
 
 # ── schemas ───────────────────────────────────────────────────────────────────────────────────────
 
-TENSOR = Kind("finite numbers", NUMBERS.parse, _tensor_text)
+TENSOR = Kind("finite numbers", schema.NUMBERS.parse, _tensor_text)
 FRAME = Schema(
-    Field("xyz", VECTOR, "m", doc="position"),
-    Field("rpy", VECTOR, "rad", doc="roll, pitch, yaw: Rz(yaw) Ry(pitch) Rx(roll)"),
-    Field("matrix", MATRIX, doc="the transform, in the place of xyz and rpy"),
+    Field("xyz", schema.VECTOR, "m", doc="position"),
+    Field("rpy", schema.VECTOR, "rad", doc="roll, pitch, yaw: Rz(yaw) Ry(pitch) Rx(roll)"),
+    Field("matrix", schema.MATRIX, doc="the transform, in the place of xyz and rpy"),
     make=_frame,
     values=_frame_values,
 )
 BODY_FIELDS = (
-    Field("mass", NUMBER, "kg", 0.0, "mass"),
-    Field("com", VECTOR, "m", _ZERO, "centre of mass"),
+    Field("mass", schema.NUMBER, "kg", 0.0, "mass"),
+    Field("com", schema.VECTOR, "m", _ZERO, "centre of mass"),
     Field("inertia", TENSOR, "kg m2", _NO_TENSOR, "about the centre of mass: Ixx Iyy Izz (Ixy Iyz Ixz), or 3 rows of 3"),
-    Field("physical", FLAG, default=True, doc="false: not checked to be that of a body that can exist"),
+    Field("physical", schema.FLAG, default=True, doc="false: not checked to be that of a body that can exist"),
 )
 BODY = Schema(*BODY_FIELDS)
 EXTERNAL = Schema(
-    Field("force", VECTOR, "N", doc="force on the tool, tool axes"),
-    Field("moment", VECTOR, "N m", doc="moment on the tool, tool axes"),
+    Field("force", schema.VECTOR, "N", doc="force on the tool, tool axes"),
+    Field("moment", schema.VECTOR, "N m", doc="moment on the tool, tool axes"),
 )
 MIMIC = Schema(
-    Field("joint", TEXT, doc="the name of the one followed", required=True),
-    Field("ratio", NUMBER, doc="times the coordinate of the joint followed"),
-    Field("offset", NUMBER, "rad or m", doc="added to it"),
+    Field("joint", schema.TEXT, doc="the name of the one followed", required=True),
+    Field("ratio", schema.NUMBER, doc="times the coordinate of the joint followed"),
+    Field("offset", schema.NUMBER, "rad or m", doc="added to it"),
     make=Mimic,
 )
 MOTOR = Schema(
-    Field("joint", TEXT, doc="the name of the link that it moves"),
-    Field("inertia", NUMBER, "kg m2", doc="rotor inertia about the spin axis, motor side"),
-    Field("gear_ratio", NUMBER, doc="motor speed / joint speed"),
-    Field("viscous", NUMBER, "N m s/rad", doc="viscous friction, motor side"),
-    Field("coulomb", NUMBERS, "N m", doc="Coulomb friction: one number, or one for each direction of motion"),
-    Field("friction_rule", TEXT, default="reflected", doc='"reflected" or "toolbox7"'),
-    Field("carrier", TEXT_OR_WHOLE, doc="the link that carries the rotor"),
-    Field("axis", VECTOR, doc="direction of the spin, carrier's axes; with a carrier"),
-    Field("mass", NUMBER, "kg", 0.0, "of the rotor's own body, added to the carrier's"),
-    Field("com", VECTOR, "m", _ZERO, "its centre of mass, carrier's frame"),
+    Field("joint", schema.TEXT, doc="the name of the link that it moves"),
+    Field("inertia", schema.NUMBER, "kg m2", doc="rotor inertia about the spin axis, motor side"),
+    Field("gear_ratio", schema.NUMBER, doc="motor speed / joint speed"),
+    Field("viscous", schema.NUMBER, "N m s/rad", doc="viscous friction, motor side"),
+    Field("coulomb", schema.NUMBERS, "N m", doc="Coulomb friction: one number, or one for each direction of motion"),
+    Field("friction_rule", schema.TEXT, default="reflected", doc='"reflected" or "toolbox7"'),
+    Field("carrier", schema.TEXT_OR_WHOLE, doc="the link that carries the rotor"),
+    Field("axis", schema.VECTOR, doc="direction of the spin, carrier's axes; with a carrier"),
+    Field("mass", schema.NUMBER, "kg", 0.0, "of the rotor's own body, added to the carrier's"),
+    Field("com", schema.VECTOR, "m", _ZERO, "its centre of mass, carrier's frame"),
     Field("rotor_inertia", TENSOR, "kg m2", _NO_TENSOR, "its tensor, carrier's axes"),
     make=Motor,
     together=("carrier", "axis"),
 )
 SEPARATE_MOTOR = Schema(
-    *(replace(field, required=field.name == "joint") for field in MOTOR.fields.values()),
-    make=Motor,
-    together=MOTOR.together,
+    *(replace(field, required=field.name == "joint") for field in MOTOR.fields.values()), make=Motor, together=MOTOR.together
 )
 LOOP = Schema(
-    Field("name", TEXT, doc="may be missing"),
-    Field("kind", TEXT, doc=choices(LOOPS), required=True),
-    Field("first", TEXT, doc='a link\'s name, or "base"', required=True),
-    Field("second", TEXT, doc='a link\'s name, or "base"', required=True),
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("kind", schema.TEXT, doc=choices(LOOPS), required=True),
+    Field("first", schema.TEXT, doc='a link\'s name, or "base"', required=True),
+    Field("second", schema.TEXT, doc='a link\'s name, or "base"', required=True),
     Field("first_frame", FRAME, default=np.eye(4), doc="on the first link; its own frame if missing"),
     Field("second_frame", FRAME, default=np.eye(4), doc="on the second link"),
     make=Loop,
 )
 LINK = Schema(
-    Field("name", TEXT, doc="link1, link2, ... if missing"),
-    Field("parent", TEXT, doc='"base" or a link\'s name; the link before if missing'),
-    Field("joint", TEXT, doc='"revolute" if missing, "prismatic", "screw", "fixed"; or R, P, F'),
-    Field("joint_name", TEXT, doc="of the joint, where it is not the link's"),
+    Field("name", schema.TEXT, doc="link1, link2, ... if missing"),
+    Field("parent", schema.TEXT, doc='"base" or a link\'s name; the link before if missing'),
+    Field("joint", schema.TEXT, doc='"revolute" if missing, "prismatic", "screw", "fixed"; or R, P, F'),
+    Field("joint_name", schema.TEXT, doc="of the joint, where it is not the link's"),
     Field("convention", word(*CONVENTIONS), doc="of the Denavit-Hartenberg row"),
-    Field("theta", NUMBER, "rad", doc="angle about z", turn=True, hint=_VARIABLE),
-    Field("d", NUMBER, "m", doc="distance along z", hint=_VARIABLE),
-    Field("a", NUMBER, "m", doc="distance along x", hint=_VARIABLE),
-    Field("alpha", NUMBER, "rad", doc="angle about x", turn=True),
-    Field("b", NUMBER, "m", 0.0, "shift along y, standard convention only"),
+    Field("theta", schema.NUMBER, "rad", doc="angle about z", turn=True, hint=_VARIABLE),
+    Field("d", schema.NUMBER, "m", doc="distance along z", hint=_VARIABLE),
+    Field("a", schema.NUMBER, "m", doc="distance along x", hint=_VARIABLE),
+    Field("alpha", schema.NUMBER, "rad", doc="angle about x", turn=True),
+    Field("b", schema.NUMBER, "m", 0.0, "shift along y, standard convention only"),
     Field("before", FRAME, default=np.eye(4), doc="A: parent's frame to the joint"),
     Field("after", FRAME, default=np.eye(4), doc="B: joint to the link's frame"),
-    Field("axis", VECTOR, default=(0.0, 0.0, 1.0), doc="of the joint, in the frame of A"),
-    Field("pitch", NUMBER, "m/rad", 0.0, "of a screw joint"),
-    Field("offset", NUMBER, "rad or m", 0.0, "added to the joint coordinate", turn=True),
-    Field("limits", PAIR, "rad or m", doc="least and greatest joint coordinate; may be infinite"),
-    Field("qd_max", NUMBER, "rad/s or m/s", doc="both ways"),
-    Field("qdd_max", NUMBER, "rad/s2 or m/s2", doc="both ways"),
-    Field("tau_max", NUMBER, "N m or N", doc="both ways"),
+    Field("axis", schema.VECTOR, default=(0.0, 0.0, 1.0), doc="of the joint, in the frame of A"),
+    Field("pitch", schema.NUMBER, "m/rad", 0.0, "of a screw joint"),
+    Field("offset", schema.NUMBER, "rad or m", 0.0, "added to the joint coordinate", turn=True),
+    Field("limits", schema.PAIR, "rad or m", doc="least and greatest joint coordinate; may be infinite"),
+    Field("qd_max", schema.NUMBER, "rad/s or m/s", doc="both ways"),
+    Field("qdd_max", schema.NUMBER, "rad/s2 or m/s2", doc="both ways"),
+    Field("tau_max", schema.NUMBER, "N m or N", doc="both ways"),
     Field("mimic", MIMIC, doc="coordinate = ratio * that of the joint followed + offset"),
     *BODY_FIELDS,
     Field("motor", MOTOR, doc="drives this link's joint"),
@@ -195,14 +179,14 @@ LINK = Schema(
 DH_KEYS = ("theta", "d", "a", "alpha", "b")
 GENERAL_KEYS = ("before", "after", "axis", "pitch")
 TOP = Schema(
-    Field("format", TEXT, doc=f'"{FORMAT}"'),
-    Field("name", TEXT, doc="the file's name if missing"),
-    Field("source", TEXTS, doc="where the numbers come from"),
+    Field("format", schema.TEXT, doc=f'"{FORMAT}"'),
+    Field("name", schema.TEXT, doc="the file's name if missing"),
+    Field("source", schema.TEXTS, doc="where the numbers come from"),
     Field("convention", word(*CONVENTIONS), doc="of all Denavit-Hartenberg rows"),
     Field("angles", word("rad", "deg"), doc='"rad" if missing'),
-    Field("gravity", VECTOR, "m/s2", doc="acceleration of free fall, world frame; 0 0 -9.81 if missing"),
-    Field("floating", FLAG, default=False, doc="whether the base moves freely"),
-    Field("tool_link", TEXT, doc="the link that the tool is on; the last if missing"),
+    Field("gravity", schema.VECTOR, "m/s2", doc="acceleration of free fall, world frame; 0 0 -9.81 if missing"),
+    Field("floating", schema.FLAG, default=False, doc="whether the base moves freely"),
+    Field("tool_link", schema.TEXT, doc="the link that the tool is on; the last if missing"),
     Field("base", FRAME, doc="T_world_base"),
     Field("tool", FRAME, doc="T_link_tool"),
     Field("payload", BODY, doc="what the tool carries, tool frame"),
@@ -325,9 +309,8 @@ class _Reader(TableReader):
     def _mechanism(
         self, top: dict[str, Any], links: Sequence[Link], motors: dict[int, Motor], loops: dict[int, Loop]
     ) -> Mechanism | None:
-        settings: dict[str, Any] = {
-            key: top[key] for key in ("gravity", "floating", "tool_link", "base", "tool") if key in top
-        }
+        keys = ("gravity", "floating", "tool_link", "base", "tool")
+        settings: dict[str, Any] = {key: top[key] for key in keys if key in top}
         if "payload" in top:
             body = {**top["payload"], "physical": top["payload"].get("physical", True) and self.physical}
             settings["payload"], problems = attempt("payload", lambda: Inertia(**body, item="payload"))

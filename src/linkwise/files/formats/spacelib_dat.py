@@ -8,19 +8,18 @@ the centre of mass xg yg zg; then gravity gx gy gz, and force fx fy fz and coupl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from linkwise.errors import FileProblem, shown
+from linkwise.errors import FileProblem, Problem, shown
+from linkwise.files.blocks import uneven_description
 from linkwise.files.description import Description, Reading
 from linkwise.files.format import NUMERIC, Format, Losses, chain_losses, register, stem, texts
 from linkwise.files.numbers import Token, begins_as_number, number, tokens, whole, why_not
 from linkwise.files.options import ReadOptions
-from linkwise.files.ragged import uneven_description
-from linkwise.files.report import IDENTIFIED, attempt
+from linkwise.files.report import Report, attempt
 from linkwise.files.toml_text import Place, line_of
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia
@@ -56,10 +55,10 @@ def parse(text: str, name: str, physical: bool = True) -> Reading:
     words, unused = _without_end(words, count)
     problems = _length_problems(words, count)
     numbers = words[1 : 1 + len(LINK_FIELDS) * count + len(END_FIELDS)]
-    problems += [FileProblem(word.line, _named(k, count, word)) for k, word in enumerate(numbers) if _bad(k, count, word)]
+    problems += _problems(numbers, count)
     if problems:
         return Reading(None, sorted(problems, key=lambda problem: problem.line), {})
-    return replace(_build(numbers, count, name, physical), remarks=unused)
+    return _build(numbers, count, name, physical, unused)
 
 
 def _without_end(words: list[Token], count: int) -> tuple[list[Token], list[FileProblem]]:
@@ -86,60 +85,49 @@ def _length_problems(words: Sequence[Token], count: int) -> list[FileProblem]:
         return [FileProblem(words[-1].line, missing)]
     if found > wanted:
         extra = words[wanted]
-        return [
-            FileProblem(extra.line, f"{extra.text!r} comes after the last number; {total}, there are {found} words{hint}")
-        ]
+        after = f"{extra.text!r} comes after the last number; {total}, there are {found} words{hint}"
+        return [FileProblem(extra.line, after)]
     return []
 
 
 def _field(k: int, count: int) -> str:
-    """What the k-th number after the count says."""
+    """The k-th number after the count, in words."""
     link, at = divmod(k, len(LINK_FIELDS))
     return f"{LINK_FIELDS[at]} of link {link + 1}" if link < count else END_FIELDS[k - count * len(LINK_FIELDS)]
 
 
-def _is_type(k: int, count: int) -> bool:
-    return k < count * len(LINK_FIELDS) and k % len(LINK_FIELDS) == 0
+def _problems(words: Sequence[Token], count: int) -> Iterator[FileProblem]:
+    """The words that are not the numbers that they should be."""
+    for k, word in enumerate(words):
+        if k < count * len(LINK_FIELDS) and k % len(LINK_FIELDS) == 0:
+            if whole(word.text) not in (0, 1):
+                expected = "expected 0 (revolute) or 1 (prismatic)"
+                yield FileProblem(word.line, f"joint {_field(k, count)} is {word.text!r}; {expected}")
+        elif number(word.text) is None:
+            yield FileProblem(word.line, f"{_field(k, count)}: {why_not(word.text)}")
 
 
-def _bad(k: int, count: int, word: Token) -> bool:
-    return whole(word.text) not in (0, 1) if _is_type(k, count) else number(word.text) is None
-
-
-def _named(k: int, count: int, word: Token) -> str:
-    if _is_type(k, count):
-        return f"joint {_field(k, count)} is {word.text!r}; expected 0 (revolute) or 1 (prismatic)"
-    return f"{_field(k, count)}: {why_not(word.text)}"
-
-
-def _build(words: Sequence[Token], count: int, name: str, physical: bool) -> Reading:
+def _build(words: Sequence[Token], count: int, name: str, physical: bool, unused: list[FileProblem]) -> Reading:
     """The mechanism from words that are all numbers."""
-    size = len(LINK_FIELDS)
+    size, values = len(LINK_FIELDS), [number(word.text) or 0.0 for word in words]
     lines: dict[Place, int] = {("gravity",): words[size * count].line, ("external",): words[size * count + 3].line}
-    problems: list[FileProblem] = []
-    links: list[Link] = []
+    report, links = Report(), []
     for k in range(count):
-        row = words[size * k : size * (k + 1)]
-        for field, word in zip(LINK_FIELDS, row, strict=True):
-            lines["link", k, field] = word.line
-        lines.update({("link", k, field): lines["link", k, place] for field, place in _MODEL_FIELDS.items()})
-        lines["link", k] = row[0].line
-        made, wrong = attempt(f"link 'link{k + 1}'", partial(_link, list(map(_value, row)), f"link{k + 1}", physical))
-        links += [made] if made else []
-        problems += [FileProblem(line_of(lines, ("link", k, one.field)), _hint(str(one))) for one in wrong]
-    if problems:
-        return Reading(None, problems, lines)
-    end = np.array([_value(word) for word in words[size * count :]])
-    mechanism = Mechanism(links, gravity=end[:3], name=name or None)
-    return Reading(Description(mechanism, frozen(end[3:].copy())), [], lines)
+        row = slice(size * k, size * (k + 1))
+        lines |= {("link", k, field): word.line for field, word in zip(LINK_FIELDS, words[row], strict=True)}
+        lines |= {("link", k, field): lines["link", k, place] for field, place in _MODEL_FIELDS.items()}
+        lines["link", k] = words[size * k].line
+        make = partial(_link, values[row], f"link{k + 1}", physical)
+        links.append(report.build(f"link 'link{k + 1}'", make, partial(_line, lines, k)))
+    if report.problems:
+        return Reading(None, report.problems, lines)
+    end = np.array(values[size * count :])
+    mechanism = Mechanism([link for link in links if link], gravity=end[:3], name=name or None)
+    return Reading(Description(mechanism, frozen(end[3:].copy())), [], lines, unused)
 
 
-def _value(word: Token) -> float:
-    return float(word.text.replace("D", "e").replace("d", "e"))
-
-
-def _hint(message: str) -> str:
-    return message.replace(IDENTIFIED, "reading with physical=False accepts it")
+def _line(lines: dict[Place, int], k: int, problem: Problem) -> int:
+    return line_of(lines, ("link", k, problem.field))
 
 
 def _link(row: Sequence[float], name: str, physical: bool) -> Link:
@@ -166,27 +154,19 @@ def losses(mechanism: Mechanism) -> Losses:
     """
     found = chain_losses(mechanism, ("physical", "gravity"))
     for link in mechanism.links:
-        row, is_physical = link.dh_row, _is_physical(link)
-        if not link.body.physical and is_physical:
+        row, body = link.dh_row, link.body
+        unphysical = attempt("link", lambda: Inertia(body.mass, body.com, body.tensor))[0] is None  # noqa: B023
+        is_modified = row is not None and row.convention != "standard"
+        if not body.physical and not unphysical:
             found.lost.append(f"link {link.name!r}: its mark physical=False")
         unfit = {
             f"its {link.joint} joint (only revolute and prismatic ones can be said)": link.joint not in JOINT_TYPES,
             "its placement (no Denavit-Hartenberg row was given)": row is None,
-            "its modified Denavit-Hartenberg row (only the standard convention can be said)": (
-                row is not None and row.convention != "standard"
-            ),
-            "its inertia (physical=False, and not that of a body that can exist: the file could not be read)": (
-                not is_physical
-            ),
+            "its modified Denavit-Hartenberg row (only the standard convention can be said)": is_modified,
+            "its inertia (physical=False, and not that of a body that can exist: the file could not be read)": unphysical,
         }
         found.never += [f"link {link.name!r}: {part}" for part, there in unfit.items() if there]
     return found
-
-
-def _is_physical(link: Link) -> bool:
-    """Whether the numbers are those of a body that can exist, whatever they are marked as."""
-    body = link.body
-    return attempt("link", lambda: Inertia(body.mass, body.com, body.tensor))[0] is not None
 
 
 def render(mechanism: Mechanism, external: FloatArray) -> str:

@@ -189,11 +189,12 @@ class Xacro(Format):
         expanded, warned = expand_text(text, path, options.arguments(), options.package_dirs)
         name = stem(path).split(".")[0]
         reading = parse(expanded, name, options.physical, root=options.root, swap_limits=options.swap_limits)
-        problems, remarks = (
-            [FileProblem(0, f"after expansion: {note.message}") for note in notes]
-            for notes in (reading.problems, reading.remarks)
-        )
+        problems, remarks = map(_after_expansion, (reading.problems, reading.remarks))
         return Reading(reading.description, problems, {}, [*warned, *remarks], reading.between)
+
+
+def _after_expansion(notes: list[FileProblem]) -> list[FileProblem]:
+    return [FileProblem(0, f"after expansion: {note.message}") for note in notes]
 
 
 register(Xacro())

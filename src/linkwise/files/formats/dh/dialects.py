@@ -56,8 +56,8 @@ class Dialect:
         return f"{', '.join(sizes[:-1])} or {sizes[-1]}"
 
     def has(self, column: str) -> bool:
-        """Whether some row has that column."""
-        return any(column in form for form in self.forms)
+        """Whether some row has that column, or a header may name it."""
+        return column in HEADER if self.has_header else any(column in form for form in self.forms)
 
 
 def _up_to(columns: Sequence[str], *counts: int) -> tuple[tuple[str, ...], ...]:

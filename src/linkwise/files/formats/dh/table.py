@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, ModelError, choices, members, shown
-from linkwise.files.csv_columns import name_and_unit
+from linkwise.errors import ArgumentError, FileError, FileProblem, choices, members, shown
+from linkwise.files.csv_motion import name_and_unit
 from linkwise.files.description import Description, Reading
 from linkwise.files.formats.dh.dialects import DIALECTS, HEADER, LONGEST, SCALES, Dialect, dialect_of, meanings
 from linkwise.files.numbers import number, why_not
 from linkwise.files.report import attempt
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
-from linkwise.files.toml_text import Place
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import CONVENTIONS, Link
 from linkwise.model.motor import Motor
@@ -94,22 +93,9 @@ def _name_and_unit(cell: str) -> tuple[str, str]:
     return name, " ".join((unit or "").split())
 
 
-def names_unit(cell: str) -> bool:
-    """Whether a cell names a column of the dialect "linkwise" with a unit in brackets, be it the right one."""
-    name, unit = _name_and_unit(cell)
-    return name in HEADER and bool(unit)
-
-
 def is_header(line: Line) -> bool:
     """Whether a line holds no number at all, but words."""
     return all(number(cell) is None for cell in line.cells)
-
-
-def no_header(line: Line, dialect: Dialect) -> FileProblem:
-    """The problem of a header where there is none."""
-    first = shown(line.cells[0][:LONGEST])
-    said = f"{first} ... is a header, and a table in the dialect {dialect.name!r} has none; take it out, or begin it with #"
-    return FileProblem(line.number, said)
 
 
 ANGLES = ("theta", "alpha")
@@ -179,14 +165,12 @@ class Rows:
         return value
 
     def _kind(self, line: Line, cells: Mapping[str, Any]) -> str:
-        if "joint" in cells:
-            said = str(cells["joint"])
-            kind = KINDS.get(said, said)
-            if kind not in KINDS.values():
-                self._report(line, f"joint is {shown(said)}; expected {choices([*KINDS, *KINDS.values()])}")
-                return "revolute"
-            return kind
-        return KINDS["P" if self._switch(line, cells, "sigma", "0 (revolute) or 1 (prismatic)") else "R"]
+        if "joint" not in cells:
+            return KINDS["P" if self._switch(line, cells, "sigma", "0 (revolute) or 1 (prismatic)") else "R"]
+        kind = KINDS.get(cells["joint"], str(cells["joint"]))
+        if kind not in KINDS.values():
+            self._report(line, f"joint is {shown(kind)}; expected {choices([*KINDS, *KINDS.values()])}")
+        return kind
 
     def _switch(self, line: Line, cells: Mapping[str, Any], name: str, meaning: str) -> bool:
         value = cells.get(name, 0.0)
@@ -195,19 +179,16 @@ class Rows:
         return bool(value == 1.0)
 
     def _convention(self, line: Line, cells: Mapping[str, Any]) -> str:
-        held = None
+        stated = str(cells["convention"]) if "convention" in cells else None
         if "mdh" in cells:
-            held = CONVENTIONS[self._switch(line, cells, "mdh", "0 (standard) or 1 (modified)")]
-        elif "convention" in cells:
-            held = str(cells["convention"])
-            if held not in CONVENTIONS:
-                self._report(line, f"convention is {shown(held)}; expected {choices(CONVENTIONS)}")
-                return "standard"
-        if held is None and self.convention is None:
-            self.undecided = True
-        if held and self.convention and held != self.convention:
-            self._report(line, f"the row is of the {held} convention, and convention={self.convention!r} was said")
-        return held or self.convention or "standard"
+            stated = CONVENTIONS[self._switch(line, cells, "mdh", "0 (standard) or 1 (modified)")]
+        if stated is None:
+            self.undecided = self.undecided or self.convention is None
+        elif stated not in CONVENTIONS:
+            self._report(line, f"convention is {shown(stated)}; expected {choices(CONVENTIONS)}")
+        elif stated and self.convention and stated != self.convention:
+            self._report(line, f"the row is of the {stated} convention, and convention={self.convention!r} was said")
+        return stated or self.convention or "standard"
 
     def _scaled(self, line: Line, column: Column, value: Any, kind: str) -> Any:
         """The value in SI."""
@@ -321,24 +302,23 @@ def read_dh(
     link1  R      q1     0.3  0      90°
     link2  R      q2     0    0.5     0°
     """
-    text = read_text(path, LARGEST_DESCRIPTION)
-    dialect = dialect or said_dialect(text)
-    if dialect is None:
-        raise FileError(path, [undecided(text)])
-    reading = parse(text, Path(path).stem, dialect=dialect, convention=convention, angles=angles, physical=physical)
+    reading = read_table(path, dialect, convention=convention, angles=angles, physical=physical)
     if reading.description is None:
         raise FileError(path, reading.problems[:MOST])
     return reading.description.mechanism
 
 
+def read_table(path: str | Path, dialect: str | None, advice: str = "", **options: Any) -> Reading:
+    """Read a file as far as it goes; `options` as for `parse`, `advice` for where the dialect is not known."""
+    text = read_text(path, LARGEST_DESCRIPTION)
+    dialect = dialect or said_dialect(text)
+    if dialect is None:
+        raise FileError(path, [undecided(text)], advice)
+    return parse(text, Path(path).stem, dialect=dialect, **options)
+
+
 def parse(
-    text: str,
-    name: str,
-    *,
-    dialect: str,
-    convention: str | None = None,
-    angles: str | None = None,
-    physical: bool = True,
+    text: str, name: str, *, dialect: str, convention: str | None = None, angles: str | None = None, physical: bool = True
 ) -> Reading:
     r"""Read the text of a table, line ends as ``\n``; see `read_dh`."""
     spoken = dialect_of(dialect)
@@ -350,48 +330,43 @@ def parse(
     if not lines:
         return Reading(None, [FileProblem(0, "the file holds no row")], {})
     rows = Rows(spoken, convention, angles or "rad", physical)
-    links = [rows.link(line, columns, k) for k, (line, columns) in enumerate(_with_columns(lines, spoken, rows.problems))]
+    table = list(_with_columns(lines, spoken, rows.problems))
+    links = [rows.link(line, columns, k) for k, (line, columns) in enumerate(table)]
     if rows.undecided:
         rows.problems.append(FileProblem(0, f"the table does not say its convention; say convention={choices(CONVENTIONS)}"))
     if not links and not rows.problems:
         rows.problems.append(FileProblem(lines[0].number, "there is no row below the header"))
     if rows.problems:
         return Reading(None, sorted(rows.problems, key=lambda problem: problem.line), {})
-    try:
-        made = Mechanism([link for link in links if link is not None], name=name or None)
-    except ModelError as error:
-        return Reading(None, [FileProblem(0, str(problem)) for problem in error.problems], {})
-    first = 1 if spoken.has_header else 0
-    places: dict[Place, int] = {("link", k): line.number for k, line in enumerate(lines[first:])}
-    return Reading(Description(made), [], places)
+    mechanism, wrong = attempt(name, lambda: Mechanism([link for link in links if link is not None], name=name or None))
+    if mechanism is None:
+        return Reading(None, [FileProblem(0, str(problem)) for problem in wrong], {})
+    return Reading(Description(mechanism), [], {("link", k): line.number for k, (line, _) in enumerate(table)})
 
 
-def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProblem]) -> list[tuple[Line, list[Column]]]:
+def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProblem]) -> Iterator[tuple[Line, list[Column]]]:
     """The rows with what their cells are; rows of another length are reported."""
-    found = []
-    named = header_columns(lines[0], problems) if dialect.has_header else None
-    if named is not None and problems:
-        return []
-    if named is None and is_header(lines[0]):
-        problems.append(no_header(lines[0], dialect))
-        lines = lines[1:]
-    for line in lines[1:] if named is not None else lines:
-        columns = dialect.columns(len(line.cells))
-        if named is not None and len(line.cells) == len(named):
-            found.append((line, named))
-        elif columns is not None:
-            found.append((line, [Column(name) for name in columns]))
+    head, named = lines[0], header_columns(lines[0], problems) if dialect.has_header else []
+    if problems:
+        return
+    if not named and is_header(head):
+        table = f"a table in the dialect {dialect.name!r} has none; take it out, or begin it with #"
+        problems.append(FileProblem(head.number, f"{shown(head.cells[0][:LONGEST])} ... is a header, and {table}"))
+    for line in lines[1:] if named or problems else lines:
+        columns = named or [Column(name) for name in dialect.columns(len(line.cells)) or ()]
+        if len(columns) == len(line.cells):
+            yield line, columns
         else:
-            wanted = f"the header has {len(named)}" if named is not None else f"expected {dialect.counts}"
-            problems.append(FileProblem(line.number, f"{len(line.cells)} cells; {wanted}"))
-    return found
+            expected = f"the header has {len(named)}" if named else f"expected {dialect.counts}"
+            problems.append(FileProblem(line.number, f"{len(line.cells)} cells; {expected}"))
 
 
 def undecided(text: str) -> FileProblem:
     """What is said of a table whose dialect was not named."""
     lines = lines_of(text)
     known = choices(DIALECTS)
-    if lines and is_header(lines[0]) and any(names_unit(cell) for cell in lines[0].cells):
+    cells = map(_name_and_unit, lines[0].cells) if lines and is_header(lines[0]) else ()
+    if any(name in HEADER and unit for name, unit in cells):
         said = "this is a header of the dialect 'linkwise': name that one"
         why = next(iter(_header_problems(lines[0])), None)
         return FileProblem(lines[0].number, f"{said} ({why.message})" if why else said)

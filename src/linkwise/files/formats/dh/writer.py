@@ -29,14 +29,9 @@ def losses(mechanism: Mechanism, dialect: Dialect) -> Losses:
 
     The file's name stands for the mechanism's.
     """
-    has_header, has_motors = dialect.has_header, _has_motors(dialect)
-    holds = {
-        "name": has_header,
-        "offset": has_header,
-        "limits": has_header or dialect.has("lower"),
-        "motor": has_motors,
-    }
-    found = chain_losses(mechanism, {part for part, held in holds.items() if held})
+    has_header, columns = dialect.has_header, {"name": "name", "limits": "lower", "motor": "Jm"}
+    holds = [part for part, column in columns.items() if dialect.has(column)] + ["offset"] * has_header
+    found = chain_losses(mechanism, holds)
     if not has_header and _weighs(mechanism) and not _heavy(mechanism, dialect):
         found.lost.append(f"its masses and inertias{' (a row with masses has no offset)' if dialect.has('m') else ''}")
     if not np.array_equal(mechanism.gravity, GRAVITY):
@@ -54,21 +49,17 @@ def _link_obstacles(link: Link, dialect: Dialect) -> Iterator[str]:
         yield f"its {link.joint} joint"
     elif row is None:
         yield "its placement (no Denavit-Hartenberg row was given)"
-    elif row.b and not dialect.has_header:
+    elif row.b and not dialect.has("b"):
         yield "its shift b of the extended convention"
-    elif not dialect.has_header and not dialect.has("offset") and folded(link) != 0.0:
+    elif not dialect.has("offset") and folded(link) != 0.0:
         yield "its theta or offset (this dialect has none)" if link.joint == "revolute" else "its d or offset (the same)"
     name = str(link.name)
     if dialect.has_header and (set(name) & set(";\t\n\r#%") or name != name.strip()):
         yield "its name (it holds a separator or the mark of a comment)"
     motor = link.motor
     rubs = motor is not None and bool(motor.viscous or any(motor.coulomb))
-    if motor is not None and rubs and motor.friction_rule != dialect.friction_rule and _has_motors(dialect):
+    if motor is not None and rubs and motor.friction_rule != dialect.friction_rule and dialect.has("Jm"):
         yield f"its motor's friction by the rule {motor.friction_rule!r} (here it would count by {dialect.friction_rule!r})"
-
-
-def _has_motors(dialect: Dialect) -> bool:
-    return dialect.has_header or dialect.has("Jm")
 
 
 def _weighs(mechanism: Mechanism) -> bool:
@@ -182,16 +173,12 @@ def _columns(mechanism: Mechanism, dialect: Dialect) -> tuple[str, ...]:
 
 def _cells(link: Link, columns: Sequence[str], dialect: Dialect) -> list[str]:
     values = _values(link, dialect)
-    slides = link.joint == "prismatic"
-    turned = is_flipped(link, dialect)
-    total = folded(link)
-    whole = total if total is not None else float(values["theta"] if not slides else values["d"]) + link.offset
+    slides, turned, total = link.joint_model.is_length, is_flipped(link, dialect), folded(link)
+    place = "d" if slides else "theta"
+    offset = -link.offset if turned else link.offset
+    whole = float(values[place]) + offset if turned or total is None else total
     fixed = {"sigma": str(int(slides)), "flip": str(int(turned)), "mdh": str(int(values["convention"] == "modified"))}
-    if turned:
-        first = float(values["d" if slides else "theta"])
-        whole = first - link.offset
-    moving = {"d" if slides else "theta": "0.0", "offset": repr(whole)}
-    return [{**values, **moving, **fixed}[column] for column in columns]
+    return [{**values, place: "0.0", "offset": repr(whole), **fixed}[column] for column in columns]
 
 
 def _values(link: Link, dialect: Dialect) -> dict[str, str]:

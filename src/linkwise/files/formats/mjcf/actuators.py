@@ -7,9 +7,7 @@ from collections.abc import Collection
 from linkwise.errors import choices, shown
 from linkwise.files.formats.mjcf.attributes import Attributes, Defaults, Told, named, offered
 from linkwise.files.formats.mjcf.compiler_options import Settings
-from linkwise.files.formats.mjcf.links import tell
 from linkwise.files.formats.mjcf.schema import ACTUATOR, ACTUATORS
-from linkwise.files.report import attempt
 from linkwise.files.xml_tree import Element
 from linkwise.model.motor import Motor
 
@@ -38,13 +36,9 @@ class Actuators:
 
     def _rotor(self, said: Attributes) -> None:
         """A rotor with its gear: its inertia and damping are multiplied by the square of the ratio."""
-        inertia = said.number("armature")
-        damping = said.numbers("damping", 1, 3) or [0.0]
+        inertia, damping = said.number("armature"), said.damping()
         gear = (said.numbers("gear", 1, 6) or [1.0])[0]
-        if any(damping[1:]):
-            why = f"damping is {damping!r}; what is not proportional to the speed is left out"
-            self.told.remark(said.element, f"{said.item}: {why}")
-        viscous = 0.0 if {"damper", "passive"} & self.settings.disabled else damping[0]
+        viscous = 0.0 if {"damper", "passive"} & self.settings.disabled else damping
         if (inertia == 0 and viscous == 0) or gear == 0:
             return
         joint = said.text("joint") or said.text("jointinparent")
@@ -54,9 +48,5 @@ class Actuators:
             return
         elif joint not in self.joints:
             said.report(f"joint is {shown(joint)}; the hinges and slides are {offered(self.joints)}", "joint")
-        else:
-            made, wrong = attempt(said.item, lambda: Motor(inertia, gear, viscous, joint=joint))
-            for problem in wrong:
-                tell(said, problem)
-            if made:
-                self.motors.append((said, made))
+        elif motor := said.build(lambda: Motor(inertia, gear, viscous, joint=joint)):
+            self.motors.append((said, motor))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from linkwise.errors import FileProblem, choices, members, shown
+from linkwise.errors import FileProblem, Problem, choices, members, shown
 from linkwise.files.formats.mjcf.schema import ACTUATORS, DEFAULTS, INSIDE
 from linkwise.files.numbers import number, whole, why_not
-from linkwise.files.report import Report, some
+from linkwise.files.report import IDENTIFIED, Report, Result, attempt, some
 from linkwise.files.xml_tree import Element
 
 MAIN = "main"
@@ -113,9 +113,37 @@ class Attributes:
         return key in self.said
 
     def report(self, message: str, key: str | None = None) -> None:
-        """Something wrong with the element, at the line of an attribute if one is named."""
+        """Report something wrong with the element, at the line of an attribute if one is named."""
         said = self.said.get(key) if key else None
         self.told.report(said.element if said else self.element, f"{said.item if said else self.item}: {message}")
+
+    def remark(self, message: str) -> None:
+        """Remark on the element."""
+        self.told.remark(self.element, f"{self.item}: {message}")
+
+    def tell(self, problem: Problem) -> None:
+        """Report a problem of the model at the element."""
+        message = str(replace(problem, item=self.item))
+        self.told.report(self.element, message.replace(IDENTIFIED, "reading with physical=False accepts it"))
+
+    def build(self, make: Callable[[], Result]) -> Result | None:
+        """Return the part of a model that `make` returns, or None after a report."""
+        part, problems = attempt(self.item, make)
+        for problem in problems:
+            self.tell(problem)
+        return part
+
+    def lookup(
+        self, key: str, known: Mapping[str, Result], nouns: str, default: str | None = None, *, needed: bool = True
+    ) -> Result | None:
+        """Return what an attribute names among what there is, or None: after a report, or where it may be missing."""
+        name = self.text(key) or default
+        if name is not None and name in known:
+            return known[name]
+        if name is not None or needed:
+            value = f"{shown(name)}; the {nouns} are" if name else "missing; expected"
+            self.report(f"{key} is {value} {offered(known)}", key)
+        return None
 
     def text(self, key: str) -> str | None:
         """The text as it stands, or None where there is none or it is empty."""
@@ -170,13 +198,20 @@ class Attributes:
         """True or false."""
         return self.word(key, ("true", "false"), "true" if default else "false") == "true"
 
-    def tried(self, key: str, check: Callable[[float], bool], expected: str, default: float = 0.0) -> float:
-        """One number that a check accepts."""
-        found = self.number(key, default)
-        if not check(found):
-            self.report(f"{key} is {found!r}; expected {expected}", key)
-            return default
-        return found
+    def non_negative(self, key: str) -> float:
+        """One number, 0 or more; 0 where the attribute is missing or wrong."""
+        value = self.number(key)
+        if not value >= 0:
+            self.report(f"{key} is {value!r}; expected a number >= 0", key)
+            return 0.0
+        return value
+
+    def damping(self) -> float:
+        """The damping that is proportional to the speed; any other is remarked on."""
+        first, *others = self.numbers("damping", 1, 3) or [0.0]
+        if any(others):
+            self.remark(f"damping is {[first, *others]!r}; what is not proportional to the speed is left out")
+        return first
 
 
 def check_known(element: Element, item: str, told: Told, known: Iterable[str]) -> None:
@@ -275,9 +310,8 @@ class Defaults:
         """The name of a class, or the main one after a report."""
         if name in self.classes:
             return name
-        self.told.report(
-            element, f"<{element.tag}>: {key} is {shown(name)}; the classes are {offered(self.classes, members)}"
-        )
+        classes = offered(self.classes, members)
+        self.told.report(element, f"<{element.tag}>: {key} is {shown(name)}; the classes are {classes}")
         return MAIN
 
 

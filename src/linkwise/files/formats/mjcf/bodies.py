@@ -2,19 +2,124 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from linkwise.errors import shown
-from linkwise.files.formats.mjcf.attributes import Attributes, Defaults, Told, check_tag, named, place
+from linkwise.files.formats.mjcf.attributes import Attributes, Defaults, Told, check_tag, degrees, named, place
 from linkwise.files.formats.mjcf.compiler_options import Settings
 from linkwise.files.formats.mjcf.frames import between, pose
 from linkwise.files.formats.mjcf.geometry import Body, Geom, body_inertia, read_geom
-from linkwise.files.formats.mjcf.joints import TYPES, Joint, read_joint
 from linkwise.files.formats.mjcf.schema import BODY, FRAME, FREE, GEOM, INERTIAL, JOINT, SITE
 from linkwise.files.xml_tree import Element
+from linkwise.model.motor import Motor
 from linkwise.spatial.scalar import FloatArray
+
+TYPES = ("free", "ball", "slide", "hinge")
+
+
+@dataclass
+class Joint:
+    """One joint of one coordinate.
+
+    Attributes
+    ----------
+    attributes : Attributes
+        What it says.
+    turns : bool
+        Whether it is a hinge, else a slide.
+    pos, axis : ndarray (3,)
+        A point on it (m) and its direction, in the body's frame.
+    ref : float
+        Its coordinate in the pose that the file describes, rad or m.
+    fields : dict
+        limits, tau_max and motor of a `Link`.
+    """
+
+    attributes: Attributes
+    turns: bool
+    pos: FloatArray
+    axis: FloatArray
+    ref: float
+    fields: dict[str, Any]
+
+    @property
+    def name(self) -> str | None:
+        """Its name, if it has one."""
+        return self.attributes.text("name")
+
+
+def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> Joint:
+    """A hinge or a slide; `outer` is T_body_frame of the frames around it."""
+    turns = said.word("type", TYPES, "hinge") == "hinge"
+    pos, axis = (np.array(said.row(key, 3, values)) for key, values in (("pos", (0.0,) * 3), ("axis", (0.0, 0.0, 1.0))))
+    ref = said.number("ref")
+    if not 1e-14 < math.hypot(*axis) < math.inf:
+        said.report(f"axis is {axis.tolist()!r}; expected a direction", "axis")
+        axis = np.array([0.0, 0.0, 1.0])
+    rotor: dict[str, Any] = {"viscous": _passive(said, settings), "coulomb": said.non_negative("frictionloss")}
+    limits, tau_max = _limits(said, settings, turns), _effort_limit(said, settings)
+    rotor["inertia"] = said.non_negative("armature")
+    for key, flags in (("viscous", {"damper", "passive"}), ("coulomb", {"frictionloss", "constraint"})):
+        rotor[key] *= not flags & settings.disabled
+    fields = {"limits": limits, "tau_max": tau_max, "motor": Motor(**rotor) if any(rotor.values()) else None}
+    ref = degrees(ref) if turns and settings.degree else ref
+    rotation = outer[:3, :3]
+    return Joint(said, turns, rotation @ pos + outer[:3, 3], rotation @ (axis / math.hypot(*axis)), ref, fields)
+
+
+def _passive(said: Attributes, settings: Settings) -> float:
+    """The viscous friction; springs, and damping that is not proportional to the speed, are remarked on."""
+    stiffness = said.numbers("stiffness", 1, 3) or [0.0]
+    both = said.row("springdamper", 2, (0.0, 0.0))
+    if both[0] > 0 and both[1] > 0:
+        said.remark(f"springdamper is {both!r}: its spring and damper are not known here, and left out")
+        return 0.0
+    damping = said.damping()
+    if damping < 0:
+        said.report(f"damping is {damping!r}; expected a number >= 0", "damping")
+        damping = 0.0
+    if any(stiffness) and not {"spring", "passive"} & settings.disabled:
+        law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
+        rest = said.number("springref")
+        rest = degrees(rest) if settings.degree and said.text("type") in (None, "hinge") else rest
+        stretch = f"q - {rest!r}" if rest else "q"
+        said.remark(f"its spring is left out, for Linkwise has none: it pulls with -({law}), x = {stretch}")
+    return damping
+
+
+def _limits(said: Attributes, settings: Settings, turns: bool) -> tuple[float, float] | None:
+    low, high = said.row("range", 2, (0.0, 0.0))
+    if not _limited(said, settings, "limited", "range", (low, high)) or {"limit", "constraint"} & settings.disabled:
+        return None
+    return (degrees(low), degrees(high)) if turns and settings.degree else (low, high)
+
+
+def _effort_limit(said: Attributes, settings: Settings) -> float | None:
+    low, high = said.row("actuatorfrcrange", 2, (0.0, 0.0))
+    if not _limited(said, settings, "actuatorfrclimited", "actuatorfrcrange", (low, high)):
+        return None
+    if low != -high:
+        said.remark(f"actuatorfrcrange is {[low, high]!r}; an effort limit holds both ways here, so it is left out")
+        return None
+    return high
+
+
+def _limited(said: Attributes, settings: Settings, key: str, range_key: str, found: tuple[float, float]) -> bool:
+    """Whether a range holds, by MuJoCo's rules."""
+    limited = said.word(key, ("false", "true", "auto"), "auto")
+    if limited == "auto" and not settings.autolimits and found != (0.0, 0.0):
+        said.report(f"it has {range_key} but not {key}, and the compiler's autolimits is 'false'", range_key)
+        return False
+    if limited == "true" and not found[0] < found[1]:
+        given = shown(said.text(range_key)) if range_key in said else "not given"
+        said.report(f"{range_key} is {given}; expected the least value, then the greatest, for {key} is 'true'", range_key)
+        return False
+    return limited == "true" or (limited == "auto" and found[0] < found[1])
+
 
 REFUSED = {
     "replicate": "what it repeats has to be written out",
@@ -135,14 +240,14 @@ class Bodies:
     def _body(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...]) -> None:
         said = Attributes(element, named(element), self.told, BODY)
         frame = outer @ pose(said, self.settings.degree, self.settings.sequence)
-        made = BodyElement(said, owner, frame)
-        self.found.append(made)
+        body = BodyElement(said, owner, frame)
+        self.found.append(body)
         if said.flag("mocap"):
             self.told.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
         if said.number("gravcomp"):
-            self.told.remark(element, f"{said.item}: gravcomp = {said.text('gravcomp')} is a force that is left out")
+            said.remark(f"gravcomp = {said.text('gravcomp')} is a force that is left out")
         self._inside(element, len(self.found) - 1, np.eye(4), classes)
-        made.inertia = body_inertia(made.inertial, made.geoms, self.settings, said, moves=self._moves(made))
+        body.inertia = body_inertia(body.inertial, body.geoms, self.settings, said, moves=self._moves(body))
 
     def _moves(self, body: BodyElement) -> bool:
         """Whether a joint moves a body: its own, or one of those that carry it."""
@@ -173,10 +278,11 @@ class Bodies:
                 said.report(f"{why}; expected one, directly in the body")
             body.inertial = said
             return
-        known = FREE if element.tag == "freejoint" else JOINT
-        defaults = None if element.tag == "freejoint" else self.defaults.of(element, classes)
-        said = Attributes(element, named(element), self.told, known, defaults)
-        kind = "free" if element.tag == "freejoint" else said.word("type", TYPES, "hinge")
+        if element.tag == "freejoint":
+            said, kind = Attributes(element, named(element), self.told, FREE), "free"
+        else:
+            said = self._said(element, JOINT, classes)
+            kind = said.word("type", TYPES, "hinge")
         if kind == "ball":
             said.report(f"a ball joint carries {body.attributes.item}; only hinges, slides and one free joint are read")
         elif kind == "free":
@@ -194,14 +300,13 @@ class Bodies:
         body.free = said
         armature = said.number("armature")
         if armature and self.drop_free_armature:
-            lost = f"its armature {armature!r} is left out; MuJoCo adds it to the inertia of all six freedoms"
-            self.told.remark(said.element, f"{said.item}: {lost}")
+            said.remark(f"its armature {armature!r} is left out; MuJoCo adds it to the inertia of all six freedoms")
         elif armature:
             why = "a floating base has no armature; expected armature = '0', or a <freejoint>"
             said.report(f"{why}; drop_free_armature=True leaves it out", "armature")
         for key, what in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
             if any(said.numbers(key, 1, 3) or ()):
-                self.told.remark(said.element, f"{said.item}: its {what} is left out, for a floating base has none")
+                said.remark(f"its {what} is left out, for a floating base has none")
 
 
 def repeated(told: Told, items: list[Attributes], what: str) -> None:

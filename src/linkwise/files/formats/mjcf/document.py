@@ -54,69 +54,64 @@ class Includer:
     def _included(self, element: Element, depth: int) -> list[Element]:
         """What stands in the file that an element includes."""
         check_known(element, "<include>", self.told, ("file",))
-        said = element.get("file")
-        if not said:
+        name = element.get("file")
+        if not name:
             self.told.report(element, "<include> has no file; expected file = the name of a file beside this one")
             return []
-        path = self._path(element, said)
-        if path is None:
-            return []
-        if path in self.seen or len(self.seen) >= MOST_FILES:
-            why = "it is included already" if path in self.seen else f"{MOST_FILES} files are included already"
-            self.told.report(element, f"<include> of {shown(said)}: {why}")
-            return []
-        self.seen.add(path)
         try:
-            text = read_text(path, LARGEST_DESCRIPTION)
-            self.size += len(text)
-            if self.size > LARGEST_DESCRIPTION:
-                most = LARGEST_DESCRIPTION // 1024**2
-                raise FileError(path, [FileProblem(0, f"with it the included files are larger than {most} MB together")])
-            root = read_xml(text)
+            path = self._path(element, name)
+            root = self._read(path)
         except (FileError, XmlError) as error:
-            problems = error.problems if isinstance(error, FileError) else (error.problem,)
-            for problem in problems:
-                self.told.report(element, f"<include> of {shown(said)}: {problem}")
+            for problem in error.problems if isinstance(error, FileError) else (error.problem,):
+                self.told.report(element, f"<include> of {shown(name)}: {problem}")
             return []
         file = Path(os.path.relpath(path, self._root())).as_posix()
         top = Element(root.tag, {}, root.line, [_marked(child, file, line(element)) for child in root.children])
         self.expand(top, depth)
         return top.children
 
+    def _read(self, path: Path) -> Element:
+        """The root element of a file that is not included already."""
+        if path in self.seen:
+            raise FileError(path, [FileProblem(0, "it is included already")])
+        if len(self.seen) >= MOST_FILES:
+            raise FileError(path, [FileProblem(0, f"{MOST_FILES} files are included already")])
+        self.seen.add(path)
+        text = read_text(path, LARGEST_DESCRIPTION)
+        self.size += len(text)
+        if self.size > LARGEST_DESCRIPTION:
+            most = LARGEST_DESCRIPTION // 1024**2
+            raise FileError(path, [FileProblem(0, f"with it the included files are larger than {most} MB together")])
+        return read_xml(text)
+
     def _root(self) -> Path:
         """The main file's folder, as it is once links are followed."""
         return (self.folder or Path()).resolve()
 
-    def _path(self, element: Element, said: str) -> Path | None:
+    def _path(self, element: Element, name: str) -> Path:
         """The file meant, seen from the main file's folder, else from that of the file which includes it."""
         if self.folder is None:
-            self.told.report(element, f"<include> of {shown(said)}: the folder of this text is not known")
-            return None
-        absolute = is_absolute(said)
+            raise FileError(name, [FileProblem(0, "the folder of this text is not known")])
         try:
             folder = self._root()
             opened = None if self.include_root is None else Path(self.include_root).resolve()
-            path = (folder / said).resolve()
+            path = (folder / name).resolve()
             if isinstance(element, Included) and not os.path.exists(path):
-                path = (folder / element.file).parent.joinpath(said).resolve()
-        except (OSError, ValueError, RuntimeError):
-            self.told.report(element, f"<include> of {shown(said)}: this is no path of a file")
-            return None
+                path = (folder / element.file).parent.joinpath(name).resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise FileError("", [FileProblem(0, "this is no path of a file")]) from error
         inside = opened is not None and path.is_relative_to(opened)
-        if not inside and (absolute or not path.is_relative_to(folder)):
-            why = (
-                "the path leaves the folder of the main file, and only files in it or below it are read; include_root names"
-            )
-            why += " another folder that may be read" if opened is None else f" {str(opened)!r}, which it leaves too"
-            self.told.report(element, f"<include> of {shown(said)}: {why}")
-            return None
+        if not inside and (is_absolute(name) or not path.is_relative_to(folder)):
+            why = "the path leaves the folder of the main file, and only files in it or below it are read"
+            other = "another folder that may be read" if opened is None else f"{str(opened)!r}, which it leaves too"
+            raise FileError(path, [FileProblem(0, f"{why}; include_root names {other}")])
         return path
 
 
 def _marked(element: Element, file: str, at: int) -> Included:
     """The same element, knowing the file that it comes from."""
     children: list[Element] = [_marked(child, file, at) for child in element.children]
-    return Included(element.tag, element.attributes, element.line, children, element.text, file, at)
+    return Included(element.tag, element.attributes, element.line, children, element.text, file=file, at=at)
 
 
 KEPT = ("geom", "site", "camera", "light", "frame")

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from linkwise.errors import choices, shown
-from linkwise.files.formats.mjcf.attributes import Attributes, Defaults, Told, named, offered, place
-from linkwise.files.formats.mjcf.bodies import WORLD, Bodies, BodyElement, Site
+from linkwise.files.formats.mjcf.attributes import Attributes, Defaults, Told, named, place
+from linkwise.files.formats.mjcf.bodies import WORLD, Bodies, Site
 from linkwise.files.formats.mjcf.compiler_options import Settings
-from linkwise.files.formats.mjcf.frames import LEAST
+from linkwise.files.formats.mjcf.frames import LEAST, float_transform
 from linkwise.files.formats.mjcf.geometry import CONTESTED
-from linkwise.files.formats.mjcf.joints import Joint
 from linkwise.files.formats.mjcf.schema import EQUALITIES
-from linkwise.files.report import attempt
 from linkwise.files.xml_tree import Element
 from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.transform import inverse, transform
+from linkwise.spatial.transform import inverse
 
 OTHERS = ("tendon", "flex", "flexvert", "flexstrain", "distance")
 
 
-@dataclass(frozen=True)
-class End:
-    """One side of a loop: the place of its body and T_body_frame."""
-
-    body: int
-    frame: FloatArray
+End = tuple[int, FloatArray]
+"""One side of a loop: the place of its body and T_body_frame."""
 
 
 class Equalities:
@@ -53,7 +46,9 @@ class Equalities:
         self.places = {body.name: k for k, body in enumerate(bodies.found) if body.name} | {"world": WORLD}
         self.sites = {name: site for site in bodies.sites if (name := site.attributes.text("name"))}
         self.joints = {joint.name: joint for body in bodies.found for joint in body.joints if joint.name}
-        self.reference = references(bodies.found)
+        self.reference = {WORLD: np.eye(4)}  # T_world_body in the pose that the file describes
+        for k, body in enumerate(bodies.found):
+            self.reference[k] = self.reference[body.parent] @ body.frame
         self.floats = any(body.free for body in bodies.found)
         self.used: set[str] = set()
         self.follows: dict[str, Mimic] = {}
@@ -97,11 +92,10 @@ class Equalities:
 
     def _joint(self, said: Attributes) -> None:
         """q1 - ref1 = a0 + a1 (q2 - ref2): MuJoCo counts from the pose that the file describes."""
-        first = self._named_joint(said, "joint1", needed=True)
-        second = self._named_joint(said, "joint2", needed=False)
-        given = said.numbers("polycoef", 1, 5)
-        poly = [0.0, 1.0, 0.0, 0.0, 0.0]
-        poly[: len(given or ())] = given or ()
+        first = said.lookup("joint1", self.joints, "hinges and slides")
+        second = said.lookup("joint2", self.joints, "hinges and slides", needed=False)
+        coefficients = said.numbers("polycoef", 1, 5) or []
+        poly = coefficients + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
         if first is None or (second is None and "joint2" in said):
             return
         name = str(first.name)
@@ -119,20 +113,8 @@ class Equalities:
             said.report(f"polycoef is {poly!r}, a polynomial of higher degree; {why}", "polycoef")
             return
         offset = first.ref + poly[0] - poly[1] * second.ref
-        made, wrong = attempt(said.item, lambda: Mimic(str(second.name), poly[1], offset))
-        for problem in wrong:
-            said.report(str(problem))
-        if made:
-            self.follows[name] = made
-
-    def _named_joint(self, said: Attributes, key: str, *, needed: bool) -> Joint | None:
-        name = said.text(key)
-        if name in self.joints:
-            return self.joints[name]
-        if name is not None or needed:
-            found = f"{shown(name)}; the hinges and slides are" if name else "missing; expected"
-            said.report(f"{key} is {found} {offered(self.joints)}", key)
-        return None
+        if mimic := said.build(lambda: Mimic(str(second.name), poly[1], offset)):
+            self.follows[name] = mimic
 
     # ── loops ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -145,17 +127,14 @@ class Equalities:
         ends = self._of_sites(said) if by_sites else self._of_bodies(said, tag)
         if ends is None:
             return
-        if self.floats and any(self._stands(end.body) for end in ends):
+        if self.floats and any(self._stands(body) for body, _ in ends):
             said.report("it ties to the ground, which a floating base cannot say; active = 'false' leaves it out")
             return
         kind = "point" if tag == "connect" or said.number("torquescale", 1.0) == 0 else "full"
-        one, other = ("base" if end.body == WORLD else self.links[end.body] for end in ends)
-        frames = ends[0].frame, ends[1].frame
-        made, wrong = attempt(said.item, lambda: Loop(kind, one, other, *frames, said.text("name")))
-        for problem in wrong:
-            said.report(f"{problem.field} is {shown(problem.value)}; expected {problem.expected}")
-        if made:
-            self.loops.append((said, made))
+        one, other = ("base" if body == WORLD else self.links[body] for body, _ in ends)
+        frames = ends[0][1], ends[1][1]
+        if loop := said.build(lambda: Loop(kind, one, other, *frames, said.text("name"))):
+            self.loops.append((said, loop))
 
     def _stands(self, body: int) -> bool:
         """Whether a body stands in the world, beside the one that floats."""
@@ -164,55 +143,41 @@ class Equalities:
         return body == WORLD or self.bodies[body].free is None
 
     def _of_sites(self, said: Attributes) -> list[End] | None:
-        found: list[Site] = []
+        sites: list[Site] = []
         for key in ("site1", "site2"):
-            name = said.text(key)
-            if name not in self.sites:
-                found_text = f"{shown(name)}; the sites are" if name else "missing; expected"
-                said.report(f"{key} is {found_text} {offered(self.sites)}", key)
-            else:
-                found.append(self.sites[name])
+            site = said.lookup(key, self.sites, "sites")
+            if site is not None:
+                sites.append(site)
+                name = str(said.text(key))
                 self.used.add(name)
-                if (contested := self.sites[name].attributes.contested) and said.element.tag == "weld":
+                if (contested := site.attributes.contested) and said.element.tag == "weld":
                     said.report(f"{key} is {shown(name)}: {CONTESTED.format(contested)}; expected one", key)
-        return [End(site.body, site.frame) for site in found] if len(found) == 2 else None
+        return [(site.body, site.frame) for site in sites] if len(sites) == 2 else None
 
     def _of_bodies(self, said: Attributes, tag: str) -> list[End] | None:
         """The ends where the constraint holds in the pose that the file describes, or as relpose says."""
-        first, second = self._body(said, "body1", None), self._body(said, "body2", "world")
+        first, second = (said.lookup(key, self.places, "bodies", usual) for key, usual in _BODIES.items())
         anchor = said.row("anchor", 3, (0.0, 0.0, 0.0))
         if tag == "connect" and "anchor" not in said:
             said.report("it has no anchor; expected its point in the frame of body1")
             return None
         if first is None or second is None:
             return None
-        point = np.asarray(transform(None, anchor), dtype=float)
+        point = float_transform(None, anchor)
         to_second = np.asarray(inverse(self.reference[first]) @ self.reference[second], dtype=float)
         if tag == "connect":
             there = np.asarray(inverse(to_second), dtype=float) @ point
-            return [End(first, point), End(second, np.asarray(transform(None, there[:3, 3]), dtype=float))]
+            return [(first, point), (second, float_transform(None, there[:3, 3]))]
         relative = said.row("relpose", 7, (0.0,) * 7)
         size = float(np.linalg.norm(relative[3:]))
         if not any(relative[3:]):
-            return [End(first, to_second @ point), End(second, point)]
+            return [(first, to_second @ point), (second, point)]
         if not LEAST < size < np.inf:
             said.report(f"relpose is {relative!r}; expected a position and a quaternion", "relpose")
             return None
         turn = quaternion_rotation(np.array(relative[3:]) / size)
-        return [End(first, np.asarray(transform(turn, relative[:3]), dtype=float)), End(second, point)]
-
-    def _body(self, said: Attributes, key: str, default: str | None) -> int | None:
-        name = said.text(key) or default
-        if name not in self.places:
-            found = f"{shown(name)}; the bodies are" if name else "missing; expected"
-            said.report(f"{key} is {found} {offered(self.places)}", key)
-            return None
-        return self.places[name]
+        return [(first, float_transform(turn, relative[:3])), (second, point)]
 
 
-def references(bodies: Sequence[BodyElement]) -> dict[int, FloatArray]:
-    """T_world_body (4, 4) of each body in the pose that the file describes; the world's too."""
-    found = {WORLD: np.eye(4)}
-    for k, body in enumerate(bodies):
-        found[k] = found[body.parent] @ body.frame
-    return found
+_BODIES = {"body1": None, "body2": "world"}
+"""The attributes that name bodies, and which is meant where one is missing."""

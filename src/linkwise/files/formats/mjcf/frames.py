@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.errors import members
 from linkwise.files.formats.mjcf.attributes import Attributes, degrees
@@ -34,7 +35,12 @@ def pose(attributes: Attributes, degree: bool, sequence: str) -> FloatArray:
         The axes of Euler angles, a small letter for each that turns with the frame.
     """
     position = attributes.row("pos", 3, (0.0, 0.0, 0.0))
-    return np.asarray(transform(orientation(attributes, degree, sequence), position), dtype=float)
+    return float_transform(orientation(attributes, degree, sequence), position)
+
+
+def float_transform(rotation: Array | None, position: npt.ArrayLike) -> FloatArray:
+    """The transform (4, 4) of floats with a rotation (3, 3) and a position (3,)."""
+    return np.asarray(transform(rotation, position), dtype=float)
 
 
 def orientation(attributes: Attributes, degree: bool, sequence: str) -> FloatArray:
@@ -108,4 +114,4 @@ def between(ends: list[float]) -> tuple[FloatArray, float] | None:
     direction = _unit((start - end).tolist())
     if direction is None:
         return None
-    return np.asarray(transform(_z_to(direction), (start + end) / 2), dtype=float), math.hypot(*(start - end)) / 2
+    return float_transform(_z_to(direction), (start + end) / 2), math.hypot(*(start - end)) / 2

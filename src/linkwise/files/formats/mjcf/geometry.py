@@ -63,23 +63,28 @@ class Geom:
     @property
     def has_file_mass(self) -> bool:
         """Whether it has a mass that a mesh or another file would tell."""
-        said = self.attributes
-        mass = said.number("mass") if "mass" in said else None
-        massless = mass == 0 or (mass is None and said.number("density", 1000.0) == 0)
-        return self.from_file and self.kind != "plane" and not massless
+        return self.from_file and self.kind != "plane" and not self._massless
+
+    @property
+    def _mass(self) -> float | None:
+        return self.attributes.number("mass") if "mass" in self.attributes else None
+
+    @property
+    def _density(self) -> float:
+        return self.attributes.number("density", 1000.0)
+
+    @property
+    def _massless(self) -> bool:
+        return self._mass == 0 or (self._mass is None and self._density == 0)
 
     def body(self) -> tuple[float, FloatArray] | None:
         """Mass (kg) and tensor (3, 3) about its centre in the body's axes; None where it has none."""
-        said = self.attributes
-        mass = said.number("mass") if "mass" in said else None
-        density = said.number("density", 1000.0)
+        said, mass, density = self.attributes, self._mass, self._density
         for key, value in (("mass", mass), ("density", density)):
             if value is not None and value < 0:
                 said.report(f"{key} is {value!r}; expected a number >= 0", key)
                 return None
-        if mass == 0 or (mass is None and density == 0) or self.kind == "plane" or not self._is_certain():
-            return None
-        if not self.size:
+        if self._massless or self.kind == "plane" or not self._is_certain() or not self.size:
             return None
         _, filled, shell = SOLIDS[self.kind]
         solid = _solid(shell if said.flag("shellinertia") else filled, self.size)
@@ -225,7 +230,7 @@ def _inertial(said: Attributes, settings: Settings) -> Body:
     for key in ("pos", "mass"):
         if key not in said:
             said.report(f"it has no {key}")
-    mass = said.tried("mass", lambda value: value >= 0, "a number >= 0")
+    mass = said.non_negative("mass")
     full = said.numbers("fullinertia", 6, 6)
     diagonal = said.row("diaginertia", 3, (0.0, 0.0, 0.0))
     if "fullinertia" in said and (any(diagonal) or any(key in said for key in ORIENTATIONS)):
@@ -263,7 +268,7 @@ def _corrected(body: Body, settings: Settings, item: Attributes) -> Body:
         body.tensor = axes @ np.diag(moments) @ axes.T
     if settings.balance and moments[0] + moments[1] < moments[2]:
         body.tensor = float(moments.mean()) * np.eye(3)
-        item.told.remark(item.element, f"{item.item}: its moments of inertia are made equal, for balanceinertia is 'true'")
+        item.remark("its moments of inertia are made equal, for balanceinertia is 'true'")
     return Body(mass, body.com, 0.5 * (body.tensor + body.tensor.T))
 
 

@@ -2,27 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import FileProblem, Problem, members, shown
+from linkwise.errors import FileProblem, members, shown
 from linkwise.files.description import Description, Reading
 from linkwise.files.formats.mjcf.actuators import Actuators
 from linkwise.files.formats.mjcf.attributes import Attributes, Defaults, Told, check_known, check_tag, line, where
-from linkwise.files.formats.mjcf.bodies import WORLD, Bodies, BodyElement, repeated
+from linkwise.files.formats.mjcf.bodies import WORLD, Bodies, BodyElement, Joint, repeated
 from linkwise.files.formats.mjcf.compiler_options import settings_of
 from linkwise.files.formats.mjcf.document import Includer, keep_body
 from linkwise.files.formats.mjcf.equality import Equalities
 from linkwise.files.formats.mjcf.geometry import scaled_to
-from linkwise.files.formats.mjcf.links import Links, Names, still_roots, tell
-from linkwise.files.report import attempt, some
+from linkwise.files.report import attempt, base_names, some, unused_name
 from linkwise.files.suggestions import with_tool_at_a_tip
+from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
+from linkwise.model.link import Link
+from linkwise.model.mimic import Mimic
 from linkwise.model.shape import Shape
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import translation
+
+BODY_FIELDS = ("mass", "com", "inertia")
+
+
+class Links:
+    """Makes the links, and knows where each was said.
+
+    Attributes
+    ----------
+    made : list of Link
+        The links, each after its parent.
+    lines : dict
+        Line of each place, as `Reading` has them.
+    items : dict of str to Attributes
+        What said the links and the joints, by the names that messages of the model call them.
+    """
+
+    def __init__(self, names: Names, follows: Mapping[str, Mimic], stays: Mapping[str, float], physical: bool) -> None:
+        self.names, self.follows, self.stays, self.physical = names, follows, stays, physical
+        self.made: list[Link] = []
+        self.between: set[int] = set()
+        self.lines: dict[Place, int] = {}
+        self.items: dict[str, Attributes] = {}
+
+    def add(self, k: int, body: BodyElement) -> None:
+        """The links of the k-th body."""
+        parent = "base" if body.parent == WORLD else self.names.bodies[body.parent]
+        name = self.names.bodies[k]
+        mass = {"mass": body.inertia.mass, "com": body.inertia.com, "inertia": body.inertia.tensor}
+        if not body.joints:
+            before = np.eye(4) if body.free is not None else body.frame
+            self._link(body, None, {"joint": "fixed", "before": before, "name": name, "parent": parent, **mass})
+            return
+        before = body.frame
+        for at, joint in enumerate(body.joints):
+            last = at == len(body.joints) - 1
+            own = name if last else self.names.part(k, at, joint.name)
+            placed = self._placed(joint, before)
+            if not last:
+                self.between.add(len(self.made))
+            self._link(body, joint, {"name": own, "parent": parent, **placed, **(mass if last else {})})
+            parent, before = own, np.eye(4)
+
+    def _placed(self, joint: Joint, before: FloatArray) -> dict[str, Any]:
+        """A J(q) B of a joint: its motion is about or along an axis through its point, and the frame stays the body's."""
+        to = np.asarray(translation(*joint.pos), dtype=float)
+        back = np.asarray(translation(*(-joint.pos)), dtype=float)
+        kind = "revolute" if joint.turns else "prismatic"
+        name = joint.name
+        if name is not None and name in self.stays:
+            moved = Link(joint=kind, axis=joint.axis).motion(self.stays[name] - joint.ref)
+            return {"joint": "fixed", "before": before @ to @ np.asarray(moved, dtype=float) @ back}
+        frames = {"before": before @ to, "after": back, "axis": joint.axis}
+        mimic = self.follows.get(name) if name else None
+        return {"joint": kind, **frames, "offset": 0.0 - joint.ref, "mimic": mimic, **joint.fields}
+
+    def _link(self, body: BodyElement, joint: Joint | None, values: dict[str, Any]) -> None:
+        """One link, or a bare one in its place after a report."""
+        at, name = len(self.made), values["name"]
+        said = body.attributes if joint is None else joint.attributes
+        inertial = body.inertial or body.attributes
+        if joint is not None and values["joint"] != "fixed":
+            values["joint_name"] = self.names.joint(joint.name, name)
+            self.items[f"joint {values['joint_name'] or name!r}"] = said
+        made, wrong = attempt(body.attributes.item, lambda: Link(**values))
+        if made is None and not self.physical:  # marks only what cannot exist
+            made, wrong = attempt(body.attributes.item, lambda: Link(**values, physical=False))
+        for problem in wrong:
+            (inertial if problem.field in BODY_FIELDS else said).tell(problem)
+        self.items[f"link {name!r}"] = body.attributes
+        self.lines["link", at] = line(body.attributes.element)
+        self.lines.update({("link", at, field): line(inertial.element) for field in BODY_FIELDS})
+        bare, _ = attempt("link", lambda: Link(name=name, parent=values["parent"]))
+        self.made.append(made or bare or Link(name=f"?{at}", parent="base"))
+
+
+def still_roots(bodies: Sequence[BodyElement]) -> set[int]:
+    """The bodies in the world under which nothing moves, by place."""
+    roots: list[int] = []
+    moving = set()
+    for body in bodies:
+        roots.append(len(roots) if body.parent == WORLD else roots[body.parent])
+        if body.moves:
+            moving.add(roots[-1])
+    return set(roots) - moving
+
+
+class Names:
+    """Names of links: those of the bodies, ``body3`` where there is none (the world is 0), and one for each further joint.
+
+    A body of several joints is a chain of links: the last is the body; one before it has its name and that of its joint.
+    """
+
+    def __init__(self, told: Told, bodies: Sequence[BodyElement]) -> None:
+        self.taken = {body.name for body in bodies if body.name} | {"base"}
+        self.bodies = [self._body(told, k, body) for k, body in enumerate(bodies)]
+        moving = [(body, joint) for body in bodies for joint in body.joints]
+        self.joints = {joint.name for _, joint in moving if joint.name}
+
+    def _body(self, told: Told, k: int, body: BodyElement) -> str:
+        if body.name == "base":
+            name = unused_name(base_names(), self.taken)
+            told.remark(body.attributes.element, f"body 'base' is called {name!r}, for 'base' means the ground")
+            return name
+        return body.name or unused_name((f"body{k + 1}{'_' * more}" for more in count()), self.taken)
+
+    def part(self, body: int, k: int, joint: str | None) -> str:
+        """The link that the k-th joint of a body carries, where it is not the last one."""
+        start = f"{self.bodies[body]}_{joint or k + 1}"
+        return unused_name((start + "_" * more for more in count()), self.taken)
+
+    def joint(self, joint: str | None, link: str) -> str | None:
+        """What the joint of a link is called, where that is not the link's name."""
+        if joint:
+            return None if joint == link else joint
+        if link not in self.joints:
+            return None
+        return unused_name((f"{link}_joint{'_' * more}" for more in count()), self.joints)
+
 
 READ = ("compiler", "option", "default", "worldbody", "equality", "actuator")
 
@@ -200,8 +324,8 @@ class _Reader:
         """A remark on a free body that MuJoCo turns to its principal axes: its coordinates are of another frame there."""
         align = free.word("align", ("false", "true", "auto"), "auto")
         if align == "true" or (align == "auto" and self.settings.align_free):
-            why = "its frame stays as the file has it; MuJoCo, told to align it, takes that of its inertia"
-            self.told.remark(free.element, f"{body.attributes.item}: {why}")
+            frame = "its frame stays as the file has it; MuJoCo, told to align it, takes that of its inertia"
+            self.told.remark(free.element, f"{body.attributes.item}: {frame}")
 
     def _unused_sites(self, bodies: Bodies, equalities: Equalities) -> None:
         for site in bodies.sites:
@@ -232,15 +356,11 @@ class _Reader:
             return None
         made, wrong = attempt("mechanism", lambda: Mechanism(links.made, loops=loops, motors=motors, **rest))
         for problem in wrong:
-            self._tell(problem, items)
+            if problem.item in items:
+                items[problem.item].tell(problem)
+            else:
+                self.told.report(self.root, str(problem))
         return made and with_tool_at_a_tip(made)
-
-    def _tell(self, problem: Problem, items: dict[str, Attributes]) -> None:
-        said = items.get(problem.item)
-        if said is None:
-            self.told.report(self.root, str(problem))
-        else:
-            tell(said, problem)
 
     def _shapes(self, bodies: Bodies, names: Names, kept: Sequence[int], floats: bool) -> list[Shape]:
         """What the links look like; files of meshes are not opened."""

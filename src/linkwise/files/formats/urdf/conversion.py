@@ -2,18 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
+from typing import Any
 
 import numpy as np
 
-from linkwise.files.formats.urdf.planar import planar_groups
+from linkwise.files.report import unused_name
 from linkwise.files.suggestions import with_tool_at_a_tip
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
+from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray
+
+SLIDES = ("x", "y")
+TURN = "turn"
+
+
+def planar_links(joint: str, child: str, parent: str, before: Any, axis: Any, body: dict[str, Any]) -> list[Link]:
+    """Three links for a planar joint: the child moves in the plane through the joint's frame normal to `axis`.
+
+    The coordinates are two distances (m), along the directions that the least turn from z to the axis makes of x and y, then
+    the angle about the axis (rad). Their joints are called ``<joint>_x``, ``<joint>_y`` and ``<joint>_turn``; the links
+    between ``<child>_planar_x`` and ``<child>_planar_y``.
+    """
+    normal = Link(axis=axis).axis
+    first, second = (f"{child}_planar_{slide}" for slide in SLIDES)
+    x, y = plane(normal)
+    return [
+        Link(joint="prismatic", name=first, parent=parent, axis=x, before=before, joint_name=f"{joint}_x"),
+        Link(joint="prismatic", name=second, parent=first, axis=y, joint_name=f"{joint}_y"),
+        Link(axis=normal, name=child, parent=second, joint_name=f"{joint}_{TURN}", **body),
+    ]
+
+
+def plane(normal: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The directions of a planar joint's two distances."""
+    turn = rotation_between((0.0, 0.0, 1.0), normal)
+    return turn[:, 0], turn[:, 1]
+
+
+@dataclass(frozen=True)
+class Planar:
+    """Three links that are one planar joint: their places in the mechanism, and the joint's name."""
+
+    x: int
+    y: int
+    turn: int
+    joint: str
+
+
+def planar_groups(mechanism: Tree, keep: Collection[str] = ()) -> dict[int, Planar]:
+    """The planar joints among the links, each under the place of all its three links.
+
+    `keep` names links that must stay links of their own.
+    """
+    found: dict[int, Planar] = {}
+    children = Counter(mechanism.parents)
+    for k in range(len(mechanism.links)):
+        y = mechanism.parents[k]
+        x = mechanism.parents[y] if y >= 0 else -1
+        if x < 0 or children[x] != 1 or children[y] != 1:
+            continue
+        links = [mechanism.links[j] for j in (x, y, k)]
+        joint = _joint_name(links)
+        if joint is not None and _is_plain(links) and not {link.name for link in links[:2]} & set(keep):
+            found |= dict.fromkeys((x, y, k), Planar(x, y, k, joint))
+    return found
+
+
+def _joint_name(links: list[Link]) -> str | None:
+    """The name of the planar joint that three links are named after."""
+    names = [link.coordinate_name for link in links]
+    joint = names[2].removesuffix(f"_{TURN}")
+    child = links[2].name
+    joints = [f"{joint}_{slide}" for slide in (*SLIDES, TURN)]
+    between = [f"{child}_planar_{slide}" for slide in SLIDES]
+    return joint if names == joints and [link.name for link in links[:2]] == between else None
+
+
+def _is_plain(links: list[Link]) -> bool:
+    """Whether the links move as a planar joint does, and say nothing that it cannot say."""
+    x, y, turn = links
+    same = [(y.before, np.eye(4)), (turn.before, np.eye(4)), *((link.after, np.eye(4)) for link in links)]
+    said = [field for link in links for field in (link.limits, link.motor, link.mimic, link.qd_max, link.tau_max)]
+    wanted = plane(turn.axis)
+    return (
+        [link.joint for link in links] == ["prismatic", "prismatic", "revolute"]
+        and all(np.array_equal(*pair) for pair in same)
+        and all(field is None for field in said)
+        and not any(link.offset for link in links)
+        and all(link.body.is_zero for link in (x, y))
+        and max(np.abs(x.axis - wanted[0]).max(), np.abs(y.axis - wanted[1]).max()) < 1e-12
+    )
+
 
 AXIS, FIXED = "_axis", "_fixed"
 """Ends of the names of a link between, on a joint's axis, and of the joint that holds the link itself on it."""
@@ -62,7 +148,7 @@ class _Planner:
         for k, link in enumerate(mechanism.links):
             if k in groups and k == groups[k].turn:
                 first, name = groups[k].x, free(groups[k].joint, self.joints)
-                self._add(name, "planar", self._parent(first), k, mechanism.links[first].before, link.axis)
+                self._add(k, name, "planar", mechanism.links[first].before, self._parent(first), axis=link.axis)
             elif k not in groups and k != root:
                 self._link(k, link)
         self._tool()
@@ -93,32 +179,24 @@ class _Planner:
         """A joint, and where the link's origin is not on its axis a link without mass before it."""
         if not link.moves:
             name = free(link.coordinate_name, self.joints)
-            self._add(name, "fixed", self._parent(k), k, link.before @ link.after)
+            self._add(k, name, "fixed", link.before @ link.after)
             return
         before = link.before @ link.motion(0.0) if link.offset else link.before
         kind = "prismatic" if link.joint == "prismatic" else "revolute" if link.limits else "continuous"
         if kind == "prismatic" or _on_axis(link):
             turned = link.after[:3, :3].T @ link.axis
-            self._add(link.coordinate_name, kind, self._parent(k), k, before @ link.after, turned, link)
+            self._add(k, link.coordinate_name, kind, before @ link.after, axis=turned, link=link)
             return
         between = free(f"{link.name}{AXIS}", self.links)
         self.plan.links[between] = Inertia()
         self.plan.joints.append(JointPlan(link.coordinate_name, kind, self._parent(k), between, before, link.axis, link))
-        self._add(free(f"{link.coordinate_name}{FIXED}", self.joints), "fixed", between, k, link.after)
+        self._add(k, free(f"{link.coordinate_name}{FIXED}", self.joints), "fixed", link.after, between)
 
-    def _add(
-        self,
-        name: str,
-        kind: str,
-        parent: str,
-        k: int,
-        before: Array,
-        axis: FloatArray | None = None,
-        of: Link | None = None,
-    ) -> None:
+    def _add(self, k: int, name: str, kind: str, before: Array, parent: str | None = None, **moving: Any) -> None:
+        """The k-th link and the joint that carries it, on its own parent unless another is named."""
         link = self.mechanism.links[k]
         self.plan.links[str(link.name)] = link.body
-        self.plan.joints.append(JointPlan(name, kind, parent, str(link.name), before, axis, of))
+        self.plan.joints.append(JointPlan(name, kind, parent or self._parent(k), str(link.name), before, **moving))
 
     def _tool(self) -> None:
         """The tool on its link, with what it carries, as a link of its own."""
@@ -138,13 +216,10 @@ def axis_links(links: Sequence[Link]) -> set[int]:
     return {
         k
         for k, link in enumerate(links)
-        if link.moves and link.body.is_zero and _fixed_on_axis(str(link.name), link.coordinate_name) in fixed
+        if link.moves
+        and link.body.is_zero
+        and (link.name, str(link.name).removesuffix(AXIS), f"{link.coordinate_name}{FIXED}") in fixed
     }
-
-
-def _fixed_on_axis(between: str, joint: str) -> tuple[str, str, str]:
-    """What hangs on a link that a plan put between: its parent, its name, the name of its joint."""
-    return between, between.removesuffix(AXIS), f"{joint}{FIXED}"
 
 
 def free(name: str, taken: set[str]) -> str:
@@ -155,14 +230,7 @@ def free(name: str, taken: set[str]) -> str:
     >>> free("tool", {"tool"}), free("tool", {"arm"})
     ('tool_2', 'tool')
     """
-    found = next(each for each in _numbered(name) if each not in taken)
-    taken.add(found)
-    return found
-
-
-def _numbered(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name}_{k}" for k in count(2))
+    return unused_name(chain([name], (f"{name}_{k}" for k in count(2))), taken)
 
 
 def _root(mechanism: Mechanism) -> int:

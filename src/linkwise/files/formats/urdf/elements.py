@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import choices
 from linkwise.files.numbers import number, why_not
-from linkwise.files.report import Report, attempt
+from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
@@ -49,6 +49,17 @@ class Notes(Report):
         if len(found) > 1:
             self.report(found[1].line, f"{item}: <{tag}> stands twice, first in line {found[0].line}")
         return found[0] if found else None
+
+    def named(self, parent: Element, tag: str) -> Iterator[tuple[str, Element]]:
+        """The children with that tag by their names; one without a name, or with one that is taken, is reported."""
+        lines: dict[str, int] = {}
+        for element in parent.all(tag):
+            name = self.word(f"a {tag}", element, "name")
+            if name in lines:
+                self.report(element.line, f"{tag} {name!r} stands twice, first in line {lines[name]}")
+            elif name is not None:
+                lines[name] = element.line
+                yield name, element
 
     def word(self, item: str, element: Element, attribute: str) -> str | None:
         """An attribute that must be there and say something."""
@@ -138,24 +149,14 @@ class LinkElement:
 
 
 def read_links(notes: Notes, robot: Element) -> dict[str, LinkElement]:
-    """All links by name; those without a name, or with one that is taken, are told and left out."""
-    found: dict[str, LinkElement] = {}
-    for element in robot.all("link"):
-        name = notes.word("a link", element, "name")
-        if name is None:
-            continue
-        if name in found:
-            first = found[name].element.line
-            notes.report(element.line, f"link {name!r} stands twice, first in line {first}")
-            continue
-        found[name] = _link(notes, element, name)
-    lacking = [link for link in found.values() if link.lacks_products]
+    """All links by name; those without a name, or with one that is taken, are reported and left out."""
+    links = {name: _link(notes, element, name) for name, element in notes.named(robot, "link")}
+    lacking = [link for link in links.values() if link.lacks_products]
     if lacking:
-        one = lacking[0]
         places = f" ({len(lacking)} links, the first here)" if len(lacking) > 1 else ""
-        said = f"link {one.name!r}: <inertia> lacks products of inertia, which are read as 0{places}"
-        notes.remark(one.lines["inertia"], said)
-    return found
+        message = f"link {lacking[0].name!r}: <inertia> lacks products of inertia, which are read as 0{places}"
+        notes.remark(lacking[0].lines["inertia"], message)
+    return links
 
 
 def _link(notes: Notes, element: Element, name: str) -> LinkElement:
@@ -191,7 +192,6 @@ def _tensor(notes: Notes, item: str, element: Element) -> FloatArray:
 MEANT = "; is {!r} meant?"
 TYPES: tuple[str, ...] = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating")
 
-TURNING = ("revolute", "continuous")
 SINGLE = ("revolute", "continuous", "prismatic")
 """Joints with one coordinate."""
 
@@ -235,37 +235,23 @@ class JointElement:
 
 
 def read_joints(notes: Notes, robot: Element, links: Collection[str]) -> list[JointElement]:
-    """All joints that could be read; those whose links are not there are told and left out."""
-    lines: dict[str, int] = {}
-    found = []
-    for element in robot.all("joint"):
-        name = notes.word("a joint", element, "name")
-        if name is None:
-            continue
-        if name in lines:
-            notes.report(element.line, f"joint {name!r} stands twice, first in line {lines[name]}")
-            continue
-        lines[name] = element.line
-        made = _joint(notes, element, name, links)
-        if made is not None:
-            found.append(made)
-    _check_mimics(notes, found)
-    return found
+    """All joints that could be read; those whose links are not there are reported and left out."""
+    joints = [_joint(notes, element, name, links) for name, element in notes.named(robot, "joint")]
+    readable = [joint for joint in joints if joint is not None]
+    _check_mimics(notes, readable)
+    return readable
 
 
 def _check_mimics(notes: Notes, joints: Sequence[JointElement]) -> None:
-    """Tell the joints that follow none or one without a coordinate; they are then left to move by themselves."""
+    """Report joints that follow none or one without a coordinate; they are then left to move by themselves."""
     kinds = {joint.name: joint.kind for joint in joints}
     for joint in joints:
         mimic = joint.fields.get("mimic")
         if mimic is None or kinds.get(mimic.joint) in SINGLE:
             continue
-        known = mimic.joint in kinds
-        why = (
-            f"that joint is {kinds[mimic.joint]}"
-            if known
-            else f"there is no such joint{notes.suggestion(mimic.joint, kinds, MEANT, joint.name)}"
-        )
+        why = f"that joint is {kinds.get(mimic.joint)}"
+        if mimic.joint not in kinds:
+            why = f"there is no such joint{notes.suggestion(mimic.joint, kinds, MEANT, joint.name)}"
         notes.report(joint.line("mimic"), f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}")
         del joint.fields["mimic"]
 
@@ -283,14 +269,16 @@ def _joint(notes: Notes, element: Element, name: str, links: Collection[str]) ->
     if parent == child:
         notes.report(element.line, f"{item}: its parent and its child are the same link, {child!r}")
         return None
-    made = JointElement(name, kind, parent, child, element, before)
-    if kind in (*SINGLE, "planar"):
-        _axis(notes, item, made)
-    if kind in SINGLE:
-        _limit(notes, item, made)
-        _dynamics(notes, item, made)
-        _mimic(notes, item, made)
-    return made
+    joint = JointElement(name, kind, parent, child, element, before)
+    for tag in MOVING if kind in SINGLE else ["axis"] if kind == "planar" else []:
+        read, fields = MOVING[tag]
+        part = notes.only(item, element, tag)
+        if part is not None:
+            joint.lines |= dict.fromkeys(fields, part.line)
+            read(notes, item, joint, part)
+        elif tag == "limit" and kind != "continuous":
+            notes.remark(element.line, f"{item} has no <limit>, which URDF asks for; it is read as unlimited")
+    return joint
 
 
 def _end(notes: Notes, item: str, element: Element, tag: str, links: Collection[str]) -> str | None:
@@ -309,27 +297,16 @@ def _end(notes: Notes, item: str, element: Element, tag: str, links: Collection[
     return link
 
 
-def _axis(notes: Notes, item: str, made: JointElement) -> None:
-    element = notes.only(item, made.element, "axis")
-    if element is None:
-        return
-    made.lines["axis"] = element.line
+def _axis(notes: Notes, item: str, joint: JointElement, element: Element) -> None:
     axis = notes.vector(item, element, "xyz", AXIS)
-    if not any(axis):
+    if any(axis):
+        joint.axis = axis
+    else:
         notes.report(element.line, f"{item}: its axis is zero; expected a direction")
-        return
-    made.axis = axis
 
 
-def _limit(notes: Notes, item: str, made: JointElement) -> None:
-    """Limits, where there are any; a revolute or prismatic joint without them is told in a remark."""
-    element = notes.only(item, made.element, "limit")
-    if element is None:
-        if made.kind != "continuous":
-            notes.remark(made.element.line, f"{item} has no <limit>, which URDF asks for; it is read as unlimited")
-        return
-    made.lines |= dict.fromkeys(("limits", "qd_max", "tau_max"), element.line)
-    if made.kind != "continuous":
+def _limit(notes: Notes, item: str, joint: JointElement, element: Element) -> None:
+    if joint.kind != "continuous":
         low, high = (notes.bound(item, element, end, 0.0) for end in ("lower", "upper"))
         if element.get("lower") is None and element.get("upper") is None:
             notes.remark(element.line, f"{item}: <limit> has no lower and no upper; by the rules of URDF both are 0")
@@ -337,45 +314,42 @@ def _limit(notes: Notes, item: str, made: JointElement) -> None:
             notes.remark(element.line, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
             low, high = high, low
         if low > high:
-            said = f"its limits are reversed: lower is {low!r}, upper is {high!r}; swap_limits=True exchanges them"
-            notes.report(element.line, f"{item}: {said}")
+            reversed_limits = f"its limits are reversed: lower is {low!r}, upper is {high!r}"
+            notes.report(element.line, f"{item}: {reversed_limits}; swap_limits=True exchanges them")
         elif (low, high) != (-math.inf, math.inf):
-            made.fields["limits"] = (low, high)
-    for said, name in (("velocity", "qd_max"), ("effort", "tau_max")):
-        greatest = notes.bound(item, element, said, math.inf)
+            joint.fields["limits"] = (low, high)
+    for attribute, name in (("velocity", "qd_max"), ("effort", "tau_max")):
+        greatest = notes.bound(item, element, attribute, math.inf)
         if greatest < 0:
-            notes.report(element.line, f"{item}: its {said} limit is {greatest!r}; expected a number >= 0")
+            notes.report(element.line, f"{item}: its {attribute} limit is {greatest!r}; expected a number >= 0")
         elif greatest == 0:
-            notes.remark(element.line, f"{item}: its {said} limit is 0; it is read as none")
+            notes.remark(element.line, f"{item}: its {attribute} limit is 0; it is read as none")
         elif greatest < math.inf:
-            made.fields[name] = greatest
+            joint.fields[name] = greatest
 
 
-def _dynamics(notes: Notes, item: str, made: JointElement) -> None:
+def _dynamics(notes: Notes, item: str, joint: JointElement, element: Element) -> None:
     """Damping and friction, at the joint: a motor with a direct drive and no inertia."""
-    element = notes.only(item, made.element, "dynamics")
-    if element is None:
-        return
-    made.lines["motor"] = element.line
-    said = {name: notes.number(item, element, name, 0.0) for name in ("damping", "friction")}
-    for name, value in said.items():
+    friction = {name: notes.number(item, element, name, 0.0) for name in ("damping", "friction")}
+    for name, value in friction.items():
         if value < 0:
             notes.report(element.line, f"{item}: its {name} is {value!r}; expected a number >= 0")
-    if any(said.values()) and min(said.values()) >= 0:
-        made.fields["motor"] = Motor(viscous=said["damping"], coulomb=said["friction"])
+    if any(friction.values()) and min(friction.values()) >= 0:
+        joint.fields["motor"] = Motor(viscous=friction["damping"], coulomb=friction["friction"])
 
 
-def _mimic(notes: Notes, item: str, made: JointElement) -> None:
-    element = notes.only(item, made.element, "mimic")
-    if element is None:
-        return
-    made.lines["mimic"] = element.line
-    joint = notes.word(item, element, "joint")
+def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> None:
+    leader = notes.word(item, element, "joint")
     ratio, offset = notes.number(item, element, "multiplier", 1.0), notes.number(item, element, "offset", 0.0)
-    if joint is None:
-        return
-    mimic, wrong = attempt(item, lambda: Mimic(joint, ratio, offset))
-    for problem in wrong:
-        notes.tell(element.line, problem)
-    if mimic is not None:
-        made.fields["mimic"] = mimic
+    if leader is not None:
+        mimic = notes.build(item, lambda: Mimic(leader, ratio, offset), lambda _: element.line)
+        joint.fields |= {"mimic": mimic} if mimic else {}
+
+
+MOVING: dict[str, tuple[Callable[[Notes, str, JointElement, Element], None], tuple[str, ...]]] = {
+    "axis": (_axis, ("axis",)),
+    "limit": (_limit, ("limits", "qd_max", "tau_max")),
+    "dynamics": (_dynamics, ("motor",)),
+    "mimic": (_mimic, ("mimic",)),
+}
+"""What reads each element of a joint that moves, and the fields that it says."""

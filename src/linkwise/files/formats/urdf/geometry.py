@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from linkwise.errors import ModelError, choices
+from linkwise.errors import choices
 from linkwise.files.formats.urdf.elements import LinkElement, Notes
 from linkwise.files.xml_tree import Element
 from linkwise.model.shape import ROLES, Shape
@@ -26,13 +26,13 @@ def read_shapes(notes: Notes, robot: Element, links: Iterable[LinkElement], name
             for element in link.element.all(role):
                 if link.name not in names:
                     notes.remark(element.line, f"link {link.name!r}: {role}: what stands in the world is left out")
+                    element.attributes, element.children = {}, []
                     continue
-                own = Notes()
-                shape = _shape(own, element, names[link.name], role, colours)
-                for problem in own.problems:
+                report = Notes()
+                shape = _shape(report, element, names[link.name], role, colours)
+                for problem in report.problems:
                     notes.remark(problem.line, f"{problem.message}; this {role} is left out")
-                if shape is not None and not own.problems:
-                    found.append(shape)
+                found += [] if shape is None else [shape]
     return found
 
 
@@ -54,34 +54,29 @@ def _colour(notes: Notes, item: str, material: Element) -> Colour | None:
 
 def _shape(notes: Notes, element: Element, link: str, role: str, colours: dict[str, Colour]) -> Shape | None:
     item = f"link {link!r}: {role}"
-    geometry = notes.only(item, element, "geometry")
+    geometry, material = notes.only(item, element, "geometry"), notes.only(item, element, "material")
+    name = None if material is None else material.get("name") or None
+    colour = None if material is None else _colour(notes, item, material) or colours.get(name or "")
+    values: dict[str, Any] = {"role": role, "origin": notes.frame(item, element), "name": element.get("name")}
     if geometry is None or not geometry.children:
         notes.report(element.line, f"{item} has no geometry")
         return None
-    if len(geometry.children) > 1:
-        second = geometry.children[1]
-        notes.report(second.line, f"{item}: <{second.tag}> is a second geometry; expected one")
+    body, *others = geometry.children
+    if others:
+        notes.report(others[0].line, f"{item}: <{others[0].tag}> is a second geometry; expected one")
+        geometry.children = []
         return None
-    body = geometry.children[0]
     if body.tag not in GEOMETRIES:
         notes.report(body.line, f"{item}: geometry is <{body.tag}>; expected {choices(GEOMETRIES)}")
         return None
-    material = notes.only(item, element, "material")
-    name = None if material is None else material.get("name") or None
-    colour = None if material is None else _colour(notes, item, material) or colours.get(name or "")
+    geometry.find(body.tag)
     size, filename = _size(notes, item, body), body.get("filename") if body.tag == "mesh" else None
     if body.tag == "mesh" and not filename:
         notes.report(body.line, f"{item}: <mesh> has no filename")
-    origin = notes.frame(item, element)
     if notes.problems:
         return None
-    rest: dict[str, Any] = {"role": role, "origin": origin, "filename": filename, "name": element.get("name")}
-    try:
-        return Shape(link, body.tag, size, colour=colour, material=name, **rest)
-    except ModelError as error:
-        for problem in error.problems:
-            notes.tell(element.line, problem)
-        return None
+    make = lambda: Shape(link, body.tag, size, colour=colour, material=name, filename=filename, **values)  # noqa: E731
+    return notes.build(item, make, lambda _: element.line)
 
 
 def _size(notes: Notes, item: str, body: Element) -> tuple[float, ...]:

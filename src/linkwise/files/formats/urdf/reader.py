@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from linkwise.errors import FileProblem
+from linkwise.errors import FileProblem, Problem
 from linkwise.files.description import Description, Reading
-from linkwise.files.formats.urdf.conversion import axis_links
-from linkwise.files.formats.urdf.elements import SINGLE, JointElement, LinkElement, Notes, read_joints, read_links
+from linkwise.files.formats.urdf.conversion import axis_links, planar_links
+from linkwise.files.formats.urdf.elements import JointElement, LinkElement, Notes, read_joints, read_links
 from linkwise.files.formats.urdf.geometry import read_shapes
-from linkwise.files.formats.urdf.planar import planar_links
 from linkwise.files.formats.urdf.tree import Ground, find_ground, find_root, keep_tree, linkwise_names
 from linkwise.files.report import attempt
 from linkwise.files.suggestions import with_tool_at_a_tip
@@ -114,12 +113,14 @@ class _Reader:
         for joint in joints:
             if joint.name != ground.joint and joint.kind != "floating":
                 self._joint(joint, elements[joint.child])
-        rest: dict[str, Any] = {"base": ground.base, "floating": ground.floating, "name": self.name or None}
-        made, wrong = attempt("mechanism", lambda: Mechanism(self.links, **rest))
-        for problem in wrong:
-            places = self.places.get(problem.item, {})
-            self.notes.tell(places.get(problem.field.split(".")[0], places.get("", 0)), problem)
-        return made and with_tool_at_a_tip(made)
+        settings: dict[str, Any] = {"base": ground.base, "floating": ground.floating, "name": self.name or None}
+        mechanism = self.notes.build("mechanism", lambda: Mechanism(self.links, **settings), self._line)
+        return mechanism and with_tool_at_a_tip(mechanism)
+
+    def _line(self, problem: Problem) -> int:
+        """The line of what a problem is about."""
+        places = self.places.get(problem.item, {})
+        return places.get(problem.field.split(".")[0], places.get("", 0))
 
     def _body(self, element: LinkElement) -> None:
         """The link that sits on the base without a joint."""
@@ -149,19 +150,15 @@ class _Reader:
         if not element.body:
             return {}
         item = f"link {element.name!r}"
-        made, wrong = attempt(item, lambda: Inertia(**element.body, item=item))
-        if wrong and not self.physical:
-            made, wrong = attempt(item, lambda: Inertia(**element.body, physical=False, item=item))
-        for problem in wrong:
-            self.notes.tell(element.lines.get(problem.field, element.element.line), problem)
-        return {} if made is None else {**element.body, "physical": made.physical}
+        physical = self.physical or attempt(item, lambda: Inertia(**element.body, item=item))[0] is not None
+        make = lambda: Inertia(**element.body, physical=physical, item=item)  # noqa: E731
+        body = self.notes.build(item, make, lambda wrong: element.lines.get(wrong.field, element.element.line))
+        return {} if body is None else {**element.body, "physical": physical}
 
     def _add(self, name: str, lines: Mapping[str, int], make: Callable[[], list[Link]]) -> None:
         """Add links and note their lines; a bare one keeps the place of what could not be built."""
-        made, wrong = attempt(f"link {name!r}", make)
-        for problem in wrong:
-            self.notes.tell(lines.get(problem.field.split(".")[0], lines[""]), problem)
-        for link in made or [Link(name=name, parent="base")]:
+        links = self.notes.build(f"link {name!r}", make, lambda wrong: lines.get(wrong.field.split(".")[0], lines[""]))
+        for link in links or [Link(name=name, parent="base")]:
             self.places[f"link {link.name!r}"] = lines
             place = ("link", len(self.links))
             if link.name != name:
@@ -169,40 +166,6 @@ class _Reader:
             self.lines |= {(*place, field) if field else place: line for field, line in lines.items()}
             self.links.append(link)
 
-
-_FRAME = {"origin": ("xyz", "rpy")}
-_SHAPE = {"": ("name",), **_FRAME, "geometry": (), "material": ("name",)}
-_JOINT: dict[str, tuple[str, ...]] = {"": ("name", "type"), **_FRAME, "parent": ("link",), "child": ("link",)}
-_AXIS = {"axis": ("xyz",)}
-_LIMIT = ("lower", "upper", "effort", "velocity")
-_MOVING = {
-    **_AXIS,
-    "limit": _LIMIT,
-    "dynamics": ("damping", "friction"),
-    "mimic": ("joint", "multiplier", "offset"),
-}
-
-USED: dict[str, dict[str, tuple[str, ...]]] = {
-    "robot": {"": ("name", "version"), "link": (), "joint": (), "material": ("name",)},
-    "link": {"": ("name",), "inertial": (), "visual": (), "collision": ()},
-    "inertial": {**_FRAME, "mass": ("value",), "inertia": ("ixx", "iyy", "izz", "ixy", "iyz", "ixz")},
-    "visual": _SHAPE,
-    "collision": _SHAPE,
-    "geometry": {
-        "box": ("size",),
-        "cylinder": ("radius", "length"),
-        "capsule": ("radius", "length"),
-        "sphere": ("radius",),
-        "mesh": ("filename", "scale"),
-    },
-    "material": {"": ("name",), "color": ("rgba",)},
-    "fixed joint": _JOINT,
-    "floating joint": _JOINT,
-    "planar joint": {**_JOINT, **_AXIS},
-    "continuous joint": {**_JOINT, **_MOVING, "limit": ("effort", "velocity")},
-    **{f"{kind} joint": {**_JOINT, **_MOVING} for kind in SINGLE if kind != "continuous"},
-}
-"""What is used of each element: its children with their attributes, and under "" its own attributes."""
 
 _WHY = {
     "transmission": "a gear acts on a rotor's inertia, which URDF does not hold",
@@ -223,24 +186,18 @@ def note_unused(notes: Notes, robot: Element) -> None:
 
 
 def _leftovers(robot: Element) -> Iterator[tuple[str, Element]]:
-    """Every kind with each element that has it, in the order of the text."""
-    left = [("robot", robot)]
-    while left:
-        place, element = left.pop()
-        used = USED[place]
+    """Every kind of what nothing asked for, with each element that has it, in the order of the text."""
+    robot.get("version")
+    pending = [("robot", robot)]
+    while pending:
+        place, element = pending.pop()
         for name in element.attributes:
-            if "" in used and name not in used[""] and not name.startswith(("xmlns", "xml:")):
+            if name not in element.asked_attributes and not name.startswith(("xmlns", "xml:")):
                 yield f"the attribute {name!r} of <{element.tag}>", element
         inner = []
         for child in element.children:
-            if child.tag not in used:
-                yield f"<{child.tag}>" + ("" if place == "robot" else f" of a {place}"), child
-                continue
-            deeper = f"{child.get('type')} joint" if child.tag == "joint" else child.tag
-            if deeper in USED:
-                inner.append((deeper, child))
+            if child.tag in element.asked_tags:
+                inner.append((f"{child.get('type')} joint" if child.tag == "joint" else child.tag, child))
             else:
-                for name in child.attributes:
-                    if name not in used[child.tag]:
-                        yield f"the attribute {name!r} of <{child.tag}>", child
-        left.extend(reversed(inner))
+                yield f"<{child.tag}>" + ("" if place == "robot" else f" of a {place}"), child
+        pending.extend(reversed(inner))

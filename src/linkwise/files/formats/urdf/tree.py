@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count
 
 from linkwise.errors import members
 from linkwise.files.formats.urdf.elements import JointElement, LinkElement, Notes
-from linkwise.files.report import some
+from linkwise.files.report import base_names, some, unused_name
 from linkwise.files.xml_tree import Element
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
@@ -145,11 +144,10 @@ def find_ground(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence
     floating = [joint for joint in joints if joint.kind == "floating"]
     for joint in floating:
         if joint.parent != root or len(first) > 1:
-            where = (
-                f"it is below the root {root!r}" if joint.parent != root else f"the root {root!r} carries other joints too"
-            )
-            said = f"joint {joint.name!r}: a floating joint can only be the one joint of the root, but {where}"
-            notes.report(joint.element.line, said)
+            below = f"it is below the root {root!r}"
+            where = below if joint.parent != root else f"the root {root!r} carries other joints too"
+            rule = f"joint {joint.name!r}: a floating joint can only be the one joint of the root"
+            notes.report(joint.element.line, f"{rule}, but {where}")
     if len(first) == 1 and _places_base(first[0], links):
         ground = Ground(first[0].child, first[0].before, first[0].kind == "floating", first[0].name, {root})
         if not links[root].is_massless:
@@ -175,10 +173,6 @@ def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Groun
     """
     names = {name: name for name in links if name == "base" or name not in ground.frames}
     if "base" in links and "base" not in ground.frames:
-        free = (
-            name for name in chain(("base_link", "base_frame"), (f"base_frame_{k}" for k in count(2))) if name not in links
-        )
-        names["base"] = next(free)
-        said = f"link 'base' is called {names['base']!r}, for 'base' means the ground"
-        notes.remark(links["base"].element.line, said)
+        names["base"] = unused_name(base_names(), set(links))
+        notes.remark(links["base"].element.line, f"link 'base' is called {names['base']!r}, for 'base' means the ground")
     return names
