@@ -198,5 +198,5 @@ def test_a_file_that_is_not_there_or_no_text(path: Path) -> None:
     path.chmod(0o600)
     with pytest.raises(FileError, match="cannot be read"):
         read_users(path)
-    with pytest.raises(FileError, match="cannot be written"):
+    with pytest.raises(FileError, match="there is no folder"):
         add_user(path.parent / "nowhere" / "users.txt", new_user("anna", PASSWORD))

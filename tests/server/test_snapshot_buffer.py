@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from linkwise.server import shared_memory as memory
-from linkwise.server.shared_memory import Layout, Memory
+from linkwise.server.shared_memory import MemoryLayout, SharedMemory
 from linkwise.server.snapshot_buffer import LAST, SUM, Publisher, Slots, Snapshots
 
 both = pytest.mark.parametrize("summed", [False, True], ids=["ordered", "summed"])
 
 
-def pair(n: int, summed: bool) -> tuple[np.ndarray, Memory, Publisher, Snapshots]:
-    values, shared = np.arange(float(n)), Memory(Layout(n, 3))
+def pair(n: int, summed: bool) -> tuple[np.ndarray, SharedMemory, Publisher, Snapshots]:
+    values, shared = np.arange(float(n)), SharedMemory(MemoryLayout(n, 3))
     return values, shared, Publisher(shared, values, summed), Snapshots(shared, np.full(n, -1.0), summed)
 
 
@@ -86,7 +86,7 @@ def test_a_snapshot_of_another_number_has_another_sum() -> None:
 def hammer(handle: int, n: int, rounds: int, summed: bool) -> None:
     """Put up vectors whose numbers are all the same, as fast as it goes."""
     values = np.zeros(n)
-    publisher = Publisher(Memory(Layout(n, 3), handle), values, summed)
+    publisher = Publisher(SharedMemory(MemoryLayout(n, 3), handle), values, summed)
     for k in range(rounds):
         values.fill(k)
         publisher.publish()
@@ -97,7 +97,7 @@ def hammer(handle: int, n: int, rounds: int, summed: bool) -> None:
 @both
 def test_nothing_torn_is_read_while_another_process_hammers(summed: bool) -> None:
     n, rounds = 20_000, 3_000  # (so large that copying one takes longer than writing starts the next)
-    shared = Memory(Layout(n, 3))
+    shared = SharedMemory(MemoryLayout(n, 3))
     seen = Snapshots(shared, np.zeros(n), summed)
     writer = multiprocessing.get_context("fork").Process(target=hammer, args=(os.dup(shared.handle), n, rounds, summed))
     writer.start()
@@ -116,7 +116,7 @@ def test_nothing_torn_is_read_while_another_process_hammers(summed: bool) -> Non
 
 def test_the_memory_has_no_name_that_could_stay_behind() -> None:
     before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
-    shared = Memory(Layout(100, 9))
+    shared = SharedMemory(MemoryLayout(100, 9))
     assert (set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()) == before
     assert len(shared.words) == shared.layout.words
     shared.close()
@@ -124,8 +124,8 @@ def test_the_memory_has_no_name_that_could_stay_behind() -> None:
 
 
 def test_both_sides_see_the_same_memory() -> None:
-    one = Memory(Layout(4, 3))
-    two = Memory(one.layout, one.handle)
+    one = SharedMemory(MemoryLayout(4, 3))
+    two = SharedMemory(one.layout, one.handle)
     one.numbers[memory.COUNTERS] = 1.5
     assert two.words[memory.COUNTERS] == struct.unpack("q", struct.pack("d", 1.5))[0]
     one.close()
@@ -133,7 +133,7 @@ def test_both_sides_see_the_same_memory() -> None:
 
 def test_parts_of_the_memory_do_not_overlap() -> None:
     for values, width in ((1, 1), (473, 9), (8, 3)):
-        layout = Layout(values, width, entries=5)
+        layout = MemoryLayout(values, width, entries=5)
         taken = np.zeros(layout.words, dtype=int)
         taken[: memory.COUNTERS] += 1
         for k in range(memory.SLOTS):

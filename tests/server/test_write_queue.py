@@ -6,7 +6,7 @@ import pytest
 
 from linkwise.server import shared_memory as memory
 from linkwise.server import write_queue as mailbox
-from linkwise.server.shared_memory import Layout, Memory
+from linkwise.server.shared_memory import MemoryLayout, SharedMemory
 from linkwise.server.write_queue import Mail, Outcome, Receiver, Sender
 
 
@@ -23,7 +23,7 @@ class Inputs:
 
 class Post:
     def __init__(self, most: int = 16, entries: int = 8) -> None:
-        self.memory, self.inputs = Memory(Layout(10, 3, entries)), Inputs()
+        self.memory, self.inputs = SharedMemory(MemoryLayout(10, 3, entries)), Inputs()
         self.sender = Sender(self.memory)
         self.receiver = Receiver(self.memory, self.inputs, lifetime=1.0, most=most)
 

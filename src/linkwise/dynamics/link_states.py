@@ -114,12 +114,12 @@ def link_states(
 
 
 def base_poses(tree: Tree, q: FloatArray) -> FloatArray:
-    """Pose of the base (k, 4, 4) at the coordinates q (k, nq): constant, or that of a floating base."""
+    """Pose of the base (..., 4, 4) at the coordinates q (..., nq): constant, or that of a floating base."""
     if not tree.floating:
-        return np.broadcast_to(tree.base, (len(q), 4, 4))
-    poses = np.zeros((len(q), 4, 4))
-    poses[:, :3, :3] = np.moveaxis(quaternion_rotation(q[:, 3:7].T), -1, 0)
-    poses[:, :3, 3], poses[:, 3, 3] = q[:, :3], 1.0
+        return np.broadcast_to(np.asarray(tree.base, dtype=float), (*q.shape[:-1], 4, 4))
+    poses = np.zeros((*q.shape[:-1], 4, 4))
+    poses[..., :3, :3] = np.moveaxis(quaternion_rotation(np.moveaxis(q[..., 3:7], -1, 0)), (0, 1), (-2, -1))
+    poses[..., :3, 3], poses[..., 3, 3] = q[..., :3], 1.0
     return np.asarray(tree.base @ poses)
 
 

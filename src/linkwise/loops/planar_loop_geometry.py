@@ -147,11 +147,11 @@ def planar_rings(tree: Tree) -> tuple[Ring, ...]:
         raise ArgumentError(f"{tree.name!r} has no loops")
     if tree.coupled:
         raise ArgumentError(f"joints of {tree.name!r} follow others; assembly modes are for joints with a coordinate each")
-    frames = _frames(tree)
+    frames = frames_at_zero(tree)
     return tuple(_ring(tree, frames, k, loop) for k, loop in enumerate(tree.loops))
 
 
-def _frames(tree: Tree) -> dict[int, tuple[FloatArray, FloatArray]]:
+def frames_at_zero(tree: Tree) -> dict[int, tuple[FloatArray, FloatArray]]:
     """With all joints at zero: the frame in which each link's joint acts, and the link's own, on the base (-1)."""
     base = np.eye(4) if tree.floating else np.asarray(tree.base, dtype=float)
     frames = {-1: (base, base)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,15 +14,17 @@ from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.validation import Checker
 from linkwise.spatial.scalar import FloatArray
 
+T = TypeVar("T", bound=Any)
 
-def with_names(links: Sequence[Link]) -> tuple[Link, ...]:
+
+def with_names(links: Sequence[T]) -> tuple[T, ...]:
     """The links, with names of their own for those that have none: link1, link2, ... by their place."""
     taken = {link.name for link in links}
     results = []
     for k, link in enumerate(links):
         name = link.name or next(name for name in (f"link{k + 1}{'_' * more}" for more in count()) if name not in taken)
         taken.add(name)
-        results.append(link if link.name else link.replace(name=name, dh_row=link.dh_row))
+        results.append(link if link.name else link.replace(name=name))
     return tuple(results)
 
 
@@ -39,8 +42,8 @@ def followers_of(check: Checker, links: Sequence[Link]) -> tuple[Follower, ...]:
     return followers(check if len(check.problems) == known else Checker(check.item), joints)
 
 
-def parents_of(check: Checker, links: Sequence[Link]) -> tuple[int, ...]:
-    """Index of each link's parent, -1 for the base."""
+def parents_of(check: Checker, links: Sequence[Any], base: str = "base") -> tuple[int, ...]:
+    """Index of each link's parent, -1 for the base, which has a name of its own in the plane."""
     places: dict[str | None, int] = {}
     for k, link in enumerate(links):
         if places.setdefault(link.name, k) != k:
@@ -48,20 +51,16 @@ def parents_of(check: Checker, links: Sequence[Link]) -> tuple[int, ...]:
     results = []
     for k, link in enumerate(links):
         parent = link.parent
-        if parent is not None and parent != "base" and parent not in places:
-            check.problems.append(_unknown_parent(link, list(places)))
+        if parent is not None and parent != base and parent not in places:
+            others = [base, *(name for name in places if name != link.name)]
+            check.problems.append(Problem(f"link {link.name!r}", "parent", parent, choices(others)))
             results.append(-1)
         else:
-            results.append(k - 1 if parent is None else -1 if parent == "base" else places[parent])
+            results.append(k - 1 if parent is None else -1 if parent == base else places[parent])
     return tuple(results)
 
 
-def _unknown_parent(link: Link, names: Sequence[str | None]) -> Problem:
-    others = ["base", *(name for name in names if name != link.name)]
-    return Problem(f"link {link.name!r}", "parent", link.parent, choices(others))
-
-
-def order_of(check: Checker, links: Sequence[Link], parents: Sequence[int]) -> tuple[int, ...]:
+def order_of(check: Checker, links: Sequence[Any], parents: Sequence[int]) -> tuple[int, ...]:
     """The links sorted so that each stands after its parent; reports a cycle."""
     done: list[int] = []
     placed = {-1}
@@ -74,7 +73,7 @@ def order_of(check: Checker, links: Sequence[Link], parents: Sequence[int]) -> t
         left = [k for k in waiting if k not in placed]
         if left == waiting:
             ring = [links[k].name for k in left]
-            check.report("links", ring, "a tree; each of these hangs on another of them (a cycle)")
+            check.report("links", ring, "a tree; each of these hangs on another of them (a cycle; a Loop closes one)")
             return tuple(range(len(links)))
         waiting = left
     return tuple(done)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, Problem, choices, members, shown
+from linkwise.errors import ArgumentError, Problem, choices
 from linkwise.expr.node import Expr
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
+from linkwise.model.link_tree import LinkTree
 from linkwise.model.loop import Loop, given_loops
 from linkwise.model.mimic import Follower
 from linkwise.model.motor import FRICTION_RULES, Motor
-from linkwise.model.symbolic import expression_of, parameters_in, substituted, values_by_name
+from linkwise.model.symbolic import parameters_in, substituted
 from linkwise.model.topology import (
     check_limits,
     followers_of,
@@ -27,10 +27,9 @@ from linkwise.model.topology import (
     with_names,
 )
 from linkwise.model.transmission import Drive, drives_of, given_motors
-from linkwise.model.validation import Checker, Record, frozen
+from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import generator
-from linkwise.spatial.validation import numbers as real_numbers
 
 GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world frame unless said otherwise, m/s2."""
@@ -39,10 +38,6 @@ TOOL = "tool"
 """What the frame of the tool is called where a link is asked for."""
 
 NO_PAYLOAD = Inertia()
-
-T = TypeVar("T")
-
-_memo_lock = threading.RLock()
 
 BASE_COORDINATES = ("base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy", "base_qz")
 """Position (m) and unit quaternion of a floating base, in the frame `Tree.base`."""
@@ -57,7 +52,7 @@ BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz"
 """Force (N) and moment (N m) on a floating base, in its own axes."""
 
 
-class Tree(Record):
+class Tree(LinkTree):
     """Links joined into a chain or a tree, with base, tool, payload and gravity.
 
     The base is the ground, or, with ``floating=True``, a rigid body that moves freely: the links whose parent is the base
@@ -174,12 +169,6 @@ class Tree(Record):
         if replacements:
             Tree.__init__(self, **{**self._values(), **self._substituted(replacements)})
 
-    def __setattr__(self, field: str, value: object) -> None:
-        raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
-
-    def __delattr__(self, field: str) -> None:
-        raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
-
     # ── what it is made of ────────────────────────────────────────────────────────────────────────
 
     @property
@@ -234,11 +223,6 @@ class Tree(Record):
         return tuple(link.joint_model.is_length for link in self.links if link.moves and not link.mimic)
 
     @property
-    def link_names(self) -> tuple[str, ...]:
-        """Names of all links, (L,), fixed ones too."""
-        return tuple(str(link.name) for link in self.links)
-
-    @property
     def _position_limits(self) -> tuple[FloatArray, ...]:
         return self.memo(
             "limits", "position", lambda: tuple(map(frozen, position_limits(self.links, self.followers, self.n)))
@@ -274,26 +258,6 @@ class Tree(Record):
         """Place of the link that the tool is on."""
         return len(self.links) - 1 if self.tool_link is None else self.link_names.index(self.tool_link)
 
-    def link_index(self, link: int | str) -> int:
-        """Place of a link in the list, by its name or by an index that may count from the end.
-
-        Raises
-        ------
-        ArgumentError
-            Naming the links there are.
-        """
-        if isinstance(link, str):
-            if link in self.link_names:
-                return self.link_names.index(link)
-        elif (
-            isinstance(link, (int, np.integer)) and not isinstance(link, bool) and -len(self.links) <= link < len(self.links)
-        ):
-            return int(link) % len(self.links)
-        last = len(self.links) - 1
-        raise ArgumentError(
-            f"no link {link!r}; this mechanism has {members(self.link_names)}, or indices -{last + 1} to {last}"
-        )
-
     def frame(self, link: int | str) -> tuple[int, FloatArray]:
         """The index of the link that carries a frame, and T_link_frame (4, 4), the identity for a link's own frame.
 
@@ -307,55 +271,9 @@ class Tree(Record):
 
     def path(self, link: int | str) -> tuple[int, ...]:
         """The links from the base to the one that carries a frame, itself included, by index."""
-        results = [self.frame(link)[0]]
-        while self.parents[results[-1]] >= 0:
-            results.append(self.parents[results[-1]])
-        return tuple(reversed(results))
-
-    def memo(self, owner: str, key: Hashable, make: Callable[[], T]) -> T:
-        """The result of `make`, which is called once for this mechanism, whichever thread asks first.
-
-        Results live as long as the mechanism; other mechanisms made from it, and copies, start without any.
-
-        Parameters
-        ----------
-        owner : str
-            The module or algorithm that keeps the result.
-        key : hashable
-            Which of the owner's results.
-        make : callable
-            Computes it, from the mechanism and the key alone.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.planar_2r()
-        >>> arm.memo("example", "list", list) is arm.memo("example", "list", list)
-        True
-        """
-        results: dict[Hashable, T] = self.__dict__["_memo"]
-        place = (owner, key)
-        if place not in results:
-            with _memo_lock:
-                if place not in results:
-                    results[place] = make()
-        return results[place]
+        return super().path(self.frame(link)[0])
 
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
-
-    def replace(self, **changes: Any) -> Self:
-        """The same mechanism with other values for some fields.
-
-        They are links, loops, motors, base, tool, tool_link, gravity, payload, floating and name.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.planar_2r()
-        >>> arm.replace(gravity=(0, 0, -1.62), name="on the moon").gravity
-        array([ 0.  ,  0.  , -1.62])
-        """
-        return type(self)(**self._with(changes, self._values(), "a mechanism"))
 
     def replace_link(self, link: int | str, **changes: Any) -> Self:
         """The same mechanism with other values for some fields of one link (any argument of `Link`).
@@ -461,54 +379,11 @@ class Tree(Record):
 
     # ── symbols in it ─────────────────────────────────────────────────────────────────────────────
 
-    @property
-    def parameters_used(self) -> tuple[Expr, ...]:
-        """The symbols that stand for numbers of the mechanism, in the order in which they first occur."""
-        return self.memo("model", "parameters", self._find_parameters)
-
     def _find_parameters(self) -> tuple[Expr, ...]:
         links = (value for link in self.links for value in link.numbers)
         motors = (value for motor in self.motors for value in motor.numbers)
         frames = [value for loop in self.loops for value in (loop.first_frame, loop.second_frame)]
         return parameters_in([*links, self.base, self.tool, self.gravity, *self.payload.numbers, *motors, *frames])
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        """Names of the symbols in it, (S,): kernels take their values as a last input, ``parameters`` (..., S)."""
-        return tuple(str(node.value) for node in self.parameters_used)
-
-    def substitute(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
-        """The same mechanism with numbers, or other expressions, for some of its symbols; checked again.
-
-        Parameters
-        ----------
-        values : mapping of str or symbol to float, optional
-            By the symbols, or their names, where these are no Python words.
-        **named
-            The same.
-
-        Raises
-        ------
-        ArgumentError
-            Naming the symbols there are.
-
-        Examples
-        --------
-        >>> import linkwise as lw
-        >>> l1, l2 = lw.symbols("l1 l2")
-        >>> arm = lw.Mechanism.from_dh([(0, 0, l1, 0), (0, 0, l2, 0)], convention="standard")
-        >>> arm.symbols, arm.substitute(l1=1.0, l2=0.5).forward_kinematics([0.0, 0.0])[0, 3].tolist()
-        (('l1', 'l2'), 1.5)
-        """
-        given = values_by_name(values, named)
-        unknown = [name for name in given if name not in self.symbols]
-        if unknown:
-            there = members(self.symbols) if self.symbols else "none"
-            raise ArgumentError(f"{self.name!r} has no symbol {choices(unknown)}; there is {there}")
-        numbers = {
-            node: _as_scalar(str(node.value), given[node.value]) for node in self.parameters_used if node.value in given
-        }
-        return self.replace(**self._substituted(numbers))
 
     def _substituted(self, numbers: Mapping[Expr, Any]) -> dict[str, Any]:
         """The fields that may hold symbols, with numbers or other expressions for these."""
@@ -521,28 +396,11 @@ class Tree(Record):
             **frames,
         }
 
-    def require_numbers(self, what: str) -> None:
-        """Raise `ArgumentError` where the mechanism has symbols: `what` works on numbers."""
-        if self.symbols:
-            problem = f"{self.name!r} has symbols, {members(self.symbols)}; {what} needs numbers in their place"
-            raise ArgumentError(f"{problem} (substitute() puts them there)")
-
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 
     def _values(self) -> dict[str, Any]:
         names = ("links", "loops", "motors", "base", "tool", "tool_link", "gravity", "payload", "floating", "name")
         return {name: getattr(self, name) for name in names}
-
-
-def _as_scalar(name: str, value: Any) -> Any:
-    """A number or an expression to put in for a symbol."""
-    match = expression_of(value)
-    if match is not None:
-        return match
-    result = real_numbers(f"symbol {name!r}", value, "a finite number, or an expression")
-    if result.shape:
-        raise ArgumentError(f"symbol {name!r} is {shown(value)}; expected one number, or an expression")
-    return float(result)
 
 
 def _tool_link(check: Checker, given: Any, names: Sequence[str]) -> str | None:

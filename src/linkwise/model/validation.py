@@ -14,7 +14,7 @@ from linkwise.expr.node import Expr
 from linkwise.model.symbolic import content, expression_of, numbers_at, parameters_in, united, with_expressions
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
-from linkwise.spatial.validation import real
+from linkwise.spatial.validation import real, real_or_empty
 
 TURN = 2.0 * math.pi + 1e-3
 """The largest constant angle that is taken, rad: a turn, and what rounding to three places adds."""
@@ -99,10 +99,7 @@ class Checker:
         if match is not None:
             return match  # type: ignore[no-any-return]
         expected = "a finite number" if least is None else f"a finite number >= {least:g}"
-        try:
-            result = real(value)
-        except TypeError:
-            result = np.empty(0)
+        result = real_or_empty(value)
         if (
             result.ndim
             or isinstance(value, (bool, np.bool_))

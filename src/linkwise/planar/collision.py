@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import ArgumentError, MissingExtraError, choices, install_hint, shown
+from linkwise.model.link_tree import find_index
 from linkwise.planar.evaluation import evaluated, place_polygons
 from linkwise.planar.link import WORLD
 from linkwise.planar.polygon import obstacle_polygons
-from linkwise.planar.tree import PlanarTree, find_index, finite, require_numbers
+from linkwise.planar.tree import PlanarTree, finite
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import real
+from linkwise.spatial.validation import real_or_empty
 
 BoolArray = NDArray[np.bool_]
 
@@ -80,12 +81,12 @@ def collides(
     array([ True, False])
     """
     check = Check.of(mechanism, obstacles, pairs)
-    q, clearance = check.read(configurations), read_margin(margin)
-    hits = np.zeros(len(q.flat), dtype=bool)
-    for part, placed in check.placed(q.flat):
+    (q, batch), clearance = check.read(configurations), read_margin(margin)
+    hits = np.zeros(len(q), dtype=bool)
+    for part, placed in check.placed(q):
         for pair in check.pairs:
             hits[part] |= check.meet(placed, pair, clearance, ~hits[part])
-    return hits.reshape(q.batch)
+    return hits.reshape(batch)
 
 
 def pairs_in_collision(
@@ -127,11 +128,11 @@ def pairs_in_collision(
     [('lower', 'wall')]
     """
     check = Check.of(mechanism, obstacles, pairs)
-    q = check.read(configuration)
-    if q.batch:
-        shape = (*q.batch, mechanism.nq)
+    q, batch = check.read(configuration)
+    if batch:
+        shape = (*batch, mechanism.nq)
         raise ArgumentError(f"configuration has the shape {shape}; expected ({mechanism.nq},): one configuration")
-    hits = check.each(q.flat, np.full(len(check.pairs), read_margin(margin)))[0]
+    hits = check.each(q, np.full(len(check.pairs), read_margin(margin)))[0]
     return [name for name, hit in zip(check.pair_names, hits, strict=True) if hit]
 
 
@@ -165,22 +166,14 @@ def distance(
     array(0.25)
     """
     check = Check.of(mechanism, obstacles, pairs)
-    q = check.read(configurations)
-    best = np.full(len(q.flat), math.inf)
-    for part, placed in check.placed(q.flat):
+    q, batch = check.read(configurations)
+    best = np.full(len(q), math.inf)
+    for part, placed in check.placed(q):
         for first, second in check.pairs:
             for polygon in placed[first]:
                 for other in placed[second]:
                     best[part] = nearer(polygon, other, best[part])
-    return best.reshape(q.batch)
-
-
-@dataclass(frozen=True)
-class Configurations:
-    """Coordinates (N, nq) in one list, and the shape of the batch from which they come."""
-
-    flat: FloatArray
-    batch: tuple[int, ...]
+    return best.reshape(batch)
 
 
 @dataclass(frozen=True)
@@ -195,7 +188,7 @@ class Check:
     @classmethod
     def of(cls, mechanism: PlanarTree, obstacles: Obstacles, pairs: Iterable[Any] | None) -> Check:
         """Read what the user gave."""
-        require_numbers(mechanism)
+        mechanism.require_numbers("a check of collisions")
         polygons = obstacle_polygons(obstacles)
         names = things(mechanism, polygons)
         chosen = default_pairs(mechanism, len(polygons)) if pairs is None else chosen_pairs(mechanism, names, pairs)
@@ -206,10 +199,10 @@ class Check:
         """Names of the two things of each pair."""
         return [(self.names[i], self.names[j]) for i, j in self.pairs]
 
-    def read(self, configurations: Any) -> Configurations:
-        """Read coordinates (..., nq), rad or m."""
+    def read(self, configurations: Any) -> tuple[FloatArray, tuple[int, ...]]:
+        """Read coordinates (..., nq), rad or m, as one list (N, nq), and the shape of the batch."""
         q = finite(self.mechanism, configurations)
-        return Configurations(q.reshape(math.prod(q.shape[:-1]), self.mechanism.nq), q.shape[:-1])
+        return q.reshape(math.prod(q.shape[:-1]), self.mechanism.nq), q.shape[:-1]
 
     def placed(self, q: FloatArray) -> Iterator[tuple[slice, list[list[PlacedPolygon]]]]:
         """The shapes of all links, then of the obstacles, for one part of the configurations (N, nq) after another."""
@@ -243,10 +236,7 @@ class Check:
 
 def read_margin(margin: float) -> float:
     """Read the distance up to which polygons are in collision, m."""
-    try:
-        length = real(margin)
-    except TypeError:
-        length = np.empty(0)
+    length = real_or_empty(margin)
     if length.ndim or not (np.isfinite(length) and length >= 0.0):
         raise ArgumentError(f"margin: {shown(margin)}; expected a finite length of at least 0, m")
     return float(length)
@@ -277,17 +267,18 @@ def default_pairs(mechanism: PlanarTree, obstacles: int) -> list[IndexPair]:
     there), and obstacles with what does not move.
     """
     count = len(mechanism.links)
-    between_links: list[IndexPair] | None = mechanism.__dict__.get("_own_pairs")
     bodies = _bodies(mechanism)
     drawn = [k for k, link in enumerate(mechanism.links) if link.polygons]
-    if between_links is None:
+
+    def between_links() -> list[IndexPair]:
         apart = _joined(mechanism) | _meeting(mechanism)
-        between_links = [
-            (i, j) for i in drawn for j in drawn if i < j and bodies[i] != bodies[j] and frozenset((i, j)) not in apart
-        ]
-        mechanism.__dict__["_own_pairs"] = between_links
+        pairs = combinations(drawn, 2)
+        return [(i, j) for i, j in pairs if bodies[i] != bodies[j] and frozenset((i, j)) not in apart]
+
     moving = [i for i in drawn if bodies[i] >= 0]
-    return between_links + [(i, count + k) for i in moving for k in range(obstacles)]
+    return mechanism.memo("planar.collision", "pairs", between_links) + [
+        (i, count + k) for i in moving for k in range(obstacles)
+    ]
 
 
 def chosen_pairs(mechanism: PlanarTree, names: Sequence[str], pairs: Iterable[Any]) -> list[IndexPair]:

@@ -12,12 +12,13 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.model.formatting.table import plain
+from linkwise.model.link_tree import find_index
 from linkwise.planar.collision import BoolArray, Check, IndexPair, Obstacles, read_margin
 from linkwise.planar.evaluation import evaluated
 from linkwise.planar.link import Link
-from linkwise.planar.tree import PlanarTree, find_index
+from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import real
+from linkwise.spatial.validation import real_or_empty
 
 TURN = 2.0 * math.pi
 
@@ -263,10 +264,10 @@ def _held(check: Check, joints: tuple[int, int], at: Any) -> FloatArray:
     least, most = mechanism.limits.T
     if at is None:
         return np.asarray(np.clip(np.zeros(mechanism.nq), least, most))
-    read = check.read(at)
-    if read.batch:
-        raise ArgumentError(f"at: shape {(*read.batch, mechanism.nq)}; expected ({mechanism.nq},)")
-    q: FloatArray = read.flat[0]
+    rows, batch = check.read(at)
+    if batch:
+        raise ArgumentError(f"at: shape {(*batch, mechanism.nq)}; expected ({mechanism.nq},)")
+    q: FloatArray = rows[0]
     for k in set(range(mechanism.nq)) - set(joints):
         if not least[k] <= q[k] <= most[k]:
             name = mechanism.coordinate_names[k]
@@ -287,24 +288,16 @@ def _joints(mechanism: PlanarTree, joints: Any) -> tuple[int, int]:
     if len(names) < 2:
         raise ArgumentError(f"configuration_space: {mechanism.name!r} has {len(names)} coordinates; expected two or more")
     wanted = f"expected two different coordinates of {choices(names)}, or indices 0 to {len(names) - 1}"
-    if isinstance(joints, str) or not isinstance(joints, Iterable) or len(joints := tuple(joints)) != 2:
-        raise ArgumentError(f"joints: {shown(joints)}; {wanted}")
-    chosen = []
-    for joint in joints:
-        index = find_index(joint, names)
-        if index is None:
-            raise ArgumentError(f"joints: {shown(joint)}; {wanted}")
-        chosen.append(index)
-    if chosen[0] == chosen[1]:
-        raise ArgumentError(f"joints: {shown(joints)}; {wanted}")
+    several = () if isinstance(joints, str) or not isinstance(joints, Iterable) else tuple(joints)
+    chosen = [index for joint in several if (index := find_index(joint, names)) is not None]
+    if len(several) != 2 or len(set(chosen)) != 2:
+        unknown = [joint for joint in several if len(several) == 2 and find_index(joint, names) is None]
+        raise ArgumentError(f"joints: {shown(next(iter(unknown), joints))}; {wanted}")
     return chosen[0], chosen[1]
 
 
 def _given(limits: Any) -> FloatArray:
-    try:
-        ranges = real(limits)
-    except TypeError:
-        ranges = np.empty(0)
+    ranges = real_or_empty(limits)
     if ranges.shape != (2, 2) or not np.isfinite(ranges).all() or not (ranges[:, 0] < ranges[:, 1]).all():
         raise ArgumentError(f"limits: {shown(limits)}; expected two rows of two finite numbers, the lesser first")
     return ranges

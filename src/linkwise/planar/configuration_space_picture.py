@@ -13,9 +13,9 @@ from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.collision import BoolArray
 from linkwise.planar.drawing import bounds, on, settled, workspace
 from linkwise.planar.evaluation import place_polygons
-from linkwise.plot.figure import colour, figure, literal, shortened
+from linkwise.plot.figure import colour, figure, legend, literal, shortened
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import real
+from linkwise.spatial.validation import real_or_empty
 
 UNSURE, CLASH = "#c9ccd1", "#b3261e"
 """Where the grid proves nothing; where a path collides."""
@@ -39,16 +39,9 @@ def draw(space: Any, path: Any = None, *, into: Any = None) -> Any:
     handles = _regions(right, space)
     handles += _posture(right, space) if route is None else _overlay(right, space, route)
     _axes(right, space)
-    shown_legend = picture.legend(
-        [handle for handle, _ in handles],
-        [" "] * len(handles),
-        loc="outside lower center",
-        ncols=min(4, max(1, len(handles))),
-        frameon=False,
-        fontsize=9,
-    )
-    for words, (_, name) in zip(shown_legend.get_texts(), handles, strict=True):
-        literal(words, shortened(name, 60))
+    look: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": 9}
+    names = [name for _, name in handles]
+    legend(picture, [handle for handle, _ in handles], names, 60, ncols=min(4, max(1, len(handles))), **look)
     return settled(picture, into)
 
 
@@ -193,22 +186,11 @@ def _ends(axes: Any, space: Any) -> None:
     for side, which in sides.items():
         wraps = space.wraps[which]
         axes.spines[side].set(linewidth=1.2 if wraps else 2.6, linestyle=(0, (5, 3)) if wraps else "-", color=symbols.INK)
-    for which, marks in ((0, ">"), (1, ">>")):
-        if not space.wraps[which]:
-            continue
-        for end in (0.0, 1.0):
-            for k in range(len(marks)):
-                along = 0.6 + 0.035 * k
-                at = (end, along) if which == 0 else (along, end)
-                axes.plot(
-                    *at,
-                    marker="^" if which == 0 else ">",
-                    markersize=7,
-                    color=symbols.INK,
-                    transform=axes.transAxes,
-                    clip_on=False,
-                    zorder=8,
-                )
+    for which in np.flatnonzero(space.wraps).tolist():
+        ends, along = (part.ravel() for part in np.meshgrid((0.0, 1.0), 0.6 + 0.035 * np.arange(1 + which)))
+        at, marker = ((ends, along), "^") if which == 0 else ((along, ends), ">")
+        look = {"marker": marker, "markersize": 7, "color": symbols.INK, "linestyle": ""}
+        axes.plot(*at, transform=axes.transAxes, clip_on=False, zorder=8, **look)
     edges = [("left and right edge are one", space.wraps[0]), ("bottom and top edge are one", space.wraps[1])]
     phrases = [words for words, holds in edges if holds]
     if len(phrases) == 2:
@@ -227,10 +209,7 @@ def _ends(axes: Any, space: Any) -> None:
 def _path(space: Any, path: Any) -> FloatArray:
     """Read a path as configurations (k, nq), with points between, half a step of the grid apart at most."""
     nq = space.check.mechanism.nq
-    try:
-        corners = real(path)
-    except TypeError:
-        corners = np.empty(0)
+    corners = real_or_empty(path)
     if corners.ndim != 2 or not len(corners) or corners.shape[1] not in (2, nq) or not np.isfinite(corners).all():
         raise ArgumentError(f"path: {shown(path)}; expected (k, 2) or (k, {nq}) finite numbers, rad or m")
     route = corners

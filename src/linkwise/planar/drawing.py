@@ -15,8 +15,8 @@ from linkwise.planar.evaluation import evaluated, place_polygons
 from linkwise.planar.link import WORLD, Link
 from linkwise.planar.polygon import obstacle_polygons
 from linkwise.planar.transforms import step
-from linkwise.planar.tree import PlanarTree, finite, require_numbers
-from linkwise.plot.figure import colour, figure, literal, shortened
+from linkwise.planar.tree import PlanarTree, finite
+from linkwise.plot.figure import colour, figure, legend, literal
 from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
@@ -91,7 +91,7 @@ def draw(
     on(axes, mechanism, q, float((high - low).max()), frames=frames)
     literal(axes.set_title(" ", fontsize=11), plain(mechanism.name))
     if names:
-        legend(picture, axes, mechanism, polygons)
+        name_links(picture, mechanism, polygons)
     return settled(picture, into)
 
 
@@ -104,7 +104,7 @@ def settled(picture: Any, into: Any) -> Any:
 
 def one(mechanism: PlanarTree, configuration: Any) -> FloatArray:
     """Read one configuration (nq,)."""
-    require_numbers(mechanism)
+    mechanism.require_numbers("a picture")
     q = finite(mechanism, configuration)
     if q.ndim != 1:
         raise ArgumentError(f"configuration has the shape {q.shape}; expected ({mechanism.nq},), for one picture")
@@ -267,22 +267,18 @@ def grounded(mechanism: PlanarTree, k: int) -> bool:
     return False
 
 
-def legend(picture: Any, axes: Any, mechanism: PlanarTree, obstacles: Mapping[str, FloatArray]) -> None:
+def name_links(picture: Any, mechanism: PlanarTree, obstacles: Mapping[str, FloatArray]) -> None:
     """Name the links, and the obstacles, beside the axes."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
-    handles, names = [], []
+    handles = {}
     for k, link in enumerate(mechanism.links):
         if link.polygons:
             still = grounded(mechanism, k)
             fill = symbols.GROUND if still else colour(k)
-            handles.append(Patch(facecolor=to_rgba(fill, 0.38), edgecolor=fill, hatch="////" if still else None))
-            names.append(str(link.name))
-    for name in obstacles:
-        handles.append(Patch(facecolor="#5f6b6d", edgecolor=symbols.INK))
-        names.append(name)
+            look: dict[str, Any] = {"facecolor": to_rgba(fill, 0.38), "edgecolor": fill, "hatch": "////" if still else None}
+            handles[str(link.name)] = Patch(**look)
+    handles |= {name: Patch(facecolor=symbols.OBSTACLE, edgecolor=symbols.INK) for name in obstacles}
     if handles:
-        shown = picture.legend(handles, [" "] * len(handles), loc="outside right upper", frameon=False, fontsize=9)
-        for words, name in zip(shown.get_texts(), names, strict=True):
-            literal(words, shortened(plain(name)))
+        legend(picture, [*handles.values()], [*handles], loc="outside right upper", frameon=False, fontsize=9)

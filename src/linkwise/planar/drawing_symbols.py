@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.plot.figure import literal
+from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import FloatArray
 
-INK, GROUND = "#222222", "#8a8f94"
+INK, GROUND, OBSTACLE = "#222222", "#8a8f94", "#5f6b6d"
 X, Y = "#b3261e", "#1b7f3b"
 """Colours of the x and the y axis of a frame; their labels tell them apart too."""
 
@@ -38,7 +39,7 @@ def obstacle(axes: Any, polygon: FloatArray) -> None:
     """Fill an obstacle: dark grey."""
     from matplotlib.patches import Polygon
 
-    axes.add_patch(Polygon(polygon, closed=True, facecolor="#5f6b6d", edgecolor=INK, linewidth=1.1, zorder=BELOW))
+    axes.add_patch(Polygon(polygon, closed=True, facecolor=OBSTACLE, edgecolor=INK, linewidth=1.1, zorder=BELOW))
 
 
 def pin(axes: Any, at: FloatArray, radius: float, *, loop: bool = False) -> None:
@@ -72,7 +73,7 @@ def weld(axes: Any, at: FloatArray, radius: float) -> None:
 
 def ground(axes: Any, at: FloatArray, angle: float, radius: float) -> None:
     """Draw hatched ground beside a joint, along a direction."""
-    turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+    turn = rotation_z(angle)[:2, :2].astype(float)
     wide, deep = 4.5 * radius, 2.2 * radius
     foot = np.array([[0.0, 0.0], [-1.6 * radius, -deep], [1.6 * radius, -deep]])
     line(axes, at + np.array([[-wide, -deep], [wide, -deep]]) @ turn.T, color=INK, linewidth=1.3, zorder=BELOW)

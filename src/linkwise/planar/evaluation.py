@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +16,6 @@ from linkwise.planar import transforms as over_scalars
 from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import Array, array
 from linkwise.spatial.validation import real
-
-_making = threading.RLock()
 
 _FUNCTIONS = {
     "transforms": over_scalars.transforms,
@@ -46,11 +42,11 @@ def evaluated(mechanism: PlanarTree, name: str, configuration: npt.ArrayLike) ->
     if name == "gaps" and not mechanism.loops:
         return np.zeros((*q.shape[:-1], 0, 3))
     if q.dtype != object and not mechanism.symbols:
-        return np.asarray(_kernel(mechanism, name)(q))
+        return np.asarray(mechanism.memo("planar.evaluation", name, lambda: _compiled(mechanism, name))(q))
     if q.ndim != 1:
         raise ArgumentError(f"configuration has the shape {q.shape}; expected ({mechanism.nq},) where there are symbols")
     function = _FUNCTIONS[name]
-    if not mechanism.symbols or any(map(_is_expression, q.flat)):
+    if not mechanism.symbols or any(isinstance(value, Expr) for value in q.flat):
         return array(function(mechanism, q))
     if q.dtype == object or origins_of(mechanism.parameters_used):
         from linkwise.equations.tape_to_sympy import expressions_to_sympy
@@ -88,9 +84,7 @@ def place_polygons(mechanism: PlanarTree, configuration: npt.ArrayLike) -> tuple
 
 def _shared_out(mechanism: PlanarTree, points: Array) -> tuple[tuple[Array, ...], ...]:
     """All points (..., V, 2) as they belong to links and polygons."""
-    spans: list[list[slice]] | None = mechanism.__dict__.get("_spans")
-    if spans is None:
-        spans = mechanism.__dict__.setdefault("_spans", _spans(mechanism))
+    spans = mechanism.memo("planar.evaluation", "spans", lambda: _spans(mechanism))
     return tuple(tuple([points[..., span, :] for span in several]) for several in spans)
 
 
@@ -108,51 +102,30 @@ def _given(mechanism: PlanarTree, configuration: npt.ArrayLike) -> Array:
         and configuration.shape[-1:] == (mechanism.nq,)
     ):
         return configuration
-    values: Array = np.asarray(configuration) if _is_regular(configuration) else np.empty(0, dtype=object)
-    if values.dtype != object or not _symbols_in(values):
+    try:
+        values: Array = np.asarray(configuration)
+    except ValueError:
+        values = np.empty(0, dtype=object)
+    symbolic = values.dtype == object
+    ours = symbolic and any(isinstance(value, Expr) for value in values.flat)
+    theirs = symbolic and any(bool(getattr(value, "free_symbols", None)) for value in values.flat)
+    if ours and theirs:
+        raise ArgumentError(
+            f"configuration is {shown(configuration)}; expected symbols of SymPy or of Linkwise, not of both"
+        )
+    if not (ours or theirs):
         try:
             values = real(configuration)
         except TypeError as error:
             wrong = shown(configuration)
             raise ArgumentError(f"configuration is {wrong}; expected real numbers (..., {mechanism.nq})") from error
-    elif any(map(_is_expression, values.flat)) and any(bool(getattr(value, "free_symbols", None)) for value in values.flat):
-        raise ArgumentError(
-            f"configuration is {shown(configuration)}; expected symbols of SymPy or of Linkwise, not of both"
-        )
     if values.shape[-1:] != (mechanism.nq,):
         named = f" for {members(mechanism.coordinate_names)}" if mechanism.nq else ""
         raise ArgumentError(f"configuration has the shape {values.shape}; expected (..., {mechanism.nq}){named}")
     return values
 
 
-def _is_regular(value: Any) -> bool:
-    """Whether NumPy makes an array of it."""
-    try:
-        np.asarray(value)
-    except ValueError:
-        return False
-    return True
-
-
-def _symbols_in(values: Array) -> bool:
-    return any(bool(getattr(value, "free_symbols", None)) or _is_expression(value) for value in values.flat)
-
-
-def _is_expression(value: Any) -> bool:
-    return isinstance(value, Expr)
-
-
-def _kernel(mechanism: PlanarTree, name: str) -> Kernel:
-    """The compiled function, kept with the mechanism."""
-    kernels: dict[str, Kernel] = mechanism.__dict__.setdefault("_kernels", {})
-    if name not in kernels:
-        with _making:
-            if name not in kernels:
-                kernels[name] = _made(mechanism, name)
-    return kernels[name]
-
-
-def _made(mechanism: PlanarTree, name: str) -> Kernel:
+def _compiled(mechanism: PlanarTree, name: str) -> Kernel:
     links, points = len(mechanism.links), sum(len(shape) for link in mechanism.links for shape in link.polygons)
     shapes = {"gaps": (len(mechanism.loops), 3), "place": (points, 2)}
     function = _FUNCTIONS[name]

@@ -9,8 +9,7 @@ import numpy.typing as npt
 from linkwise.loops.loop_solver import closed_samples, closing
 from linkwise.loops.mobility import ranks_at, regular_rank
 from linkwise.model.formatting.table import plain
-from linkwise.planar.link import REMOVED, WORLD
-from linkwise.planar.loop import CLOSURES
+from linkwise.planar.link import JOINTS, WORLD
 from linkwise.planar.spatial import twin
 from linkwise.planar.tree import PlanarTree, finite, parent_name
 
@@ -92,7 +91,8 @@ def freedoms(mechanism: PlanarTree, configuration: npt.ArrayLike | None = None) 
     if configuration is not None:
         finite(mechanism, configuration)
     bodies = len(mechanism.links)
-    removed = [REMOVED[link.joint] for link in mechanism.links] + [CLOSURES[loop.joint] for loop in mechanism.loops]
+    joints = [*(link.joint for link in mechanism.links), *(loop.joint for loop in mechanism.loops)]
+    removed = [3 - len(JOINTS[joint]) for joint in joints]
     count = 3 * bodies - sum(removed)
     per_body = "3 degrees of freedom" + (" each" if bodies > 1 else "")
     lines = [f"{plain(mechanism.name)}: {bodies} bod{'ies' if bodies > 1 else 'y'} in the plane, {per_body}: {3 * bodies}"]

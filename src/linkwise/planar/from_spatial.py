@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, ModelError, Problem, choices
+from linkwise.loops.planar_loop_geometry import frames_at_zero
 from linkwise.model.loop import Loop as SpatialLoop
 from linkwise.planar.link import WORLD, Link
 from linkwise.planar.loop import Loop
@@ -89,7 +90,8 @@ class _Flattening:
     def __init__(self, mechanism: SpatialMechanism) -> None:
         self.mechanism = mechanism
         self.problems: list[Problem] = []
-        joints, frames = _at_zero(mechanism)
+        placed = frames_at_zero(mechanism)
+        joints, frames = zip(*(placed[k] for k in range(len(mechanism.links))), strict=True)
         turn = inverse(plane_of(mechanism, joints))
         self.ground = turn @ mechanism.base
         self.joints = [turn @ pose for pose in joints]
@@ -148,7 +150,7 @@ class _Flattening:
 
     def loop(self, loop: SpatialLoop) -> Loop:
         """The planar loop; notes a problem where it cannot close in the plane."""
-        first_end, second_end = (self._end(name, frame) for name, frame in _ends(loop))
+        first_end, second_end = self._end(loop.first, loop.first_frame), self._end(loop.second, loop.second_frame)
         item = f"loop {loop.name!r}" if loop.name else "loop"
         scale = max(1.0, *(float(np.abs(end[:3, 3]).max()) for end in (first_end[0], second_end[0])))
         apart = float(second_end[1] - first_end[1])
@@ -181,25 +183,9 @@ class _Flattening:
         return inverse(self.bodies[k]) @ pose, float(pose[2, 3])
 
 
-def _at_zero(mechanism: SpatialMechanism) -> tuple[list[FloatArray], list[FloatArray]]:
-    """In the world, all coordinates 0: the frame of each joint (before it moves), and that of each link."""
-    joints: dict[int, FloatArray] = {}
-    frames: dict[int, FloatArray] = {-1: mechanism.base}
-    for k in mechanism.order:
-        link = mechanism.links[k]
-        joints[k] = frames[mechanism.parents[k]] @ link.before
-        frames[k] = joints[k] @ link.motion(0.0) @ link.after
-    every = range(len(mechanism.links))
-    return [joints[k] for k in every], [frames[k] for k in every]
-
-
 def _swept(value: float, dust: float) -> float:
     """The value, or 0 where it is only rounding."""
     return 0.0 if abs(value) <= dust else value
-
-
-def _ends(loop: SpatialLoop) -> list[tuple[str, FloatArray]]:
-    return [(loop.first, loop.first_frame), (loop.second, loop.second_frame)]
 
 
 def _check_kinds(mechanism: SpatialMechanism) -> None:
@@ -266,7 +252,7 @@ def _shapes(mechanism: Mechanism, polygons: Any) -> dict[str, Any]:
 # ── the plane ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def plane_of(mechanism: SpatialMechanism, joints: list[FloatArray]) -> FloatArray:
+def plane_of(mechanism: SpatialMechanism, joints: Sequence[FloatArray]) -> FloatArray:
     """The frame (4, 4) at the world's origin whose z axis is the plane's normal.
 
     Raises
@@ -371,7 +357,12 @@ def bars(mechanism: PlanarTree) -> dict[str, tuple[FloatArray, ...]]:
     apart = {name: _apart(several) for name, several in ends.items()}
     reaches = [float(np.hypot(*end)) for several in apart.values() for end in several]
     width = PART * float(np.mean(reaches)) if reaches else 0.0
-    return {name: tuple(_bar_to(end, width) for end in several) for name, several in apart.items()}
+
+    def bar_to(end: FloatArray) -> FloatArray:
+        turn = matrix((0.0, 0.0, float(np.arctan2(end[1], end[0]))))[:2, :2].astype(np.float64)
+        return bar(float(np.hypot(*end)), width) @ turn.T
+
+    return {name: tuple(map(bar_to, several)) for name, several in apart.items()}
 
 
 def _apart(ends: list[FloatArray]) -> list[FloatArray]:
@@ -382,9 +373,3 @@ def _apart(ends: list[FloatArray]) -> list[FloatArray]:
         if all(np.hypot(*(end - other)) > near for other in kept):
             kept.append(end)
     return kept[1:]
-
-
-def _bar_to(end: FloatArray, width: float) -> FloatArray:
-    """A bar from the origin to a point."""
-    turn = matrix((0.0, 0.0, float(np.arctan2(end[1], end[0]))))[:2, :2].astype(np.float64)
-    return bar(float(np.hypot(*end)), width) @ turn.T

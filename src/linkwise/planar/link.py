@@ -8,26 +8,29 @@ from typing import Any, Literal
 import numpy as np
 
 from linkwise.model.inertia import Inertia
-from linkwise.model.symbolic import any_nonzero, content
+from linkwise.model.symbolic import any_nonzero
 from linkwise.model.validation import Checker, frozen
 from linkwise.planar.polygon import given_polygons
-from linkwise.planar.record import Record, number_text, point_text
+from linkwise.planar.record import PlanarRecord, number_text, point_text, word
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import real
+from linkwise.spatial.validation import real_or_empty
 
 JointKind = Literal["revolute", "prismatic", "fixed", "free"]
 
-REMOVED = {"revolute": 2, "prismatic": 2, "fixed": 3, "free": 0}
-"""How many of the three degrees of freedom of a body in the plane each joint removes."""
-
-JOINTS = tuple(REMOVED)
+JOINTS: dict[str, tuple[bool, ...]] = {
+    "revolute": (True,),
+    "prismatic": (False,),
+    "fixed": (),
+    "free": (False, False, True),
+}
+"""The coordinates that each kind of joint leaves: whether each is an angle, rad, or a length, m."""
 
 WORLD = "world"
 """What stands in the place of a parent's name for the ground."""
 
 
 @dataclass(frozen=True, eq=False)
-class Link(Record):
+class Link(PlanarRecord):
     """A rigid link A_i in the plane, hung by a joint on its parent.
 
     Its body frame has the origin at the joint with the parent and the x axis, by habit, through the next joint. The
@@ -117,9 +120,9 @@ class Link(Record):
             "a": check.number("a", a),
             "theta": check.angle("theta", theta),
             "at": _at(check, at),
-            "parent": _word(check, "parent", parent),
-            "name": _word(check, "name", name),
-            "joint_name": _word(check, "joint_name", joint_name),
+            "parent": parent if parent is None else word(check, "parent", parent),
+            "name": _name(check, name),
+            "joint_name": joint_name if joint_name is None else word(check, "joint_name", joint_name),
             "limits": _limits(check, limits, str(kind)),
             "mass": check.number("mass", mass, least=0.0),
             "com": check.vector("com", com, 2),
@@ -129,29 +132,28 @@ class Link(Record):
             for field in ("a", "theta", "at"):
                 if any_nonzero(values[field]):
                     check.report(field, values[field], "0 for a free link: its coordinates say where it is")
-        if joint_name is not None and kind in {"free", "fixed"}:
+        if joint_name is not None and len(JOINTS[kind]) != 1:
             check.report("joint_name", joint_name, f"None, for a {kind} link has no joint with one coordinate")
         check.finish()
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        self._assign(values)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of its coordinates: the joint's, or the link's; of a free link ``name.x``, ``name.y`` and ``name.theta``."""
         if self.joint == "free":
             return (f"{self.name}.x", f"{self.name}.y", f"{self.name}.theta")
-        return () if self.joint == "fixed" else (str(self.joint_name or self.name),)
+        return (str(self.joint_name or self.name),) * len(self.turns)
+
+    @property
+    def turns(self) -> tuple[bool, ...]:
+        """Whether each of its coordinates is an angle, rad (k,); the others are lengths, m."""
+        return JOINTS[self.joint]
 
     @property
     def bounds(self) -> FloatArray:
         """Least and greatest values of its coordinates (k, 2), infinite where there are none."""
-        count = len(self.coordinate_names)
+        count = len(self.turns)
         return np.tile([-np.inf, np.inf], (count, 1)) if self.limits is None else self.limits.reshape(count, 2)
-
-    @property
-    def numbers(self) -> tuple[Any, ...]:
-        """Every field that may hold symbols."""
-        return (self.a, self.theta, *self.at, self.mass, *self.com, self.inertia)
 
     @property
     def body(self) -> Inertia:
@@ -159,14 +161,6 @@ class Link(Record):
         x, y = self.com
         half = 0.5 * self.inertia
         return Inertia(self.mass, (x, y, 0.0), (half, half, self.inertia))
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal links, hashable."""
-        shapes = tuple((shape.shape, shape.tobytes()) for shape in self.polygons)
-        limits = None if self.limits is None else self.limits.tobytes()
-        words = (self.joint, self.parent, self.name, self.joint_name)
-        return (shapes, words, limits, content((*self.numbers[:6], self.com, self.inertia)))
 
     def __repr__(self) -> str:
         parts = [repr(self.name), repr(self.joint)] if self.name else [repr(self.joint)]
@@ -185,15 +179,10 @@ def _at(check: Checker, at: Any) -> tuple[Any, Any, Any]:
     return x, y, check.angle("at, the angle,", phi)
 
 
-def _word(check: Checker, field: str, value: Any) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str) or not value.strip():
-        check.report(field, value, "a word, or None")
-        return None
-    if field == "name" and value in {WORLD, "base"}:
-        check.report(field, value, f"another word ({value!r} means the ground)")
-    return value
+def _name(check: Checker, name: Any) -> str | None:
+    if name in (WORLD, "base"):
+        check.report("name", name, f"another word ({name!r} means the ground)")
+    return name if name is None else word(check, "name", name)
 
 
 def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
@@ -205,10 +194,7 @@ def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
         return None
     shape = (3, 2) if kind == "free" else (2,)
     expected = "a row of two numbers, least and greatest, for each of x, y and theta" if kind == "free" else "two numbers"
-    try:
-        bounds = real(limits)
-    except TypeError:
-        bounds = np.empty(0)
+    bounds = real_or_empty(limits)
     least, most = (bounds[..., 0], bounds[..., 1]) if bounds.shape == shape else (np.inf, -np.inf)
     if not np.all((least <= most) & (least < np.inf) & (most > -np.inf)):
         check.report("limits", limits, f"{expected}, the least first, neither NaN, or None")

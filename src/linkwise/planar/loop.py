@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from linkwise.errors import Problem, choices
-from linkwise.model.symbolic import any_nonzero, content
+from linkwise.model.symbolic import any_nonzero
 from linkwise.model.validation import Checker
 from linkwise.planar.link import WORLD
-from linkwise.planar.record import Record, point_text
+from linkwise.planar.record import PlanarRecord, point_text, word
 from linkwise.spatial.scalar import FloatArray
 
-CLOSURES = {"revolute": 2, "fixed": 3}
-"""How many degrees of freedom each kind of closure removes."""
+CLOSURES = ("revolute", "fixed")
+"""Kinds of joints that are cut to open a loop."""
+
+END = f"the name of a link, or {WORLD!r}"
 
 
 @dataclass(frozen=True, eq=False)
-class Loop(Record):
+class Loop(PlanarRecord):
     """A closure: a point of one link is pinned to a point of another, or of the world.
 
     A mechanism with loops is cut at one joint per loop until a tree is left (S. M. LaValle, *Planning Algorithms*, 2006,
@@ -53,8 +55,6 @@ class Loop(Record):
     Loop('coupler', (0.12, 0), 'rocker', (0.08, 0), name='pin')
     """
 
-    numeric = ("first_point", "second_point", "angle")
-
     first: str
     first_point: FloatArray
     second: str
@@ -75,32 +75,20 @@ class Loop(Record):
     ) -> None:
         check = Checker(f"loop {name!r}" if name else "loop")
         values: dict[str, Any] = {
-            "first": _word(check, "first", first),
+            "first": word(check, "first", first, END),
             "first_point": check.vector("first_point", first_point, 2),
-            "second": _word(check, "second", second),
+            "second": word(check, "second", second, END),
             "second_point": check.vector("second_point", second_point, 2),
-            "joint": check.choice("joint", joint, tuple(CLOSURES)),
+            "joint": check.choice("joint", joint, CLOSURES),
             "angle": check.number("angle", angle),
-            "name": name if name is None else _word(check, "name", name),
+            "name": name if name is None else word(check, "name", name, "a word"),
         }
         if not check.problems and first == second:
             check.report("second", second, f"another link than {first!r}")
         if values["joint"] == "revolute" and any_nonzero(values["angle"]):
             check.report("angle", angle, "0 for a revolute joint, which leaves the angle free")
         check.finish()
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
-
-    @property
-    def numbers(self) -> tuple[Any, ...]:
-        """Every field that may hold symbols."""
-        return (*self.first_point, *self.second_point, self.angle)
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal loops, hashable."""
-        points = content((self.first_point, self.second_point, self.angle))
-        return (self.first, self.second, self.joint, self.name, points)
+        self._assign(values)
 
     def __repr__(self) -> str:
         parts = [repr(self.first), point_text(self.first_point), repr(self.second), point_text(self.second_point)]
@@ -122,12 +110,5 @@ def given_loops(check: Checker, loops: Any, links: Sequence[str]) -> tuple[Loop,
             check.report("loops", loop.name, "names that differ; this one stands twice")
         for field in ("first", "second"):
             if getattr(loop, field) not in {WORLD, *links}:
-                there = choices([WORLD, *links])
-                check.problems.append(Problem(f"loop {loop.name!r}", field, getattr(loop, field), there))
+                check.problems.append(Problem(f"loop {loop.name!r}", field, getattr(loop, field), choices([WORLD, *links])))
     return named
-
-
-def _word(check: Checker, field: str, value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        check.report(field, value, "a word" if field == "name" else f"the name of a link, or {WORLD!r}")
-    return str(value)

@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, ModelError, shown
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import real
+from linkwise.spatial.validation import real_or_empty
 
 EXPECTED = "a polygon (m, 2) of at least 3 points x, y (m), or a sequence of such"
 
@@ -106,8 +106,7 @@ def given_polygons(check: Checker, field: str, polygons: Any) -> tuple[FloatArra
     """The polygons of a link, read-only copies: one or several were given; nothing after a report."""
     if polygons is None:
         return ()
-    whole = _points(polygons)
-    if whole is not None and whole.ndim == 2:
+    if real_or_empty(polygons).ndim == 2:
         polygon = _checked(check, field, polygons)
         return () if polygon is None else (polygon,)
     if isinstance(polygons, (str, bytes)) or not isinstance(polygons, Iterable):
@@ -116,14 +115,6 @@ def given_polygons(check: Checker, field: str, polygons: Any) -> tuple[FloatArra
     sequence = tuple(polygons)
     several = [_checked(check, f"{field}[{k}]", polygon) for k, polygon in enumerate(sequence)]
     return tuple(polygon for polygon in several if polygon is not None)
-
-
-def _points(value: Any) -> FloatArray | None:
-    """An array of numbers; None for anything else."""
-    try:
-        return real(value)
-    except TypeError:
-        return None
 
 
 def obstacle_polygons(obstacles: Any) -> dict[str, FloatArray]:
@@ -169,8 +160,8 @@ def _checked(check: Checker, field: str, polygon: Any) -> FloatArray | None:
 
 def _read(polygon: Any, expected: str) -> tuple[FloatArray, str]:
     """A polygon, as a copy whose zeros have no sign, and what it should be and is not."""
-    points = _points(polygon)
-    if points is None or points.ndim != 2 or points.shape[1] != 2:
+    points = real_or_empty(polygon)
+    if points.ndim != 2 or points.shape[1] != 2:
         return np.empty((0, 2)), expected
     return points + 0.0, _fault(points)
 

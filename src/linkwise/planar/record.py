@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-from linkwise.errors import ArgumentError, choices, members
 from linkwise.expr.node import Expr
 from linkwise.model.symbolic import substituted
+from linkwise.model.validation import Checker, Record
 
 
-class Record:
-    """A frozen dataclass whose constructor checks all fields."""
-
-    numeric: ClassVar[tuple[str, ...]]
-    """Fields that may hold symbols."""
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal ones, hashable."""
-        raise NotImplementedError
+class PlanarRecord(Record):
+    """A link or a loop of the plane."""
 
     def replace(self, **changes: Any) -> Self:
         """The same with other values for some fields (any argument of the constructor); checked again.
@@ -36,32 +27,19 @@ class Record:
         >>> planar.Link(name="rod").replace(a=2.0).a
         2.0
         """
-        values = self._values()
-        unknown = sorted(changes.keys() - values.keys())
-        if unknown:
-            kind = type(self).__name__.lower()
-            raise ArgumentError(f"a planar {kind} has no field {choices(unknown)}; it has {members(values)}")
-        return type(self)(**{**values, **changes})
+        return type(self)(**self._with(changes, self._values(), f"a planar {type(self).__name__.lower()}"))
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
         """The same with numbers, or other expressions, put in for symbols; checked again."""
-        return self.replace(**{field: substituted(getattr(self, field), numbers) for field in self.numeric})
-
-    def _values(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self._values())
+        return type(self)(**{field: substituted(value, numbers) for field, value in self._values().items()})
 
 
-def _rebuild(kind: type[Record], values: dict[str, Any]) -> Record:
-    return kind(**values)
+def word(check: Checker, field: str, value: Any, expected: str = "a word, or None") -> str | None:
+    """A word; None after a report."""
+    if isinstance(value, str) and value.strip():
+        return value
+    check.report(field, value, expected)
+    return None
 
 
 def number_text(value: Any) -> str:

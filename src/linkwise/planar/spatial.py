@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +34,6 @@ CLOSED = 1e-11
 The solver closes them to 1e-12 of the longest offset; the poses are computed another way here, and a few dozen roundings of
 2e-16 of the size of the mechanism, with the offset shorter than that size, stay far within the factor of ten.
 """
-
-_making = threading.RLock()
 
 
 def spatial(mechanism: PlanarTree, gravity: npt.ArrayLike | None = None) -> SpatialMechanism:
@@ -192,20 +189,12 @@ def close(mechanism: PlanarTree, configuration: npt.ArrayLike, driven: str | Seq
 def linkage_of(mechanism: PlanarTree, driven: str | Sequence[str] | None = None) -> Linkage:
     """The linkage of the spatial twin, kept with the mechanism; None leaves the choice of the driven coordinates to it."""
     key = (driven,) if isinstance(driven, str) else driven if driven is None else tuple(driven)
-    kept: dict[Any, Linkage] = mechanism.__dict__.setdefault("_linkages", {})
-    if key not in kept:
-        with _making:
-            if key not in kept:
-                kept[key] = Linkage(twin(mechanism), key)
-    return kept[key]
+    return mechanism.memo("planar.spatial", ("linkage", key), lambda: Linkage(twin(mechanism), key))
 
 
 def twin(mechanism: PlanarTree) -> SpatialMechanism:
     """The spatial mechanism without gravity, for kinematics alone, kept with the planar one."""
-    kept: SpatialMechanism | None = mechanism.__dict__.get("_twin")
-    if kept is None:
-        kept = mechanism.__dict__.setdefault("_twin", spatial(mechanism, (0.0, 0.0)))
-    return kept
+    return mechanism.memo("planar.spatial", "twin", lambda: spatial(mechanism, (0.0, 0.0)))
 
 
 def _refuse(mechanism: PlanarTree, q: FloatArray, solution: Any) -> None:
@@ -224,13 +213,10 @@ def _refuse(mechanism: PlanarTree, q: FloatArray, solution: Any) -> None:
 def _check_closed(mechanism: PlanarTree, q: FloatArray) -> None:
     """Look once more, by the planar poses, whether the loops are closed."""
     gaps = np.abs(evaluated(mechanism, "gaps", q))
+    points = np.array([point for loop in mechanism.loops for point in (loop.first_point, loop.second_point)])
     away = np.abs(evaluated(mechanism, "poses", q)[..., :2, 2]).max(axis=(-1, -2))
-    size = np.maximum(away, max(float(np.abs(part).max()) for part in _points(mechanism)))
+    size = np.maximum(away, float(np.abs(points).max(initial=1e-300)))
     off = np.maximum(gaps[..., :2].max(axis=(-1, -2)) / size, gaps[..., 2].max(axis=-1))
     if not (off <= CLOSED).all():
         names = members(str(loop.name) for loop in mechanism.loops)
         raise ArgumentError(f"the loops of {mechanism.name!r}, {names}, are still open by {off.max():.3g} of its size")
-
-
-def _points(mechanism: PlanarTree) -> list[FloatArray]:
-    return [point for loop in mechanism.loops for point in (loop.first_point, loop.second_point)] + [np.array([1e-300])]

@@ -60,7 +60,7 @@ def transform_text(mechanism: PlanarTree, q: npt.ArrayLike | None = None, *, con
     """
     blocks = []
     for k, T in enumerate(_matrices(mechanism, q, constants)):
-        rows = [[_cell(value) for value in row] for row in T.tolist()]
+        rows = [[str(x) if isinstance(x, Expr) else f"{float(x) + 0.0:.6g}" for x in row] for row in T.tolist()]
         widths = [max(len(row[j]) for row in rows) for j in range(3)]
         head = f"T_{k + 1} = "
         parent = mechanism.parents[k]
@@ -175,10 +175,6 @@ def _distance(letter: str, mechanism: PlanarTree, k: int) -> str:
     parent = mechanism.parents[k]
     alone = mechanism.parents.count(parent) == 1
     return f"{letter}_{parent + 1}" if alone else f"{letter}_{parent + 1}_{k + 1}"
-
-
-def _cell(value: Any) -> str:
-    return str(value) if isinstance(value, Expr) else f"{float(value) + 0.0:.6g}"
 
 
 # ── the table ─────────────────────────────────────────────────────────────────────────────────────

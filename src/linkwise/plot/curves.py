@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.model.formatting.table import plain
 from linkwise.plot.downsample import STRETCHES, Thinned
-from linkwise.plot.figure import colour, figure, literal, shortened, style
+from linkwise.plot.figure import colour, figure, legend, literal, style
 from linkwise.spatial.scalar import FloatArray
 
 UNITS = {
@@ -238,27 +238,23 @@ def label_groups(shown: Sequence[Sequence[int]]) -> list[set[int]]:
 
 def _legend_beside(picture: Any, lines: Mapping[int, Any], names: Sequence[str]) -> None:
     """Write a legend of lines, each with its place among the names, beside all panels."""
-    shown = sorted(lines)
-    look = {"loc": "outside right upper", "frameon": False, "fontsize": 9, "handlelength": 2.4}
-    _named(picture.legend([lines[k] for k in shown], [" "] * len(shown), **look), [names[k] for k in shown])
+    look: dict[str, Any] = {"loc": "outside right upper", "frameon": False, "fontsize": 9, "handlelength": 2.4}
+    legend(picture, [lines[k] for k in sorted(lines)], [names[k] for k in sorted(lines)], **look)
 
 
 def _legend_inside(axis: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
     """Write a small legend into a panel, where the curves leave room."""
-    look = {"fontsize": 7, "handlelength": 1.6, "columnspacing": 0.9, "borderpad": 0.3, "framealpha": 0.85}
+    look: dict[str, Any] = {"fontsize": 7, "handlelength": 1.6, "columnspacing": 0.9, "borderpad": 0.3, "framealpha": 0.85}
     columns = len(names) if len(names) <= 4 else 2
-    _named(axis.legend(handles, [" "] * len(names), loc="best", ncols=columns, **look), names)
-
-
-def _named(legend: Any, names: Sequence[str]) -> None:
-    for words, name in zip(legend.get_texts(), names, strict=True):
-        literal(words, shortened(plain(name)))
+    legend(axis, handles, names, loc="best", ncols=columns, **look)
 
 
 def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
+    from matplotlib.lines import Line2D
+
     marker = "." if len(panel.t) <= MARKED else ""
     crowded = len(panel.t) > CROWDED
-    look = {"linewidth": 0.7, "alpha": 0.75} if crowded else {"linewidth": 1.3}
+    look: dict[str, Any] = {"linewidth": 0.7, "alpha": 0.75} if crowded else {"linewidth": 1.3}
     widest = np.argsort(-np.ptp(panel.values, axis=0), kind="stable")  # drawn first, so that the others show on top
     drawn = {}
     striped = _stripes(panel.values, widest.tolist())
@@ -266,7 +262,8 @@ def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
         k = panel.labels[column]
         dashes = striped.get(column, style(k))
         axis.plot(panel.t, panel.values[:, column], color=colour(k), linestyle=dashes, marker=marker, **look)
-        drawn[k] = _key(k, marker, look)
+        key = {**look, "color": colour(k), "linestyle": style(k), "marker": marker}  # (as where no other hides it)
+        drawn[k] = Line2D([], [], **key)
     axis.set_ylabel(f"{panel.title}\n[{panel.unit}]")
     axis.grid(visible=True, color="0.9", linewidth=0.7)
     axis.axhline(0.0, color="0.7", linewidth=0.7, zorder=0)
@@ -275,14 +272,6 @@ def _panel(axis: Any, panel: Curves) -> dict[int, Any]:
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     return drawn
-
-
-def _key(k: int, marker: str, look: dict[str, Any]) -> Any:
-    """Make the line of the legend: as the curve is where no other hides it."""
-    from matplotlib.lines import Line2D
-
-    look = {**look, "linestyle": style(k), "marker": marker}
-    return Line2D([], [], color=colour(k), **look)
 
 
 def _stripes(values: FloatArray, order: Sequence[int]) -> dict[int, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from linkwise.errors import MissingExtraError, install_hint
+from linkwise.model.formatting.table import plain
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f6b6d")
 """Distinct for every kind of colour vision; M. Okabe and K. Ito, *Color Universal Design* (2008), and two more."""
@@ -48,6 +50,13 @@ def literal(text: Any, words: str) -> None:
     """Set the words of a matplotlib text exactly as they are: a dollar sign in a name is no formula."""
     text.set_parse_math(False)
     text.set_text(words)
+
+
+def legend(owner: Any, handles: Sequence[Any], names: Sequence[str], longest: int = 24, **look: Any) -> None:
+    """Write a legend of a figure or of axes, its names exactly as they are, shortened where they are long."""
+    drawn = owner.legend(handles, [" "] * len(handles), **look)
+    for text, name in zip(drawn.get_texts(), names, strict=True):
+        literal(text, shortened(plain(name), longest))
 
 
 def shortened(name: str, longest: int = 24) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import os
 import re
 import stat
-import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
+from linkwise.files.atomic import write_text
 from linkwise.files.text import open_file
 
 ROLES = ("operator", "viewer")
@@ -96,10 +97,7 @@ def read_users(path: str | Path) -> tuple[User, ...]:
         except (OSError, UnicodeDecodeError) as error:
             message = getattr(error, "strerror", None) or error
             raise FileError(path, [FileProblem(0, f"cannot be read: {message}")]) from error
-    mode = stat.S_IMODE(status.st_mode)
-    if os.name == "posix" and mode & 0o077:
-        message = f"it is open to others (mode {mode:o}); expected 600: chmod 600 {path}"
-        raise FileError(path, [FileProblem(0, message)])
+    require_private(path, status)
     if os.name == "posix" and status.st_uid not in (0, os.geteuid()):
         raise FileError(path, [FileProblem(0, f"it belongs to another user (number {status.st_uid}), who could change it")])
     users, problems = {}, []
@@ -117,6 +115,13 @@ def read_users(path: str | Path) -> tuple[User, ...]:
     return tuple(users.values())
 
 
+def require_private(path: Path, status: os.stat_result) -> None:
+    """Refuse a file that others than its owner may read or write."""
+    mode = stat.S_IMODE(status.st_mode)
+    if os.name == "posix" and mode & 0o077:
+        raise FileError(path, [FileProblem(0, f"it is open to others (mode {mode:o}); expected 600: chmod 600 {path}")])
+
+
 def add_user(path: str | Path, user: User) -> None:
     """Put a user into a file, in place of one with the same name; the file is made where there is none, with mode 600.
 
@@ -128,22 +133,12 @@ def add_user(path: str | Path, user: User) -> None:
     path = Path(path).resolve()  # (a link stays a link)
     users = {known.name: known for known in read_users(path)} if path.exists() else {}
     users[user.name] = user
-    text = HEADER + "".join(known.line() + "\n" for known in users.values())
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}.")  # (mode 600)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(path, [FileProblem(0, f"cannot be written: {error.strerror or error}")]) from error
+    if not path.exists():
+        with contextlib.suppress(OSError):  # (writing says why it cannot be made)
+            path.touch(mode=0o600)
+    write_text(path, [HEADER, *(known.line() + "\n" for known in users.values())])
 
 
-@dataclass
 class Doorkeeper:
     """Checks passwords. Each wrong one costs the same time, whether there is such a user or not, and too many cost none.
 
@@ -155,15 +150,12 @@ class Doorkeeper:
         The time, s.
     """
 
-    users: Iterable[User]
-    clock: Callable[[], float] = time.monotonic
-    _known: Mapping[str, User] = field(init=False)
-    _failures: dict[str, deque[float]] = field(init=False, default_factory=dict)
-    _all: deque[float] = field(init=False, default_factory=lambda: deque(maxlen=MOST_OF_ALL))
-    _nobody: User = field(init=False, default_factory=lambda: User("", "viewer", COST, "00" * 16, ""))
-
-    def __post_init__(self) -> None:
+    def __init__(self, users: Iterable[User], clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock, self.users = clock, tuple(users)
         self._known = {user.name: user for user in self.users}
+        self._failures: dict[str, deque[float]] = {}
+        self._all: deque[float] = deque(maxlen=MOST_OF_ALL)
+        self._nobody = User("", "viewer", COST, "00" * 16, "")
 
     def admit(self, name: str, password: str, where: str = "") -> User | None:
         """The user of a name and password, or None; `where` is the address that the attempt comes from."""

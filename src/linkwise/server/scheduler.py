@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from types import FrameType
 from typing import Any, Protocol
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
 from linkwise.server.timing import Counts, Histogram, Timing
+from linkwise.spatial.validation import number_within
 
 LATE = 10
 """A cycle is late when it begins more than this part of a period after its deadline: a tenth."""
@@ -30,7 +32,7 @@ LONGEST_SLEEP = 100_000_000
 now = time.monotonic_ns
 
 
-class Cyclic(Protocol):
+class Steppable(Protocol):
     """What can be run: anything with a step."""
 
     def step(self, dt: float, /) -> Any:
@@ -38,7 +40,7 @@ class Cyclic(Protocol):
 
 
 def run(
-    chain: Cyclic,
+    chain: Steppable,
     period: float,
     *,
     cycles: int | None = None,
@@ -59,7 +61,7 @@ def run(
 
     Parameters
     ----------
-    chain : Cyclic
+    chain : Steppable
         What has ``step(dt)``. It is always given the period, also after deadlines were left out.
     period : float
         From deadline to deadline, s.
@@ -99,88 +101,72 @@ def run(
     """
     _check(period, cycles, spin)
     with _prior(priority), _undisturbed(), _signals() as heard:
-        ended = _Ended(heard, stop, cycles)
-        work = (before or _nothing, chain.step, after or _nothing)
-        return _Run(period, ended, work, round(spin * 1e9), counts or Counts()).all()
+        return _run(period, _Ended(heard, stop, cycles), (before, chain.step, after), round(spin * 1e9), counts or Counts())
 
 
-class _Run:
-    """One run: the counts and the loop."""
-
-    def __init__(
-        self,
-        period: float,
-        ended: _Ended,
-        work: tuple[Callable[[], object], Callable[[float], object], Callable[[], object]],
-        spin: int,
-        counts: Counts,
-    ) -> None:
-        self._period, self._ended, self._work = period, ended, work
-        self._spin, self._counts = spin, counts
-        self._lateness, self._steps = Histogram(), Histogram()
-
-    def all(self) -> Timing:
-        """Run until it ends."""
-        before, step, after = self._work
-        period, ended, counts = self._period, self._ended, self._counts
-        # (as a fraction, so that 1/3000 s does not drift)
-        nanoseconds, per = (Fraction(period).limit_denominator(10**9) * 10**9).as_integer_ratio()
-        allowed = nanoseconds // (LATE * per)
-        origin, tick = now(), 0
-        while not ended(counts.cycles):
-            deadline = origin + tick * nanoseconds // per
-            if not self._wait(deadline):
-                continue
-            begun = now()
+def _run(period: float, ended: _Ended, work: tuple[Any, Any, Any], spin: int, counts: Counts) -> Timing:
+    """Run until it ends; sleeping ends ``spin`` nanoseconds before a deadline."""
+    before, step, after = work
+    lateness, steps = Histogram(), Histogram()
+    # (as a fraction, so that 1/3000 s does not drift)
+    nanoseconds, per = (Fraction(period).limit_denominator(10**9) * 10**9).as_integer_ratio()
+    allowed = nanoseconds // (LATE * per)
+    origin, tick = now(), 0
+    while not (counts.cycles == ended.cycles or ended.asked()):
+        deadline = origin + tick * nanoseconds // per
+        if not _wait(deadline, spin, ended):
+            continue
+        begun = now()
+        if before is not None:
             before()
-            at = now()
-            step(period)
-            self._steps.add(now() - at)
+        at = now()
+        step(period)
+        steps.add(now() - at)
+        if after is not None:
             after()
-            self._lateness.add(begun - deadline)
-            counts.cycles += 1
-            counts.late += begun - deadline > allowed
-            tick += 1
-            behind = now() - origin - tick * nanoseconds // per
-            if behind > 0:
-                missed = behind * per // nanoseconds + 1
-                counts.overruns += missed
-                tick += missed
-        lateness, steps = self._lateness.spread(), self._steps.spread()
-        return Timing(period, counts.cycles, counts.late, counts.overruns, lateness, steps, ended.why)
+        lateness.add(begun - deadline)
+        counts.cycles += 1
+        counts.late += begun - deadline > allowed
+        tick += 1
+        behind = now() - origin - tick * nanoseconds // per
+        if behind > 0:
+            missed = behind * per // nanoseconds + 1
+            counts.overruns += missed
+            tick += missed
+    return Timing(period, counts.cycles, counts.late, counts.overruns, lateness.spread(), steps.spread(), ended.why)
 
-    def _wait(self, deadline: int) -> bool:
-        """Wait for a deadline; whether it came, or something else ended the wait."""
+
+def _wait(deadline: int, spin: int, ended: _Ended) -> bool:
+    """Wait for a deadline; whether it came, or something else ended the wait."""
+    left = deadline - now()
+    while left > spin:
+        time.sleep(min(left - spin, LONGEST_SLEEP) * 1e-9)
         left = deadline - now()
-        while left > self._spin:
-            time.sleep(min(left - self._spin, LONGEST_SLEEP) * 1e-9)
-            left = deadline - now()
-            if left > self._spin and self._ended.asked():
-                return False
-        while now() < deadline:
-            pass
-        return not self._ended.heard
+        if left > spin and ended.asked():
+            return False
+    while now() < deadline:
+        pass
+    return not ended.heard
 
 
+@dataclass
 class _Ended:
     """Whether a run is to end, and why."""
 
-    def __init__(self, heard: list[str], stop: Callable[[], bool] | None, cycles: int | None) -> None:
-        self.heard, self._stop, self._cycles = heard, stop, cycles
-        self._stopped = False
-
-    def __call__(self, done: int) -> bool:
-        return done == self._cycles or self.asked()
+    heard: list[str]
+    stop: Callable[[], bool] | None
+    cycles: int | None
+    stopped: bool = False
 
     def asked(self) -> bool:
         """Whether somebody asked for the end."""
-        if not self._stopped and self._stop is not None:
-            self._stopped = bool(self._stop())
-        return self._stopped or bool(self.heard)
+        if not self.stopped and self.stop is not None:
+            self.stopped = bool(self.stop())
+        return self.stopped or bool(self.heard)
 
     @property
     def why(self) -> str:
-        return self.heard[0] if self.heard else "stop" if self._stopped else "cycles"
+        return self.heard[0] if self.heard else "stop" if self.stopped else "cycles"
 
 
 @contextmanager
@@ -189,8 +175,7 @@ def _prior(priority: int | None) -> Iterator[None]:
     if priority is None:
         yield
         return
-    if isinstance(priority, bool) or not isinstance(priority, int) or not 1 <= priority <= 99:
-        raise ArgumentError(f"the priority is {shown(priority)}; expected a whole number from 1 to 99, or None")
+    number_within("the priority", priority, 1, 99, "a whole number from 1 to 99, or None", whole=True)
     if sys.platform != "linux":
         raise ArgumentError(f"there is no real-time priority on {sys.platform}; leave it out")
     before = os.sched_getscheduler(0), os.sched_getparam(0)
@@ -244,14 +229,8 @@ def _signals() -> Iterator[list[str]]:
             signal.signal(number, handler)
 
 
-def _nothing() -> None:
-    pass
-
-
 def _check(period: float, cycles: int | None, spin: float) -> None:
-    if not isinstance(period, (int, float)) or not 1e-6 <= period <= 3600:
-        raise ArgumentError(f"the period is {shown(period)}; expected seconds from 1e-06 to 3600")
-    if cycles is not None and (not isinstance(cycles, int) or isinstance(cycles, bool) or cycles < 0):
-        raise ArgumentError(f"the number of cycles is {shown(cycles)}; expected a whole number from 0, or None")
-    if not isinstance(spin, (int, float)) or not math.isfinite(spin) or spin < 0:
-        raise ArgumentError(f"the spin is {shown(spin)}; expected seconds from 0")
+    number_within("the period", period, 1e-6, 3600, "seconds from 1e-06 to 3600")
+    if cycles is not None:
+        number_within("the number of cycles", cycles, 0, math.inf, "a whole number from 0, or None", whole=True)
+    number_within("the spin", spin, 0.0, sys.float_info.max, "seconds from 0")

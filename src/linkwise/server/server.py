@@ -20,15 +20,16 @@ from typing import IO, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from linkwise.control.ports import Ports
-from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError, install_hint, shown
+from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError, install_hint
 from linkwise.server import shared_memory as memory
 from linkwise.server.authentication import read_users
 from linkwise.server.log import LOG
-from linkwise.server.settings import Settings
-from linkwise.server.shared_memory import Layout, Memory
+from linkwise.server.settings import ServerSettings
+from linkwise.server.shared_memory import MemoryLayout, SharedMemory
 from linkwise.server.snapshot_buffer import Publisher
 from linkwise.server.watchdog import Watchdog
 from linkwise.server.write_queue import Receiver
+from linkwise.spatial.validation import number_within
 
 State: TypeAlias = Literal["serving", "stalled", "ended"]
 
@@ -38,16 +39,8 @@ STARTING = 120.0
 STALLED = 2.0
 """A server that has not looked at the values for so long is told to be stalled, s."""
 
-_COUNTED = {
-    "sessions": memory.SESSIONS,
-    "connections": memory.CONNECTIONS,
-    "accepted": memory.ACCEPTED,
-    "refused": memory.REFUSED,
-    "expired": memory.EXPIRED,
-    "broken": memory.BROKEN,
-    "denied": memory.DENIED,
-    "turned_away": memory.TURNED_AWAY,
-}
+_COUNTED = ("sessions", "connections", "accepted", "refused", "expired", "broken", "denied", "turned_away")
+"""What clients did: words of the shared memory, there in capital letters."""
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _BEGIN = "import sys; sys.path.insert(0, sys.argv[1]); from linkwise.server.worker import main; main()"
 
@@ -142,8 +135,8 @@ class Server:
         known = read_users(users) if users is not None else ()
         certificate = _certificate(certificates, host)
         self.encrypted_only, self.fingerprint = certificates is not None, certificate[2]
-        layout = Layout(len(ports.values), max((each.size for _, each in ports.items()), default=1))
-        self._ports, self._memory = ports, Memory(layout)
+        layout = MemoryLayout(len(ports.values), max((each.size for _, each in ports.items()), default=1))
+        self._ports, self._memory = ports, SharedMemory(layout)
         self._names = [each for each in ports if ports[each].direction == "in"]
         self._words, self._last = self._memory.words, ""
         self._receiver = Receiver(self._memory, self._accept, lifetime=stale)
@@ -152,7 +145,7 @@ class Server:
         if self._watchdog is not None:
             self.take = self._take_and_look
         self.publish()
-        settings = Settings(
+        settings = ServerSettings(
             tuple(each for _, each in ports.items()), tuple(ports.routes), layout, self._memory.handle, name, host, port,
             publish, stale, connections, known, certificate[0], certificate[1], self.encrypted_only, os.getpid(),
         )  # fmt: skip
@@ -196,7 +189,7 @@ class Server:
         Who is there: ``sessions``, ``connections``. Writes: ``accepted`` by the ports, ``refused`` by them, ``denied`` by
         the server (no right, an output, a wrong type, out of bounds), ``expired``, ``broken``. Connections ``turned_away``.
         """
-        return {name: int(self._words[place]) for name, place in _COUNTED.items()}
+        return {name: int(self._words[getattr(memory, name.upper())]) for name in _COUNTED}
 
     @property
     def last_refusal(self) -> str:
@@ -252,7 +245,7 @@ class Server:
         self._ports.write(name, port.decode(value))
         return name
 
-    def _started(self, settings: Settings) -> subprocess.Popen[bytes]:
+    def _started(self, settings: ServerSettings) -> subprocess.Popen[bytes]:
         """Start the child process."""
         inherited: dict[str, Any] = {"pass_fds": (settings.handle,)} if isinstance(settings.handle, int) else {}
         process = subprocess.Popen(
@@ -323,8 +316,7 @@ def _library() -> None:
 
 def _check(given: Mapping[str, tuple[float, float, float]]) -> None:
     for name, (value, least, most) in given.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise ArgumentError(f"{name} is {shown(value)}; expected a number from {least:g} to {most:g}")
+        number_within(name, value, least, most, f"a number from {least:g} to {most:g}")
 
 
 def _host(host: str) -> tuple[str, bool]:

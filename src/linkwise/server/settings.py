@@ -8,11 +8,11 @@ from typing import Any
 
 from linkwise.control.port import Port
 from linkwise.server.authentication import User
-from linkwise.server.shared_memory import Layout
+from linkwise.server.shared_memory import MemoryLayout
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """All that the server needs to know.
 
     Attributes
@@ -45,7 +45,7 @@ class Settings:
 
     ports: tuple[Port, ...]
     routed: tuple[str, ...]
-    layout: Layout
+    layout: MemoryLayout
     handle: int | str
     name: str
     host: str
@@ -64,12 +64,12 @@ class Settings:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Settings:
+    def from_json(cls, text: str | bytes) -> ServerSettings:
         """Read what `to_json` wrote."""
         values: dict[str, Any] = json.loads(text)
         values["ports"] = tuple(_made(Port, entry) for entry in values["ports"])
         values["users"] = tuple(_made(User, entry) for entry in values["users"])
-        values["routed"], values["layout"] = tuple(values["routed"]), Layout(**values["layout"])
+        values["routed"], values["layout"] = tuple(values["routed"]), MemoryLayout(**values["layout"])
         return cls(**values)
 
 

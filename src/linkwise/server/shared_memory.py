@@ -1,4 +1,4 @@
-"""Memory that the process of the cycle and the process of the server share, and what stands where in it."""
+"""SharedMemory that the process of the cycle and the process of the server share, and what stands where in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAIL_HEAD, HEARTBEAT, SESSIONS, CONNECTIONS, DENIED, TURNED_AWAY = 16, 17, 18, 1
 
 
 @dataclass(frozen=True)
-class Layout:
+class MemoryLayout:
     """What stands where, in words of eight bytes.
 
     Attributes
@@ -76,12 +76,12 @@ class Layout:
         return asdict(self)
 
 
-class Memory:
+class SharedMemory:
     """A piece of shared memory, zero at first. It has no name on any disk: it is gone with the last process that holds it.
 
     Parameters
     ----------
-    layout : Layout
+    layout : MemoryLayout
         What is to find place in it.
     handle : int or str, optional
         What the other process was given; new memory if left out.
@@ -94,7 +94,7 @@ class Memory:
         What another process needs: a file descriptor to be inherited, or on Windows a name.
     """
 
-    def __init__(self, layout: Layout, handle: int | str | None = None) -> None:
+    def __init__(self, layout: MemoryLayout, handle: int | str | None = None) -> None:
         self.layout = layout
         size = layout.words * WORD
         if sys.platform == "win32":

@@ -11,7 +11,7 @@ import platform
 import time
 import zlib
 
-from linkwise.server.shared_memory import BOARD_HEAD, SLOT_HEAD, SLOTS, Memory
+from linkwise.server.shared_memory import BOARD_HEAD, SLOT_HEAD, SLOTS, SharedMemory
 from linkwise.spatial.scalar import FloatArray
 
 FIRST, STAMP, SUM, LAST = range(SLOT_HEAD)
@@ -24,7 +24,7 @@ _MASK = 0xFFFFFFFF
 class Slots:
     """The places for snapshots, as views."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: SharedMemory) -> None:
         layout = memory.layout
         begins = [layout.board + k * layout.slot for k in range(SLOTS)]
         self.head = memory.words[BOARD_HEAD : BOARD_HEAD + 1]
@@ -38,7 +38,7 @@ class Publisher:
 
     Parameters
     ----------
-    memory : Memory
+    memory : SharedMemory
         Where to.
     values : ndarray (N,)
         The vector that is put up each time.
@@ -46,7 +46,7 @@ class Publisher:
         Whether with a checksum.
     """
 
-    def __init__(self, memory: Memory, values: FloatArray, summed: bool = not ORDERED) -> None:
+    def __init__(self, memory: SharedMemory, values: FloatArray, summed: bool = not ORDERED) -> None:
         slots = Slots(memory)
         self._head = slots.head
         self._places = tuple(zip(slots.heads, slots.stamps, slots.numbers, strict=True))
@@ -85,7 +85,7 @@ class Snapshots:
         How often a snapshot was not whole and was read again.
     """
 
-    def __init__(self, memory: Memory, values: FloatArray, summed: bool = not ORDERED) -> None:
+    def __init__(self, memory: SharedMemory, values: FloatArray, summed: bool = not ORDERED) -> None:
         slots = Slots(memory)
         self._head, self._summed = slots.head, summed
         self._places = tuple(zip(slots.heads, slots.stamps, slots.numbers, strict=True))

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from linkwise.server.settings import Settings
+from linkwise.server.settings import ServerSettings
 
 NICER = 5
 """How much it steps back for the cycle where processors are short (POSIX nice)."""
@@ -31,7 +31,7 @@ def main() -> None:
         with contextlib.suppress(OSError):
             os.nice(NICER)
     _go_first()
-    settings = Settings.from_json(_line())
+    settings = ServerSettings.from_json(_line())
     from linkwise.server.opcua.serve import serve
 
     asyncio.run(_served(serve, settings))
@@ -43,7 +43,7 @@ def _go_first() -> None:
         file.write("1000")
 
 
-async def _served(serve: object, settings: Settings) -> None:
+async def _served(serve: object, settings: ServerSettings) -> None:
     loop, gone = asyncio.get_running_loop(), asyncio.Event()
 
     def watch() -> None:

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 
-from linkwise.server.shared_memory import ACCEPTED, BROKEN, ENTRY_HEAD, EXPIRED, MAIL_HEAD, MAIL_TAIL, REFUSED, Memory
+from linkwise.server.shared_memory import ACCEPTED, BROKEN, ENTRY_HEAD, EXPIRED, MAIL_HEAD, MAIL_TAIL, REFUSED, SharedMemory
 
 TICKET, PORT, POSTED, SUM = range(ENTRY_HEAD)
 PATIENCE = 3
@@ -31,10 +31,14 @@ class Outcome(IntEnum):
     broken = 4
 
 
+_COUNTED = (0, ACCEPTED, REFUSED, EXPIRED, BROKEN)
+"""The word that counts each outcome that is final, by its number."""
+
+
 class Mail:
     """The entries and their outcomes, as views of both sides."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: SharedMemory) -> None:
         layout = memory.layout
         begins = [layout.mail + k * layout.entry for k in range(layout.entries)]
         self.entries, self.width = layout.entries, layout.width
@@ -52,7 +56,7 @@ class Mail:
 class Sender:
     """The side of the server."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: SharedMemory) -> None:
         self._mail = Mail(memory)
         self._count = 0
 
@@ -82,7 +86,7 @@ class Receiver:
 
     Parameters
     ----------
-    memory : Memory
+    memory : SharedMemory
         Where from.
     accept : callable
         Given the place of an input and its numbers, as a memoryview; whether it takes them.
@@ -93,7 +97,7 @@ class Receiver:
     """
 
     def __init__(
-        self, memory: Memory, accept: Callable[[int, memoryview[float]], bool], lifetime: float = 1.0, most: int = 16
+        self, memory: SharedMemory, accept: Callable[[int, memoryview[float]], bool], lifetime: float = 1.0, most: int = 16
     ) -> None:
         self._mail = Mail(memory)
         self._words = memory.words
@@ -136,11 +140,3 @@ class Receiver:
         if time.monotonic_ns() - head[POSTED] > self._lifetime:
             return Outcome.expired
         return Outcome.accepted if self._accept(head[PORT], mail.numbers[place]) else Outcome.refused
-
-
-_COUNTED = {
-    Outcome.accepted: ACCEPTED,
-    Outcome.refused: REFUSED,
-    Outcome.expired: EXPIRED,
-    Outcome.broken: BROKEN,
-}

@@ -45,6 +45,14 @@ def real(value: Any) -> FloatArray:
     return np.asarray(result, dtype=np.float64)
 
 
+def real_or_empty(value: Any) -> FloatArray:
+    """The value as an array of float64, or an empty one where it is none."""
+    try:
+        return real(value)
+    except TypeError:
+        return np.empty(0)
+
+
 def numbers(
     what: str, value: Any, expected: str = "finite real numbers", *, finite: bool = True, copy: bool = True
 ) -> FloatArray:
@@ -84,6 +92,14 @@ def numbers(
         where = tuple(int(k) for k in np.argwhere(~np.isfinite(result))[0])
         raise ArgumentError(f"{what} is {result[where]}{f' at {where}' if where else ''}; expected {expected}")
     return result.copy() if copy else result
+
+
+def number_within(what: str, value: Any, least: float, most: float, expected: str, *, whole: bool = False) -> float:
+    """A real number within bounds, and no truth value; what else it is becomes an error that says what is expected."""
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
+        raise ArgumentError(f"{what} is {shown(value)}; expected {expected}")
+    return float(value)
 
 
 def vectors(what: str, value: Any, size: int, *, finite: bool = True) -> FloatArray:

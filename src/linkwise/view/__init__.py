@@ -35,18 +35,7 @@ _HOMES = {
 """Where each public name stands; imported when first asked for."""
 
 
-__all__ = [
-    "Animation",
-    "animate",
-    "browse",
-    "draw",
-    "ellipsoid",
-    "export",
-    "manipulability_map",
-    "tool_path",
-    "trajectory",
-    "workspace",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

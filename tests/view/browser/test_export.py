@@ -22,6 +22,7 @@ from linkwise.view.browser.export import export
 from linkwise.view.browser.painter import BrowserPainter
 from linkwise.view.browser.server import make_server, stop
 from linkwise.view.motion.motion import Motion
+from linkwise.view.scene.meshes import Visuals
 
 EVIL = "<script>alert('x')</script>"
 LINKS = [lw.Link.dh(a=a, convention="standard", name=name) for a, name in ((0.5, EVIL), (0.3, "b"))]
@@ -43,7 +44,7 @@ def recorded(page: str) -> dict[str, Any]:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pages") / "arm.html"
     shapes = [Shape("b", "mesh", (1, 1, 1), filename=f"http://x/{EVIL}.stl")]
-    made = export(ARM, (T, Q), path, rate=10.0, shapes=shapes, folder=path.parent)
+    made = export(ARM, (T, Q), path, rate=10.0, visuals=Visuals(shapes, path.parent))
     assert (made.frames, made.rate) == (21, 10.0)
     return path
 

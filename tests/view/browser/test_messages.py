@@ -14,7 +14,7 @@ viser = pytest.importorskip("viser")
 import msgspec  # noqa: E402
 from websockets.sync.client import ClientConnection, connect  # noqa: E402
 
-from linkwise.view.browser.messages import KNOWN, LARGEST, Gate  # noqa: E402
+from linkwise.view.browser.messages import KNOWN, LARGEST, MessageGate  # noqa: E402
 from linkwise.view.browser.server import LOG  # noqa: E402
 from linkwise.view.browser.viewer import Viewer  # noqa: E402
 
@@ -57,8 +57,8 @@ def viewer() -> Iterator[Viewer]:
 
 
 @pytest.fixture
-def gate(viewer: Viewer) -> Gate:
-    made = Gate()
+def gate(viewer: Viewer) -> MessageGate:
+    made = MessageGate()
     made.server = viewer._server
     return made
 
@@ -142,7 +142,7 @@ def test_the_page_that_speaks_as_ours_does_is_not_logged(viewer: Viewer, caplog:
 
 
 @pytest.mark.parametrize("message", [CAMERA, TARGET, CLICK])
-def test_messages_are_admitted_whole_only(gate: Gate, message: dict[str, Any]) -> None:
+def test_messages_are_admitted_whole_only(gate: MessageGate, message: dict[str, Any]) -> None:
     assert message["type"] in KNOWN
     assert gate.admits(packed(message))
     for name, value in message.items():
@@ -159,7 +159,7 @@ def test_messages_are_admitted_whole_only(gate: Gate, message: dict[str, Any]) -
     assert not gate.admits(packed([message]))
 
 
-def test_controls_take_values_of_their_kind_within_their_ends(viewer: Viewer, gate: Gate) -> None:
+def test_controls_take_values_of_their_kind_within_their_ends(viewer: Viewer, gate: MessageGate) -> None:
     panel = viewer._panel
     slider, clock, choice = panel._sliders[0], panel._time, panel._target
     for handle, fits, others in (

@@ -7,7 +7,7 @@ import linkwise as lw
 from linkwise.model.shape import Shape
 from linkwise.spatial.transform import translation
 from linkwise.view.scene import Primitive, meshes
-from linkwise.view.scene.meshes import visual_primitives
+from linkwise.view.scene.meshes import Visuals, visual_primitives
 
 trimesh = pytest.importorskip("trimesh")
 
@@ -161,7 +161,7 @@ def test_a_link_with_a_shape_is_no_rod_until_shapes_are_switched_off() -> None:
 
     server = make_server(port=0)
     try:
-        scene = BrowserPainter(server, ARM, [Shape("arm", "box", (0.5, 0.1, 0.1)), mesh("none.stl", "hand")])
+        scene = BrowserPainter(server, ARM, Visuals([Shape("arm", "box", (0.5, 0.1, 0.1)), mesh("none.stl", "hand")]))
         assert len(scene.shapes) == 1
         assert len(scene.remarks) == 1
         rod = {node.name.split("/")[2]: node for node in (n for _, n in scene.clickable) if "/rod" in node.name}

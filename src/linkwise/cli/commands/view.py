@@ -18,6 +18,7 @@ from linkwise.view.browser.export import export
 from linkwise.view.browser.server import is_loopback
 from linkwise.view.browser.viewer import Viewer
 from linkwise.view.motion.motion import Motion
+from linkwise.view.scene.meshes import Visuals
 
 
 @command(
@@ -57,11 +58,10 @@ def view(description: Description, options: Options) -> Output | None:
     if options.motion is not None:
         motion = Motion.of(model, options.motion, external=description.external)
     source = Path(options.mechanism)
+    folder = source.resolve().parent if os.path.isfile(source) else None
     shown: dict[str, Any] = {
         "q": options.q,
-        "shapes": description.shapes,
-        "folder": source.resolve().parent if os.path.isfile(source) else None,
-        "package_dirs": options.reading.package_dir,
+        "visuals": Visuals(description.shapes, folder, options.reading.package_dir),
     }
     if page is None:
         _serve(description, motion, options, shown)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from linkwise.errors import FileError, FileProblem
 from linkwise.files.text import read_bytes
+from linkwise.server.authentication import require_private
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -45,9 +46,7 @@ def found_or_made(folder: Path, host: str) -> tuple[str, str, str]:
         if not key.exists():
             folder.mkdir(parents=True, exist_ok=True)
             _make(certificate, key, host)
-        if os.name == "posix" and key.stat().st_mode & 0o077:
-            mode = key.stat().st_mode & 0o777
-            raise FileError(key, [FileProblem(0, f"is open to others (mode {mode:o}); expected 600: chmod 600 {key}")])
+        require_private(key, key.stat())
         digest = fingerprint(certificate)
         _see_fit(certificate, key)
         return str(certificate), str(key), digest

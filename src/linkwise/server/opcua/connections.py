@@ -208,7 +208,7 @@ class Listener(BinaryServer):
     async def start(self) -> None:
         """Listen, with room for many who knock at once: whom the system lets wait too long is not told."""
         self._server = await asyncio.get_running_loop().create_server(
-            self._make_protocol, self.hostname, self.port, backlog=BACKLOG
+            lambda: Connection(self), self.hostname, self.port, backlog=BACKLOG
         )
         self.port = self._server.sockets[0].getsockname()[1]
         self.cleanup_task = asyncio.create_task(self._close_task_loop())
@@ -224,9 +224,6 @@ class Listener(BinaryServer):
         self.clients.remove(oldest)
         oldest.abort("it has no session, and others need its place")
         return True
-
-    def _make_protocol(self) -> Connection:
-        return Connection(self)
 
 
 class Endpoint(Server):

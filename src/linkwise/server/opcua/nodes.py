@@ -10,8 +10,21 @@ import numpy as np
 from asyncua import Server, ua
 
 from linkwise.control.ports import Ports
-from linkwise.server.opcua.units import NAMESPACE, unit_id, unit_name
 from linkwise.server.snapshot_buffer import Snapshots
+
+CODES = {
+    "1": ("C62", "one"),
+    "m": ("MTR", "metre"),
+    "rad": ("C81", "radian"),
+    "s": ("SEC", "second"),
+    "m/s": ("MTS", "metre per second"),
+    "m/s2": ("MSK", "metre per second squared"),
+    "rad/s": ("2A", "radian per second"),
+    "rad/s2": ("2B", "radian per second squared"),
+}
+"""The code and the name of each unit that has them."""
+
+NAMESPACE = "http://www.opcfoundation.org/UA/units/un/cefact"
 
 SPACE = "urn:linkwise:ports"
 """The namespace of the ports, under which they are found by name."""
@@ -23,6 +36,13 @@ TYPES = {
     "choice": (ua.VariantType.String, ua.ObjectIds.String),
 }
 """The type of a variable for each kind of port, and the node of that type."""
+
+_REFERENCES = {
+    ua.ObjectIds.BaseObjectType: ua.ObjectIds.Organizes,
+    ua.ObjectIds.BaseDataVariableType: ua.ObjectIds.HasComponent,
+    ua.ObjectIds.PropertyType: ua.ObjectIds.HasProperty,
+}
+"""How a node of a type hangs on its parent."""
 
 _READ, _WRITE = 1 << ua.AccessLevel.CurrentRead, 1 << ua.AccessLevel.CurrentWrite
 _SCALAR = -1
@@ -135,9 +155,7 @@ class Nodes:
 
     async def _object(self, parent: ua.NodeId, node: ua.NodeId, name: str, space: int) -> ua.NodeId:
         attributes = ua.ObjectAttributes(DisplayName=ua.LocalizedText(name))
-        return await self._add(
-            parent, node, ua.QualifiedName(name, space), ua.NodeClass.Object, attributes, ua.ObjectIds.BaseObjectType
-        )
+        return await self._add(parent, node, ua.QualifiedName(name, space), attributes, ua.ObjectIds.BaseObjectType)
 
     async def _variable(self, parent: ua.NodeId, name: str, what: str, space: int, interval: float) -> None:
         port = self._ports[name]
@@ -156,7 +174,7 @@ class Nodes:
             MinimumSamplingInterval=interval * 1e3,
         )
         where = ua.QualifiedName(what, space)
-        await self._add(parent, node, where, ua.NodeClass.Variable, attributes, ua.ObjectIds.BaseDataVariableType)
+        await self._add(parent, node, where, attributes, ua.ObjectIds.BaseDataVariableType)
         self._space.set_attribute_value_callback(node, ua.AttributeIds.Value, lambda *_: self._value(name))
         self._values[name] = self._space[node].attributes[ua.AttributeIds.Value]
         self._all.add(node)
@@ -179,30 +197,17 @@ class Nodes:
             UserAccessLevel=ua.Byte(_READ),
         )
         where, node = ua.QualifiedName("EngineeringUnits", 0), ua.NodeId(f"{name}:unit", space)
-        await self._add(variable, node, where, ua.NodeClass.Variable, attributes, ua.ObjectIds.PropertyType)
+        await self._add(variable, node, where, attributes, ua.ObjectIds.PropertyType)
 
     async def _add(
-        self,
-        parent: ua.NodeId,
-        node: ua.NodeId,
-        name: ua.QualifiedName,
-        kind: ua.NodeClass,
-        attributes: Any,
-        definition: int,
+        self, parent: ua.NodeId, node: ua.NodeId, name: ua.QualifiedName, attributes: Any, definition: int
     ) -> ua.NodeId:
-        reference = (
-            ua.ObjectIds.HasProperty
-            if definition == ua.ObjectIds.PropertyType
-            else ua.ObjectIds.HasComponent
-            if kind == ua.NodeClass.Variable
-            else ua.ObjectIds.Organizes
-        )
         item = ua.AddNodesItem(
             ParentNodeId=parent,
-            ReferenceTypeId=ua.NodeId(reference),
+            ReferenceTypeId=ua.NodeId(_REFERENCES[definition]),
             RequestedNewNodeId=node,
             BrowseName=name,
-            NodeClass=kind,
+            NodeClass=ua.NodeClass.Object if definition == ua.ObjectIds.BaseObjectType else ua.NodeClass.Variable,
             NodeAttributes=attributes,
             TypeDefinition=ua.NodeId(definition),
         )
@@ -214,3 +219,25 @@ class Nodes:
 def _described(text: str, unit: str, words: tuple[str, ...]) -> str:
     parts = [text, "" if unit == "1" else f"in {unit}", f"one of: {', '.join(words)}" if words else ""]
     return "; ".join(part for part in parts if part)
+
+
+def unit_id(unit: str) -> int:
+    """The number of a unit: the characters of its code, one byte each; -1 for a unit that has none.
+
+    Examples
+    --------
+    >>> unit_id("m"), unit_id("furlong")
+    (5067858, -1)
+    """
+    return int.from_bytes(CODES[unit][0].encode("ascii"), "big") if unit in CODES else -1
+
+
+def unit_name(unit: str) -> str:
+    """The unit's name in words, or itself.
+
+    Examples
+    --------
+    >>> unit_name("m/s2")
+    'metre per second squared'
+    """
+    return CODES[unit][1] if unit in CODES else unit

@@ -25,8 +25,8 @@ from linkwise.server.opcua.certificates import application_uri
 from linkwise.server.opcua.connections import HANDSHAKE, PENDING, Endpoint, Listener
 from linkwise.server.opcua.nodes import SPACE, TYPES, Nodes
 from linkwise.server.opcua.sessions import BROWSES, ITEMS, PATHS, READS, WRITES, Services
-from linkwise.server.settings import Settings
-from linkwise.server.shared_memory import Memory
+from linkwise.server.settings import ServerSettings
+from linkwise.server.shared_memory import SharedMemory
 from linkwise.server.snapshot_buffer import Snapshots
 from linkwise.server.write_queue import Outcome, Sender
 
@@ -63,7 +63,7 @@ class AllServed(PermissionRuleset):
         return True
 
 
-class Gate:
+class WriteGate:
     """Where writes go: what can be refused at once is, the rest waits for the cycle's word.
 
     Parameters
@@ -125,12 +125,12 @@ class Gate:
         return (None, ticket) if ticket else (ua.StatusCodes.BadTooManyOperations, 0)
 
 
-async def serve(settings: Settings, tell: Callable[[dict[str, object]], None], gone: asyncio.Event) -> None:
+async def serve(settings: ServerSettings, tell: Callable[[dict[str, object]], None], gone: asyncio.Event) -> None:
     """Serve until `gone`; where it listens is told, and then the lines of the log."""
     logging.disable()  # (the library's; its lines are not bounded)
     log = LimitedLog(Relay(lambda level, text: tell({"level": level, "log": text})))
     wire.bound()
-    shared = Memory(settings.layout, settings.handle)
+    shared = SharedMemory(settings.layout, settings.handle)
     words = shared.words
     words[memory.HEARTBEAT] = time.monotonic_ns()
     ports = Ports(settings.ports)
@@ -149,7 +149,7 @@ async def serve(settings: Settings, tell: Callable[[dict[str, object]], None], g
         words[memory.DENIED] += count
 
     services.denied, services.log = denied, log
-    services.gate = Gate(ports, nodes, Sender(shared), PATIENCE * settings.stale, denied)
+    services.gate = WriteGate(ports, nodes, Sender(shared), PATIENCE * settings.stale, denied)
     if gone.is_set():
         return
     await endpoint.start()
@@ -180,7 +180,7 @@ def _constant(value: Any, kind: ua.VariantType) -> ua.DataValue:
     return ua.DataValue(ua.Variant(value, kind))
 
 
-async def _endpoint(settings: Settings, services: Services) -> Endpoint:
+async def _endpoint(settings: ServerSettings, services: Services) -> Endpoint:
     endpoint = Endpoint(services, settings.encrypted)
     await endpoint.init()
     await endpoint.set_application_uri(application_uri())
@@ -200,7 +200,7 @@ async def _endpoint(settings: Settings, services: Services) -> Endpoint:
 
 
 async def _look(
-    settings: Settings, nodes: Nodes, words: memoryview, listener: Listener, gone: asyncio.Event, log: LimitedLog
+    settings: ServerSettings, nodes: Nodes, words: memoryview, listener: Listener, gone: asyncio.Event, log: LimitedLog
 ) -> None:
     """Look at the values again and again, each time as long after the last as was asked for."""
     period, at = 1 / settings.publish, time.monotonic()

@@ -38,7 +38,7 @@ READS, WRITES, BROWSES, PATHS, STEPS = 2000, 256, 32, 500, 2000
 
 _RSA_15 = "http://www.w3.org/2001/04/xmlenc#rsa-1_5"
 
-Gate = Callable[[list[ua.WriteValue]], Awaitable[list[ua.StatusCode]]]
+WriteGate = Callable[[list[ua.WriteValue]], Awaitable[list[ua.StatusCode]]]
 
 
 @dataclass
@@ -65,6 +65,21 @@ class Visitors:
             return None
         user = self._keeper.admit(username, password, self.where)
         return None if user is None else Visitor(UserRole.User, user.name, user.role == "operator")
+
+
+def _of_own_subscriptions(service: str, ids: Callable[[Any], Iterable[int]], items: str = "") -> Any:
+    """A service of the library, for subscriptions of the session itself and a bounded number of monitored items."""
+
+    def call(session: Session, params: Any) -> Any:
+        session._own(*ids(params))
+        _few(getattr(params, items) if items else None, ITEMS)
+        return getattr(super(Session, session), service)(params)
+
+    return call
+
+
+def _its_id(params: Any) -> tuple[int]:
+    return (params.SubscriptionId,)
 
 
 class Session(InternalSession):
@@ -117,7 +132,7 @@ class Session(InternalSession):
             self.iserver.denied(len(params.NodesToWrite))
             who = f"by {shown(self.user.name)}" if self._named else "without a name"
             self.iserver.log("write", f"write {who} from {peer_name(self.name)} refused: no operator", logging.WARNING)
-            return [ua.StatusCode(ua.UInt32(ua.StatusCodes.BadUserAccessDenied))] * len(params.NodesToWrite)
+            return [_status(ua.StatusCodes.BadUserAccessDenied)] * len(params.NodesToWrite)
         return await self.iserver.gate(params.NodesToWrite)
 
     async def browse(self, params: ua.BrowseParameters) -> Any:
@@ -151,7 +166,9 @@ class Session(InternalSession):
         refused = [_unwatchable(item) for item in asked]
         params.ItemsToCreate = [item for item, code in zip(asked, refused, strict=True) if code is None]
         results = iter(await super().create_monitored_items(params))
-        return [next(results) if code is None else _not_made(code) for code in refused]
+        return [
+            next(results) if code is None else ua.MonitoredItemCreateResult(StatusCode=_status(code)) for code in refused
+        ]
 
     async def modify_monitored_items(self, params: ua.ModifyMonitoredItemsParameters) -> Any:
         """Change what is watched."""
@@ -163,38 +180,12 @@ class Session(InternalSession):
             item.RequestedParameters.QueueSize = ua.UInt32(min(max(item.RequestedParameters.QueueSize, 1), QUEUE))
         return await super().modify_monitored_items(params)
 
-    async def delete_monitored_items(self, params: ua.DeleteMonitoredItemsParameters) -> Any:
-        """Watch no more."""
-        self._own(params.SubscriptionId)
-        _few(params.MonitoredItemIds, ITEMS)
-        return await super().delete_monitored_items(params)
-
-    async def set_monitoring_mode(self, params: ua.SetMonitoringModeParameters) -> Any:
-        """Change how values are watched."""
-        self._own(params.SubscriptionId)
-        _few(params.MonitoredItemIds, ITEMS)
-        return await super().set_monitoring_mode(params)
-
-    async def set_publishing_mode(self, params: ua.SetPublishingModeParameters) -> Any:
-        """Switch subscriptions on or off."""
-        self._own(*params.SubscriptionIds)
-        return await super().set_publishing_mode(params)
-
-    async def delete_subscriptions(self, ids: list[int]) -> list[ua.StatusCode]:
-        """End subscriptions."""
-        self._own(*ids)
-        codes: list[ua.StatusCode] = await super().delete_subscriptions(ids)
-        return codes
-
-    def modify_subscription(self, params: ua.ModifySubscriptionParameters) -> Any:
-        """Tell how a subscription is."""
-        self._own(params.SubscriptionId)
-        return super().modify_subscription(params)
-
-    def republish(self, params: ua.RepublishParameters) -> Any:
-        """Tell again what was told."""
-        self._own(params.SubscriptionId)
-        return super().republish(params)
+    delete_monitored_items = _of_own_subscriptions("delete_monitored_items", _its_id, "MonitoredItemIds")
+    set_monitoring_mode = _of_own_subscriptions("set_monitoring_mode", _its_id, "MonitoredItemIds")
+    set_publishing_mode = _of_own_subscriptions("set_publishing_mode", lambda params: params.SubscriptionIds)
+    delete_subscriptions = _of_own_subscriptions("delete_subscriptions", list)
+    modify_subscription = _of_own_subscriptions("modify_subscription", _its_id)
+    republish = _of_own_subscriptions("republish", _its_id)
 
     def publish(self, acks: Iterable[ua.SubscriptionAcknowledgement] | None = None) -> tuple[int, list[ua.StatusCode]]:
         """Tell what changed, and hear what was understood."""
@@ -202,7 +193,7 @@ class Session(InternalSession):
         if not mine:
             raise ServiceError(ua.StatusCodes.BadNoSubscription)
         acks = list(acks or [])
-        unknown = ua.StatusCode(ua.UInt32(ua.StatusCodes.BadSubscriptionIdInvalid))
+        unknown = _status(ua.StatusCodes.BadSubscriptionIdInvalid)
         heard = iter(super().publish([ack for ack in acks if ack.SubscriptionId in mine])[1])
         return len(mine), [next(heard) if ack.SubscriptionId in mine else unknown for ack in acks]
 
@@ -245,7 +236,7 @@ class Services(InternalServer):
     def __init__(self, keeper: Doorkeeper, interval: float, most_nameless: int) -> None:
         self.sessions: set[Session] = set()
         self.most_nameless, self.interval = most_nameless, interval
-        self.gate: Gate = _closed
+        self.gate: WriteGate = _closed
         self.denied: Callable[[int], None] = _unheard
         self.log: Callable[..., None] = _unheard
         super().__init__(user_manager=Visitors(keeper))
@@ -286,7 +277,7 @@ class Services(InternalServer):
 
 
 async def _closed(values: list[ua.WriteValue]) -> list[ua.StatusCode]:
-    return [ua.StatusCode(ua.UInt32(ua.StatusCodes.BadNotWritable))] * len(values)
+    return [_status(ua.StatusCodes.BadNotWritable)] * len(values)
 
 
 def network(peer: Any) -> str:
@@ -331,11 +322,11 @@ def _unwatchable(item: ua.MonitoredItemCreateRequest) -> int | None:
     return None
 
 
-def _not_made(code: int) -> ua.MonitoredItemCreateResult:
-    return ua.MonitoredItemCreateResult(StatusCode=ua.StatusCode(ua.UInt32(code)))
+def _status(code: int) -> ua.StatusCode:
+    return ua.StatusCode(ua.UInt32(code))
 
 
-_NO_PART = ua.DataValue(StatusCode=ua.StatusCode(ua.UInt32(ua.StatusCodes.BadIndexRangeInvalid)))
+_NO_PART = ua.DataValue(StatusCode=_status(ua.StatusCodes.BadIndexRangeInvalid))
 
 
 def _unheard(*said: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices, shown
+from linkwise.errors import ArgumentError, choices
 from linkwise.files.atomic import write_bytes
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import figure, literal
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import number_within
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.view.animation import encoding
 from linkwise.view.animation.encoding import Pixels
@@ -211,12 +213,9 @@ def _rounded_up(value: float) -> str:
 def _checked(suffix: str, rate: float, speed: float, width: int) -> int:
     """Check the numbers; return the even width."""
     most = encoding.QUICKEST if suffix == ".gif" else 240.0
-    if not SLOWEST <= rate <= most:
-        raise ArgumentError(f"rate is {shown(rate)}; expected {SLOWEST:g} to {most:g} pictures a second in a {suffix}")
-    if not (math.isfinite(speed) and speed > 0):
-        raise ArgumentError(f"speed is {shown(speed)}; expected a number above 0")
-    if not WIDTHS[0] <= width <= WIDTHS[1]:
-        raise ArgumentError(f"width is {shown(width)}; expected {WIDTHS[0]} to {WIDTHS[1]} pixels")
+    number_within("rate", rate, SLOWEST, most, f"{SLOWEST:g} to {most:g} pictures a second in a {suffix}")
+    number_within("speed", speed, math.ulp(0.0), sys.float_info.max, "a number above 0")
+    number_within("width", width, *WIDTHS, f"{WIDTHS[0]} to {WIDTHS[1]} pixels")
     return 2 * round(width / 2)
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from linkwise.errors import ArgumentError, members
 from linkwise.view.browser.server import LOOPBACK
+from linkwise.view.scene.meshes import Visuals
 
 if TYPE_CHECKING:
     from linkwise.files.options import Options
-    from linkwise.files.packages import Folders
-    from linkwise.model.shape import Shape
     from linkwise.model.tree import Tree
     from linkwise.view.browser.viewer import Viewer
 
@@ -69,8 +68,7 @@ def browse(
     """
     from linkwise.view.browser.viewer import Viewer
 
-    described = _given(mechanism, motion, physical, options)
-    return Viewer(**described._asdict(), q=q, host=host, port=port)
+    return Viewer(**_given(mechanism, motion, physical, options), q=q, host=host, port=port)
 
 
 def export(
@@ -127,29 +125,18 @@ def export(
     """
     from linkwise.view.browser import export as written
 
-    described = _given(mechanism, motion, physical, options)
-    written.export(**described._asdict(), path=Path(path), q=q, rate=rate)
+    written.export(**_given(mechanism, motion, physical, options), path=Path(path), q=q, rate=rate)
     return Path(path)
 
 
-class _Given(NamedTuple):
-    """What is shown, and what its description says of its looks."""
-
-    mechanism: Tree
-    motion: Any
-    shapes: tuple[Shape, ...] = ()
-    folder: Path | None = None
-    package_dirs: Folders = ()
-
-
-def _given(mechanism: Tree | str | os.PathLike[str], motion: Any, physical: bool, options: Options) -> _Given:
+def _given(mechanism: Tree | str | os.PathLike[str], motion: Any, physical: bool, options: Options) -> dict[str, Any]:
     """Read a description, and the motion for it; a mechanism is taken as it is."""
     from linkwise.model.tree import Tree
 
     if isinstance(mechanism, Tree):
         if options:
             raise ArgumentError(f"{members(options)} are options of reading a file, but mechanism is a Mechanism already")
-        return _Given(mechanism, motion)
+        return {"mechanism": mechanism, "motion": motion}
     if not isinstance(mechanism, str | os.PathLike):
         raise ArgumentError(f"mechanism is {mechanism!r}; expected a Mechanism or the path of a description")
     from linkwise.files import read
@@ -158,6 +145,5 @@ def _given(mechanism: Tree | str | os.PathLike[str], motion: Any, physical: bool
     path = Path(mechanism)
     description = read(path, physical=physical, **options)
     played = None if motion is None else Motion.of(description.mechanism, motion, external=description.external)
-    return _Given(
-        description.mechanism, played, tuple(description.shapes), path.resolve().parent, options.get("package_dirs", ())
-    )
+    visuals = Visuals(tuple(description.shapes), path.resolve().parent, options.get("package_dirs", ()))
+    return {"mechanism": description.mechanism, "motion": played, "visuals": visuals}

@@ -30,7 +30,7 @@ DASHES = {"-": (), "--": (6, 4), ":": (2, 3), "-.": (6, 3, 2, 3)}
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class CurveGroup:
     """The curves of one plot.
 
     Attributes
@@ -55,7 +55,7 @@ class Group:
     left_out: int
 
 
-def groups(motion: Motion, points: int) -> Iterator[Group]:
+def groups(motion: Motion, points: int) -> Iterator[CurveGroup]:
     """Yield the plots of a motion, each with at most so many points; no efforts where they are not known.
 
     Examples
@@ -72,7 +72,9 @@ def groups(motion: Motion, points: int) -> Iterator[Group]:
         for unit in dict.fromkeys(units):
             all_of_it = [k for k, other in enumerate(units) if other == unit]
             few = all_of_it[:MOST_CURVES]
-            yield Group(kind, unit, t, np.asarray(columns)[:, few], tuple(names[k] for k in few), len(all_of_it) - len(few))
+            yield CurveGroup(
+                kind, unit, t, np.asarray(columns)[:, few], tuple(names[k] for k in few), len(all_of_it) - len(few)
+            )
 
 
 # ── plots in the viewer ───────────────────────────────────────────────────────────────────────────
@@ -129,7 +131,7 @@ class LiveCurves:
         self._plots = {(g.kind, g.unit): _plot(gui, HELD[g.kind], g, g.t - SECONDS, None) for g in shown}
         _say_why(gui, past)
 
-    def show(self, past: Motion, ended: float) -> None:
+    def show(self, ended: float, past: Motion) -> None:
         """Draw the past, which ended some seconds ago."""
         for group in groups(past, MOST_POINTS):
             self._plots[group.kind, group.unit].data = (
@@ -138,14 +140,18 @@ class LiveCurves:
             )
 
 
-def _plot(gui: GuiApi, title: str, group: Group, t: FloatArray, y: Any) -> Any:
+def _plot(gui: GuiApi, title: str, group: CurveGroup, t: FloatArray, y: Any) -> Any:
     """Add a plot; without a range for y it follows what is drawn, and time runs up to now."""
     span = (float(t[0]), float(t[-1])) if y else (-SECONDS, 0.0)
     label = "t [s]" if y else "s before now"
     more = f", and {group.left_out} more" if group.left_out else ""
+    lines: list[Any] = [
+        {"label": shortened(plain(name)), "stroke": colour(k), "width": 1.6, "dash": list(DASHES[style(k)])}
+        for k, name in enumerate(group.names)
+    ]
     return gui.add_uplot(
         (t, *np.ascontiguousarray(group.columns.T)),
-        ({"label": label}, *(_series(k, name) for k, name in enumerate(group.names))),
+        ({"label": label}, *lines),
         title=f"{title} [{group.unit}]{more}",
         scales={"x": {"time": False, "range": span}, "y": {"range": y} if y else {}},
         axes=({"label": label, "size": 34, "labelSize": 16}, {"size": 52}),
@@ -158,10 +164,6 @@ def _say_why(gui: GuiApi, motion: Motion) -> None:
     if motion.efforts is None:
         why = html.escape(motion.why_no_efforts)
         gui.add_html(f'<div style="padding:2px 14px;font-size:0.85em">No efforts: {why}</div>')
-
-
-def _series(k: int, name: str) -> Any:
-    return {"label": shortened(plain(name)), "stroke": colour(k), "width": 1.6, "dash": list(DASHES[style(k)])}
 
 
 def _range(columns: FloatArray) -> tuple[float, float]:

@@ -12,25 +12,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
 from linkwise.files.atomic import write_text
-from linkwise.files.packages import Folders
 from linkwise.model.formatting.mechanism_tables import html as table_html
 from linkwise.model.formatting.table import number, plain
-from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import number_within
 from linkwise.view.browser.curves import TITLES, groups, svg_plot
 from linkwise.view.browser.painter import BrowserPainter, Track
 from linkwise.view.browser.server import make_server, stop
 from linkwise.view.motion.motion import Motion, motion_of
 from linkwise.view.scene import coordinates
+from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
 MOST_POINTS = 400
 """Of one curve."""
 
-FASTEST = 120.0
-"""Most pictures a second."""
+SLOWEST, FASTEST = math.ulp(0.0), 120.0
+"""Fewest and most pictures a second."""
 
 MOST_MESSAGES = 600_000
 """Placements in one recording, about 14 MB in the page: a longer motion is recorded with fewer pictures a second."""
@@ -73,9 +73,7 @@ def export(
     path: str | Path,
     *,
     q: npt.ArrayLike | None = None,
-    shapes: Sequence[Shape] = (),
-    folder: str | Path | None = None,
-    package_dirs: Folders = (),
+    visuals: Visuals = NO_VISUALS,
     rate: float = 30.0,
 ) -> Recording:
     """Write a page that shows a mechanism and plays its motion, without a server and without a network.
@@ -90,12 +88,8 @@ def export(
         The file, written whole or not at all.
     q : (nq,) array_like, optional
         Without a motion, the position.
-    shapes : sequence of Shape, optional
+    visuals : Visuals
         What the links look like, from the description file.
-    folder : str or Path, optional
-        The description file or its folder, from which meshes are looked up.
-    package_dirs : sequence of str or Path
-        Folders that hold packages, or are packages, for meshes of ``package://``.
     rate : float
         Pictures a second, at most 120. A long motion of many joints is recorded with fewer, so that the page stays below
         about 20 MB.
@@ -123,14 +117,11 @@ def export(
     >>> export(arm, trajectory.quintic([0.0, 0.0], [1.0, 0.5], 2.0), page).frames
     61
     """
-    if not isinstance(rate, int | float | np.number) or isinstance(rate, bool) or not 0.0 < rate <= FASTEST:
-        raise ArgumentError(f"rate is {shown(rate)}; expected pictures a second, above 0 and at most {FASTEST:g}")
+    number_within("rate", rate, SLOWEST, FASTEST, f"pictures a second, above 0 and at most {FASTEST:g}")
     if motion is not None and q is not None:
         raise ArgumentError("motion and q both say where the mechanism is; give one of them")
     moved = None if motion is None else motion_of(mechanism, motion)
-    recording = record(
-        mechanism, moved, None if q is None else coordinates(mechanism, q), shapes, folder, package_dirs, float(rate)
-    )
+    recording = record(mechanism, moved, None if q is None else coordinates(mechanism, q), visuals, float(rate))
     write_text(path, _page(mechanism, moved, recording))
     return recording
 
@@ -205,15 +196,7 @@ def _plots(motion: Motion) -> Iterator[str]:
 # ── the recording ─────────────────────────────────────────────────────────────────────────────────
 
 
-def record(
-    mechanism: Tree,
-    motion: Motion | None,
-    q: FloatArray | None,
-    shapes: Sequence[Shape],
-    folder: str | Path | None,
-    package_dirs: Folders,
-    rate: float,
-) -> Recording:
+def record(mechanism: Tree, motion: Motion | None, q: FloatArray | None, visuals: Visuals, rate: float) -> Recording:
     """Record a motion, or one position, on a server of its own that nobody else sees.
 
     Parameters
@@ -233,9 +216,7 @@ def record(
     path = None if motion is None else positions(motion, times)
     server = make_server(port=0)
     try:
-        painter = BrowserPainter(
-            server, mechanism, shapes, folder, package_dirs, q=q if path is None else path[0], along=path
-        )
+        painter = BrowserPainter(server, mechanism, visuals, q=q if path is None else path[0], along=path)
         recorder: Any = server.get_scene_serializer()
         if path is not None:
             # What `insert_sleep` and `BrowserPainter.show` would record one by one, in a twentieth of the time.

@@ -29,7 +29,7 @@ KNOWN = frozenset(
 """What the page says: a control was set, a link clicked on, the target dragged, the camera moved."""
 
 
-class Gate:
+class MessageGate:
     """Decides which messages viser sees.
 
     Attributes
@@ -73,13 +73,13 @@ class Filtered:
     ----------
     connection : websockets.asyncio.server.ServerConnection
         The connection; all else is as of it.
-    gate : Gate
+    gate : MessageGate
         What is admitted.
     log : logging.Logger
         Where it is logged.
     """
 
-    def __init__(self, connection: Any, gate: Gate, log: logging.Logger) -> None:
+    def __init__(self, connection: Any, gate: MessageGate, log: logging.Logger) -> None:
         self._connection, self._gate, self._log = connection, gate, log
         self._dropped = False
 

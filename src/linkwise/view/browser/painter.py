@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.files.packages import Folders
 from linkwise.kinematics.configuration import resting
 from linkwise.loops import assemble
 from linkwise.loops.loop_solver import CLOSED
 from linkwise.model.formatting.table import plain
-from linkwise.model.shape import Shape
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
@@ -29,6 +26,7 @@ from linkwise.view.scene import (
     build,
     coordinates,
     evaluate,
+    few,
     frames_at,
     lay_out,
     near,
@@ -36,7 +34,7 @@ from linkwise.view.scene import (
     poses_at,
 )
 from linkwise.view.scene.camera import FIELD, camera, fitted, grid
-from linkwise.view.scene.meshes import visual_primitives
+from linkwise.view.scene.meshes import NO_VISUALS, Visuals, visual_primitives
 from linkwise.view.scene.scene import MANY, Colour
 from linkwise.view.scene.tessellation import Surface, ball, box, merged, rod
 
@@ -54,9 +52,6 @@ STILL = 1e-6
 
 TRIED, TURNED = 64, 2
 """Positions looked at to lay the grid and to point the camera; and, beside the first, to see which names stay together."""
-
-NAMED = 3
-"""Names in one label; of more, the number of the others is added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +84,8 @@ class BrowserPainter:
         Where it is shown.
     tree : Tree
         What is shown.
-    shapes : sequence of Shape, optional
-        What its links look like, from its description file.
-    folder : str or Path, optional
-        The description file or its folder, from which meshes are looked up.
-    package_dirs : sequence of str or Path
-        Folders that hold packages, or are packages, for meshes of ``package://``.
+    visuals : Visuals
+        What the links look like, from the description file.
     q : (nq,) array_like, optional
         The first position; by default all joints at zero, or a position next to it in which the loops are closed.
     along : (m, nq) array_like, optional
@@ -135,9 +126,7 @@ class BrowserPainter:
         self,
         server: viser.ViserServer,
         tree: Tree,
-        shapes: Sequence[Shape] = (),
-        folder: str | Path | None = None,
-        package_dirs: Folders = (),
+        visuals: Visuals = NO_VISUALS,
         *,
         q: npt.ArrayLike | None = None,
         along: npt.ArrayLike | None = None,
@@ -149,11 +138,11 @@ class BrowserPainter:
         first = coordinates(tree, start(tree) if q is None else q)
         layout = lay_out(tree, first)
         reached = _reached(layout, first, along)
-        visuals, self.remarks = visual_primitives(tree, shapes, folder, package_dirs)
+        shapes, self.remarks = visual_primitives(tree, *visuals)
         with server.atomic():
             self.grid = _set_stage(server, layout, reached)
             self._q, self._frames_on = first, True
-            self.add(build(tree, layout, visuals))
+            self.add(build(tree, layout, shapes))
             self.names, self.meshes = len(tree.links) <= MANY, True
 
     # ── the painter ───────────────────────────────────────────────────────────────────────────────
@@ -161,7 +150,10 @@ class BrowserPainter:
     def add(self, scene: Scene) -> None:
         """Add the nodes of a scene, in no position yet."""
         self._scene = scene
-        self._nodes = [f"{ROOT}/base", *(f"{ROOT}/{_safe(k, name)}" for k, name in enumerate(self._tree.link_names))]
+        self._nodes = [
+            f"{ROOT}/base",
+            *(f"{ROOT}/{k + 1} {plain(name).replace('/', '∕')}" for k, name in enumerate(self._tree.link_names)),
+        ]
         self.triads = self._add_frames()
         shapes = [primitive for primitive in scene.primitives if primitive.role == "shape"]
         self.clickable: list[tuple[int, Any]] = []
@@ -326,7 +318,9 @@ class BrowserPainter:
     def pick_frames(self) -> dict[str, int | str]:
         """Return the frames that a target can be set for, the tool first: name, and the index that ``link=`` takes."""
         names = [TOOL, *(plain(name) for name in self._tree.link_names)]
-        return {_unlike(name, names[:k]): k - 1 if k else TOOL for k, name in enumerate(names)}
+        same = [names[:k].count(name) for k, name in enumerate(names)]
+        unlike = [f"{name} ({1 + count})" if count else name for name, count in zip(names, same, strict=True)]
+        return {name: k - 1 if k else TOOL for k, name in enumerate(unlike)}
 
     def on_pick(self, call: Callable[[int], None]) -> None:
         """Call a function with a link's index whenever someone clicks on that link."""
@@ -357,12 +351,8 @@ def shared_labels(scene: Scene, q: FloatArray) -> list[Label]:
     poses = np.array([frames_at(tree, position) for position in positions])
     points = points_of([label.link for label in labels], np.array([label.point for label in labels]), poses).swapaxes(0, 1)
     groups = near(points, layout.size * NEAR)
-    texts = [_joined([labels[k].text for k in group]) for group in groups]
+    texts = [few([labels[k].text for k in group]) for group in groups]
     return [Label(labels[g[0]].link, labels[g[0]].point, text, "joint") for g, text in zip(groups, texts, strict=True)]
-
-
-def _joined(words: list[str]) -> str:
-    return ", ".join(words if len(words) <= NAMED + 1 else [*words[:NAMED], f"{len(words) - NAMED} more"])
 
 
 def _group(primitive: Primitive) -> tuple[int, str, int, Colour]:
@@ -436,13 +426,3 @@ def keep_fitted(server: viser.ViserServer) -> None:
     async def _(client: viser.ClientHandle) -> None:
         await look(client.camera)
         client.camera.on_update(look)
-
-
-def _safe(k: int, name: str) -> str:
-    """Return the name of a link's node: its number makes it the only one, and a slash would begin another node."""
-    return f"{k + 1} {plain(name).replace('/', '∕')}"
-
-
-def _unlike(name: str, taken: Sequence[str]) -> str:
-    """Return a name with a number where it is taken."""
-    return name if name not in taken else f"{name} ({1 + sum(other == name for other in taken)})"

@@ -82,16 +82,15 @@ class Panel:
         if motion is not None:
             with tabs.add_tab("Motion"):
                 self._make_player(motion)
-        self._live: LiveCurves | None = None
-        self._played: PlayedCurves | None = None
+        self.curves: Any
         for title in ("Table", "Curves") if motion is None else ("Curves", "Table"):
             with beside.add_tab(title):
                 if title == "Table":
                     self._gui.add_html(_remarks(remarks) + table(tree))
                 elif motion is None:
-                    self._live = LiveCurves(self._gui, past)
+                    self.curves = LiveCurves(self._gui, past)
                 else:
-                    self._played = PlayedCurves(self._gui, motion)
+                    self.curves = PlayedCurves(self._gui, motion)
         with tabs.add_tab("View"):
             self._make_switches(meshes, names)
         self._gui.set_panel_label(plain(tree.name))
@@ -121,16 +120,6 @@ class Panel:
         label = "Pause" if playing else "Play"
         if self._button.label != label:
             self._button.label = label
-
-    def show_curves(self, time: float) -> None:
-        """Draw the curves of the motion up to a time, s."""
-        if self._played is not None:
-            self._played.show(time)
-
-    def show_past(self, past: Motion, ended: float) -> None:
-        """Draw what the hand did, until some seconds ago."""
-        if self._live is not None:
-            self._live.show(past, ended)
 
     def choose(self, link: int | str) -> None:
         """Set the choice of what is dragged to a link, or to the tool."""

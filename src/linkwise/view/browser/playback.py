@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import isfinite
-
-import numpy as np
+import sys
 
 from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.validation import number_within
+
+MOST = sys.float_info.max
+"""The largest number of seconds."""
 
 SLOWEST, FASTEST = 0.01, 10.0
 """The speeds that there are, as parts of real time; backwards with a minus sign."""
@@ -50,9 +52,7 @@ class Playback:
     """
 
     def __init__(self, duration: float, *, speed: float = 1.0, repeat: bool = False) -> None:
-        self.duration = _number("duration", duration)
-        if self.duration < 0.0:
-            raise ArgumentError(f"duration is {shown(duration)}; expected 0 or more, in s")
+        self.duration = _number("duration", duration, 0.0)
         self.repeat = bool(repeat)
         self.playing = False
         self._speed = _speed(speed)
@@ -117,17 +117,13 @@ class Playback:
         return f"<Playback: {does} at {self._at:g} of {self.duration:g} s, speed {self._speed:g}>"
 
 
-def _number(name: str, value: object) -> float:
-    good = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not good or not isfinite(float(value)):  # type: ignore[arg-type]
-        raise ArgumentError(f"{name} is {shown(value)}; expected a finite number, in s")
-    return float(value)  # type: ignore[arg-type]
+def _number(name: str, value: object, least: float = -MOST) -> float:
+    return number_within(name, value, least, MOST, "0 or more, in s" if least == 0.0 else "a finite number, in s")
 
 
 def _speed(value: object) -> float:
-    good = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not good or not SLOWEST <= abs(float(value)) <= FASTEST:  # type: ignore[arg-type]
-        raise ArgumentError(
-            f"speed is {shown(value)}; expected {SLOWEST:g} to {FASTEST:g}, or as much below 0 for backwards"
-        )
-    return float(value)  # type: ignore[arg-type]
+    expected = f"{SLOWEST:g} to {FASTEST:g}, or as much below 0 for backwards"
+    speed = number_within("speed", value, -FASTEST, FASTEST, expected)
+    if abs(speed) < SLOWEST:
+        raise ArgumentError(f"speed is {shown(value)}; expected {expected}")
+    return speed

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from linkwise.errors import ArgumentError, MissingExtraError, install_hint
-from linkwise.view.browser.messages import LARGEST, Filtered, Gate
+from linkwise.spatial.validation import number_within
+from linkwise.view.browser.messages import LARGEST, Filtered, MessageGate
 
 if TYPE_CHECKING:
     import viser
@@ -84,7 +85,7 @@ def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | N
     with _ALONE, silent():
         original = sockets.serve
         # viser makes its server inside the constructor and offers no way to hand it a check, or a socket.
-        gate = Gate()
+        gate = MessageGate()
         sockets.serve = functools.partial(_guarded, original, own_names(host), door, gate)  # type: ignore[misc, assignment]
         try:
             server = viser.ViserServer(host=host, port=door.getsockname()[1], label=label, verbose=False)
@@ -207,7 +208,7 @@ def _guarded(
     serve: Callable[..., Any],
     names: frozenset[str],
     door: socket.socket,
-    gate: Gate,
+    gate: MessageGate,
     handler: Callable[..., Any],
     *args: Any,
     **settings: Any,
@@ -258,8 +259,8 @@ def entitle(response: Any) -> None:
 
 def _bound(host: str, port: int | None) -> socket.socket:
     """Return a socket that listens: viser waits for ever where it cannot bind, or takes another port."""
-    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535):
-        raise ArgumentError(f"port is {port!r}; expected a number from 0 to 65535")
+    if port is not None:
+        number_within("port", port, 0, 65535, "a number from 0 to 65535", whole=True)
     if not isinstance(host, str) or not host:
         raise ArgumentError(f"host is {host!r}; expected a name or an address, such as {LOOPBACK!r}")
     try:

@@ -77,7 +77,7 @@ def scales(tree: Tree, size: float, moved: FloatArray | None = None) -> tuple[Sc
     sliders = []
     for k, (name, slides) in enumerate(zip(tree.names, tree.slides, strict=True)):
         factor = 1.0 if slides else math.pi / 180.0
-        usual = _round_up(size) if slides else TURN / 2
+        usual = (math.ceil(size * 10.0) / 10.0 if size > 0 else 1.0) if slides else TURN / 2
         least, most = (limits[k, 0] / factor, limits[k, 1] / factor)
         free = not (math.isfinite(least) or math.isfinite(most))
         least = least if math.isfinite(least) else min(-usual, most - usual if math.isfinite(most) else -usual)
@@ -87,7 +87,7 @@ def scales(tree: Tree, size: float, moved: FloatArray | None = None) -> tuple[Sc
         unit, endless = ("m", False) if slides else ("deg", free)
         ends = "no limits" if free else f"from {least:.6g} to {most:.6g} {unit}"
         label, hint = f"{plain(name)} [{unit}]", f"{unit}; {ends}"
-        step = _step(most - least)
+        step = 10.0 ** math.floor(math.log10(max(most - least, 1e-9) / 1000.0))  # a thousand of them, or more
         sliders.append(Scale(label, *_within(least, most, step), step, factor, endless, hint))
     return tuple(sliders)
 
@@ -97,12 +97,3 @@ def _within(least: float, most: float, step: float) -> tuple[float, float]:
     digits = max(0, -math.floor(math.log10(step)))
     low, high = math.ceil(least / step - 1e-6) * step, math.floor(most / step + 1e-6) * step
     return (round(low, digits), round(high, digits)) if low <= high else (least, most)
-
-
-def _step(extent: float) -> float:
-    """Return a round step, at least a thousand of them in an extent."""
-    return float(10.0 ** math.floor(math.log10(max(extent, 1e-9) / 1000.0)))
-
-
-def _round_up(size: float) -> float:
-    return float(np.ceil(size * 10.0) / 10.0) if size > 0 else 1.0

@@ -7,18 +7,16 @@ import contextlib
 import html
 import threading
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, LinkwiseError
-from linkwise.files.packages import Folders
 from linkwise.inverse_kinematics.interactive.follower import DragSolution, Follower
 from linkwise.kinematics.configuration import resting
 from linkwise.model.formatting.table import plain
-from linkwise.model.shape import Shape
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import rotation_to_rpy
@@ -32,6 +30,7 @@ from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
 from linkwise.view.browser.sliders import scales
 from linkwise.view.motion.motion import motion_of
 from linkwise.view.scene import coordinates, evaluate, lay_out
+from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
 FRAME, SHORTEST, IDLE = 1.0 / 60.0, 1.0 / 120.0, 0.5
 """Seconds between two pictures of a motion; at least between two that are asked for; and that nothing may happen before the
@@ -61,9 +60,7 @@ class Viewer:
         motion: Any = None,
         *,
         q: Any = None,
-        shapes: Sequence[Shape] = (),
-        folder: str | Path | None = None,
-        package_dirs: Folders = (),
+        visuals: Visuals = NO_VISUALS,
         host: str = LOOPBACK,
         port: int | None = None,
     ) -> None:
@@ -79,13 +76,13 @@ class Viewer:
         self._history = History(mechanism, self._q, time.monotonic())
         self._closed = threading.Event()
         self._target: Any = None
-        self._playback = None if self._motion is None else Playback(self._motion.duration, repeat=True)
+        self._playback = Playback(0.0 if self._motion is None else self._motion.duration, repeat=True)
         self._next = dict.fromkeys(("sliders", "curves"), 0.0)
         self._failed: BaseException | None = None
         self._server = make_server(host, port)
         try:
             self.url = address(self._server, host)
-            self._make_page(shapes, folder, package_dirs)
+            self._make_page(visuals)
         except BaseException:
             stop(self._server)
             raise
@@ -124,7 +121,7 @@ class Viewer:
         ArgumentError
             Where there is no motion, or no such speed.
         """
-        if self._playback is None:
+        if self._motion is None:
             raise ArgumentError("there is no motion to play: open the viewer with one")
         self._inbox.put("speed", Playback(1.0, speed=speed).speed)
         self._inbox.put("run", True)
@@ -176,13 +173,11 @@ class Viewer:
             self._remarks += (str(error),)
             return start(self._mechanism)
 
-    def _make_page(self, shapes: Sequence[Shape], folder: str | Path | None, package_dirs: Folders) -> None:
+    def _make_page(self, visuals: Visuals) -> None:
         tree, motion = self._mechanism, self._motion
         self._size = lay_out(tree, self._first).extent
         self._scales = scales(tree, self._size, None if motion is None else motion.q[:, tree.nq - tree.n :])
-        self._scene = BrowserPainter(
-            self._server, tree, shapes, folder, package_dirs, q=self._first, along=None if motion is None else motion.q
-        )
+        self._scene = BrowserPainter(self._server, tree, visuals, q=self._first, along=None if motion is None else motion.q)
         keep_fitted(self._server)
         self._scene.on_pick(lambda link: self._inbox.put("pick", link))
         self._server.on_client_disconnect(lambda _: self._inbox.put("left", True))
@@ -218,10 +213,11 @@ class Viewer:
         handlers: dict[str, Callable[[Any], None]] = {
             name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")
         }
+        handlers |= {look: partial(setattr, self._scene, look) for look in ("frames", "names", "meshes")}
         self._say_where()
         try:
             while not self._closed.is_set():
-                playing = self._playback is not None and self._playback.playing
+                playing = self._playback.playing
                 asked = self._inbox.take(0.0 if playing else IDLE)
                 begun = time.monotonic()
                 for key, value in asked.items():
@@ -231,7 +227,7 @@ class Viewer:
                         handlers[key if isinstance(key, str) else key[0]](value if isinstance(key, str) else (key[1], value))
                     except LinkwiseError as error:
                         self._panel.tell(str(error), well=False)
-                if self._playback is not None and self._playback.playing:
+                if self._playback.playing:
                     self._show_motion()
                 elif self._motion is None:
                     self._show_past()
@@ -348,41 +344,31 @@ class Viewer:
     # ── a motion ──────────────────────────────────────────────────────────────────────────────────
 
     def _on_play(self, _: bool) -> None:
-        if self._playback is not None:
-            self._on_run(not self._playback.playing)
+        self._on_run(not self._playback.playing)
 
     def _on_run(self, wanted: bool) -> None:
-        if self._playback is None:
-            return
-        now = time.monotonic()
-        if wanted:
-            self._playback.play(now)
-        else:
-            self._playback.pause(now)
+        (self._playback.play if wanted else self._playback.pause)(time.monotonic())
         self._show_motion(whole=True)
 
     def _on_seek(self, at: float) -> None:
-        if self._playback is not None:
-            self._playback.seek(at, time.monotonic())
-            self._show_motion(whole=True)
+        self._playback.seek(at, time.monotonic())
+        self._show_motion(whole=True)
 
     def _on_speed(self, speed: float) -> None:
-        if self._playback is not None:
-            self._playback.time(time.monotonic())
-            self._playback.speed = speed
+        self._playback.time(time.monotonic())
+        self._playback.speed = speed
 
     def _on_repeat(self, repeat: bool) -> None:
-        if self._playback is not None:
-            self._playback.repeat = repeat
+        self._playback.repeat = repeat
 
     def _halt(self) -> None:
         """Stop a motion that is playing: the hand goes first."""
-        if self._playback is not None and self._playback.playing:
+        if self._playback.playing:
             self._on_run(False)
 
     def _show_motion(self, *, whole: bool = False) -> None:
         """Show the motion where it is; the sliders and curves less often than the picture, unless all is wanted."""
-        if self._playback is None or self._motion is None:
+        if self._motion is None:
             return
         now = time.monotonic()
         at = self._playback.time(now)
@@ -395,7 +381,7 @@ class Viewer:
             self._say_where()
             self._next["sliders"] = now + SLIDERS
         if due["curves"]:
-            self._panel.show_curves(at)
+            self._panel.curves.show(at)
             self._next["curves"] = now + CURVES
         if ended:
             self._move_target()
@@ -404,19 +390,8 @@ class Viewer:
         """Draw what the hand did last, while that is on the plots."""
         now = time.monotonic()
         if now >= self._next["curves"] and now - self._history.last < SECONDS:
-            self._panel.show_past(self._history.motion(), now - self._history.last)
+            self._panel.curves.show(now - self._history.last, self._history.motion())
             self._next["curves"] = now + CURVES
-
-    # ── the looks ─────────────────────────────────────────────────────────────────────────────────
-
-    def _on_frames(self, shown: bool) -> None:
-        self._scene.frames = shown
-
-    def _on_names(self, shown: bool) -> None:
-        self._scene.names = shown
-
-    def _on_meshes(self, shown: bool) -> None:
-        self._scene.meshes = shown
 
 
 def pose_of(target: Any) -> FloatArray | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from linkwise.plot.figure import literal, shortened
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.scene import Scene, near
+from linkwise.view.scene import Scene, few, near
 
 FONT, GLYPH = 8.5, 0.58
 """Size of the letters, points, and the width of one as a share of it."""
@@ -43,10 +42,10 @@ def write(axes: Any, scene: Scene) -> None:
     pixel = axes.figure.dpi / 72.0
     layout = scene.layout
     at = np.array([layout.world(label.link, label.point[None])[0] for label in scene.labels])
-    names = [label.text for label in scene.labels]
+    names = [shortened(label.text, 24 if label.role == "rotor" else 16) for label in scene.labels]
     seen = shown(axes, at)
     groups = near(seen, TOGETHER * pixel)
-    words = [", ".join(_few([names[k] for k in group])) for group in groups]
+    words = [few([names[k] for k in group]) for group in groups]
     points = np.array([seen[group[0]] for group in groups])
     sizes = np.array([[GLYPH * FONT * len(word), FONT] for word in words]) * pixel
     right, up, scale = _screen(axes)
@@ -110,11 +109,6 @@ def _obstacles(axes: Any, scene: Scene, step: float) -> FloatArray:
         for start, end in pairwise(seen):
             places.append(np.linspace(start, end, 2 + int(np.linalg.norm(end - start) / step)))
     return np.concatenate(places)
-
-
-def _few(names: list[str]) -> Iterable[str]:
-    short = [name if name.startswith("rotor of ") and len(name) <= 24 else shortened(name, 16) for name in names]
-    return short if len(short) <= 4 else [*short[:3], f"{len(short) - 3} more"]
 
 
 # ── where they stand ──────────────────────────────────────────────────────────────────────────────

@@ -35,7 +35,8 @@ class Solids:
     """
 
     def __init__(self, scene: Scene, sides: int = SIDES) -> None:
-        parts = [(1 + p.link, _cut(p, sides), p.colour) for p in scene.primitives if _is_solid(p)]
+        solid = [p for p in scene.primitives if p.kind in SURFACES and p.kind != "helix"]
+        parts = [(1 + p.link, _cut(p, sides), p.colour) for p in solid]
         first = 1 + len(scene.tree.links)
         for k, span in enumerate(scene.spans):
             if span.role == "slide":
@@ -57,10 +58,6 @@ class Solids:
         lit = np.divide(normals @ LIGHT, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
         shaded = np.clip(self._colours * (0.78 + 0.3 * lit)[:, None], 0.0, 1.0)
         return corners, 1.0 - strength * (1.0 - shaded)
-
-
-def _is_solid(primitive: Primitive) -> bool:
-    return primitive.kind in SURFACES and primitive.kind != "helix"
 
 
 def _cut(primitive: Primitive, sides: int) -> Surface:
@@ -108,10 +105,6 @@ def _mark(primitive: Primitive) -> Iterator[Stroke]:
 
 def _thread(primitive: Primitive) -> Iterator[Stroke]:
     yield Stroke(helix_line(*primitive.size[:2]), 4.0, {"color": "black", "linewidth": 1.2})
-
-
-def _nothing(_: Primitive) -> tuple[Stroke, ...]:
-    return ()
 
 
 STROKES: dict[str, Callable[[Primitive], Iterable[Stroke]]] = {
@@ -179,7 +172,7 @@ class FigurePainter:
     def _add_lines(self, primitive: Primitive) -> None:
         wide = {"linewidth": 2.6} if primitive.role == "base" and self._scene.tree.floating else {}
         still = primitive.link < 0 and not self._scene.tree.floating
-        for points, order, look in STROKES.get(primitive.kind, _nothing)(primitive):
+        for points, order, look in STROKES[primitive.kind](primitive) if primitive.kind in STROKES else ():
             local = points @ primitive.frame[:3, :3].T + primitive.frame[:3, 3]
             (line,) = self.axes.plot(*local.T, zorder=order, **look | (wide if len(points) == 2 else {}))
             self._lines.append((line, primitive.link, local))

@@ -122,12 +122,12 @@ def postures(mechanism: Tree, q: npt.ArrayLike | None) -> list[Layout]:
     return [replace(layout, size=layouts[-1].size) for layout in layouts]
 
 
-def space(picture: Any) -> Any:
-    """Make axes in space that fill a figure."""
+def space(picture: Any, place: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> Any:
+    """Make axes in space at a place of a figure, or all over it."""
     picture.set_layout_engine("none")
     import mpl_toolkits.mplot3d  # noqa: F401  (makes the projection known)
 
-    axes = picture.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
+    axes = picture.add_axes(place, projection="3d", computed_zorder=False)
     axes.autoscale(enable=False)  # (limits are set at the end; looking for them at each line takes time)
     return axes
 
@@ -145,7 +145,7 @@ def look_at(axes: Any, layouts: list[Layout], more: FloatArray) -> FloatArray:
         floor = layout.poses[0, :3, 3] + layout.size * np.array([[1, 1, 1], [-1, -1, -1]]) * below
         corners = np.concatenate([layout.points() - room, layout.points() + room, floor])
         low, high = np.minimum(low, corners.min(axis=0)), np.maximum(high, corners.max(axis=0))
-    _dress(axes, low, high)
+    dress(axes, low, high)
     axes.set_proj_type("ortho")
     elevation, azimuth = view_angles(points - points.mean(axis=0))
     axes.view_init(elev=elevation, azim=azimuth)
@@ -160,7 +160,8 @@ def trim(picture: Any, axes: Any, shares: FloatArray) -> None:
     axes.set_position((0.5 - across / 2, 0.5 * height / (height + HEAD) - up / 2, across, up))
 
 
-def _dress(axes: Any, low: FloatArray, high: FloatArray) -> None:
+def dress(axes: Any, low: FloatArray, high: FloatArray) -> None:
+    """Set limits (3,), names, numbers and the grid of axes in space."""
     sides = high - low
     across = np.sqrt((sides**2).sum() - sides**2) / sides.max()
     pads = (np.array(LABEL) + BEFORE) * np.maximum(1.0, SLENDER / across) - BEFORE

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, shown
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, literal
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import number_within
 from linkwise.view.drawing.render import FINEST, MOST, draw, positions
 from linkwise.view.motion.motion import MotionLike, trajectory_of
 from linkwise.view.scene import evaluate
@@ -52,8 +52,7 @@ def tool_path(mechanism: Tree, motion: MotionLike, *, postures: int = 4) -> Any:
     'speed of the tool [m/s]'
     """
     moves = trajectory_of(mechanism, motion)
-    if isinstance(postures, bool) or not isinstance(postures, (int, np.integer)) or not 1 <= postures <= MOST:
-        raise ArgumentError(f"postures is {shown(postures)}; expected a whole number of them, 1 to {MOST}")
+    number_within("postures", postures, 1, MOST, f"a whole number of them, 1 to {MOST}", whole=True)
     start, end = moves.t[0], moves.t[-1]
     q, qd, _ = moves.at(np.linspace(start, end, min(max(len(moves.t), 200), FINEST)))
     at = moves.at(np.linspace(end, start, int(postures))[::-1])[0]

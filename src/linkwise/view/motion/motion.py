@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,17 @@ from linkwise.dynamics import closed_inverse_dynamics
 from linkwise.errors import ArgumentError, LinkwiseError, choices, shown
 from linkwise.loops.loop_solver import NEARLY, closing
 from linkwise.model.formatting.table import plain
-from linkwise.model.tree import BASE_EFFORTS, Tree
+from linkwise.model.quantities import names
+from linkwise.model.tree import Tree
 from linkwise.plot.curves import TURN, UNITS
 from linkwise.plot.downsample import Thinned
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import number_within
 from linkwise.trajectory import Trajectory
 from linkwise.view.motion.conversion import given_motion
 from linkwise.view.scene import evaluate
 
-KINDS = ("position", "speed", "acceleration", "effort")
+KINDS = {"position": "q", "speed": "qd", "acceleration": "qdd", "effort": "tau"}
 
 ROUNDING = 1e-9
 """How far beyond its limits a joint may be, as a part of them, for rounding."""
@@ -141,7 +143,7 @@ class Motion:
         ([0.5, 0.25], [1.0, 0.5])
         """
         t = self.trajectory.t
-        if isnan(time):
+        if math.isnan(time):
             raise ArgumentError("time is nan; expected a number, in s")
         if time <= 0.0:
             return np.array(self.q[0])
@@ -184,20 +186,13 @@ class Motion:
         """
         if kind not in KINDS:
             raise ArgumentError(f"kind is {shown(kind)}; expected {choices(KINDS)}")
-        if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 4:
-            raise ArgumentError(f"most is {shown(most)}; expected a whole number >= 4")
+        number_within("most", most, 4, math.inf, "a whole number >= 4", whole=True)
         if kind == "effort" and self.efforts is None:
             raise ArgumentError(f"there are no efforts: {self.why_no_efforts}")
         values = {"position": self.q, "speed": self.qd, "acceleration": self.qdd, "effort": self.efforts}[kind]
         assert values is not None
         t, columns = _thinned(self.t, np.asarray(values), int(most))
-        return t, columns, self._names(kind), self._units(kind)
-
-    def _names(self, kind: str) -> tuple[str, ...]:
-        tree = self.mechanism
-        if kind == "effort":
-            return (BASE_EFFORTS if tree.floating else ()) + tree.names
-        return tree.coordinate_names if kind == "position" else tree.speed_names
+        return t, columns, names(self.mechanism, KINDS[kind]), self._units(kind)
 
     def _units(self, kind: str) -> tuple[str, ...]:
         turns, slides = UNITS[kind]
@@ -278,7 +273,9 @@ def massless(mechanism: Tree) -> bool:
 
 def remarks_on(mechanism: Tree, motion: Trajectory, efforts: FloatArray | None) -> tuple[str, ...]:
     """Joints outside their limits or faster than they may be, loops that are open, efforts that are no numbers."""
-    return (*_beyond(mechanism, motion), *_open(mechanism, motion), *_endless(efforts))
+    endless = efforts is not None and not np.isfinite(efforts).all()
+    last = ("some efforts are not finite numbers",) if endless else ()
+    return (*_beyond(mechanism, motion), *_open(mechanism, motion), *last)
 
 
 def _beyond(mechanism: Tree, motion: Trajectory) -> Iterator[str]:
@@ -308,8 +305,3 @@ def _open(mechanism: Tree, motion: Trajectory) -> Iterator[str]:
             f"the loops are open at {count:,} of {len(motion):,} instants, most by {most:.2g} of the longest offset"
             f" ({task.size:g} m) or rad, at {time:g} s"
         )
-
-
-def _endless(efforts: FloatArray | None) -> Iterator[str]:
-    if efforts is not None and not np.isfinite(efforts).all():
-        yield "some efforts are not finite numbers"

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from linkwise.algorithm.declaration import refuse_loops
 from linkwise.errors import ArgumentError, choices
+from linkwise.model.quantities import UNITS
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import colour, literal
 from linkwise.spatial.mask import rows_of, word_of
@@ -17,6 +18,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.render import draw
 from linkwise.view.scene import build, coordinates, evaluate, lay_out
+from linkwise.view.scene.tessellation import ball
 
 KINDS = ("velocity", "force")
 
@@ -144,10 +146,8 @@ def _surface(axes: Any, shape: Ellipsoid, longest: float) -> None:
 
     finite = np.where(np.isfinite(shape.half), shape.half, 0.0)
     drawn = finite * (longest / (float(finite.max()) or 1.0))
-    around, up = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(0, np.pi, 19), indexing="ij")
-    ball = np.stack([np.cos(around) * np.sin(up), np.sin(around) * np.sin(up), np.cos(up)], axis=-1)
-    grid = shape.centre + (ball * drawn) @ shape.directions.T
-    faces = np.stack([grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]], axis=2).reshape(-1, 4, 3)
+    sphere = ball(1.0, sides=36)
+    faces = (shape.centre + (sphere.vertices * drawn) @ shape.directions.T)[sphere.faces]
     look = {"facecolors": colour(5), "edgecolors": colour(0), "linewidths": 0.25, "alpha": 0.22, "zorder": 2.2}
     axes.add_collection3d(Poly3DCollection(faces, **look), autolim=False)
     for k, half in enumerate(drawn):
@@ -162,21 +162,21 @@ def _told(mechanism: Tree, shape: Ellipsoid, kind: str, mask: str, link: int | s
         ("force", "translation"): ("force", "N"),
         ("force", "rotation"): ("moment", "N m"),
     }[kind, mask]
-    inputs = {"velocity": ("joint speeds", "rad/s", "m/s"), "force": ("joint efforts", "N m", "N")}[kind]
+    inputs, symbol = {"velocity": ("joint speeds", "qd"), "force": ("joint efforts", "tau")}[kind]
     values = [f"{half:.3g}" if np.isfinite(half) else "any" for half in shape.half]
     whose = mechanism.frame_name(link)
-    condition = f"{inputs[0]} of {ones(mechanism, inputs[1], inputs[2])} together"
+    condition = f"{inputs} of {ones(mechanism, symbol)} together"
     return f"{quantity[0]} of {whose} at {condition}: {values[0]}, {values[1]} and {values[2]} {quantity[1]}"
 
 
-def ones(mechanism: Tree, turning: str, sliding: str) -> str:
-    """One of the unit that the joints have, or of both.
+def ones(mechanism: Tree, quantity: str) -> str:
+    """One of the unit that a quantity of the joints has, or of both.
 
     Examples
     --------
     >>> import linkwise as lw
-    >>> ones(lw.robots.stanford(), "rad/s", "m/s")
+    >>> ones(lw.robots.stanford(), "qd")
     '1 rad/s or m/s'
     """
-    units = [unit for kind, unit in ((False, turning), (True, sliding)) if kind in map(bool, mechanism.slides)]
+    units = dict.fromkeys(UNITS[quantity][slides] for slides in sorted(mechanism.slides))
     return f"1 {' or '.join(units)}"

@@ -16,6 +16,7 @@ from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
 from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import number_within
 from linkwise.view.plots.ellipsoids import ones
 from linkwise.view.plots.velocity_ellipses import add_ellipses
 from linkwise.view.plots.workspace_plot import draw_panels
@@ -100,7 +101,7 @@ def manipulability_map(
     picture, panels = draw_panels(mechanism, region, plane=plane)
     if mask == "translation":
         _, longest = add_ellipses(mechanism, region, panels, link)
-        speeds = ones(mechanism, "rad/s", "m/s")
+        speeds = ones(mechanism, "qd")
         words = f"ellipses: velocity of {plain(region.frame)} at joint speeds of {speeds} together, "
         words += f"longest half axis {longest:.3g} m/s"
         literal(picture.suptitle(" ", fontsize=9), f"{plain(mechanism.name)}\n{words}")
@@ -138,8 +139,7 @@ def _over_joints(
     cells: int,
 ) -> Any:
     first_joint, second_joint = chosen = _pair(mechanism, joints)
-    if not CELLS[0] <= cells <= CELLS[1]:
-        raise ArgumentError(f"cells is {cells!r}; expected {CELLS[0]} to {CELLS[1]}")
+    number_within("cells", cells, *CELLS, f"{CELLS[0]} to {CELLS[1]}", whole=True)
     edges = [np.linspace(*_range(mechanism, k, ranges), cells + 1) for k in chosen]
     middles = (0.5 * (edges[0][1:] + edges[0][:-1]), 0.5 * (edges[1][1:] + edges[1][:-1]))
     values, freedoms = joint_map(mechanism, chosen, q, middles, mask, link)

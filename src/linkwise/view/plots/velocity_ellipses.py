@@ -11,17 +11,21 @@ import numpy as np
 
 from linkwise.kinematics.workspace import Workspace
 from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene import evaluate
 
 if TYPE_CHECKING:
-    from linkwise.view.plots.workspace_plot import Panel
+    from linkwise.view.plots.workspace_plot import MapPanel
 
 ALONG = 7
 """Ellipses along the longer side of a map."""
 
 LARGEST, CLOSE = 0.46, 0.2
 """The longest half axis, and how far from a point of the lattice a posture may be, as shares of the lattice's spacing."""
+
+Posture = tuple[int, FloatArray, float]
+"""A cell, its place in the map (2,), and how far its posture is turned to be there, rad."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,7 @@ class Ellipse:
 
 
 def add_ellipses(
-    mechanism: Tree, region: Workspace, panels: Sequence[tuple[Any, Panel]], link: int | str
+    mechanism: Tree, region: Workspace, panels: Sequence[tuple[Any, MapPanel]], link: int | str
 ) -> tuple[list[list[Ellipse]], float]:
     """Draw ellipses into maps, all to one scale; return them, and their longest half axis, m/s."""
     drawn, scales = [], []
@@ -48,7 +52,7 @@ def add_ellipses(
         ]
         ellipses = []
         for (k, place, turn), jacobian in zip(chosen, jacobians, strict=True):
-            half = _rotation(turn) @ half_axes(panel.rows(region.positions[k]) @ jacobian)
+            half = rotation_z(turn)[:2, :2].astype(float) @ half_axes(panel.rows(region.positions[k]) @ jacobian)
             ellipses.append(Ellipse(place, half, k))
         drawn.append(ellipses)
         scales.append(LARGEST * spacing)
@@ -71,14 +75,12 @@ def half_axes(jacobian: FloatArray) -> FloatArray:
     return np.asarray(directions[:, : len(stretch)] * stretch)
 
 
-def _spacing(panel: Panel) -> float:
+def _spacing(panel: MapPanel) -> float:
     """How far ellipses are apart in a map, m."""
-    full = np.pad(~np.isnan(panel.values), 1)
-    used = full[:-1, :-1] | full[1:, :-1] | full[:-1, 1:] | full[1:, 1:]
-    return float(max(np.ptp(panel.x[used]), np.ptp(panel.y[used]))) / ALONG or 1.0
+    return float(np.ptp(panel.corners, axis=0).max()) / ALONG or 1.0
 
 
-def _placed(region: Workspace, panel: Panel, spacing: float) -> Iterator[tuple[int, FloatArray, float]]:
+def _placed(region: Workspace, panel: MapPanel, spacing: float) -> Iterator[Posture]:
     """Of the postures near each point of a lattice that of greatest manipulability: its cell, its place, and no turn."""
     places, kept = panel.places(region.positions), np.flatnonzero(panel.near(region.positions))
     if not len(kept):
@@ -94,7 +96,7 @@ def _placed(region: Workspace, panel: Panel, spacing: float) -> Iterator[tuple[i
         yield k, places[k], 0.0
 
 
-def _turned(region: Workspace, panel: Panel, centre: FloatArray, spacing: float) -> Iterator[tuple[int, FloatArray, float]]:
+def _turned(region: Workspace, panel: MapPanel, centre: FloatArray, spacing: float) -> Iterator[Posture]:
     """The same in a map about the first axis, with the angle by which the posture is turned about it to be at the point."""
     places = panel.places(region.positions) - centre
     away, angle = np.hypot(*places.T), np.arctan2(places[:, 1], places[:, 0])
@@ -115,11 +117,6 @@ def _reached(region: Workspace, x: float, y: float) -> bool:
     if not 0 <= i < len(radii) - 1:
         return False
     return not bool(np.isnan(region.grid.best[i, :, min(max(k, 0), len(angles) - 2)]).all())
-
-
-def _rotation(angle: float) -> FloatArray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, -s], [s, c]])
 
 
 def _draw(axis: Any, at: FloatArray, half: FloatArray) -> None:

@@ -41,7 +41,7 @@ def everywhere(points: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class MapPanel:
     """One map in a plane: corners (a+1, b+1) of its cells, their values (a, b), and how points of space are drawn in it.
 
     ``project`` is that of the mechanism in its posture; ``places`` says where points (k, 3) belong in the map, ``rows``
@@ -59,6 +59,13 @@ class Panel:
     rows: Projection
     near: Callable[[FloatArray], npt.NDArray[np.bool_]] = everywhere
     centre: FloatArray | None = None
+
+    @property
+    def corners(self) -> FloatArray:
+        """The corners (k, 2) of the cells that have a value."""
+        full = np.pad(~np.isnan(self.values), 1)
+        used = full[:-1, :-1] | full[1:, :-1] | full[:-1, 1:] | full[1:, 1:]
+        return np.column_stack([self.x[used], self.y[used]])
 
 
 def workspace(
@@ -142,7 +149,7 @@ def draw(mechanism: Tree, region: Workspace, *, plane: str = "auto", measure: st
 
 def draw_panels(
     mechanism: Tree, region: Workspace, *, plane: str = "auto", coloured: bool = True
-) -> tuple[Any, list[tuple[Any, Panel]]]:
+) -> tuple[Any, list[tuple[Any, MapPanel]]]:
     """Draw the maps of a workspace; return the figure, and the axes of each panel with the panel."""
     if plane not in PLANES or plane == "3d":
         raise ArgumentError(f"plane is {plane!r}; expected {choices(PLANES[:-1])}")
@@ -168,7 +175,7 @@ def draw_panels(
 # ── maps ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _panels(region: Workspace, plane: str) -> list[Panel]:
+def _panels(region: Workspace, plane: str) -> list[MapPanel]:
     grid = region.grid
     if not grid.has_axis:
         flat = [names for names, thin in zip(("yz", "xz", "xy"), grid.thin, strict=True) if thin]
@@ -184,7 +191,7 @@ def _panels(region: Workspace, plane: str) -> list[Panel]:
     return [_section(region, plane)]
 
 
-def _beside(region: Workspace) -> Panel:
+def _beside(region: Workspace) -> MapPanel:
     """What is reached at any angle about the first axis, against the distance from it."""
     grid = region.grid
     x, y = np.meshgrid(grid.edges[0], grid.edges[1] + _offset(region)[2], indexing="ij")
@@ -201,10 +208,10 @@ def _beside(region: Workspace) -> Panel:
         away = np.hypot(x, y) or 1.0
         return np.stack([(grid.frame[:3, 0] * x + grid.frame[:3, 1] * y) / away, grid.frame[:3, 2]])
 
-    return Panel("in a plane through the first axis", x, y, _most(grid.best, 2), labels, project, places, rows)
+    return MapPanel("in a plane through the first axis", x, y, _most(grid.best, 2), labels, project, places, rows)
 
 
-def _along(region: Workspace) -> Panel:
+def _along(region: Workspace) -> MapPanel:
     """What is reached at any height, seen along the first axis."""
     grid = region.grid
     values, angles = _most(grid.best, 1), grid.edges[2]
@@ -220,10 +227,10 @@ def _along(region: Workspace) -> Panel:
     title = "" if grid.thin[1] else "seen along the first axis"
     directions = grid.frame[:3, :2].T
     x, y = r * np.cos(a) + across, r * np.sin(a) + up
-    return Panel(title, x, y, values, labels, project, project, lambda _: directions, everywhere, np.array([across, up]))
+    return MapPanel(title, x, y, values, labels, project, project, lambda _: directions, everywhere, np.array([across, up]))
 
 
-def _section(region: Workspace, plane: str) -> Panel:
+def _section(region: Workspace, plane: str) -> MapPanel:
     """What is reached in a plane through the first axis, which stands upright."""
     grid = region.grid
     k = "xy".index(plane[0])
@@ -247,7 +254,7 @@ def _section(region: Workspace, plane: str) -> Panel:
     def places(p: FloatArray) -> FloatArray:
         return np.asarray(beside.places(p) + np.array([offset[k], 0.0]))
 
-    return Panel(title, x, y, values, labels, _turned_in(region, offset[k]), places, beside.rows, near)
+    return MapPanel(title, x, y, values, labels, _turned_in(region, offset[k]), places, beside.rows, near)
 
 
 def _turned_in(region: Workspace, across: float) -> Projection:
@@ -260,7 +267,7 @@ def _turned_in(region: Workspace, across: float) -> Projection:
     return lambda p: np.column_stack([grid.local(p)[:, :2] @ ahead, grid.local(p)[:, 2]]) + shift
 
 
-def _shadow(region: Workspace, plane: str) -> Panel:
+def _shadow(region: Workspace, plane: str) -> MapPanel:
     """What is reached seen along an axis of the world, laid out in x, y, z."""
     grid = region.grid
     first, second = ("xyz".index(name) for name in plane)
@@ -272,7 +279,7 @@ def _shadow(region: Workspace, plane: str) -> Panel:
     third = 3 - first - second
     title = "" if grid.thin[third] else f"seen along {'xyz'[third]}"
     labels, values = (f"{plane[0]} [m]", f"{plane[1]} [m]"), _most(grid.best, third)
-    return Panel(title, x, y, values, labels, project, project, lambda _: np.eye(3)[[first, second]])
+    return MapPanel(title, x, y, values, labels, project, project, lambda _: np.eye(3)[[first, second]])
 
 
 def _most(values: FloatArray, axis: int) -> FloatArray:
@@ -300,7 +307,7 @@ def _name(direction: FloatArray, otherwise: str) -> str:
 # ── what is drawn ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _region(axis: Any, panel: Panel, greatest: float, *, coloured: bool) -> Any:
+def _region(axis: Any, panel: MapPanel, greatest: float, *, coloured: bool) -> Any:
     from matplotlib.colors import ListedColormap
 
     shares = panel.values / greatest if greatest > 0 else panel.values
@@ -308,7 +315,7 @@ def _region(axis: Any, panel: Panel, greatest: float, *, coloured: bool) -> Any:
     return axis.pcolormesh(panel.x, panel.y, shares, shading="flat", rasterized=True, zorder=1, **look)
 
 
-def _mechanism(axis: Any, panel: Panel, laid: Layout) -> None:
+def _mechanism(axis: Any, panel: MapPanel, laid: Layout) -> None:
     """Draw the rods, the joints that move, the base and the tool."""
     draw_lines(axis, [panel.project(line) for line in laid.lines()])
     moving = [link.moves for link in laid.tree.links]
@@ -319,11 +326,9 @@ def _mechanism(axis: Any, panel: Panel, laid: Layout) -> None:
         axis.plot(*panel.project(points).T, markerfacecolor=fill, **look)
 
 
-def _span(panel: Panel, laid: Layout) -> tuple[FloatArray, FloatArray]:
+def _span(panel: MapPanel, laid: Layout) -> tuple[FloatArray, FloatArray]:
     """Corners (2,) of what is shown: cells that are reached, and the mechanism, with a little room."""
-    full = np.pad(~np.isnan(panel.values), 1)
-    used = full[:-1, :-1] | full[1:, :-1] | full[:-1, 1:] | full[1:, 1:]
-    points = np.concatenate([np.column_stack([panel.x[used], panel.y[used]]), panel.project(laid.points())])
+    points = np.concatenate([panel.corners, panel.project(laid.points())])
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.04 * float((high - low).max())
     middle, half = 0.5 * (low + high), 0.5 * (high - low) + room
@@ -331,12 +336,9 @@ def _span(panel: Panel, laid: Layout) -> tuple[FloatArray, FloatArray]:
     return middle - half, middle + half
 
 
-def _dress(axis: Any, panel: Panel, span: tuple[FloatArray, FloatArray]) -> None:
-    axis.set_aspect("equal")
-    axis.set_xlim(span[0][0], span[1][0])
-    axis.set_ylim(span[0][1], span[1][1])
-    axis.set_xlabel(panel.labels[0])
-    axis.set_ylabel(panel.labels[1])
+def _dress(axis: Any, panel: MapPanel, span: tuple[FloatArray, FloatArray]) -> None:
+    (left, low), (right, high) = span
+    axis.set(aspect="equal", xlim=(left, right), ylim=(low, high), xlabel=panel.labels[0], ylabel=panel.labels[1])
     axis.grid(visible=True, color="0.9", linewidth=0.6, zorder=0)
     axis.set_axisbelow(True)
     axis.set_title(panel.title, fontsize=10)

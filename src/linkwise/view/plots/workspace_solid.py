@@ -14,6 +14,7 @@ from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.drawing.painter import AXES
+from linkwise.view.drawing.render import dress, space
 from linkwise.view.scene import Layout
 from linkwise.view.scene.scene import TRIAD
 
@@ -30,14 +31,12 @@ CUT = (-100.0, 0.0)
 def solid(mechanism: Tree, region: Workspace, laid: Layout, *, coloured: bool) -> Any:
     """Draw the body with the mechanism in it; see `linkwise.view.plots.workspace_plot.draw`."""
     picture = figure(8.5, 7.0)
-    picture.set_layout_engine("none")
-    import mpl_toolkits.mplot3d  # noqa: F401  (makes the projection known)
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import to_rgb
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    axes = picture.add_axes((0.0, 0.02, 0.86, 0.92), projection="3d", computed_zorder=False)
+    axes = space(picture, (0.0, 0.02, 0.86, 0.92))
     faces, shares, normals = _faces(region)
     colours = colormaps[MAP_COLOURS](shares)[:, :3] if coloured else np.tile(to_rgb(PLAIN), (len(faces), 1))
     lit = (0.78 + 0.22 * np.abs(normals @ (0.36, -0.48, 0.8)))[:, None] * colours
@@ -130,11 +129,7 @@ def _mechanism(axes: Any, laid: Layout) -> None:
 def _view(axes: Any, points: FloatArray) -> None:
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.02 * float((high - low).max())
-    for name, start, end in zip("xyz", low - room, high + room, strict=True):
-        getattr(axes, f"set_{name}lim")(start, end)
-        getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=9)
-        getattr(axes, f"{name}axis").set_pane_color((1.0, 1.0, 1.0, 0.0))
+    dress(axes, low - room, high + room)
     axes.set_box_aspect(high - low + 2 * room)
-    axes.tick_params(labelsize=8)
     axes.set_proj_type("ortho")
     axes.view_init(elev=24.0, azim=-50.0)

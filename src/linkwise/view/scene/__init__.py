@@ -3,6 +3,7 @@
 from linkwise.view.scene.layout import Layout as Layout
 from linkwise.view.scene.layout import coordinates as coordinates
 from linkwise.view.scene.layout import evaluate as evaluate
+from linkwise.view.scene.layout import few as few
 from linkwise.view.scene.layout import frames_at as frames_at
 from linkwise.view.scene.layout import lay_out as lay_out
 from linkwise.view.scene.layout import near as near

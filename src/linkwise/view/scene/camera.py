@@ -26,7 +26,7 @@ RARE = 0.1
 
 
 @dataclass(frozen=True)
-class Grid:
+class GroundGrid:
     """The grid under a mechanism, m: its middle, its side, the side of a square and of a small one."""
 
     middle: tuple[float, float, float]
@@ -35,12 +35,12 @@ class Grid:
     small: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Camera:
     """Where the camera stands at first, what it looks at, and how near and far it sees; m."""
 
-    position: tuple[float, float, float]
-    target: tuple[float, float, float]
+    position: FloatArray
+    target: FloatArray
     near: float
     far: float
 
@@ -55,7 +55,7 @@ def view_angles(points: FloatArray) -> tuple[float, float]:
     return ELEVATION, math.degrees(math.atan2(normal[1], normal[0])) + TURNED
 
 
-def grid(layout: Layout, floating: bool, reached: FloatArray) -> Grid:
+def grid(layout: Layout, floating: bool, reached: FloatArray) -> GroundGrid:
     """Return the grid for a mechanism: level, below all points (m, 3) that it reaches, its lines at round coordinates."""
     points = np.concatenate((layout.points(), reached))
     low, high = points.min(axis=0), points.max(axis=0)
@@ -65,7 +65,7 @@ def grid(layout: Layout, floating: bool, reached: FloatArray) -> Grid:
     floor = min(low[2], layout.poses[0, 2, 3]) - below
     x, y = (round(float(value) / square) * square for value in 0.5 * (low + high)[:2])
     side = 2 * square * math.ceil(0.8 * extent / square)
-    return Grid((x, y, float(floor)), side, square, square / 5)
+    return GroundGrid((x, y, float(floor)), side, square, square / 5)
 
 
 def camera(layout: Layout, reached: FloatArray) -> Camera:
@@ -79,7 +79,7 @@ def camera(layout: Layout, reached: FloatArray) -> Camera:
     distance = radius / math.sin(FIELD / 2)
     up, around = np.radians(view_angles(points - points.mean(axis=0)))
     direction = np.array([math.cos(up) * math.cos(around), math.cos(up) * math.sin(around), math.sin(up)])
-    return Camera(_three(middle + distance * direction), _three(middle), distance / 500, distance * 50)
+    return Camera(middle + distance * direction, middle, distance / 500, distance * 50)
 
 
 def fitted(field: float, width: float, height: float) -> float:
@@ -97,8 +97,3 @@ def _round_length(length: float) -> float:
     """Return the greatest 1, 2 or 5 times a power of ten that is not above a length."""
     power = 10.0 ** math.floor(math.log10(length))
     return float(max(step * power for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)))
-
-
-def _three(values: FloatArray) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)
-    return x, y, z

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm.compile import kernel_of
+from linkwise.dynamics.link_states import base_poses
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import resting
 from linkwise.model.link import Link
+from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
-from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
@@ -122,8 +123,7 @@ def lay_out(tree: Tree, q: Any = None) -> Layout:
         joints.append(acts)
         moved.append(back[:3, 3])
     for loop in tree.loops:
-        for name, frame in ((loop.first, loop.first_frame), (loop.second, loop.second_frame)):
-            rods.append(Rod(_index(tree, name), np.array([np.zeros(3), frame[:3, 3]], dtype=float)))
+        rods += [Rod(link, np.array([np.zeros(3), frame[:3, 3]])) for link, frame in loop_ends(tree, loop)]
     poses = frames_at(tree, coordinates(tree, q))
     layout = Layout(tree, poses, np.array(joints), np.array(moved), tuple(rods))
     extent = float(np.linalg.norm(np.ptp(layout.points(), axis=0)))
@@ -146,8 +146,10 @@ def _corner(link: Link, back: FloatArray) -> tuple[FloatArray, ...]:
     return (back[:3, 3] + back[:3, 2] * float(link.after[2, 3]),)
 
 
-def _index(tree: Tree, name: str) -> int:
-    return -1 if name == "base" else tree.link_index(name)
+def loop_ends(tree: Tree, loop: Loop) -> list[tuple[int, FloatArray]]:
+    """The two links that a loop joins, -1 for the base, and its frames on them."""
+    ends = ((loop.first, loop.first_frame), (loop.second, loop.second_frame))
+    return [(-1 if name == "base" else tree.link_index(name), np.asarray(frame, dtype=float)) for name, frame in ends]
 
 
 def evaluate(tree: Tree, name: str, *inputs: Any, **options: Any) -> Any:
@@ -183,7 +185,7 @@ def coordinates(tree: Tree, q: Any) -> FloatArray:
 def frames_at(tree: Tree, q: FloatArray) -> FloatArray:
     """Frames (1 + L, 4, 4) of the base and of all links at q (nq,), world frame, without compiling anything."""
     poses = np.empty((1 + len(tree.links), 4, 4))
-    poses[0] = _base(tree, q)
+    poses[0] = base_poses(tree, q)
     joints = q[tree.nq - tree.n :]
     for k in tree.order:
         link, value = tree.links[k], float(tree.followers[k].value(joints))
@@ -201,19 +203,7 @@ def poses_at(tree: Tree, q: FloatArray) -> FloatArray:
     [0.0, 1.0, 2.0]
     """
     links = evaluate(tree, "link_poses", q)
-    base = np.broadcast_to(_base(tree, q), (*q.shape[:-1], 4, 4))
-    return np.concatenate((base[..., None, :, :], links), axis=-3)
-
-
-def _base(tree: Tree, q: FloatArray) -> FloatArray:
-    """The base's frame (..., 4, 4) at q (..., nq)."""
-    base = np.asarray(tree.base, dtype=float)
-    if not tree.floating:
-        return base
-    free = np.zeros((*q.shape[:-1], 4, 4))
-    free[..., :3, :3] = np.moveaxis(quaternion_rotation(np.moveaxis(q[..., 3:7], -1, 0)), (0, 1), (-2, -1))
-    free[..., :3, 3], free[..., 3, 3] = q[..., :3], 1.0
-    return np.asarray(base @ free)
+    return np.concatenate((base_poses(tree, q)[..., None, :, :], links), axis=-3)
 
 
 def points_of(links: npt.ArrayLike, points: FloatArray, poses: FloatArray) -> FloatArray:
@@ -239,6 +229,11 @@ def near(points: FloatArray, distance: float) -> list[list[int]]:
         else:
             group.append(k)
     return groups
+
+
+def few(names: Sequence[str]) -> str:
+    """The names in one label; of more than four, the number of those beyond three."""
+    return ", ".join(names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"])
 
 
 def segments(points: FloatArray, least: float) -> list[tuple[FloatArray, FloatArray]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,17 @@ LARGEST = 64 * 2**20
 
 PLAIN = "#c9ccd1"
 """Of a shape without a colour."""
+
+
+class Visuals(NamedTuple):
+    """Shapes of a description, its file or folder, and folders of packages, both to look up the shapes' meshes."""
+
+    shapes: Sequence[Shape] = ()
+    folder: str | Path | None = None
+    package_dirs: Folders = ()
+
+
+NO_VISUALS = Visuals()
 
 
 def visual_primitives(
@@ -56,7 +68,17 @@ def visual_primitives(
     """
     primitives: list[Primitive] = []
     remarks: dict[str, None] = {}
-    meshes = _Meshes(folder, package_dirs)
+    unreadable: dict[str, list[tuple[str, str]]] = {}
+    manifests = Manifests()
+
+    @cache
+    def mesh_of(name: str) -> tuple[Surface, Colour | None] | None:
+        try:
+            return _mesh(name, folder, package_dirs, manifests)
+        except _UnreadableError as error:
+            unreadable.setdefault(error.kind, []).append((name, str(error)))
+            return None
+
     for shape in shapes:
         if shape.role != "visual":
             continue
@@ -66,7 +88,7 @@ def visual_primitives(
         link = -1 if shape.link == "base" else tree.link_index(shape.link)
         surface, painted = None, None
         if shape.kind == "mesh":
-            mesh = meshes.get(str(shape.filename))
+            mesh = mesh_of(str(shape.filename))
             if mesh is None:
                 continue
             surface, painted = mesh[0].stretched(np.array(shape.size)), mesh[1]
@@ -74,36 +96,15 @@ def visual_primitives(
         primitives.append(
             Primitive(link, shape.kind, "shape", shape.size, shape.origin, (red, green, blue), link, surface, opacity)
         )
-    return tuple(primitives), (*remarks, *meshes.remarks())
+    return tuple(primitives), (*remarks, *_remarks(unreadable))
 
 
-class _Meshes:
-    """The mesh files of a description, each read once."""
-
-    def __init__(self, folder: str | Path | None, package_dirs: Folders) -> None:
-        self.description, self.package_dirs = folder, package_dirs
-        self._manifests = Manifests()
-        self._read: dict[str, tuple[Surface, Colour | None] | None] = {}
-        self._unreadable: dict[str, list[tuple[str, str]]] = {}
-
-    def get(self, name: str) -> tuple[Surface, Colour | None] | None:
-        """The surface and colour of a file; None where it cannot be read."""
-        if name not in self._read:
-            try:
-                self._read[name] = _mesh(name, self.description, self.package_dirs, self._manifests)
-            except _UnreadableError as error:
-                self._read[name] = None
-                self._unreadable.setdefault(error.kind, []).append((name, str(error)))
-        return self._read[name]
-
-    def remarks(self) -> list[str]:
-        """What could not be read: one remark for each kind of reason."""
-        lines = []
-        for files in self._unreadable.values():
-            name, why = files[0]
-            first = f"mesh {plain(name)!r} is not shown: {why}"
-            lines.append(first if len(files) == 1 else f"{len(files)} meshes are not shown; the first: {first}")
-        return lines
+def _remarks(unreadable: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[str]:
+    """What could not be read, by kind of reason: one remark for each."""
+    for files in unreadable.values():
+        name, why = files[0]
+        first = f"mesh {plain(name)!r} is not shown: {why}"
+        yield first if len(files) == 1 else f"{len(files)} meshes are not shown; the first: {first}"
 
 
 # ── files ─────────────────────────────────────────────────────────────────────────────────────────

@@ -16,7 +16,7 @@ from linkwise.plot.figure import colour
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.scene.layout import Layout, lay_out, points_of, rotor_places, segments
+from linkwise.view.scene.layout import Layout, lay_out, loop_ends, points_of, rotor_places, segments
 from linkwise.view.scene.tessellation import SURFACES, Surface
 
 ROD, JOINT, NESTED = 0.014, 0.030, 0.84
@@ -300,18 +300,10 @@ def _nesting(layout: Layout) -> list[int]:
 
 def _closures(layout: Layout) -> Iterator[Primitive]:
     radius, look = layout.size * JOINT * 0.8, rgb(GREY, 0.7)
-    for loop, ends in _loops(layout):
-        for link, frame in ends:
+    for loop in layout.tree.loops:
+        for link, frame in loop_ends(layout.tree, loop):
             kind, size, _ = LOOPS[loop.kind]
             yield Primitive(link, kind, "closure", tuple(radius * s for s in size), frame, look, link)
-
-
-def _loops(layout: Layout) -> Iterator[tuple[Any, list[tuple[int, FloatArray]]]]:
-    """Each loop with the links that it joins and its frames on them."""
-    tree = layout.tree
-    for loop in tree.loops:
-        ends = ((loop.first, loop.first_frame), (loop.second, loop.second_frame))
-        yield loop, [(-1 if name == "base" else tree.link_index(name), np.asarray(frame)) for name, frame in ends]
 
 
 def _spans(layout: Layout) -> Iterator[Span]:
@@ -319,7 +311,8 @@ def _spans(layout: Layout) -> Iterator[Span]:
         if JOINTS.get(link.joint, JointSign()).slides:
             points = np.array([layout.joints[k][:3, 3], layout.moved[k]])
             yield Span((parent, k), points, "slide", layout.size * ROD * 0.6)
-    for _, ((first_link, first), (second_link, second)) in _loops(layout):
+    for loop in layout.tree.loops:
+        (first_link, first), (second_link, second) = loop_ends(layout.tree, loop)
         yield Span((first_link, second_link), np.array([first[:3, 3], second[:3, 3]]), "gap", layout.size * ROD * 0.4)
 
 
