@@ -155,9 +155,9 @@ def divided(kind: type, found: dict[str, Any]) -> dict[str, list[tuple[str, Any]
     titles = [(start + k, match[1]) for k, line in enumerate(lines) if (match := re.search(r"# ── (.+?) ─+", line))]
     made: dict[str, list[tuple[str, Any]]] = {"": []} | {title.capitalize(): [] for _, title in titles}
     for name, member in found.items():
-        code = getattr(plain(member), "__code__", None)
-        own = name in vars(kind)
-        above = [title for line, title in titles if own and code and line < code.co_firstlineno]
+        said = re.compile(rf"\s+(def {name}\(|.*\b{name} = )")  # (a function of a package may be a method by its name alone)
+        place = next((start + k for k, line in enumerate(lines) if said.match(line)), 0) if name in vars(kind) else 0
+        above = [title for line, title in titles if line < place]
         made[above[-1].capitalize() if above else ""].append((name, member))
     return {title: group for title, group in made.items() if group}
 

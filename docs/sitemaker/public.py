@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from make_reference import as_method
+
 from sitemaker.naming import MODULES
 
 RETURNED = {
@@ -171,9 +173,11 @@ def members(kind: type) -> dict[str, Any]:
     """The public methods and properties of a class, its own before those it inherits, in the order of the code."""
     found: dict[str, Any] = {}
     for owner in [base for base in kind.__mro__ if base.__module__.startswith("linkwise")]:
-        for name, member in vars(owner).items():
+        for name, member in list(vars(owner).items()):
             if name.startswith("_") or name in found or inspect.isclass(member):
                 continue
-            if isinstance(member, (classmethod, staticmethod)) or callable(member) or hasattr(member, "__get__"):
+            if inspect.isfunction(function := getattr(kind, name)) and "." not in function.__qualname__:
+                found[name] = as_method(function)
+            elif isinstance(member, (classmethod, staticmethod)) or callable(member) or hasattr(member, "__get__"):
                 found[name] = member
     return {name: member for name, member in found.items() if not type(member).__name__.endswith("member_descriptor")}

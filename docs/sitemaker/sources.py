@@ -44,13 +44,15 @@ def plain(member: Any) -> Any:
 
 
 def undocumented(text: str) -> str:
-    """The source of a function without its docstring."""
-    text = textwrap.dedent(text)
-    body = ast.parse(text).body[0]
-    if not isinstance(body, (ast.FunctionDef, ast.AsyncFunctionDef)) or ast.get_docstring(body) is None:
-        return text
-    told, lines = body.body[0], text.splitlines(keepends=True)
-    return "".join([*lines[: told.lineno - 1], *lines[told.end_lineno :]])
+    """The source of a function without its docstring, not indented."""
+    indent = text[: len(text) - len(text.lstrip())]
+    # (lines within a text in quotes may stand further left than the function)
+    body = ast.parse(f"class _:\n{text}").body[0].body[0] if indent else ast.parse(text).body[0]  # type: ignore[attr-defined]
+    lines = text.splitlines(keepends=True)
+    if isinstance(body, (ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(body) is not None:
+        shift, docstring = bool(indent), body.body[0]
+        lines[docstring.lineno - 1 - shift : (docstring.end_lineno or 0) - shift] = []
+    return "".join(line.removeprefix(indent) for line in lines)
 
 
 def raw(text: str) -> str:
