@@ -283,7 +283,8 @@ TOGETHER = [
         [RevoluteLink("a", predecessor="b"), FixedLink("b", predecessor="a"), FixedLink("c", predecessor="base")],
         [
             "link 'c': predecessor is 'base'; expected 'start', 'a' or 'b'",
-            "chain 'c': links is ['a', 'b']; expected a tree; each of these hangs on another of them (a cycle; a Loop closes one)",
+            "chain 'c': links is ['a', 'b']; expected a tree; each of these hangs on another of them "
+            "(a cycle; a Loop closes one)",
         ],
     ),
 ]
