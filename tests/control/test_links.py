@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise import robots
-from linkwise.control.dh_links import DHLink
 from linkwise.control.links import (
+    DHLink,
     FixedLink,
     PrismaticLink,
     RevoluteLink,

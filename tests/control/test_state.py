@@ -124,7 +124,7 @@ def renamed(old: str, **fields: Any) -> tuple[Port, ...]:
     ("ports", "message"),
     [
         (renamed("wind.speed", name="wind.sped"), "it lacks 'wind.sped'; there is no 'wind.speed' here"),
-        ((*PORTS, Port("a.b", "in"), Port("a.c", "out")), "it lacks 'a.b', 'a.c'"),
+        ((*PORTS, Port("a.b", "in"), Port("a.c", "out")), "it lacks 'a.b' and 'a.c'"),
         (tuple(p for p in PORTS if p.name != "wind.speed"), "there is no 'wind.speed' here"),
         (renamed("wind.speed", unit="km/h"), "'wind.speed' has the unit 'm/s' there and 'km/h' here"),
         (renamed("wind.speed", direction="out"), "'wind.speed' has the direction 'in' there and 'out' here"),

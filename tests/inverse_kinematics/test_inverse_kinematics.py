@@ -241,7 +241,7 @@ def test_the_nearest_of_several_starts_is_kept() -> None:
         trial = mech.forward_kinematics(rng.uniform(mech.q_min, mech.q_max, (20_000, 6)))
         away = np.linalg.norm(trial[:, :3, 3] - T[k, :3, 3], axis=1) / system.problem.length
         turn = 3.0 - np.einsum("nij,ij->n", trial[:, :3, :3], T[k, :3, :3])  # 4 sin(t/2)^2
-        best = (near.distance[k] / system.problem.length) ** 2 + 4.0 * np.sin(near.angle[k] / 2) ** 2
+        best = (near.position_error[k] / system.problem.length) ** 2 + 4.0 * np.sin(near.rotation_error[k] / 2) ** 2
         assert best <= (away**2 + turn).min() + 1e-12
 
 

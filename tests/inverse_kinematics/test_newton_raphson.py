@@ -261,7 +261,7 @@ CLOSED = Mechanism([Link(name="a"), Link(name="b")], loops=[Loop("full", "b", "b
         (ARM, {"iterations": 0}, "iterations is 0; expected a whole number >= 1"),
         (ARM, {"largest_step": -1}, "largest_step is -1; expected a number > 0"),
         (ARM, {"q0": [0.0] * 3}, "q0 has the shape (3,); expected (..., 2)"),
-        (ARM, {"q0": [0.0, np.nan]}, "q0 is nan at (1,); expected finite real numbers"),
+        (ARM, {"q0": [0.0, np.nan]}, "q0 is nan at (1,); expected real numbers (..., 2)"),
         (ARM, {"T": np.eye(3)}, "T has the shape (3, 3); expected rigid poses (..., 4, 4)"),
         (ARM, {"T": [np.eye(4)] * 2, "q0": np.zeros((3, 2))}, "the batch shapes T (2,) and q0 (3,) do not broadcast"),
         (

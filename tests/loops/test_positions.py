@@ -277,7 +277,7 @@ def test_a_hinge_with_opposed_axes_is_no_success() -> None:
 def _as_if(linkage: Linkage, mech: Mechanism) -> tuple[np.ndarray, float, float]:
     from dataclasses import replace
 
-    kernel = replace(linkage._system, tree=mech).step_kernel()
+    kernel = replace(linkage._system, tree=mech).kernel("step")
     q, error, code = kernel(np.array([0.1]), linkage.q0)
     return q, float(error), float(code)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise import Link, Mechanism
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
-from linkwise.inverse_kinematics.closed_form.families import Family
+from linkwise.inverse_kinematics.closed_form.problem import Family
 from linkwise.inverse_kinematics.closed_form.program import Program
 from linkwise.kernel import Kernel, trace
 from linkwise.spatial.scalar import Array, atan2

@@ -11,21 +11,17 @@ import numpy.typing as npt
 
 from linkwise.control import chain_file, state
 from linkwise.control.angles import known
-from linkwise.control.argument_problems import Mistakes
 from linkwise.control.constraint_row import ConstraintRow
-from linkwise.control.constraints import ChainConstraint
+from linkwise.control.constraints import ChainConstraint, Mistakes
 from linkwise.control.cycle.kernels import parts_of
-from linkwise.control.cycle.layout import Layout
+from linkwise.control.cycle.layout import JointValues, Layout
 from linkwise.control.cycle.runner import Cycle
-from linkwise.control.description import ChainDescription
-from linkwise.control.dh_links import DHLink, is_word
-from linkwise.control.joint_values import JointValues
-from linkwise.control.links import mechanism_of, port_values, stand_in, with_starting_dof
+from linkwise.control.description import OWN_KEYS, ChainDescription, joints_of
+from linkwise.control.links import DHLink, is_word, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.control.port import Value
 from linkwise.control.ports import Ports
 from linkwise.control.ring_buffer import Recorder
 from linkwise.control.state import State
-from linkwise.control.validation import OWN_KEYS, joints_of
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray

@@ -9,8 +9,7 @@ from typing import Any
 
 from linkwise import robots
 from linkwise.control.description import ChainDescription
-from linkwise.control.dh_links import GREATEST
-from linkwise.control.links import AXES, links_of, with_starting_dof
+from linkwise.control.links import AXES, GREATEST, links_of, with_starting_dof
 from linkwise.control.parser import XACRO, ChainReader, ChainReading, file_mechanism
 from linkwise.control.schema import CONSTRAINT, FORMAT, LINK, REGULATOR, SPEED_LIMIT, START, TOP
 from linkwise.errors import FileError, FileProblem, LinkwiseError

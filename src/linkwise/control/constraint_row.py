@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from linkwise.control.constraints import KINDS, ChainConstraint
-from linkwise.control.dh_links import is_word
+from linkwise.control.links import is_word
 from linkwise.model.validation import Checker
 
 Triple = tuple[float, float, float]

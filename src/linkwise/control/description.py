@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,186 @@ import numpy as np
 
 from linkwise.control.angles import CONVENTIONS
 from linkwise.control.constraint_row import ConstraintRow, Value
-from linkwise.control.dh_links import is_word
-from linkwise.control.validation import OWN_KEYS, check_constraints, check_ports
+from linkwise.control.cycle.layout import RESERVED, Layout, parameter
+from linkwise.control.links import START, is_word
+from linkwise.control.ports import Ports
+from linkwise.errors import ArgumentError, Problem, choices, suggestion
 from linkwise.mechanism import Mechanism
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
+
+MOST_NAMES = 12
+"""How many names a message lists at most where it cannot offer a near one."""
+
+OWN_KEYS: tuple[str, ...] = ("calculations_per_cycle", "calculation_precision")
+"""Inputs of the chain itself, which a description holds in fields of their own."""
+
+
+@dataclass(frozen=True)
+class Placed(Problem):
+    """A problem and the part that it is in: ``("constraint", 2, "link")``, ``("values", "boom.max_speed")``."""
+
+    place: tuple[object, ...] = ()
+    message: str = ""
+
+    def __str__(self) -> str:
+        return self.message or super().__str__()
+
+
+def near(name: object, names: Iterable[str]) -> str:
+    """What was expected where a name is not there: all of them if they are few, and the nearest one.
+
+    Examples
+    --------
+    >>> near("bom", ["boom", "jib"])
+    "'boom' or 'jib' (did you mean 'boom'?)"
+    """
+    known = list(names)
+    guess = suggestion(str(name)[:80], known)
+    listed = known if len(known) <= MOST_NAMES else known[:3]
+    return f"{choices(listed)}{guess}" if listed is known else f"one of {len(known)}, such as {choices(listed)}{guess}"
+
+
+def ends_of(mechanism: Mechanism) -> tuple[str, ...]:
+    """Whose ends have a place and a speed: all links, and the tool."""
+    return (*mechanism.link_names, *(() if "tool" in mechanism.link_names else ("tool",)))
+
+
+def joints_of(mechanism: Mechanism) -> dict[str, str]:
+    """The name of the free parameter, ``"theta"`` or ``"d"``, of each link that has one: fixed and mimic joints have none.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> joints_of(robots.scara_icomatic())
+    {'link1': 'theta', 'link2': 'theta', 'link3': 'd'}
+    """
+    return {str(link.name): parameter(link) for link in mechanism.links if link.moves and link.mimic is None}
+
+
+def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[ConstraintRow]) -> list[ConstraintRow]:
+    """Those whose names differ from each other and from all links, and whose links are there; the others are reported."""
+    ends = ends_of(mechanism)
+    seen: set[str] = set()
+    good = []
+    for k, row in enumerate(rows):
+        found = []
+        if row.name in {*seen, *ends, *RESERVED}:
+            whose = "a constraint" if row.name in seen else "a link" if row.name in ends else "the chain itself"
+            found.append(("name", row.name, f"another name (this one is that of {whose})"))
+        known = tuple(joints_of(mechanism)) if row.kind == "driven joint" else ends
+        if row.link not in known:
+            found.append(("link", row.link, near(row.link, known) if known else "a link with a joint; no joint moves"))
+        if row.to is not None and row.to not in {START, *ends}:
+            found.append(("to", row.to, near(row.to, [START, *(end for end in ends if end != row.link)])))
+        check.problems += [Placed(f"constraint {row.name!r}", *said, ("constraint", k, said[0])) for said in found]
+        good += [] if found else [row]
+        seen.add(row.name)
+    return good
+
+
+def check_ports(
+    check: Checker,
+    mechanism: Mechanism,
+    rows: Sequence[ConstraintRow],
+    settings: Mapping[str, Any],
+    values: Any,
+    routes: Any,
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The first values and the routes, as far as the chain that has these constraints takes them; the rest is reported."""
+    for key, ports_named in (("values", values), ("routes", routes)):
+        if not isinstance(ports_named, Mapping):
+            check.report(key, ports_named, "a mapping by the names of ports")
+    values, routes = (given if isinstance(given, Mapping) else {} for given in (values, routes))
+    try:
+        ports = Layout(mechanism, [row.made() for row in rows], np.zeros(mechanism.n)).ports
+    except ArgumentError as error:
+        check.problems.append(Placed("chain", "mechanism", mechanism.name, "", ("mechanism",), str(error)))
+        return {}, {}
+    for key, value in settings.items():
+        expected = ports[f"chain.{key}"].expected
+        if _written(ports, f"chain.{key}", value):
+            check.report(key, value, expected)
+    for link, free in joints_of(mechanism).items():
+        ports.route(f"{link}.{free}_solved", f"{link}.{free}")
+    routed = {
+        ports[target].name: source and ports[source].name
+        for target, source in routes.items()
+        if _once(check, ports, "routes", routes, target) and _routed(check, ports, target, source)
+    }
+    own = {f"{row.name}.{what}": "its constraint" for row in rows for what in row.inputs}
+    own |= {f"chain.{key}": f"the key {key}" for key in OWN_KEYS}
+    made = {
+        ports[name].name: value
+        for name in values
+        if _once(check, ports, "values", values, name)
+        and (value := _settled(check, ports, own, name, values[name])) is not None
+    }
+    _check_limits(check, mechanism, ports, made)
+    return made, routed
+
+
+def _once(check: Checker, ports: Ports, field: str, given: Mapping[Any, Any], name: Any) -> bool:
+    """Whether a port is named once: by its link or by its joint, not by both."""
+    if name not in ports or name == ports[name].name or ports[name].name not in given:
+        return True
+    message = f"port {name!r} is {ports[name].name!r}, which is given too; expected one of them"
+    check.problems.append(Placed("chain", field, name, "", (field, name), message))
+    return False
+
+
+def _routed(check: Checker, ports: Ports, target: Any, source: Any) -> bool:
+    """Whether a route can be; it is there then, or there no more for the source ``""``."""
+    try:
+        if ports[target].name in ports.routes:
+            ports.unroute(target)
+        if source != "":
+            ports.route(source, target)
+        elif ports[target].direction == "out":
+            raise ArgumentError(f"port {target!r} is an output, which nothing can feed; route to an input")
+    except ArgumentError as error:
+        check.problems.append(Placed("chain", "routes", target, "", ("routes", target), str(error)))
+        return False
+    return True
+
+
+def _settled(check: Checker, ports: Ports, own: Mapping[str, str], name: Any, value: Any) -> Any:
+    """The value as it is kept, or None after a report; infinity is a number, NaN is none."""
+    message = f"port {name!r} is said by {own[name]}; expected it there alone" if name in own else ""
+    fed = ports.routes.get(ports[name].name) if name in ports else None
+    if fed:
+        message = f"port {name!r} is fed by {fed!r}; expected no first value, or a route from '' to it"
+    message = message or _written(ports, name, value)
+    if message:
+        check.problems.append(Placed("chain", "values", name, "", ("values", name), message))
+        return None
+    made = ports.read(name)
+    return tuple(made.tolist()) if isinstance(made, np.ndarray) else made
+
+
+def _written(ports: Ports, name: Any, value: Any) -> str:
+    """Write a first value; what is wrong with it, or nothing."""
+    try:
+        ports.write(name, value)
+    except ArgumentError as error:
+        return str(error)
+    except OverflowError:
+        return (
+            f"port {name!r} is given a number beyond the range of floating-point arithmetic; expected {ports[name].expected}"
+        )
+    return f"port {name!r} is given NaN; expected {ports[name].expected}" if np.isnan(ports.view(name)).any() else ""
+
+
+def _check_limits(check: Checker, mechanism: Mechanism, ports: Ports, values: Mapping[str, Any]) -> None:
+    """The least value of each joint is not above the greatest, where first values change them."""
+    for link in joints_of(mechanism):
+        said = [port for port in (f"{link}.limits.min", f"{link}.limits.max") if port in values]
+        low, high = ports.read(f"{link}.limits.min"), ports.read(f"{link}.limits.max")
+        if said and low > high:  # type: ignore[operator]
+            message = (
+                f"port {said[0]!r} is given {values[said[0]]!r}; expected limits.min <= limits.max, here {low} > {high}"
+            )
+            check.problems.append(Placed("chain", "values", said[0], "", ("values", said[0]), message))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +252,9 @@ class ChainDescription:
         if not isinstance(self.mechanism, Mechanism):
             check.report("mechanism", self.mechanism, "a Mechanism")
             self._check_settings(check)
-            for field in ("values", "routes"):
-                if not isinstance(getattr(self, field), Mapping):
-                    check.report(field, getattr(self, field), "a mapping by the names of ports")
+            for key in ("values", "routes"):
+                if not isinstance(getattr(self, key), Mapping):
+                    check.report(key, getattr(self, key), "a mapping by the names of ports")
             check.finish()
         self._settle(constraints=rows, q0=_start(check, self.mechanism, self.q0))
         self._check_settings(check)

@@ -10,11 +10,9 @@ from typing import Any
 
 from linkwise import robots
 from linkwise.control.constraint_row import SCALARS, VECTORS, ConstraintRow
-from linkwise.control.description import ChainDescription
-from linkwise.control.dh_links import KINDS, DHLink, RevoluteLink
-from linkwise.control.links import mechanism_of, port_values, stand_in, with_starting_dof
+from linkwise.control.description import ChainDescription, Placed, ends_of, joints_of, near
+from linkwise.control.links import KINDS, DHLink, RevoluteLink, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.control.schema import CONSTRAINT, FORMAT, LINK, REGULATOR, SPEED_LIMIT, TOP
-from linkwise.control.validation import Placed, ends_of, joints_of, near
 from linkwise.errors import FileError, FileProblem, Problem, choices, shown
 from linkwise.files import read as read_mechanism
 from linkwise.files.formats.linkwise_toml import FORMAT as MECHANISM_FORMAT

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,11 @@ from linkwise.control import signal as channels_of
 from linkwise.control.port import ELEMENT_WORDS, Port, element_names
 from linkwise.control.signal import Channel
 from linkwise.control.state import ARRAYS, State, check_kinds, read_channels
-from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
+from linkwise.errors import ArgumentError, FileError, FileProblem, choices, members, shown
 from linkwise.files.atomic import write_text
 from linkwise.files.csv_motion import name_and_unit
 from linkwise.files.npz import NUMBERS, TEXT, check_limit, numbers, read_archive, refused, write_archive
+from linkwise.files.report import some
 from linkwise.files.text import read_text
 from linkwise.spatial.scalar import FloatArray
 
@@ -28,17 +29,7 @@ ROWS = 1 << 10
 """How many rows are turned into text at a time."""
 
 
-class _Table(NamedTuple):
-    """What stands in such a file: the fields of a `Recording`."""
-
-    channels: tuple[Channel, ...]
-    times: FloatArray
-    periods: FloatArray
-    cycles: npt.NDArray[np.int64]
-    values: FloatArray
-
-
-def _csv_lines(table: _Table) -> Iterator[str]:
+def _csv_lines(table: Recording) -> Iterator[str]:
     """The text of the file, in parts."""
     heads = [*CLOCK, *(f"{name} [{_unit(channel)}]" for channel in table.channels for name in channel.elements)]
     yield ",".join(map(_quoted, heads)) + "\n"
@@ -52,7 +43,7 @@ def _csv_lines(table: _Table) -> Iterator[str]:
         yield "".join(",".join(row) + "\n" for row in zip(*columns, strict=True))
 
 
-def _read_csv(path: str | Path) -> _Table:
+def _read_csv(path: str | Path) -> tuple[Any, ...]:
     """Read a file that was written so.
 
     Raises
@@ -76,7 +67,7 @@ def _read_csv(path: str | Path) -> _Table:
     lines = [line for line, _ in body]
     for k, channel in enumerate(kinds):
         made[:, k] = _numbers(path, heads[k], channel, lines, [row[k] for _, row in body])
-    return _Table(channels, made[:, 0].copy(), made[:, 1].copy(), made[:, 2].astype(np.int64), made[:, 3:].copy())
+    return channels, made[:, 0].copy(), made[:, 1].copy(), made[:, 2].astype(np.int64), made[:, 3:].copy()
 
 
 def _unit(channel: Channel) -> str:
@@ -289,8 +280,7 @@ class Recording:
             Where the name has another ending, or the file cannot be written.
         """
         if _suffix(path) == ".csv":
-            table = _Table(self.channels, self.times, self.periods, self.cycles, self.values)
-            write_text(path, _csv_lines(table))
+            write_text(path, _csv_lines(self))
             return
         arrays: dict[str, Any] = {name: getattr(self, name) for name in HELD}
         arrays["channels"] = np.array(channels_of.to_json(self.channels))
@@ -318,8 +308,7 @@ class Recording:
         """
         check_limit(max_bytes)
         if _suffix(path) == ".csv":
-            table = _read_csv(path)
-            fields: tuple[Any, ...] = (*table, None)
+            fields = _read_csv(path)
         else:
             held = read_archive(path, "recording", (*HELD, "channels"), KINDS, max_bytes)
             kinds: tuple[type, ...] = (np.float64, np.float64, np.int64, np.float64)
@@ -338,7 +327,7 @@ class Recording:
         for channel in self.channels:
             if channel.name == name:
                 return channel
-        raise ArgumentError(f"port {shown(name)} was not recorded; there are {_listed(self.names)}")
+        raise ArgumentError(f"port {shown(name)} was not recorded; there are {some(self.names, 8, members)}")
 
 
 def _suffix(path: str | Path) -> str:
@@ -346,8 +335,3 @@ def _suffix(path: str | Path) -> str:
     if suffix not in SUFFIXES:
         raise refused(path, f"cannot tell the format from the suffix {suffix!r}; expected {choices(SUFFIXES)}")
     return suffix
-
-
-def _listed(names: Sequence[str], most: int = 8) -> str:
-    told = ", ".join(map(repr, names[:most])) or "(none)"
-    return told if len(names) <= most else f"{told}, ... ({len(names)} ports)"

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.control.port import DIRECTIONS, KINDS, LARGEST_WHOLE, Port, element_names
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError, members, shown
+from linkwise.files.report import some
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -90,9 +91,9 @@ def differences(ours: Sequence[Channel], theirs: Sequence[Channel], directions: 
     left, right = ({channel.name: channel for channel in side} for side in (ours, theirs))
     told = []
     if missing := [name for name in left if name not in right]:
-        told.append(f"it lacks {_some(missing)}")
+        told.append(f"it lacks {some(missing, 6, members)}")
     if further := [name for name in right if name not in left]:
-        told.append(f"there is no {_some(further)} here")
+        told.append(f"there is no {some(further, 6, members)} here")
     for name in left:
         for field in Channel._fields if directions else Channel._fields[:-1]:
             if name in right and (here := getattr(left[name], field)) != (there := getattr(right[name], field)):
@@ -147,8 +148,3 @@ def _listed(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError("no list")
     return value
-
-
-def _some(names: Sequence[str], most: int = 6) -> str:
-    told = ", ".join(map(repr, names[:most]))
-    return told if len(names) <= most else f"{told} and {len(names) - most} more"

@@ -9,8 +9,8 @@ from linkwise.inverse_kinematics.interactive import Follower as Follower
 from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from linkwise.inverse_kinematics.multi_start import all_inverse_kinematics as all_inverse_kinematics
 from linkwise.inverse_kinematics.multi_start import numeric_solutions as numeric_solutions
-from linkwise.inverse_kinematics.newton_raphson import newton_raphson as newton_raphson
-from linkwise.inverse_kinematics.steepest_descent import steepest_descent as steepest_descent
+from linkwise.inverse_kinematics.textbook_methods import newton_raphson as newton_raphson
+from linkwise.inverse_kinematics.textbook_methods import steepest_descent as steepest_descent
 from linkwise.inverse_kinematics.velocity import VELOCITY_REASONS as VELOCITY_REASONS
 from linkwise.inverse_kinematics.velocity import PathSolution as PathSolution
 from linkwise.inverse_kinematics.velocity import VelocitySolution as VelocitySolution

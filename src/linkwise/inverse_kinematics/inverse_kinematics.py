@@ -11,14 +11,13 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices
 from linkwise.inverse_kinematics.closed_form import ClosedForm, closed_form
-from linkwise.inverse_kinematics.newton_raphson import newton_raphson
-from linkwise.inverse_kinematics.steepest_descent import steepest_descent
+from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kinematics.jacobian import FRAMES
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
 from linkwise.solve.reach_bound import telling_reach
-from linkwise.solve.solution import Solution
+from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import batch_of, flag, link_given, positive, whole
 from linkwise.spatial.mask import mask_of
@@ -65,18 +64,16 @@ def exactly(
         if success:
             return Solution(q, True, "converged", float(far), float(turned), 0, system.bounds, system.names, tol)
         return numeric(T, q0=q0)
-    steps, reason = np.zeros(success.shape, dtype=np.intp), np.full(success.shape, "converged", dtype="<U11")
-    fields: tuple[Any, ...] = (q, success, reason, far, turned, steps)
-    if not success.all():
-        unsolved = ~success
-        start = None if q0 is None else np.broadcast_to(np.asarray(q0, dtype=float), q.shape)[unsolved]
-        other = numeric(np.broadcast_to(np.asarray(T, dtype=float), (*success.shape, 4, 4))[unsolved], q0=start)
-        others = (other.q, other.success, other.reason, other.position_error, other.rotation_error, other.iterations)
-        fields = tuple(map(np.array, fields))
-        for field, value in zip(fields, others, strict=True):
-            field[unsolved] = value
-    q, success, reason, far, turned, steps = fields
-    return Solution(q, success, reason, far, turned, steps, system.bounds, system.names, tol)
+    reason, steps = np.full(success.shape, "converged", dtype="<U11"), np.zeros(success.shape, dtype=np.intp)
+    rows = dict(zip(ROWS, (q, success, reason, far, turned, steps), strict=True))
+    shared = {"limits": system.bounds, "names": system.names, "tol": tol}
+    if success.all():
+        return Solution.of(**rows, **shared)
+    unsolved = ~success
+    start = None if q0 is None else np.broadcast_to(np.asarray(q0, dtype=float), q.shape)[unsolved]
+    solution = Solution.of(**{name: np.array(row) for name, row in rows.items()}, **shared)
+    solution.put(unsolved, numeric(np.broadcast_to(np.asarray(T, dtype=float), (*success.shape, 4, 4))[unsolved], q0=start))
+    return solution
 
 
 METHODS = ("auto", "closed_form", "numeric", "newton_raphson", "steepest_descent")
@@ -123,7 +120,7 @@ def inverse_kinematics(
         ``"auto"`` takes the closed form where the mechanism has one, and ``"numeric"``, damped least squares from q0 and
         then from random starts, where it has none or the closed form finds nothing; ``"closed_form"`` does the same and
         raises `NoClosedFormError` where there is none. The last two are the textbook methods,
-        from one start: `linkwise.inverse_kinematics.newton_raphson`, `linkwise.inverse_kinematics.steepest_descent`.
+        from one start: `linkwise.inverse_kinematics.newton_raphson`, `linkwise.inverse_kinematics.newton_raphson`.
     limits : bool
         Whether joint limits hold. They are hard: no answer that is called one is outside them.
 
@@ -176,12 +173,13 @@ def inverse_kinematics(
 def pose_system(mechanism: Tree, link: int | str, limits: bool) -> CompiledProblem:
     """The compiled system for whole poses of a link."""
     key = ("pose", link_given(link), limits)
-    systems: dict[Any, CompiledProblem] = mechanism.__dict__.setdefault("_systems", {})
-    if key not in systems:
+
+    def make() -> CompiledProblem:
         goal = Pose(link, np.eye(4))
         goal.check(mechanism)
-        systems[key] = system_of(mechanism, [goal], limits=limits)
-    return systems[key]
+        return system_of(mechanism, [goal], limits=limits)
+
+    return mechanism.memo("inverse_kinematics", key, make)
 
 
 def _plain(

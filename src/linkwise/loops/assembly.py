@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
 from linkwise.loops.loop_solver import CLOSED, closed_near, closing, random_starts
 from linkwise.model.tree import Tree
 from linkwise.solve.initial_guess import near_zero
 from linkwise.solve.solution import REASONS, Solution
+from linkwise.solve.validation import whole
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import vectors
 
 WORDS = ("converged", "limit", "toggle", "unreachable", "stalled", "iterations")
 CONVERGED, LIMITS, TOGGLE, UNREACHABLE, STALLED, ITERATIONS = range(len(WORDS))
@@ -50,10 +51,9 @@ class LinkageSolution(Solution):
 
     _tasks = " positions"
     closure_error: Any
-
-    def __init__(self, q: FloatArray, success: Any, reason: Any, closure_error: Any, iterations: Any) -> None:
-        given = {"q": q, "success": success, "reason": reason, "closure_error": closure_error, "iterations": iterations}
-        self.__dict__.update(given, position_error=np.nan, rotation_error=np.nan)
+    _rows = ("success", "reason", "closure_error", "iterations")
+    position_error: Any = np.nan
+    rotation_error: Any = np.nan
 
     def explain(self, index: int | Sequence[int] | None = None) -> str:
         """In words, what became of one position; of a batch, or of one of it.
@@ -91,7 +91,8 @@ class LinkageSolution(Solution):
 
 def shaped(q: FloatArray, reasons: Any, errors: FloatArray, iterations: Any, batch: tuple[int, ...]) -> LinkageSolution:
     """A solution of rows (N), reasons by number, in the shape of a batch, scalars where there is none."""
-    return LinkageSolution.of_rows(batch, q, reasons == CONVERGED, np.array(WORDS)[reasons], errors, iterations)
+    rows = {"success": reasons == CONVERGED, "reason": np.array(WORDS)[reasons], "closure_error": errors}
+    return LinkageSolution.of(q=q, iterations=iterations, **rows).shaped(batch)
 
 
 STARTS = 128
@@ -134,13 +135,10 @@ def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) ->
     mechanism.require_numbers("assemble")
     if not mechanism.loops:
         raise ArgumentError(f"{mechanism.name!r} has no loops; every position of it is closed")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ArgumentError(f"seed is {shown(seed)}; expected a whole number >= 0")
+    seed = whole("seed", seed)
     task = closing(mechanism)
-    given = near_zero(task.mechanism) if q0 is None else numbers("q0", q0, f"real numbers (..., {mechanism.nq})")
-    if given.shape[-1:] != (mechanism.nq,):
-        raise ArgumentError(f"q0 has the shape {given.shape}; expected (..., {mechanism.nq})")
-    batch, starts = given.shape[:-1], given.reshape(-1, mechanism.nq)
+    start = near_zero(task.mechanism) if q0 is None else vectors("q0", q0, mechanism.nq)
+    batch, starts = start.shape[:-1], start.reshape(-1, mechanism.nq)
     q, error, taken = closed_near(task, starts)
     others = random_starts(task, STARTS, seed) if (error > CLOSED).any() else starts[:0]
     for first in range(0, len(others), _AT_ONCE):

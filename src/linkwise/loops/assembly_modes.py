@@ -114,7 +114,7 @@ class AssemblyModes:
         with np.errstate(invalid="ignore"):  # (where the links do not reach)
             found = np.array(self._positions(values))
         if near is not None:
-            turning = [name in self.passive and joint == "revolute" for name, joint in _joints(self.mechanism)]
+            turning = [name in self.passive and turns for name, turns in _joints(self.mechanism)]
             aside = _last(near, "near", found.shape[-1], "coordinates of the mechanism")[..., None, :] - found
             found = found + np.where(turning, 2.0 * np.pi * np.round(aside / (2.0 * np.pi)), 0.0)
         return self._checked(found)
@@ -248,10 +248,10 @@ def _last(given: npt.ArrayLike, name: str, count: int, meaning: str) -> FloatArr
     return made
 
 
-def _joints(mechanism: Tree) -> list[tuple[str, str]]:
-    """Name and kind of joint of every coordinate; none of those of a floating base."""
-    base = [(name, "") for name in mechanism.coordinate_names[: mechanism.nq - mechanism.n]]
-    return base + [(link.coordinate_name, link.joint) for link in mechanism.links if link.moves]
+def _joints(mechanism: Tree) -> list[tuple[str, bool]]:
+    """Name of every coordinate, and whether whole turns leave its joint in place; no joint of a floating base."""
+    base = [(name, False) for name in mechanism.coordinate_names[: mechanism.nq - mechanism.n]]
+    return base + [(link.coordinate_name, link.joint_model.periodic) for link in mechanism.links if link.moves]
 
 
 def _indices(names: Sequence[str], driven: Sequence[str], count: int) -> tuple[int, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -173,13 +172,3 @@ class BranchFollower:
         joints, low, high = q[:, self.task.base :], mechanism.q_min, mechanism.q_max
         allowed = CLOSED * self.task.columns
         return np.asarray(((joints < low - allowed) | (joints > high + allowed)).any(axis=-1))
-
-
-def rows_of_steps(kernel: Any) -> Step:
-    """A kernel as a function of rows (N) of driven coordinates and starts."""
-
-    def step(u: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        found, error, code = kernel(u, q)
-        return np.asarray(found), np.asarray(error), np.asarray(code)
-
-    return step

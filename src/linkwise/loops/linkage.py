@@ -13,7 +13,7 @@ from linkwise.errors import ArgumentError, members
 from linkwise.kernel import Kernel
 from linkwise.loops.actuation import driven_coordinates
 from linkwise.loops.assembly import CONVERGED, LIMITS, WORDS, LinkageSolution, assemble, shaped
-from linkwise.loops.continuation import BranchFollower, rows_of_steps
+from linkwise.loops.continuation import BranchFollower
 from linkwise.loops.loop_solver import CLOSED, NEARLY, closed_samples, closing, repeating
 from linkwise.loops.mobility import generic_positions
 from linkwise.loops.singularities import Singularities, singularities_at
@@ -22,7 +22,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.validation import batch_of
 from linkwise.spatial.linear.rank import RANK, independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import numbers, vectors
 
 LEFT = 1e-9
 """What all closure equations may leave of speeds and accelerations, as a share of these."""
@@ -234,7 +234,9 @@ class Linkage:
         if type(u) is np.ndarray and type(start) is np.ndarray and u.ndim == start.ndim == 1:
             q, error, code = self._step(u, start)
             if code == DONE:
-                return LinkageSolution(q, True, "converged", float(error), STEPS)
+                return LinkageSolution.of(
+                    q=q, success=True, reason="converged", closure_error=float(error), iterations=STEPS
+                )
         return self._solved(u, start)
 
     def trace(self, u: npt.ArrayLike, q0: npt.ArrayLike | None = None) -> LinkageSolution:
@@ -333,7 +335,7 @@ class Linkage:
     @cached_property
     def step_kernel(self) -> Kernel:
         """The compiled step: (u, q) to the next q, the closure error, and a code that is 0 where all is well."""
-        return self._system.step_kernel()
+        return self._system.kernel("step")
 
     @cached_property
     def _step(self) -> Any:
@@ -341,22 +343,19 @@ class Linkage:
 
     @cached_property
     def _velocity(self) -> Any:
-        return _entry(self._system.velocity_kernel())
+        return _entry(self._system.kernel("velocity"))
 
     @cached_property
     def _acceleration(self) -> Any:
-        return _entry(self._system.acceleration_kernel())
+        return _entry(self._system.kernel("acceleration"))
 
     @cached_property
     def _follower(self) -> BranchFollower:
         which = (np.array(part, dtype=np.intp) for part in (self._system.driven, self._system.passive))
-        return BranchFollower(self._task, rows_of_steps(self.step_kernel), *which)
+        return BranchFollower(self._task, self.step_kernel, *which)
 
     def _start(self, q0: npt.ArrayLike) -> FloatArray:
-        made = numbers("q0", q0, f"real numbers (..., {self.mechanism.nq})")
-        if made.shape[-1:] != (self.mechanism.nq,):
-            raise ArgumentError(f"q0 has the shape {made.shape}; expected (..., {self.mechanism.nq})")
-        return made
+        return vectors("q0", q0, self.mechanism.nq)
 
     def _solved(self, u: npt.ArrayLike, q0: npt.ArrayLike) -> LinkageSolution:
         """The position by every means, for batches and for what one step does not reach."""

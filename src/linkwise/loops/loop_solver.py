@@ -35,7 +35,6 @@ REST = 1e-9
 ITERATIONS = 200
 """Steps of damped least squares from one start."""
 
-_KEPT = "_closing"
 
 _PERFECT = 1e-15
 
@@ -97,10 +96,7 @@ class LoopEquations:
 def closing(mechanism: Tree) -> LoopEquations:
     """The closure equations of a mechanism with loops, without units; made once."""
     mechanism.require_numbers("what closes loops")
-    if _KEPT not in mechanism.__dict__:
-        mechanism.__dict__[_KEPT] = LoopEquations(mechanism, longest_offset(mechanism))
-    equations: LoopEquations = mechanism.__dict__[_KEPT]
-    return equations
+    return mechanism.memo("loop_solver", "equations", lambda: LoopEquations(mechanism, longest_offset(mechanism)))
 
 
 def repeating(task: LoopEquations, error: float) -> str:

@@ -12,6 +12,7 @@ from linkwise.errors import ArgumentError
 from linkwise.loops.dyad import FIXED, PIN, STAY, Move, Step, across, after, along, arranged, dot, times
 from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
+from linkwise.solve.constraints.axis_alignment import basis
 from linkwise.spatial.scalar import Array, FloatArray, root
 
 CLOSE = 1e-9
@@ -162,19 +163,19 @@ def frames_at_zero(tree: Tree) -> dict[int, tuple[FloatArray, FloatArray]]:
 
 
 def _ring(tree: Tree, frames: dict[int, tuple[FloatArray, FloatArray]], number: int, loop: Loop) -> Ring:
-    sides = [_path(tree, -1 if name == "base" else tree.link_index(name)) for name in (loop.first, loop.second)]
+    sides = [[] if name == "base" else [*tree.path(tree.link_index(name))] for name in (loop.first, loop.second)]
     while sides[0] and sides[1] and sides[0][0] == sides[1][0]:
         sides = [side[1:] for side in sides]
     sides = [[k for k in side if tree.links[k].moves] for side in sides]
     named = f"loop {loop.name!r}" if loop.name else f"loops[{number}]"
     axes = {k: _unit(frames[k][0][:3, :3] @ np.asarray(tree.links[k].axis, dtype=float)) for side in sides for k in side}
-    turning = [k for k in axes if tree.links[k].joint == "revolute"]
+    turning = [k for k in axes if tree.links[k].joint_model.periodic]
     if not turning:
         _refuse(named, "has no joint that turns")
     normal = _upright(axes[turning[0]])
     for k, axis in axes.items():
         _check_joint(tree, named, k, axis, normal)
-    plane = np.array(_across(normal))
+    plane = basis(normal).T[:2]
     ends = [
         frames[-1 if name == "base" else tree.link_index(name)][1] @ frame
         for name, frame in ((loop.first, loop.first_frame), (loop.second, loop.second_frame))
@@ -199,15 +200,6 @@ def _ring(tree: Tree, frames: dict[int, tuple[FloatArray, FloatArray]], number: 
     )
 
 
-def _path(tree: Tree, link: int) -> list[int]:
-    """The links from the base out to a link."""
-    path: list[int] = []
-    while link >= 0:
-        path.insert(0, link)
-        link = tree.parents[link]
-    return path
-
-
 def _unit(axis: FloatArray) -> FloatArray:
     return np.asarray(axis / np.linalg.norm(axis))
 
@@ -218,22 +210,14 @@ def _upright(axis: FloatArray) -> FloatArray:
     return np.asarray(axis if last > 0 else -axis)
 
 
-def _across(normal: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Two axes that make a right-handed frame with the normal; the world's x and y for z."""
-    least = np.eye(3)[int(np.argmin(np.abs(normal)))]
-    x = least - normal * (least @ normal)
-    x = x / np.linalg.norm(x)
-    return x, np.cross(normal, x)
-
-
 def _check_joint(tree: Tree, named: str, k: int, axis: FloatArray, normal: FloatArray) -> None:
-    joint, name = tree.links[k].joint, tree.links[k].coordinate_name
-    if joint == "revolute" and float(np.linalg.norm(np.cross(axis, normal))) > CLOSE:
+    joint, name = tree.links[k].joint_model, tree.links[k].coordinate_name
+    if joint.periodic and float(np.linalg.norm(np.cross(axis, normal))) > CLOSE:
         _refuse(named, f"is not planar: the axis of {name!r} is not parallel to the others")
-    if joint == "prismatic" and abs(float(axis @ normal)) > CLOSE:
+    if joint.is_length and abs(float(axis @ normal)) > CLOSE:
         _refuse(named, f"is not planar: {name!r} does not slide in the plane of the others")
-    if joint not in {"revolute", "prismatic"}:
-        _refuse(named, f"is not planar: {name!r} is a {joint} joint")
+    if not (joint.periodic or joint.is_length):
+        _refuse(named, f"is not planar: {name!r} is a {joint.kind} joint")
 
 
 def _check_ends(named: str, loop: Loop, ends: list[FloatArray], normal: FloatArray, size: float) -> None:
@@ -259,7 +243,7 @@ def _step(
     plane: FloatArray,
 ) -> Step:
     coordinate = tree.nq - tree.n + tree.coordinates[k]
-    if tree.links[k].joint == "prismatic":
+    if tree.links[k].joint_model.is_length:
         return Step(coordinate, 1.0, True, plane @ axis)
     return Step(coordinate, float(np.sign(axis @ normal)), False, plane @ frames[k][0][:3, 3])
 

@@ -67,29 +67,18 @@ class LinkageEquations:
         """Number of coordinates of the floating base."""
         return self.tree.nq - self.tree.n
 
-    def step_kernel(self, steps: int = STEPS) -> Kernel:
-        """The compiled `step`: (u, q) to (q, error, code)."""
-        inputs = {"u": (len(self.driven),), "q": (self.tree.nq,)}
-        outputs = {"q_next": (self.tree.nq,), "error": (), "code": ()}
-        return Kernel(
-            trace(lambda u, q: self.step(u, q, steps), "linkage_step", inputs, outputs), None, self.step.__doc__ or ""
-        )
+    def kernel(self, name: str) -> Kernel:
+        """The compiled `step`, `velocity` or `acceleration`."""
+        nq, nv, driven = (self.tree.nq,), (self.tree.nv,), (len(self.driven),)
+        inputs, outputs = {
+            "step": ({"u": driven, "q": nq}, {"q_next": nq, "error": (), "code": ()}),
+            "velocity": ({"q": nq, "ud": driven}, {"qd": nv, "open": (), "left": ()}),
+            "acceleration": ({"q": nq, "qd": nv, "udd": driven}, {"qdd": nv, "open": (), "left": ()}),
+        }[name]
+        function = getattr(self, name)
+        return Kernel(trace(function, f"linkage_{name}", inputs, outputs), None, function.__doc__ or "")
 
-    def velocity_kernel(self) -> Kernel:
-        """The compiled `velocity`: (q, ud) to (qd, open, left)."""
-        inputs = {"q": (self.tree.nq,), "ud": (len(self.driven),)}
-        outputs = {"qd": (self.tree.nv,), "open": (), "left": ()}
-        return Kernel(trace(self.velocity, "linkage_velocity", inputs, outputs), None, self.velocity.__doc__ or "")
-
-    def acceleration_kernel(self) -> Kernel:
-        """The compiled `acceleration`: (q, qd, udd) to (qdd, open, left)."""
-        inputs = {"q": (self.tree.nq,), "qd": (self.tree.nv,), "udd": (len(self.driven),)}
-        outputs = {"qdd": (self.tree.nv,), "open": (), "left": ()}
-        return Kernel(
-            trace(self.acceleration, "linkage_acceleration", inputs, outputs), None, self.acceleration.__doc__ or ""
-        )
-
-    def step(self, u: Array, q: Array, steps: int) -> tuple[Array, Any, Any]:
+    def step(self, u: Array, q: Array, steps: int = STEPS) -> tuple[Array, Any, Any]:
         """Close the loops at the driven coordinates u (m,) by Newton steps from q (nq,).
 
         Returns

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +9,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import MORE_STARTS, NEAREST_STARTS, CompiledProblem, system_of
 from linkwise.solve.levenberg_marquardt import ITERATIONS
 from linkwise.solve.policy import BEST_FIT
+from linkwise.solve.solution import ROWS, Solution
 from linkwise.spatial.scalar import FloatArray
 
 FLAT = 1e-6
@@ -26,21 +25,9 @@ AT_ONCE = 500
 """Tasks looked at together: between one lot and the next Python sees to signals."""
 
 
-@dataclass(frozen=True, eq=False)
-class Nearest:
-    """Configurations (N, nq) that come nearest, with their errors, and why they come no nearer."""
-
-    q: FloatArray
-    iterations: npt.NDArray[np.intp]
-    distance: FloatArray
-    angle: FloatArray
-    success: npt.NDArray[np.bool_]
-    reason: npt.NDArray[np.str_]
-
-
 def nearest(
     mechanism: Tree, system: CompiledProblem, tasks: FloatArray, starts: FloatArray, tol: float, seed: int
-) -> Nearest:
+) -> Solution:
     """The best of several descents within the limits, for tasks (N, p) from starts (N, nq) and random ones.
 
     The best is that with the least squared error, lengths measured by the mechanism's size; the first of equal ones.
@@ -49,52 +36,43 @@ def nearest(
         _part(mechanism, system, tasks[k : k + AT_ONCE], starts[k : k + AT_ONCE], tol, seed)
         for k in range(0, len(tasks), AT_ONCE)
     ]
-    fields = ("q", "iterations", "distance", "angle", "success", "reason")
-    return Nearest(*(np.concatenate([getattr(part, field) for part in parts]) for field in fields))
+    return Solution.of(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in ROWS})
 
 
-def _part(mechanism: Tree, system: CompiledProblem, tasks: FloatArray, starts: FloatArray, tol: float, seed: int) -> Nearest:
-    count, nq = len(tasks), mechanism.nq
+def _part(
+    mechanism: Tree, system: CompiledProblem, tasks: FloatArray, starts: FloatArray, tol: float, seed: int
+) -> Solution:
+    count, nq, base = len(tasks), mechanism.nq, system.problem.base
     others = system.starts(seed)[:NEAREST_STARTS]
     begun = np.concatenate([starts[:, None], np.broadcast_to(others, (count, *others.shape))], axis=1)
     begun = system.clipped(begun).reshape(-1, nq)
     repeated = np.repeat(tasks, 1 + len(others), axis=0)
     rows_out = system.approaching(repeated, begun, begun[:0], system.settings(tol, LONGEST))
-    q = np.ascontiguousarray(rows_out[:, :nq])
-    distance, angle, outside = system.checking(repeated, q)
+    distance, angle, outside = system.checking(repeated, np.ascontiguousarray(rows_out[:, :nq]))
     good = (distance <= tol) & (angle <= tol) & (outside == 0)
     cost = np.where(good, -1.0, (distance / system.problem.length) ** 2 + angle**2)
     rows = np.nanargmin(np.where(np.isnan(cost), np.inf, cost).reshape(count, -1), axis=1)
     rows = rows + np.arange(count) * (1 + len(others))
-    q, rows_out, good = q[rows], rows_out[rows], good[rows]
-    q[:, system.problem.base :] = system.ranges.nearest_turns(q[:, system.problem.base :], starts[:, system.problem.base :])
-    q = system.unmoved(q, starts)
-    distance, angle, _ = system.checking(tasks, q)
-    reason = _reasons(mechanism, system, tasks, q, rows_out, tol, seed)
-    reason[good] = "converged"
-    near = Nearest(q, rows_out[:, nq].astype(np.intp), distance, angle, good, reason)
+    rows_out, good = rows_out[rows], good[rows]
+    rows_out[:, base:nq] = system.ranges.nearest_turns(rows_out[:, base:nq], starts[:, base:])
+    near = system.checked(tasks, rows_out, starts, tol)
+    near.reason[:] = np.where(good, "converged", _reasons(mechanism, system, tasks, near.q, rows_out, tol, seed))
+    near.success[:] = good
     _search_on(system, tasks, near, tol, seed)
     return near
 
 
-def _search_on(system: CompiledProblem, tasks: FloatArray, near: Nearest, tol: float, seed: int) -> None:
-    """Look much longer, within the limits, for what is met outside them, or all but met; writes what is found into near."""
-    missed = np.hypot(near.distance / system.problem.length, near.angle)
+def _search_on(system: CompiledProblem, tasks: FloatArray, near: Solution, tol: float, seed: int) -> None:
+    """Look much longer, within the limits, for what is met outside them, or all but met; writes what is found there."""
+    missed = np.hypot(near.position_error / system.problem.length, near.rotation_error)
     open_tasks = np.flatnonzero((near.reason == "limit") | (~near.success & (missed < ALL_BUT)))
-    nq = near.q.shape[1]
     if not open_tasks.size:
         return
-    numbers = tasks[open_tasks]
-    rows_out = system.approaching(
-        numbers, near.q[open_tasks], system.starts(seed, MORE_STARTS), system.settings(tol, LONGEST)
-    )
-    q = system.unmoved(np.ascontiguousarray(rows_out[:, :nq]), near.q[open_tasks])
-    distance, angle, outside = system.checking(numbers, q)
-    good = (distance <= tol) & (angle <= tol) & (outside == 0)
-    solved = open_tasks[good]
-    near.q[solved], near.iterations[solved] = q[good], rows_out[good, nq].astype(np.intp)
-    near.distance[solved], near.angle[solved] = distance[good], angle[good]
-    near.success[solved], near.reason[solved] = True, "converged"
+    numbers, start = tasks[open_tasks], near.q[open_tasks]
+    rows_out = system.approaching(numbers, start, system.starts(seed, MORE_STARTS), system.settings(tol, LONGEST))
+    found = system.checked(numbers, rows_out, start, tol)
+    good = found.success
+    near.put(open_tasks[good], Solution.of(**{name: getattr(found, name)[good] for name in ROWS}))
 
 
 def _reasons(

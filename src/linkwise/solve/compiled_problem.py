@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -19,6 +18,7 @@ from linkwise.solve.initial_guess import random_coordinates, start_position
 from linkwise.solve.levenberg_marquardt import AUX, make_step
 from linkwise.solve.policy import BEST_FIT, REACH, Policy
 from linkwise.solve.problem import Problem
+from linkwise.solve.solution import Solution
 from linkwise.spatial.scalar import Array, FloatArray, root
 
 STARTS = 99
@@ -32,8 +32,6 @@ MORE_STARTS = 600
 
 KEPT = 64
 """Seeds and tolerances whose starts and settings are kept."""
-
-_making = threading.RLock()
 
 
 class CompiledProblem:
@@ -87,6 +85,14 @@ class CompiledProblem:
         entry: Callable[..., tuple[Any, Any, Any]] = kernel.entry(kernel.ufunc) or kernel.ufunc
         return entry
 
+    def checked(self, tasks: FloatArray, rows: FloatArray, start: FloatArray, tol: float, reached: Any = True) -> Solution:
+        """What rows of an iteration are for tasks (N, p) from starts (N, nq), by a separate forward pass."""
+        nq = self.problem.tree.nq
+        q = self.unmoved(np.ascontiguousarray(rows[:, :nq]), start)
+        distance, angle, outside = self.checking(tasks, q)
+        success = reached & (distance <= tol) & (angle <= tol) & (outside == 0)
+        return Solution(q, success, np.full(len(q), "converged", "<U11"), distance, angle, rows[:, nq].astype(np.intp))
+
     @cached_property
     def rates(self) -> Kernel:
         """Numbers (p,) and q (nq,) to what a step must fulfil (m, nv)."""
@@ -105,8 +111,9 @@ class CompiledProblem:
     def settings(self, tol: float, last: float | None = None) -> FloatArray:
         """Settings of `linkwise.solve.levenberg_marquardt`; the last is the tolerance unless stated otherwise."""
         kept = self._settings.get((tol, last))
-        row = np.array([tol * tol, tol * tol, tol if last is None else last])
-        return _keep(self._settings, (tol, last), row) if kept is None else kept
+        if kept is None:
+            kept = _keep(self._settings, (tol, last), np.array([tol * tol, tol * tol, tol if last is None else last]))
+        return kept
 
     def clipped(self, q: FloatArray) -> FloatArray:
         """Configurations (..., nq) brought into the limits."""
@@ -166,9 +173,4 @@ def _keep(kept: dict[Any, FloatArray], key: Any, value: FloatArray) -> FloatArra
 def system_of(tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> CompiledProblem:
     """The compiled system for constraints of these kinds; kept with the mechanism."""
     key = (limits, *(constraint.key for constraint in constraints))
-    systems: dict[Any, CompiledProblem] = tree.__dict__.setdefault("_systems", {})
-    if key not in systems:
-        with _making:
-            if key not in systems:
-                systems[key] = CompiledProblem(tree, constraints, limits=limits)
-    return systems[key]
+    return tree.memo("solve", key, lambda: CompiledProblem(tree, constraints, limits=limits))

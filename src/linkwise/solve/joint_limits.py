@@ -174,7 +174,7 @@ def turning(tree: Tree) -> npt.NDArray[np.bool_]:
     free = np.zeros(tree.n, dtype=bool)
     for link, joint in zip(tree.links, tree.followers, strict=True):
         if joint.coordinate >= 0 and link.mimic is None:
-            free[joint.coordinate] = link.joint == "revolute"
+            free[joint.coordinate] = link.joint_model.periodic
     for link, joint in zip(tree.links, tree.followers, strict=True):
         if link.mimic is not None and joint.coordinate >= 0 and joint.ratio:
             free[joint.coordinate] = False

@@ -30,7 +30,7 @@ def size_of(tree: Tree) -> float:
     slides = 0.0
     for link in tree.links:
         total += float(np.linalg.norm(link.before[:3, 3]) + np.linalg.norm(link.after[:3, 3]))
-        if link.joint == "prismatic" and link.limits is not None:
+        if link.joint_model.is_length and link.limits is not None:
             slides += float(max(abs(bound) if np.isfinite(bound) else 0.0 for bound in link.limits))
     return 0.5 * (total + min(slides, LONGEST_SLIDE * (total or 1.0))) or 1.0
 
@@ -71,12 +71,12 @@ def characteristic_length(mechanism: Tree, link: int | str = "tool") -> float:
     >>> characteristic_length(robots.puma560()), characteristic_length(robots.planar_2r())
     (0.4, 1.2)
     """
-    kept: dict[int | str, float] = mechanism.__dict__.setdefault("_lengths", {})
-    if link not in kept:
-        still = _distance(mechanism, link, 0.0)
-        size = _distance(mechanism, link, still or 1.0)
-        kept[link] = float(f"{size:.1e}") if size else 1.0
-    return kept[link]
+    return mechanism.memo("characteristic_length", link, lambda: _length(mechanism, link))
+
+
+def _length(mechanism: Tree, link: int | str) -> float:
+    size = _distance(mechanism, link, _distance(mechanism, link, 0.0) or 1.0)
+    return float(f"{size:.1e}") if size else 1.0
 
 
 def _distance(mechanism: Tree, link: int | str, slide: float) -> float:

@@ -49,7 +49,7 @@ def farthest(mechanism: Tree, link: int | str = "tool") -> tuple[FloatArray, flo
 
 def _slides(link: Link) -> float:
     """How far a joint shifts its link at most, m."""
-    advance = {"prismatic": 1.0, "screw": abs(float(link.pitch))}.get(link.joint, 0.0)
+    advance = abs(float(getattr(link.joint_model, "advance", 0.0)))
     if not advance:
         return 0.0
     return advance * (np.inf if link.limits is None else max(abs(limit + link.offset) for limit in link.limits))

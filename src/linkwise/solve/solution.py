@@ -31,6 +31,9 @@ REASONS: dict[str, str] = {
 }
 """What each reason of a `Solution` means."""
 
+ROWS = ("q", "success", "reason", "position_error", "rotation_error", "iterations")
+"""Fields of a solution that a batch has a row of for each task."""
+
 ROUNDING = 1e-9
 """A target is beyond the reach where it is farther than the reach by more than this share of it."""
 
@@ -175,6 +178,7 @@ class Solution:
         return f"<{kind}: {np.shape(self.success)}{self._tasks}{': ' if counted else ''}{counted}>"
 
     _tasks: ClassVar[str] = " poses"
+    _rows: ClassVar[tuple[str, ...]] = ROWS[1:]
 
     @property
     def _details(self) -> str:
@@ -183,10 +187,22 @@ class Solution:
         return f" after {self.iterations} iterations{'' if self.success else errors}"
 
     @classmethod
-    def of_rows(cls, batch: tuple[int, ...], q: FloatArray, *parts: Any, **fields: Any) -> Self:
-        """A solution of rows (N) in the shape of a batch, scalars where there is none."""
-        shaped: list[Any] = [np.asarray(part).reshape(batch) if batch else np.asarray(part).item() for part in parts]
-        return cls(q.reshape(*batch, q.shape[-1]), *shaped, **fields)
+    def of(cls, **fields: Any) -> Self:
+        """A solution of its fields by name, without a detour; the others are as declared."""
+        solution = object.__new__(cls)
+        solution.__dict__.update(fields)
+        return solution
+
+    def shaped(self, batch: tuple[int, ...], **fields: Any) -> Self:
+        """Rows (N) in the shape of a batch, scalars where there is none, with further fields that all share."""
+        rows = {name: np.asarray(getattr(self, name)) for name in self._rows}
+        rows = {name: row.reshape(batch) if batch else row.item() for name, row in rows.items()}
+        return self.of(**{**vars(self), **rows, "q": self.q.reshape(*batch, self.q.shape[-1]), **fields})
+
+    def put(self, place: Any, other: Solution) -> None:
+        """Take rows of another solution, in place."""
+        for name in ROWS:
+            getattr(self, name)[place] = getattr(other, name)
 
 
 def _at(value: Any, place: tuple[int, ...]) -> Any:

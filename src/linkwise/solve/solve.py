@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -108,34 +107,21 @@ def solved(
             return Solution(q, True, "converged", float(distance), float(angle), steps, system.bounds, system.names, tol)
     tasks = np.ascontiguousarray(tasks_given.reshape(prod(batch), tasks_given.shape[-1]))
     starts = start.reshape(prod(batch), nq)
-    q, steps, distance, angle, good = _reached(system, tasks, starts, tol, seed)
-    reason = np.full(len(q), "converged", dtype="<U11")
-    unsolved = np.flatnonzero(~good)
+    rows = _reached(system, tasks, starts, tol, seed)
+    unsolved = np.flatnonzero(~rows.success)
     if unsolved.size:
-        near = nearest(mechanism, system, tasks[unsolved], starts[unsolved], tol, seed)
-        q[unsolved], steps[unsolved], distance[unsolved], angle[unsolved] = (
-            near.q,
-            near.iterations,
-            near.distance,
-            near.angle,
-        )
-        good[unsolved], reason[unsolved] = near.success, near.reason
-    held = {"limits": system.bounds, "names": system.names, "tol": tol}
-    return Solution.of_rows(batch, q, good, reason, distance, angle, steps, **held)
+        rows.put(unsolved, nearest(mechanism, system, tasks[unsolved], starts[unsolved], tol, seed))
+    return rows.shaped(batch, limits=system.bounds, names=system.names, tol=tol)
 
 
-def _reached(system: CompiledProblem, tasks: FloatArray, starts: FloatArray, tol: float, seed: int) -> tuple[Any, ...]:
-    """Coordinates, steps, distances, angles and success of tasks in a row."""
+def _reached(system: CompiledProblem, tasks: FloatArray, starts: FloatArray, tol: float, seed: int) -> Solution:
+    """What the iteration gives for tasks in a row."""
     rows = np.empty((len(tasks), system.row))
     for first in range(0, len(tasks), AT_ONCE):
         part = slice(first, first + AT_ONCE)
         begun = starts[part] if starts.strides[0] else starts[0]  # (one start for all is not copied)
         system.reaching(tasks[part], begun, system.starts(seed), system.settings(tol), out=rows[part])
-    nq = starts.shape[1]
-    q = system.unmoved(np.ascontiguousarray(rows[:, :nq]), starts)
-    distance, angle, outside = system.checking(tasks, q)
-    good = (rows[:, -1] > 0) & (distance <= tol) & (angle <= tol) & (outside == 0)
-    return q, rows[:, nq].astype(np.intp), distance, angle, good
+    return system.checked(tasks, rows, starts, tol, rows[:, -1] > 0)
 
 
 def start_of(mechanism: Tree, system: CompiledProblem, q0: npt.ArrayLike | None) -> FloatArray:

@@ -16,8 +16,8 @@ from linkwise import Link, Mechanism, robots
 from linkwise.errors import LinkwiseWarning
 from linkwise.inverse_kinematics import all_inverse_kinematics
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form
-from linkwise.inverse_kinematics.closed_form.completion import MASKS
 from linkwise.inverse_kinematics.closed_form.detect import recognised
+from linkwise.inverse_kinematics.closed_form.problem import ROWS
 from linkwise.inverse_kinematics.closed_form.program import Program
 from linkwise.kernel import iteration as descent
 from support.axis_arms import Arm, Axis, X, Y, Z, arm, in_plane, loose, meeting
@@ -90,7 +90,7 @@ def complete(made: Arm, form: ClosedForm, q: np.ndarray, start: np.ndarray | Non
     assert miss.reshape(*rows.shape, -1).max(axis=-1)[rows].max() < EXACT
     assert found.count.min() >= 1, f"{made.axes}: none at {q[found.count.argmin()]}"
     columns = [k for k in range(made.mech.n) if k != form.given]
-    rates = made.mech.jacobian(q)[:, MASKS[form.asks]][..., columns]
+    rates = made.mech.jacobian(q)[:, ROWS[form.asks]][..., columns]
     regular = np.linalg.svd(rates, compute_uv=False)[:, -1] > REGULAR
     lost = regular & (away(made, found.q, q) > FOUND)
     assert not lost.any(), f"{made.axes}: {q[lost.argmax()]} is not among {found[lost.argmax()]}"

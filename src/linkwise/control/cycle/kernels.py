@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from linkwise.control.constraints import ChainConstraint, Loop
-from linkwise.control.cycle.branch_tracking import BranchTracker
-from linkwise.control.cycle.constraint_equations import ChainProblem
+from linkwise.control.cycle.constraint_equations import BranchTracker, ChainProblem
 from linkwise.control.cycle.layout import Layout
 from linkwise.control.cycle.outputs import CycleOutputs
 from linkwise.control.cycle.setpoints import STARTS, GlobalSearch, Setpoints, common
 from linkwise.control.limits import Pace
-from linkwise.control.limits.rate_limits import length
+from linkwise.control.limits.stop_feasibility import length
 from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import iteration
@@ -34,8 +33,6 @@ OVER = 1e-12
 
 RETRY = 0.25
 """The share of the iterations of a cycle that a further start is given."""
-
-_making = threading.RLock()
 
 
 class CycleKernels:
@@ -90,7 +87,7 @@ class CycleKernels:
             self._trace_branch()
         made_row = self.pace.made_row
         self.reporting = self._kernel(
-            self._report,
+            partial(self.report, self.pace.made),
             "chain_report",
             {
                 "clean": (inputs,), "flags": (flags,), "now": (self.row,), "later": (self.row,), "solved": (made_row,),
@@ -140,51 +137,14 @@ class CycleKernels:
         parameters = np.concatenate([limits, targets.now(clean)])
         closing = np.concatenate([limits, np.zeros(self.problem.size)])  # (no constraint counts: the loops of the mechanism)
         starts, begin = targets.starts(last[0]), targets.begin(clean, before, last, at)
-        return (
-            clean,
-            parameters,
-            begin,
-            starts,
-            settings,
-            retry,
-            closing,
-            np.concatenate(bounds),
-            np.array(flags, dtype=object),
-        )
+        ends = (settings, retry, closing, np.concatenate(bounds), np.array(flags, dtype=object))
+        return clean, parameters, begin, starts, *ends
 
     def _ahead(self, clean: Array, row: Array, last: Array, clock: Array, before: Array) -> tuple[Array, ...]:
         goal = row[: self.n]
         numbers, begin, speeds = self.targets.ahead(clean, goal, clock[0])
         leading = common(speeds, (goal - last[0]) / before[0])
         return np.concatenate([self.targets.limits(clean), numbers]), begin, speeds, leading
-
-    def _report(self, *inputs: Array) -> tuple[Array, Array, Array]:
-        clean, flags, now, later, solved, predicted, speeds, carried, numbers, later_numbers, at, memory, clock = inputs
-        n, parts_of_row = self.n, self.pace.made
-        endings = np.array([now[n], now[-1], select(flags[1], later[n], 0.0), later[-1]], dtype=object)
-        held = np.array(
-            [part[parts_of_row[name]][0] for name in ("limited", "kept") for part in (solved, predicted)], dtype=object
-        )
-        limited, kept = select(held[0] + held[1], 1.0, 0.0), held[2] * held[3]
-        ends = solved[parts_of_row["q"]], predicted[parts_of_row["q"]]
-        tasks = (numbers, later_numbers)
-        flags_held = np.array([limited, kept], dtype=object)
-        return self.report(
-            clean,
-            flags[0],
-            now[:n],
-            later[:n],
-            endings,
-            ends[0],
-            ends[1],
-            flags_held,
-            speeds,
-            carried,
-            tasks,
-            at,
-            memory,
-            clock[0],
-        )
 
     def _slow(self, taken: Array, speeds: Array, limits: Array, clock: Array) -> tuple[Array, Array]:
         """All joint speeds (n,) in the same ratio, as fast as limits of ends and joints let them; and above zero where not.
@@ -204,9 +164,4 @@ class CycleKernels:
 def parts_of(tree: Tree, constraints: Sequence[ChainConstraint], angles: str) -> CycleKernels:
     """The compiled parts for constraints of these kinds; kept with the mechanism."""
     key = (angles, *(constraint.key for constraint in constraints))
-    kept: dict[Any, CycleKernels] = tree.__dict__.setdefault("_chains", {})
-    if key not in kept:
-        with _making:
-            if key not in kept:
-                kept[key] = CycleKernels(tree, constraints, angles)
-    return kept[key]
+    return tree.memo("control", key, lambda: CycleKernels(tree, constraints, angles))

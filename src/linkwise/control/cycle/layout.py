@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import inf
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from linkwise.control.argument_problems import Mistakes
-from linkwise.control.constraints import ChainConstraint, Loop
+from linkwise.control.constraints import ChainConstraint, Loop, Mistakes
 from linkwise.control.port import Kind, Port
 from linkwise.control.ports import Ports
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.model.link import Link
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray, select
+from linkwise.spatial.validation import unmasked
 
 REASONS: tuple[str, ...] = ("converged", "unreachable", "limit", "iterations", "input")
 """Why a cycle ended as it did, by the code of the port ``chain.reason``."""
@@ -77,7 +80,7 @@ class Layout:
         self.tree, self.constraints = tree, tuple(constraints)
         self.ends = (*tree.link_names, *(() if "tool" in tree.link_names else ("tool",)))
         moving = [k for k, link in enumerate(tree.links) if link.moves and link.mimic is None]
-        self.joints = tuple((tree.link_names[k], _letter(tree, k)) for k in moving)
+        self.joints = tuple((tree.link_names[k], parameter(tree.links[k])) for k in moving)
         self._check()
         ports = [*self._inputs(q0), *self._outputs()]
         self.ports = Ports(ports, self._aliases([port.name for port in ports]))
@@ -202,26 +205,16 @@ class Layout:
             yield _port(f"{link}.{letter}_speed", f"{unit}/s", "speed at which the joint is moved", 0.0)
             yield _port(f"{link}.limits.min", unit, "least joint value", float(low), infinite=True)
             yield _port(f"{link}.limits.max", unit, "greatest joint value", float(high), infinite=True)
-            speed = float(self.tree.qd_max[i])
-            yield _port(f"{link}.max_{letter}_speed", f"{unit}/s", "greatest speed", speed, positive=True, infinite=True)
+            yield _limit(f"{link}.max_{letter}_speed", f"{unit}/s", "greatest speed", float(self.tree.qd_max[i]))
             for quantity in ("acceleration", "deceleration"):
-                yield _port(
-                    f"{link}.max_{letter}_{quantity}",
-                    f"{unit}/s2",
-                    f"greatest {quantity}",
-                    inf,
-                    positive=True,
-                    infinite=True,
-                )
+                yield _limit(f"{link}.max_{letter}_{quantity}", f"{unit}/s2", f"greatest {quantity}")
             yield _port(f"{link}.regulator.p", "1", "share of the speed itself", 1.0, least=-MOST, most=MOST)
             yield _port(f"{link}.regulator.i", "1/s", "share of its integral", 0.0, least=-MOST, most=MOST)
             yield _port(f"{link}.regulator.d", "s", "share of its rate", 0.0, least=-MOST, most=MOST)
             yield _port(f"{link}.regulator.r", "1", "share of a change that acts in one cycle", 1.0, positive=True, most=1.0)
         for end in self.ends:
             for quantity, unit in (("speed", "m/s"), ("acceleration", "m/s2"), ("deceleration", "m/s2")):
-                yield _port(
-                    f"{end}.max_{quantity}", unit, f"greatest {quantity} of the end", inf, positive=True, infinite=True
-                )
+                yield _limit(f"{end}.max_{quantity}", unit, f"greatest {quantity} of the end")
         for constraint in self.constraints:
             name = constraint.name
             yield _port(f"{name}.enabled", "", "whether the constraint holds", constraint.enabled, kind="bool")
@@ -293,8 +286,9 @@ def _size(name: str, value: Any) -> Any:
     return signs[name[-11:]] * value if name[-11:] in signs else abs(value)
 
 
-def _letter(tree: Tree, link: int) -> str:
-    return "d" if tree.links[link].joint == "prismatic" else "theta"
+def parameter(link: Link) -> str:
+    """The Denavit-Hartenberg parameter that a moving joint changes, ``"theta"`` or ``"d"``."""
+    return "d" if link.joint_model.is_length else "theta"
 
 
 def _unit(letter: str) -> str:
@@ -322,8 +316,68 @@ def _port(
     )  # fmt: skip
 
 
+def _limit(name: str, unit: str, words: str, value: float = inf) -> Port:
+    """An input that is a limit, infinite for none."""
+    return _port(name, unit, words, value, positive=True, infinite=True)
+
+
 def _out(
     name: str, unit: str, about: str, shape: tuple[int, ...] = (), *, kind: Kind = "float", words: tuple[str, ...] = ()
 ) -> Port:
     """An output."""
     return Port(name=name, direction="out", kind=kind, shape=shape, unit=unit, description=about, choices=words)
+
+
+class JointValues:
+    """Views (n,) of what the ports of a chain hold for its joints, in the order of the coordinates.
+
+    Parameters
+    ----------
+    layout : Layout
+        Of the chain.
+
+    Attributes
+    ----------
+    solved, predicted, speeds : ndarray (n,)
+        The solved values, the predicted ones and the calculated speeds: as they stand in the ports, changed by each cycle.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._inputs = tuple(f"{link}.{letter}" for link, letter in layout.joints)
+        self._rates = tuple(f"{name}_speed" for name in self._inputs)
+        self._routed = frozenset((*self._inputs, *self._rates))
+        self.solved = _view(layout.ports, [f"{name}_solved" for name in self._inputs])
+        self.predicted = _view(layout.ports, [f"{link}.predicted_{letter}" for link, letter in layout.joints])
+        self.speeds = _view(layout.ports, [f"{link}.calculated_{letter}_speed" for link, letter in layout.joints])
+        self._at = _view(layout.ports, self._inputs)
+        self._rate_places = [layout.ports.slice_of(name).start for name in self._rates]
+
+    def feed(self, ports: Ports, q: npt.ArrayLike, qd: npt.ArrayLike | None) -> None:
+        """Write the joint values (n,), and speeds (n,) if any; no route leads to them any more."""
+        at = self._numbers("q", q)
+        rates = None if qd is None else self._numbers("qd", qd)
+        if not self._routed.isdisjoint(routed := ports.routed):
+            for name in (*self._inputs, *(self._rates if rates is not None else ())):
+                if name in routed:
+                    ports.unroute(name)
+        self._at[:] = at
+        if rates is not None:
+            ports.values[self._rate_places] = rates
+
+    def _numbers(self, field: str, value: npt.ArrayLike) -> FloatArray:
+        """One number for each joint; any, for the cycle tells of what is none."""
+        n = len(self._inputs)
+        try:
+            made = np.asarray(unmasked(field, value), dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{field} is {shown(value)}; expected {n} numbers, one for each joint") from None
+        if made.shape != (n,):
+            raise ArgumentError(f"{field} has the shape {made.shape}; expected ({n},), a number for each joint")
+        return made
+
+
+def _view(ports: Ports, names: Sequence[str]) -> FloatArray:
+    """The numbers of ports that lie side by side."""
+    places = [ports.slice_of(name) for name in names]
+    assert all(one.stop == other.start for one, other in pairwise(places))
+    return ports.values[places[0].start : places[-1].stop]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,57 @@ from linkwise.control.constraints import Velocity, link_of
 from linkwise.control.cycle.constraint_equations import ChainProblem
 from linkwise.control.cycle.layout import METHODS, REASONS, Layout
 from linkwise.control.cycle.setpoints import OWN, Setpoints, TargetMotion
-from linkwise.control.regulator import REMEMBERED, Regulator
 from linkwise.kinematics.link_motion import motion
 from linkwise.solve.constraints.constraint import Configuration, Equations
 from linkwise.solve.levenberg_marquardt import LIMIT, UNREACHABLE
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, least, root, select
+
+REMEMBERED = ("integral", "before", "given", "expected")
+"""What is kept of a joint from one cycle to the next: its regulator's integral, the speed that came in and the one that went
+out, and where the joint is taken to be then if no measurement comes in."""
+
+
+@dataclass(frozen=True)
+class Regulator:
+    """Proportional, integral and derivative shares of a speed, and how much of a change acts in one cycle.
+
+    With w the speed that takes the joint from its input value (or, where that is what the chain itself gave out, from the
+    value predicted for now) to its predicted one within the cycle, the regulator gives
+
+        v = v_before + r (p w + i integral(w dt) + d dw/dt - v_before).
+
+    At first p = 1, i = 0, d = 0 and r = 1, and v = w: the speed acts at once. With r below 1 a change comes in gradually, by
+    the share r in each cycle.
+
+    Parameters
+    ----------
+    p, i, d, r : scalar
+        The shares; i in 1/s, d in s, r above 0 and at most 1.
+
+    Notes
+    -----
+    The textbook form (K. J. Aström and T. Hägglund, "PID Controllers", 1995) with a first-order lag behind it. The integral
+    is a sum over the cycles; the rate is a difference over one, and zero in the first.
+
+    Examples
+    --------
+    >>> regulator = Regulator(1.0, 0.0, 0.0, 0.5)
+    >>> regulator.act(2.0, 0.01, integral=0.0, before=0.0, given=0.0, first=0.0)[0]
+    1.0
+    """
+
+    p: Any
+    i: Any
+    d: Any
+    r: Any
+
+    def act(self, speed: Any, dt: Any, *, integral: Any, before: Any, given: Any, first: Any) -> tuple[Any, Any]:
+        """What it gives for a speed in one cycle of length dt, and the new integral; `first` is above zero in the first."""
+        total = integral + speed * dt
+        rate = select(first, 0.0, (speed - before) / dt)
+        return given + self.r * (self.p * speed + self.i * total + self.d * rate - given), total
+
 
 CLOCK = ("period", "cycle", "time")
 """What is remembered of time: the length of the last cycle, how many there were, and their sum."""
@@ -47,52 +93,27 @@ class CycleOutputs:
         self.links = [link_of(layout.tree, end) for end in layout.ends]
         self.size = len(CLOCK) + 12 * len(self.links) + len(REMEMBERED) * layout.tree.n
 
-    def __call__(
-        self,
-        x: Array,
-        wrong: Any,
-        goal: Array,
-        after: Array,
-        found: Array,
-        solved: Array,
-        predicted: Array,
-        held: Array,
-        speeds: Array,
-        carried: Array,
-        numbers: tuple[Array, Array],
-        at: Array,
-        memory: Array,
-        dt: Any,
-    ) -> tuple[Array, Array, Array]:
-        """All outputs (O,), the memory (size,) for the next cycle, and what `Parts` needs to limit the calculated speeds.
+    def __call__(self, limited_row: dict[str, slice], *inputs: Array) -> tuple[Array, Array, Array]:
+        """All outputs (O,), the memory (size,) for the next cycle, and where the joints are taken to be (n + 1,).
 
         Parameters
         ----------
-        x : ndarray (I,)
-            The inputs.
-        wrong : scalar
-            How many of them were no numbers.
-        goal, after : ndarray (n,)
-            What the solver found for now and for the end of the cycle.
-        found : ndarray (4,)
-            Steps and status of both.
-        solved, predicted : ndarray (n,)
-            The same as far as the limits of speeds let them.
-        held : ndarray (2,)
-            Whether these held them back, and whether all could be kept.
-        speeds : ndarray (n,)
-            Joint speeds by the Jacobian.
-        carried : ndarray (n,)
-            What `after` would be without joint speeds and velocity constraints.
-        numbers : tuple of ndarray (p,)
-            Of the problem, now and at the end.
-        at : ndarray (2, n)
-            What the last cycle gave out: solved, and predicted values.
-        memory : ndarray (size,)
-            Of the last cycle.
-        dt : scalar
-            Length of the cycle, s.
+        limited_row : dict of str to slice
+            Where the parts of a row of `Pace` are.
+        *inputs : ndarray
+            The inputs (I,) without what is no number; flags, the first of which counts those; the rows of the solver for now
+            and for the end of the cycle; the same as far as the limits of speeds let them, rows of `Pace`; joint speeds (n,)
+            by the Jacobian; what the second row would be without joint speeds and velocity constraints (n,); the numbers of
+            the problem, now and at the end; what the last cycle gave out (2, n), solved and predicted values; its memory;
+            the length of the cycle (1,), s.
         """
+        x, flags, now_row, later_row, solved_row, predicted_row, speeds, carried, *numbers, at, memory, clock_now = inputs
+        n, dt = self.layout.tree.n, clock_now[0]
+        goal, after = now_row[:n], later_row[:n]
+        found = np.array([now_row[n], now_row[-1], select(flags[1], later_row[n], 0.0), later_row[-1]], dtype=object)
+        held, kept = ([row[limited_row[name]][0] for row in (solved_row, predicted_row)] for name in ("limited", "kept"))
+        limited, all_kept = select(held[0] + held[1], 1.0, 0.0), kept[0] * kept[1]
+        solved, predicted = solved_row[limited_row["q"]], predicted_row[limited_row["q"]]
         tree, layout = self.layout.tree, self.layout
         made = np.zeros(layout.outputs, dtype=object)
         now = Configuration(tree, layout.coordinates(x, ""))
@@ -105,14 +126,18 @@ class CycleOutputs:
             carrier = tree.frame(link)[0]
             self._end(made, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
         expected = _expected(solved, predicted, after, carried)
-        kept, taken = self._joints(made, x, (solved, predicted), at, regulators, first, dt)
-        self._chain(made, held, clock, dt)
+        memories, taken = self._joints(made, x, (solved, predicted), at, regulators, first, dt)
+        self.layout.put(made, "chain.limited", limited)
+        self.layout.put(made, "chain.kept", all_kept)
+        self.layout.put(made, "chain.cycle", clock[1] + 1.0)
+        self.layout.put(made, "chain.time", clock[2] + dt)
+        self.layout.put(made, "chain.period", dt)
         self._solved(
-            made, x, wrong, (Configuration(tree, goal), Configuration(tree, after), views["solved"]), found, numbers
+            made, x, flags[0], (Configuration(tree, goal), Configuration(tree, after), views["solved"]), found, numbers
         )
         ends = np.array([[*now.pose(link)[:3, 3], *now.pose(link)[:3, :3].flat] for link in self.links], dtype=object)
         times = np.array([dt, clock[1] + 1.0, clock[2] + dt], dtype=object)
-        return made, np.concatenate([times, ends.ravel(), kept.ravel(), expected]), taken
+        return made, np.concatenate([times, ends.ravel(), memories.ravel(), expected]), taken
 
     def _split(self, memory: Array) -> tuple[Array, Array, Array]:
         """Clock (3,), ends of the links (L, 12) and what is kept of the joints (4, n)."""
@@ -188,14 +213,6 @@ class CycleOutputs:
         limited = sum(select(UNLIMITED - limit, 1.0, 0.0) for limit in self.layout.greatest(x, "speed"))
         return np.array(memories, dtype=object).T, np.array([*taken, other * limited], dtype=object)
 
-    def _chain(self, outputs: Array, held: Array, clock: Array, dt: Any) -> None:
-        put = self.layout.put
-        put(outputs, "chain.limited", held[0])
-        put(outputs, "chain.kept", held[1])
-        put(outputs, "chain.cycle", clock[1] + 1.0)
-        put(outputs, "chain.time", clock[2] + dt)
-        put(outputs, "chain.period", dt)
-
     def _solved(
         self,
         outputs: Array,
@@ -203,7 +220,7 @@ class CycleOutputs:
         wrong: Any,
         views: tuple[Configuration, Configuration, Configuration],
         endings: Array,
-        numbers: tuple[Array, Array],
+        numbers: Sequence[Array],
     ) -> None:
         """Put what is told of the solution: by a forward pass of its own over what was found, now and at the end."""
         precision = self.layout.take(x, "chain.calculation_precision")

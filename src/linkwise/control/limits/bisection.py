@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from linkwise.control.limits.loop_projection import ClosedCandidate
-from linkwise.control.limits.rate_limits import lower, upper
+from linkwise.control.limits.stop_feasibility import lower, upper
 from linkwise.kernel.row_layout import RowLayout
 from linkwise.spatial.scalar import Array, root, select
 

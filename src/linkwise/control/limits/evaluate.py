@@ -18,8 +18,18 @@ from linkwise.control.limits.bisection import ALMOST, CHOSEN, STOPPED, BracketSe
 from linkwise.control.limits.loop_projection import LoopProjection
 from linkwise.control.limits.point_motion import Points
 from linkwise.control.limits.precompute import PreparedRow
-from linkwise.control.limits.rate_limits import PointLimits, length, lower, rule_margins, smallest, upper
-from linkwise.control.limits.stop_feasibility import SLOWEST, Brake, PointTangent, joint_margin
+from linkwise.control.limits.stop_feasibility import (
+    SLOWEST,
+    Brake,
+    PointLimits,
+    PointTangent,
+    joint_margin,
+    length,
+    lower,
+    rule_margins,
+    smallest,
+    upper,
+)
 from linkwise.kernel.row_layout import RowLayout
 from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select

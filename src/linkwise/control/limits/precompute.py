@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from linkwise.control.limits.loop_projection import LoopProjection
 from linkwise.control.limits.point_motion import Points
-from linkwise.control.limits.rate_limits import PointLimits, length, lower, smallest, upper
-from linkwise.control.limits.stop_feasibility import Brake
+from linkwise.control.limits.stop_feasibility import Brake, PointLimits, length, lower, smallest, upper
 from linkwise.kernel.row_layout import RowLayout
 from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
@@ -190,7 +190,7 @@ def _reach(base: Array, step: Array, most: Any) -> Any:
     return select(a, lower(upper((far - b) / (a + 1e-200), 0.0), 1.0), 1.0)
 
 
-class PreparedRow:
+class PreparedRow(SimpleNamespace):
     """What the search reads, by name (see `Prepare`), and the limits and chord velocities of all points in lists.
 
     Parameters
@@ -201,38 +201,9 @@ class PreparedRow:
         The row.
     """
 
-    dt: Any
-    inverse_dt: Any
-    inverse_h: Any
-    moves: Any
-    rate: Any
-    guess: Any
-    left: Any
-    far: Any
-    following: Any
-    q: Array
-    goal: Array
-    goal_speed: Array
-    stop: Array
-    wanted: Array
-    aim: Array
-    low: Array
-    high: Array
-    scale: Array
-    carry: Array
-    residual: Array
-    closures: Array
-    places: Array
-    entered: Array
-    points: int
-    limits: list[PointLimits]
-    before: tuple[list[Array], list[Any]]
-
     def __init__(self, layout: RowLayout, carry: RowLayout, p: Array) -> None:
-        for name in NUMBERS:
-            setattr(self, name, layout.number(p, name))
-        for name in (*JOINTS, "carry", "residual", "closures"):
-            setattr(self, name, layout.read(p, name))
+        joints = {name: layout.read(p, name) for name in (*JOINTS, "carry", "residual", "closures")}
+        super().__init__(**{name: layout.number(p, name) for name in NUMBERS}, **joints)
         self.places = layout.read(p, "places").reshape(-1, 3)
         self.points, self.entered = len(self.places), layout.read(p, "entered").reshape(3, -1)
         inverse = zip(*(layout.read(p, name) for name in INVERSE), strict=True)

@@ -4,7 +4,7 @@ The way from a mechanism to its solutions, a module a step:
 
 1. `geometry`: the chain of joint axes from the base to a frame, in one reference position. `nearby`: the chain beside it in
    which axes that nearly meet, or are nearly parallel, do so exactly.
-2. `recognise`: which family a chain belongs to, or why it belongs to none; `families` says what a family is.
+2. `detect`: which family a chain belongs to, or why it belongs to none; see `problem` for what a family is.
 3. The families of six revolute joints: `spherical` (three axes that meet, with `regional` for the place of that point and
    `wrist` for the orientation) and `parallel` (three parallel axes, with `planar`).
 4. `taken_apart`: all else. It tries every way on positions at random: `rotation_first` (the orientation alone gives what
@@ -12,7 +12,7 @@ The way from a mechanism to its solutions, a module a step:
    place or an orientation only). `setting` has the chain with one joint given; `given_joint` makes six of seven. Places by
    up to three joints of any kind: `wrist_positions`, with `position_sides`, `position_plans` and `position_pairs`;
    orientations: `rotations`.
-5. The equations that all are made of: `subproblems` (one angle), `two_angles`, `conic_pencil` (the quartic), `joint_axis`.
+5. The equations that all are made of: `subproblems` (one angle), `two_angles`, `subproblem6` (the quartic).
 6. `program`: a family as one function from a pose to its solutions, with `refine` (exact on the true arm, and checked) and
    `ranking` (whole turns, limits, no solution twice, the nearest first). `compiled`: its kernel, for arguments of any shape.
    `undetermined`: at which poses equations leave their unknown free; `completion`: what may be missing there, by iteration.

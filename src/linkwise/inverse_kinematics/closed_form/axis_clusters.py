@@ -13,10 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from linkwise.inverse_kinematics.closed_form.axis_chain import (
-    EXACT,
     TOLERANCE,
     AxisChain,
     common_point,
@@ -24,18 +21,16 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import (
     parallel,
     with_points,
 )
-from linkwise.inverse_kinematics.closed_form.families import Branch, words
-from linkwise.inverse_kinematics.closed_form.joint_axis import Axis
 from linkwise.inverse_kinematics.closed_form.orientation import orientations
-from linkwise.inverse_kinematics.closed_form.position_pairs import EquationOrder, plan_of, plan_of_two, side
-from linkwise.inverse_kinematics.closed_form.problem import Setting
-from linkwise.inverse_kinematics.closed_form.wrist_positions import one_joint, three_joints, two_joints
+from linkwise.inverse_kinematics.closed_form.position_pairs import EquationOrder
+from linkwise.inverse_kinematics.closed_form.problem import Axis, Branch, Setting, Way, words
+from linkwise.inverse_kinematics.closed_form.wrist_positions import equation_order, place_point
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(Way):
     """One way to take a chain apart.
 
     Attributes
@@ -73,8 +68,8 @@ class Block:
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
         """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
         axes, left = self.setting.written(displacement, free)
-        found = []
-        for others in self._placed(axes, left):
+        found, size = [], self.setting.chain.size
+        for others in place_point(*positions(axes, self.start, self.stop, left), self.plan, size):
             rest = left[:3, :3]
             for axis in axes[: self.start]:
                 rest = axis.rotation(others[axis.joint]).T @ rest
@@ -82,27 +77,8 @@ class Block:
                 rest = rest @ axis.rotation(others[axis.joint]).T
             for turns in orientations(axes[self.start : self.stop], rest):
                 values = others | {axis.joint: turn for axis, turn in zip(axes[self.start : self.stop], turns, strict=True)}
-                found.append(self._branch(values, free))
+                found.append(self.setting.branch(values, free))
         return found
-
-    def _branch(self, values: dict[int, Any], free: Sequence[Any]) -> Branch:
-        joints = range(len(self.setting.chain))
-        return Branch(tuple(free[k] if k == self.setting.given else values[k] for k in joints))
-
-    def _placed(self, axes: list[Axis], left: Array) -> list[dict[int, Any]]:
-        """What the joints beside the block do, every branch, by the number of the joint."""
-        chain, p, t = positions(axes, self.start, self.stop, left)
-        size = self.setting.chain.size
-        if not chain:
-            return [{}]
-        if len(chain) == 1:
-            return [{chain[0].joint: one_joint(chain[0], p, t, size)}]
-        assert self.plan is not None
-        way = three_joints if len(chain) == 3 else two_joints
-        return [
-            {axis.joint: value for axis, value in zip(chain, values, strict=True)}
-            for values in way(chain, p, t, self.plan, size)
-        ]
 
 
 def positions(axes: list[Axis], start: int, stop: int, left: Array) -> tuple[list[Axis], Array, Array]:
@@ -127,7 +103,8 @@ def blocks(setting: Setting) -> Iterator[Block]:
                 continue
             for chain, gap in _gathered(setting.chain, joints):
                 made = replace(setting, chain=chain)
-                possible, plan = _planned(made, start, start + count)
+                samples = (positions(axes, start, start + count, left) for axes, left in made.samples())
+                possible, plan = equation_order(samples, chain.size)
                 if possible:
                     yield Block(made, start, start + count, plan, gap)
 
@@ -151,22 +128,3 @@ def _gathered(chain: AxisChain, joints: Sequence[int]) -> Iterator[tuple[AxisCha
     point, gap = common_point(chain, *joints)
     if gap <= TOLERANCE * chain.size:
         yield with_points(chain, dict.fromkeys(joints, point), gap), gap / chain.size
-
-
-def _planned(setting: Setting, start: int, stop: int) -> tuple[bool, EquationOrder | None]:
-    """Whether the position can be solved, and how."""
-    size = setting.chain.size
-    samples = [positions(axes, start, stop, left) for axes, left in setting.samples()]
-    count = len(samples[0][0])
-    if count < 2:
-        return True, None
-    lasts = [side(chain[-1], chain[-2], p, size) for chain, p, _ in samples]
-    c = np.array([each.matrix for each in lasts]).astype(float)
-    if count == 2:
-        plan = plan_of_two(c)
-    else:
-        firsts = [side(chain[0], chain[1], t, size) for chain, _, t in samples]
-        a = np.array([each.matrix for each in firsts]).astype(float)
-        still = (bool(np.ptp(a, axis=0).max() < EXACT * 10), bool(np.ptp(c, axis=0).max() < EXACT * 10))
-        plan = plan_of(a, c, (firsts[0].curve, lasts[0].curve), still)
-    return plan is not None, plan

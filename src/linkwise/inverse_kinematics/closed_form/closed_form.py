@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices, members, shown
-from linkwise.inverse_kinematics.closed_form.detect import ASKS, recognised
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.inverse_kinematics.closed_form.detect import recognised
 from linkwise.inverse_kinematics.closed_form.kernel import TOLERANCE, Compiled
+from linkwise.inverse_kinematics.closed_form.problem import ROWS
 from linkwise.inverse_kinematics.closed_form.program import SEARCH
 from linkwise.model.tree import Tree
+from linkwise.solve.validation import joint_given, joint_index, link_given
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 
@@ -180,8 +183,8 @@ class ClosedForm:
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = None if self.given is None else {self.given: self._value}
-        return _again, (self.mechanism, self.link, self.asks, given)
+        given: Any = None if self.given is None else {self.given: self._value}
+        return partial(closed_form, asks=self.asks, given=given), (self.mechanism, self.link)
 
     def __repr__(self) -> str:
         return f"<ClosedForm of {self.mechanism.name}: {self.family or 'none, ' + self.why}>"
@@ -242,22 +245,13 @@ def closed_form(
     >>> bool(found), q.round(6).tolist()
     (True, [0.1, -0.8, 1.0, 0.3, 0.5, 0.2])
     """
-    if not isinstance(asks, str) or asks not in ASKS:
-        raise ArgumentError(f"asks is {shown(asks)}; expected {choices(ASKS)}")
-    if isinstance(link, bool) or not isinstance(link, (int, np.integer, str)):
-        raise ArgumentError(f"link is {shown(link)}; expected a word or a whole number")
+    if not isinstance(asks, str) or asks not in ROWS:
+        raise ArgumentError(f"asks is {shown(asks)}; expected {choices(ROWS)}")
+    link = link_given(link)
     joint, value = (None, 0.0) if given is None else _given(mechanism, given)
-    forms: dict[Any, ClosedForm] = mechanism.__dict__.setdefault("_closed_forms", {})
-    found = forms.get((link, asks, joint))
-    if found is None:
-        found = ClosedForm(mechanism, link, asks, None if joint is None else (joint, 0.0))
-        found = forms.setdefault((link, asks, joint), found)
-    return found if joint is None else found.holding(value)
-
-
-def _again(mechanism: Tree, link: int | str, asks: str, given: dict[int | str, Any] | None) -> ClosedForm:
-    """The closed form that a pickle is of."""
-    return closed_form(mechanism, link, asks=asks, given=given)
+    known = None if joint is None else (joint, 0.0)
+    form = mechanism.memo("closed_form", (link, asks, joint), lambda: ClosedForm(mechanism, link, asks, known))
+    return form if joint is None else form.holding(value)
 
 
 def _given(mechanism: Tree, given: Mapping[int | str, npt.ArrayLike]) -> tuple[int, npt.ArrayLike]:
@@ -265,11 +259,4 @@ def _given(mechanism: Tree, given: Mapping[int | str, npt.ArrayLike]) -> tuple[i
     if not isinstance(given, Mapping) or len(given) != 1:
         raise ArgumentError(f"given is {shown(given)}; expected one joint and its value, such as {{'joint7': 0.0}}")
     ((joint, value),) = given.items()
-    if isinstance(joint, str) and joint in mechanism.names:
-        return mechanism.names.index(joint), value
-    n = mechanism.n
-    if isinstance(joint, (int, np.integer)) and not isinstance(joint, bool) and -n <= joint < n:
-        return int(joint) % n, value
-    raise ArgumentError(
-        f"given: no joint {joint!r}; this mechanism has {members(mechanism.names)}, or indices {-n} to {n - 1}"
-    )
+    return joint_index(mechanism, "given", joint_given("given", joint)), value

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from linkwise.algorithm.compile import kernel_of
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
-from linkwise.inverse_kinematics.closed_form.families import Family
+from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family
 from linkwise.inverse_kinematics.closed_form.program import NEAR, SAME, SEARCH
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.kernel import Kernel
@@ -42,8 +42,6 @@ below which one counts as zero."""
 
 AT_ONCE = 500
 """Poses completed in one call."""
-
-MASKS = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}
 
 
 class CompletedPose(NamedTuple):
@@ -79,7 +77,7 @@ class Completion:
         self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None, kernel: Kernel
     ) -> None:
         self.mechanism, self.link, self.given, self.kernel = mechanism, link, given, kernel
-        self.size, self.rows, self.turning = chain.size, MASKS[family.asks], turning(mechanism)
+        self.size, self.rows, self.turning = chain.size, ROWS[family.asks], turning(mechanism)
         self.columns = [k for k in chain.coordinates if k != given]
 
     def run(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[CompletedPose]:
@@ -221,9 +219,9 @@ class Completion:
     def _numbers(self, poses: FloatArray, start: FloatArray) -> FloatArray:
         """The numbers (N, p) of the system."""
         T = poses.reshape(-1, 4, 4).copy()
-        if self.rows == MASKS["position"]:
+        if self.rows == ROWS["position"]:
             T[:, :3, :3] = np.eye(3)
-        elif self.rows == MASKS["orientation"]:
+        elif self.rows == ROWS["orientation"]:
             T[:, :3, 3] = 0.0
         T[:, 3] = [0.0, 0.0, 0.0, 1.0]
         goal = Pose(self.link, T).numbers

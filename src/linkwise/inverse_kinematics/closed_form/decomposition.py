@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, TOLERANCE, AxisChain, settled
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, settled
 from linkwise.inverse_kinematics.closed_form.axis_clusters import blocks
-from linkwise.inverse_kinematics.closed_form.families import Branch, Family, Solve
-from linkwise.inverse_kinematics.closed_form.orientation import orientations
-from linkwise.inverse_kinematics.closed_form.planar_chain import planar_runs, plane_first
-from linkwise.inverse_kinematics.closed_form.position_pairs import EquationOrder, plan_of, plan_of_two, side
-from linkwise.inverse_kinematics.closed_form.problem import Setting, part
-from linkwise.inverse_kinematics.closed_form.rotation_first import rotation_first
+from linkwise.inverse_kinematics.closed_form.planar_chain import RotationFirst, planar_runs, plane_first, rotation_first
+from linkwise.inverse_kinematics.closed_form.position_pairs import EquationOrder
+from linkwise.inverse_kinematics.closed_form.problem import (
+    Axis,
+    Branch,
+    Family,
+    Setting,
+    Solve,
+    Way,
+    axes_of,
+    part,
+    values_at,
+)
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn
-from linkwise.inverse_kinematics.closed_form.wrist_positions import one_joint, three_joints, two_joints
+from linkwise.inverse_kinematics.closed_form.wrist_positions import equation_order, place_point
 from linkwise.kernel import Kernel, trace
 from linkwise.spatial.scalar import Array, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class PositionOnly:
+class PositionOnly(Way):
     """Three joints or fewer that bring the origin of the end frame to a point; only that column of the pose is read."""
 
     setting: Setting
@@ -38,84 +44,35 @@ class PositionOnly:
 
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
         """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
-        setting = self.setting
-        axes, _ = setting.written(displacement, free)
-        size, (p, t) = setting.chain.size, _ends(setting, displacement, free)
-        if len(axes) == 1:
-            found: list[tuple[Any, ...]] = [(one_joint(axes[0], p, t, size),)]
-        else:
-            assert self.plan is not None
-            found = list((three_joints if len(axes) == 3 else two_joints)(axes, p, t, self.plan, size))
-        branches = []
-        for values in found:
-            by_joint = {axis.joint: value for axis, value in zip(axes, values, strict=True)}
-            joints = range(len(setting.chain))
-            branches.append(Branch(tuple(free[k] if k == setting.given else by_joint[k] for k in joints)))
-        return branches
+        branches = place_point(*_ends(self.setting, displacement, free), self.plan, self.setting.chain.size)
+        return [self.setting.branch(values, free) for values in branches]
 
 
-def _ends(setting: Setting, displacement: Array, free: Sequence[Any]) -> tuple[Array, Array]:
-    """The point that the joints asked for move, where it starts and where it has to be."""
+def _ends(setting: Setting, displacement: Array, free: Sequence[Any]) -> tuple[list[Axis], Array, Array]:
+    """The joints asked for, and the point that they move: where it starts and where it has to be."""
+    axes, _ = setting.written(displacement, free)
     home = setting.chain.home[:3, 3]
     goal = displacement[:3, :3] @ home + displacement[:3, 3]
     if setting.given is None:
-        return home, goal
-    axes, _ = Setting(setting.chain).written(displacement, free)
-    moved = axes[setting.given].displacement(free[setting.given])
-    return moved[:3, :3] @ home + moved[:3, 3], goal
+        return axes, home, goal
+    moved = axes_of(setting.chain, free)[setting.given].displacement(free[setting.given])
+    return axes, moved[:3, :3] @ home + moved[:3, 3], goal
 
 
 def position_only(setting: Setting) -> PositionOnly | None:
     """Recognise three joints or fewer that can place a point."""
-    size, count = setting.chain.size, len(setting.asked)
-    if not 1 <= count <= 3:
+    if not 1 <= len(setting.asked) <= 3:
         return None
-    if count == 1:
-        return PositionOnly(setting, None)
-    matrices, others, curves = [], [], ("", "")
-    for (axes, _), joints in zip(setting.samples(), setting.random(), strict=True):
-        p, t = _ends(setting, setting.reached(joints), joints)
-        last, first = side(axes[-1], axes[-2], p, size), side(axes[0], axes[1], t, size)
-        matrices.append(last.matrix)
-        others.append(first.matrix)
-        curves = (first.curve, last.curve)
-    c, a = np.array(matrices).astype(float), np.array(others).astype(float)
-    if count == 2:
-        plan = plan_of_two(c)
-    else:
-        plan = plan_of(a, c, curves, (bool(np.ptp(a, axis=0).max() < EXACT), bool(np.ptp(c, axis=0).max() < EXACT)))
-    return None if plan is None else PositionOnly(setting, plan)
+    samples = (_ends(setting, setting.reached(joints), joints) for joints in setting.random())
+    possible, plan = equation_order(samples, setting.chain.size)
+    return PositionOnly(setting, plan) if possible else None
 
 
-@dataclass(frozen=True, eq=False)
-class OrientationOnly:
-    """Three revolute joints or fewer that turn the end frame; only the rotation of the pose is read."""
-
-    setting: Setting
-    misfit: float = 0.0
-    name: str = "the orientation alone gives all joints"
-
-    def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
-        setting = self.setting
-        axes, left = setting.written(displacement, free)
-        branches = []
-        for turns in orientations(axes, left[:3, :3]):
-            values = {axis.joint: turn for axis, turn in zip(axes, turns, strict=True)}
-            joints = range(len(setting.chain))
-            branches.append(Branch(tuple(free[k] if k == setting.given else values[k] for k in joints)))
-        return branches
-
-
-def orientation_only(setting: Setting) -> OrientationOnly | None:
-    """Recognise three revolute joints or fewer, none parallel to the next."""
-    if not 1 <= len(setting.asked) <= 3 or any(setting.chain.slides[k] for k in setting.asked):
-        return None
-    for axes, _ in setting.samples():
-        pairs = pairwise(np.asarray(axis.along, dtype=float) for axis in axes)
-        if any(np.linalg.norm(np.cross(one, other)) <= TOLERANCE for one, other in pairs):
-            return None
-    return OrientationOnly(setting)
+def orientation_only(setting: Setting) -> RotationFirst | None:
+    """Recognise three joints or fewer that turn the end frame, none parallel to the next; only the rotation is read."""
+    slides = any(setting.chain.slides[k] for k in setting.asked)
+    first = None if slides or not setting.asked else rotation_first(setting)
+    return first and replace(first, name="the orientation alone gives all joints")
 
 
 TRIALS = 8
@@ -123,26 +80,6 @@ TRIALS = 8
 
 NEAR = 1e-3
 """How near it must come, unrefined: cosine, sine, or lengths of the chain."""
-
-
-class Way(Protocol):
-    """One way to solve a chain."""
-
-    @property
-    def setting(self) -> Setting:
-        """The chain, with its joints in the order in which it is solved."""
-
-    @property
-    def name(self) -> str:
-        """What is special about it, in words."""
-
-    @property
-    def misfit(self) -> float:
-        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
-
-    @property
-    def solve(self) -> Solve:
-        """Over scalars, see `Family.solve`."""
 
 
 def take_apart(chain: AxisChain, given: int | None = None, asks: str = "pose") -> tuple[AxisChain, Family] | None:
@@ -239,7 +176,7 @@ def _finds_again(way: Way) -> bool:
     trials = setting.random(TRIALS)
     truth = np.array([_numbers(values, setting) for values in trials], dtype=float)
     poses = np.array([setting.reached(values) for values in trials])
-    held = truth if setting.given is not None else np.broadcast_to(_numbers(_rest(setting), setting), truth.shape)
+    held = truth if setting.given is not None else np.broadcast_to(_numbers(values_at(setting.chain), setting), truth.shape)
     found = _branches(way, poses, np.ascontiguousarray(held.astype(float)))
     miss = np.abs(found - truth[:, None]).max(axis=-1)
     return bool(np.all(np.any(miss < NEAR, axis=1)))
@@ -251,7 +188,7 @@ def _branches(way: Way, poses: FloatArray, held: FloatArray) -> FloatArray:
 
     def run(pose: Array, numbers: Array) -> Array:
         given = setting.given
-        free = _rest(setting)
+        free = values_at(setting.chain)
         if given is not None:
             free[given] = _values(numbers, setting)[given]
         return np.array([_numbers(branch.joints, setting) for branch in way.solve(pose, free)], dtype=object)
@@ -259,10 +196,6 @@ def _branches(way: Way, poses: FloatArray, held: FloatArray) -> FloatArray:
     kernel = Kernel(trace(run, "trial", {"pose": (4, 4), "held": (held.shape[1],)}), "numpy")
     with np.errstate(all="ignore"):
         return np.asarray(kernel(poses, held))
-
-
-def _rest(setting: Setting) -> list[Any]:
-    return [0.0 if slides else Turn(1.0, 0.0) for slides in setting.chain.slides]
 
 
 def _numbers(values: Any, setting: Setting) -> list[Any]:

@@ -11,12 +11,8 @@ import numpy as np
 from linkwise.errors import members
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
 from linkwise.inverse_kinematics.closed_form.decomposition import take_apart
-from linkwise.inverse_kinematics.closed_form.families import Branch, Family
-from linkwise.inverse_kinematics.closed_form.joint_axis import axes_of
-from linkwise.inverse_kinematics.closed_form.problem import part
-from linkwise.inverse_kinematics.closed_form.spherical_wrist import spherical
-from linkwise.inverse_kinematics.closed_form.subproblems import Turn
-from linkwise.inverse_kinematics.closed_form.three_parallel_axes import parallel
+from linkwise.inverse_kinematics.closed_form.problem import ROWS, Branch, Family, axes_of, part, values_at
+from linkwise.inverse_kinematics.closed_form.six_revolute import parallel, spherical
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
@@ -104,9 +100,6 @@ def _renumbered(name: str) -> str:
     return "".join(str(int(letter) + 1) if letter.isdigit() else letter for letter in name)
 
 
-ASKS = {"pose": 6, "position": 3, "orientation": 3}
-"""What may be asked of a frame, and how many numbers determine it."""
-
 RANK = 1e-7
 """A chain whose Jacobian has a singular value below this share of its greatest at every position that is tried has joints
 that move together without moving the frame. Nearly so counts as so: what is nearly degenerate is not solved well."""
@@ -152,7 +145,7 @@ def _found(chain: AxisChain, asks: str, place: int | None) -> tuple[AxisChain, F
 def _hopeless(chain: AxisChain, asks: str, place: int | None) -> str:
     """Why no closed form can be, whatever the geometry; empty where one may be."""
     count = len(chain) - (place is not None)
-    if count > ASKS[asks]:
+    if count > _count(asks):
         return _too_many(len(chain), asks, place)
     if not count:
         return "no joint is left to be solved for"
@@ -161,11 +154,16 @@ def _hopeless(chain: AxisChain, asks: str, place: int | None) -> str:
     return ""
 
 
+def _count(asks: str) -> int:
+    """How many joints a part of a pose determines."""
+    return ROWS[asks].stop - ROWS[asks].start
+
+
 def _too_many(joints: int, asks: str, given: int | None) -> str:
     rest = "" if given is None else ", one of them given,"
     what = f"an {asks}" if asks == "orientation" else f"a {asks}"
     return (
-        f"{joints} joints{rest} for {what}, which {ASKS[asks]} determine, leave infinitely many solutions;"
+        f"{joints} joints{rest} for {what}, which {_count(asks)} determine, leave infinitely many solutions;"
         " given={joint: value} holds a joint"
     )
 
@@ -189,12 +187,11 @@ def _unsolved(chain: AxisChain) -> str:
 def independent(chain: AxisChain, given: int | None, asks: str) -> bool:
     """Whether the joints move the frame independently somewhere, by the rank of the Jacobian at positions at random."""
     rng = np.random.default_rng(6)
-    rows = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}[asks]
     for _ in range(5):
         rates = screws(chain, rng.uniform(-2.5, 2.5, len(chain)))
         if given is not None:
             rates = np.delete(rates, given, axis=1)
-        values = np.linalg.svd(rates[rows], compute_uv=False)
+        values = np.linalg.svd(rates[ROWS[asks]], compute_uv=False)
         if values[-1] > RANK * values[0] and len(values) == rates.shape[1]:
             return True
     return False
@@ -202,15 +199,8 @@ def independent(chain: AxisChain, given: int | None, asks: str) -> bool:
 
 def screws(chain: AxisChain, values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """The Jacobian (6, m) of the end frame, lengths in sizes of the chain, for angles (rad) and ways (in such sizes)."""
-    from linkwise.inverse_kinematics.closed_form.joint_axis import axes_of
-
-    turns = [
-        float(v) * chain.size if slides else Turn(float(np.cos(v)), float(np.sin(v)))
-        for v, slides in zip(values, chain.slides, strict=True)
-    ]
-    rest = [0.0 if slides else Turn(1.0, 0.0) for slides in chain.slides]
     pose, columns = np.eye(4), []
-    for axis, turn, slides in zip(axes_of(chain, rest), turns, chain.slides, strict=True):
+    for axis, turn, slides in zip(axes_of(chain), values_at(chain, values), chain.slides, strict=True):
         k = axis.joint
         along = pose[:3, :3] @ chain.axes[k]
         point = (pose[:3, :3] @ chain.points[k] + pose[:3, 3]) / chain.size

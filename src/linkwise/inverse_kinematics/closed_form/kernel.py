@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import threading
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,22 +12,20 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown, warn
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.completion import Completion
-from linkwise.inverse_kinematics.closed_form.families import Family
+from linkwise.inverse_kinematics.closed_form.problem import Family
 from linkwise.inverse_kinematics.closed_form.program import Program
 from linkwise.model.tree import Tree
 from linkwise.solve.initial_guess import start_position
-from linkwise.solve.validation import FARTHEST, positive
+from linkwise.solve.validation import FARTHEST, batch_of, positive
 from linkwise.spatial.poses import RIGID, no_poses, rigid_poses
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import numbers, vectors
 
 TOLERANCE = 1e-9
 """An answer is one where the forward pass comes as near to the pose as this, m and rad."""
 
 AT_ONCE = 8192
 """Poses of a large batch that go through the kernel together where only the nearest answers are kept."""
-
-_making = threading.RLock()
 
 
 class Compiled:
@@ -65,13 +63,7 @@ class Compiled:
                 if found[3][2] <= RIGID:
                     return found
         poses, start = _poses(T), self._start(parts, q0, value)
-        try:
-            batch = np.broadcast_shapes(poses.shape[:-1], start.shape[:-1])
-        except ValueError as error:
-            others = "q0" if self.given is None else "q0 with what is given"
-            raise ArgumentError(
-                f"the batch shapes T {poses.shape[:-1]} and {others} {start.shape[:-1]} do not broadcast"
-            ) from error
+        batch = batch_of(T=poses.shape[:-1], q0=start.shape[:-1])
         with np.errstate(all="ignore"):  # (branches that are no answers may divide by nothing)
             if nearest and math.prod(batch) > AT_ONCE:
                 found = _in_blocks(parts, batch, poses, start, bounds)
@@ -124,25 +116,16 @@ class Compiled:
         return tuple(shaped), sum(rows.added for rows in completed)
 
     def _made(self) -> _Parts:
-        with _making:
-            if self._parts is None:
-                self._parts = _Parts(self.mechanism, *self._program, self.given)
+        made = partial(_Parts, self.mechanism, *self._program, self.given)
+        self._parts = self.mechanism.memo("closed_form", self._program, made)
         return self._parts
 
     def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
         n = self.mechanism.n
-        start = parts.start if q0 is None else numbers("q0", q0)
-        if start.shape[-1:] != (n,):
-            raise ArgumentError(f"q0 has the shape {start.shape}; expected (..., {n})")
+        start = parts.start if q0 is None else vectors("q0", q0, n)
         if self.given is None:
             return start
-        try:
-            shape = np.broadcast_shapes(start.shape[:-1], value.shape)
-        except ValueError as error:
-            raise ArgumentError(
-                f"the batch shapes of q0 {start.shape[:-1]} and of what is given {value.shape} do not broadcast"
-            ) from error
-        made = np.broadcast_to(start, (*shape, n)).copy()
+        made = np.broadcast_to(start, (*batch_of(q0=start.shape[:-1], given=value.shape), n)).copy()
         made[..., self.given] = value
         return made
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.joint_axis import Axis
+from linkwise.inverse_kinematics.closed_form.problem import Axis
 from linkwise.inverse_kinematics.closed_form.subproblems import (
     DEGENERATE,
     Turn,

@@ -25,7 +25,7 @@ from linkwise.inverse_kinematics.closed_form.subproblems import (
     unturned,
 )
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner
 
 Found = tuple[Turn, Turn, Turn, Any]
@@ -186,10 +186,8 @@ def regional(chain: AxisChain, joints: tuple[int, int, int]) -> tuple[Regional, 
     if parallel(chain, i, j) and parallel(chain, j, k):
         return None
     chain, kind = special(chain, joints)
-    (p1, p2), p3 = feet(chain, i, j), chain.points[k]
-    if kind == "1 and 2 meet":
-        p1 = p2 = chain.points[i]
-    elif kind == "2 and 3 meet":
+    (p1, p2), p3 = neighbours(chain, i, j, kind), chain.points[k]
+    if kind == "2 and 3 meet":
         p2 = p3 = chain.points[j]
     h = chain.axes
     return Regional((h[i], h[j], h[k]), (p1, p2, p3), kind, chain.size), chain
@@ -208,5 +206,9 @@ def made_special(chain: AxisChain, joints: tuple[int, int]) -> tuple[AxisChain, 
 def regional_pair(chain: AxisChain, joints: tuple[int, int], kind: str, h3: Array, p3: Array) -> Regional:
     """What solves for two joints of a chain out of `made_special` and a third whose axis is of any scalars."""
     i, j = joints
-    p1, p2 = (chain.points[i], chain.points[i]) if kind == "1 and 2 meet" else feet(chain, i, j)
-    return Regional((chain.axes[i], chain.axes[j], h3), (p1, p2, p3), kind, chain.size)
+    return Regional((chain.axes[i], chain.axes[j], h3), (*neighbours(chain, i, j, kind), p3), kind, chain.size)
+
+
+def neighbours(chain: AxisChain, i: int, j: int, kind: str) -> tuple[FloatArray, FloatArray]:
+    """Points of two axes, one on each: where they meet, or the ends of their common normal."""
+    return (chain.points[i], chain.points[i]) if kind == "1 and 2 meet" else feet(chain, i, j)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.inverse_kinematics.closed_form.axis_chain import TOLERANCE
-from linkwise.inverse_kinematics.closed_form.joint_axis import NO_TURN, Axis
+from linkwise.inverse_kinematics.closed_form.problem import NO_TURN, Axis
 from linkwise.inverse_kinematics.closed_form.subproblem6 import conic_on_circle, conic_on_parabola, over, quadratic
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn, direction, linear, require
 from linkwise.spatial.scalar import Array, FloatArray, root, select

@@ -1,18 +1,200 @@
-"""A chain as its equations are written: some joints asked for, one of them perhaps given, and samples of it as numbers."""
+"""A chain as its equations are written: the axes of its joints, which of them are asked for, and what solves it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, parallel
-from linkwise.inverse_kinematics.closed_form.joint_axis import Axis, axes_of, product
-from linkwise.inverse_kinematics.closed_form.subproblems import Turn
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, as_read, parallel
+from linkwise.inverse_kinematics.closed_form.subproblems import Turn, turned
+from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.transform import inverse, transform
+
+ROWS = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}
+"""What may be asked of a frame, and which rows of its Jacobian each is about: as many joints it determines."""
+
+NO_TURN = Turn(1.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """The axis of one joint.
+
+    Attributes
+    ----------
+    joint : int
+        Which joint of the chain.
+    frame : ndarray (3, 3)
+        A rotation whose last column is the direction of the axis, of scalars.
+    point : ndarray (3,)
+        A point on the axis, m.
+    slides : bool
+        Whether the joint is prismatic.
+    free : Turn or scalar
+        What the joint does where every value would do.
+    """
+
+    joint: int
+    frame: Array
+    point: Array
+    slides: bool
+    free: Any = NO_TURN
+
+    @property
+    def along(self) -> Array:
+        """The direction (3,)."""
+        return self.frame[:, 2]
+
+    @property
+    def across(self) -> Array:
+        """Two directions (3, 2) at right angles to it and to each other, right handed with it."""
+        return self.frame[:, :2]
+
+    def moved(self, displacement: Array) -> Axis:
+        """The axis carried along by a displacement (4, 4)."""
+        rotation, shift = displacement[:3, :3], displacement[:3, 3]
+        return replace(self, frame=rotation @ self.frame, point=rotation @ self.point + shift)
+
+    def rotation(self, value: Any) -> Array:
+        """The rotation (3, 3) for a value of the joint: a `Turn`, or a length (m)."""
+        if self.slides:
+            return np.eye(3)
+        across = self.frame @ np.array([[value.c, -value.s, 0.0], [value.s, value.c, 0.0], [0.0, 0.0, 1.0]], dtype=object)
+        return np.asarray(across @ self.frame.T)
+
+    def displacement(self, value: Any) -> Array:
+        """The displacement (4, 4) for a value of the joint."""
+        rotation = self.rotation(value)
+        if self.slides:
+            return transform(None, self.along * value)
+        return transform(rotation, self.point - rotation @ self.point)
+
+    def carried(self, value: Any, vector: Array) -> Array:
+        """A direction (3,) as the joint turns it."""
+        return vector if self.slides else turned(self.along, value, vector)
+
+
+def axes_of(chain: AxisChain, free: Sequence[Any] | None = None) -> list[Axis]:
+    """The joints of a chain; `free` has a value for each, 0 where it is left out."""
+    values = free if free is not None else values_at(chain)
+    return [
+        Axis(joint, np.asarray(rotation_between((0.0, 0.0, 1.0), along)), point, slides, value)
+        for joint, (along, point, slides, value) in enumerate(
+            zip(chain.axes, chain.points, chain.slides, values, strict=True)
+        )
+    ]
+
+
+def values_at(chain: AxisChain, numbers: Sequence[float] | FloatArray | None = None) -> list[Any]:
+    """Values of all joints for angles (rad) and ways (in sizes of the chain), by default of the reference position."""
+    return [
+        float(v) * chain.size if slides else Turn(float(np.cos(v)), float(np.sin(v)))
+        for v, slides in zip([0.0] * len(chain) if numbers is None else numbers, chain.slides, strict=True)
+    ]
+
+
+def product(axes: Sequence[Axis], values: Sequence[Any]) -> Array:
+    """The displacement (4, 4) of several joints, one after the other."""
+    made = np.eye(4)
+    for axis, value in zip(axes, values, strict=True):
+        made = made @ axis.displacement(value)
+    return made
+
+
+class Branch(NamedTuple):
+    """One way to reach a pose: for each joint in the order of the chain a `Turn`, or the way (m) of a prismatic joint.
+
+    `miss` is 0 where the equations hold, and grows with what is lacking.
+    """
+
+    joints: tuple[Any, ...]
+    miss: Any = 0.0
+
+
+Solve = Callable[[Array, Sequence[Any]], list[Branch]]
+"""From a displacement (4, 4) and what the joints are where nothing determines them: every branch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A closed form for one chain.
+
+    Attributes
+    ----------
+    name : str
+        The geometry, in words: ``"the axes of joints 4, 5 and 6 meet in a point"``.
+    solve : callable
+        Over scalars: ``solve(displacement, free) -> branches``.
+    refine : bool
+        Whether the branches want refining: they come from a polynomial, or the chain is one nearby.
+    asks : {"pose", "position", "orientation"}
+        Which part of the pose is to be reached; the other is not looked at.
+    held : tuple of int
+        Joints of the chain whose values are handed in, where others have what is taken if nothing determines them.
+    near : AxisChain, optional
+        The chain that is solved, where it may be another than the true one: its `misfit` says how far.
+    """
+
+    name: str
+    solve: Solve
+    refine: bool = False
+    asks: str = "pose"
+    held: tuple[int, ...] = ()
+    near: AxisChain | None = None
+
+
+def mirrored(solve: Solve) -> Solve:
+    """What solves a chain, from what solves the chain read from its end."""
+
+    def run(displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        found = solve(inverse(displacement), list(free)[::-1])
+        return [Branch(tuple(branch.joints[::-1]), branch.miss) for branch in found]
+
+    return run
+
+
+def words(joints: Sequence[int]) -> str:
+    """Joints as one says them, counted from 1: ``"2, 3 and 4"``."""
+    names = [str(k + 1) for k in joints]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def family_of_six(
+    chain: AxisChain,
+    joints: Sequence[int],
+    special: AxisChain,
+    solution: Callable[[AxisChain], tuple[Solve, bool, AxisChain] | None],
+    name: str,
+) -> Family | None:
+    """The family of six axes that turn, three neighbours of which are special; None where there is no solution.
+
+    Parameters
+    ----------
+    chain : AxisChain
+        All six.
+    joints : sequence of int
+        The three; from joints 1 and 3 on they are solved from the end of the chain.
+    special : AxisChain
+        The chain with what is nearly special made exact.
+    solution : callable
+        From a chain to what solves it, whether without a polynomial of the fourth degree, and the chain solved.
+    name : str
+        The geometry, in words.
+    """
+    from_end = joints[0] in (0, 2)
+    solved = solution(special.reversed() if from_end else special)
+    if solved is None:
+        return None
+    solve, exact, near = solved
+    near, solve = (as_read(near, chain), mirrored(solve)) if from_end else (near, solve)
+    return Family(f"the axes of joints {words(joints)} {name}", solve, near.misfit > EXACT or not exact, near=near)
+
 
 SAMPLES = 4
 """Positions at random in which the equations of a chain are looked at as numbers."""
@@ -63,13 +245,11 @@ class Setting:
     def random(self, count: int = SAMPLES) -> list[list[Any]]:
         """Values of all joints in positions at random, the same ones each time."""
         rng = np.random.default_rng(len(self.chain))
-        return [
-            [
-                float(v) * self.chain.size if slides else Turn(float(np.cos(v)), float(np.sin(v)))
-                for v, slides in zip(rng.uniform(-2.5, 2.5, len(self.chain)), self.chain.slides, strict=True)
-            ]
-            for _ in range(count)
-        ]
+        return [values_at(self.chain, rng.uniform(-2.5, 2.5, len(self.chain))) for _ in range(count)]
+
+    def branch(self, values: Mapping[int, Any], free: Sequence[Any]) -> Branch:
+        """The branch of values by joint; the given joint keeps its own."""
+        return Branch(tuple(free[k] if k == self.given else values[k] for k in range(len(self.chain))))
 
     def reached(self, values: Sequence[Any]) -> FloatArray:
         """The displacement (4, 4) for numbers of all joints."""
@@ -114,3 +294,23 @@ def part(chain: AxisChain, which: Sequence[int]) -> AxisChain:
         ratios=chain.ratios[joints],
         shifts=chain.shifts[joints],
     )
+
+
+class Way(ABC):
+    """One way to solve a chain."""
+
+    setting: Setting
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What is special about the chain, in words."""
+
+    @property
+    def misfit(self) -> float:
+        """How far the true chain is from the one that is solved (rad, or shares of its size)."""
+        return 0.0
+
+    @abstractmethod
+    def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        """Every branch, for the joints of the setting's chain; the given joint keeps its value."""

@@ -10,9 +10,7 @@ import numpy as np
 
 from linkwise.expr.node import Expr
 from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain
-from linkwise.inverse_kinematics.closed_form.families import Branch, Family
-from linkwise.inverse_kinematics.closed_form.joint_axis import axes_of, product
-from linkwise.inverse_kinematics.closed_form.problem import Setting
+from linkwise.inverse_kinematics.closed_form.problem import ROWS, Branch, Family, Setting, axes_of, product, values_at
 from linkwise.inverse_kinematics.closed_form.refine import errors, refined
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn, conditions
 from linkwise.kernel import Kernel, trace
@@ -112,9 +110,6 @@ def _network(count: int) -> Iterator[tuple[int, int]]:
         p >>= 1
 
 
-UNKNOWNS = {"pose": 6, "position": 3, "orientation": 3}
-"""How many joints each part of a pose determines."""
-
 POLISH, SEARCH = 4.0, 8.0
 """What `Program.run` says of rows that may be missing."""
 
@@ -150,7 +145,7 @@ class Program:
 
     def __init__(self, tree: Tree, link: int | str, chain: AxisChain, family: Family) -> None:
         self.tree, self.link, self.chain, self.family = tree, link, chain, family
-        self.branches = len(family.solve(np.eye(4, dtype=object), self._reference()))
+        self.branches = len(family.solve(np.eye(4, dtype=object), values_at(chain)))
         self._always_free = self._never_determined()
 
     def kernel(self, backend: str | None = None) -> Kernel:
@@ -215,7 +210,7 @@ class Program:
 
     def _never_determined(self) -> set[int]:
         """The equations, by their number, that leave their unknown free at any pose: others determine it."""
-        setting, free = Setting(self.chain), self._reference()
+        setting, free = Setting(self.chain), values_at(self.chain)
         never = set[int]()
         for values in setting.random():
             for k in self.family.held:
@@ -235,7 +230,8 @@ class Program:
         stands for all. Of more equations than unknowns one that was left out may have determined it.
         """
         worse = [way + turn for way, turn in misses]
-        spare = len(self.chain) - len(self.family.held) < UNKNOWNS[self.family.asks]
+        rows = ROWS[self.family.asks]
+        spare = len(self.chain) - len(self.family.held) < rows.stop - rows.start
         nearly = NEAR * min(self.chain.size, 1.0)
         if not spare and not self.family.refine:
             return select(count, 0.0, select(determined, select(nearly - best, POLISH, 0.0), SEARCH))
@@ -278,8 +274,7 @@ class Program:
         """The displacement for the chain nearby, by how both chains differ in a branch."""
         q = self._coordinates(branch, start, free)
         true = self.chain.displacement(np.asarray(forward_kinematics(self.tree, q, link=self.link)))
-        rest = [0.0 if slides else Turn(1.0, 0.0) for slides in near.slides]
-        return np.asarray(goal @ inverse(true) @ product(axes_of(near, rest), branch.joints))
+        return np.asarray(goal @ inverse(true) @ product(axes_of(near), branch.joints))
 
     def _coordinates(self, branch: Branch, start: Array, free: list[Any]) -> Array:
         """The coordinates (n,) of a branch, within half a turn of the start."""
@@ -315,9 +310,6 @@ class Program:
             own = q[place] * ratio if ratio != 1.0 else q[place]
             found.append(own + shift if chain.slides[k] else _turn(own, shift))
         return found
-
-    def _reference(self) -> list[Any]:
-        return [0.0 if slides else Turn(1.0, 0.0) for slides in self.chain.slides]
 
     def _placed(
         self, branch: Branch, start: Array, free: list[Any], low: Array, high: Array, tol: Any, wanted: Array

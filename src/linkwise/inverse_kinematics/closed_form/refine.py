@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.inverse_kinematics.closed_form.problem import ROWS
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
@@ -37,10 +38,6 @@ def errors(reached: Array, wanted: Array) -> tuple[Any, Any]:
     way = wanted[:3, 3] - reached[:3, 3]
     turn = (wanted[:3, :3] - reached[:3, :3]).ravel()
     return root(inner(way, way)), root(0.5 * inner(turn, turn))
-
-
-ROWS = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}
-"""Which rows of the Jacobian each part of a pose is about."""
 
 
 def refined(

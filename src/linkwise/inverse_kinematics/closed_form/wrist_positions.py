@@ -15,22 +15,25 @@ the other is solved; otherwise its y follows from the other, and the equation of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.joint_axis import Axis
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT
 from linkwise.inverse_kinematics.closed_form.position_pairs import (
     LEAST,
     EquationOrder,
     Side,
     moved,
     only_place,
+    plan_of,
+    plan_of_two,
     side,
     solve_pair,
     still,
 )
+from linkwise.inverse_kinematics.closed_form.problem import Axis
 from linkwise.inverse_kinematics.closed_form.refine import damped_step
 from linkwise.inverse_kinematics.closed_form.subproblems import align
 from linkwise.spatial.rotation import cross
@@ -88,3 +91,31 @@ def _steps(b: Axis, middle: Any, start: Side, at_c: Any, end: Any, at_a: Any, si
         columns.append(-end.slope(at_a))
     columns[1:] = [v if joint.axis.slides else v * (1.0 / size) for v, joint in zip(columns[1:], (start, end), strict=False)]
     return damped_step(np.stack(columns, axis=1), (goal - seen) * (1.0 / size))
+
+
+def place_point(axes: Sequence[Axis], p: Array, t: Array, order: EquationOrder | None, size: float) -> list[dict[int, Any]]:
+    """Every branch for three joints or fewer that take a point p (3,) to t (3,), by the number of the joint."""
+    if not axes:
+        return [{}]
+    if len(axes) == 1:
+        return [{axes[0].joint: one_joint(axes[0], p, t, size)}]
+    assert order is not None
+    branches = (three_joints if len(axes) == 3 else two_joints)(axes, p, t, order, size)
+    return [{axis.joint: value for axis, value in zip(axes, values, strict=True)} for values in branches]
+
+
+def equation_order(samples: Iterable[tuple[Sequence[Axis], Array, Array]], size: float) -> tuple[bool, EquationOrder | None]:
+    """Whether joints can place a point, and in which order; from samples of `place_point`'s first arguments as numbers."""
+    firsts, lasts = [], []
+    for axes, p, t in samples:
+        if len(axes) < 2:
+            return True, None
+        lasts.append(side(axes[-1], axes[-2], p, size))
+        firsts.append(side(axes[0], axes[1], t, size))
+    a, c = (np.array([each.matrix for each in sides]).astype(float) for sides in (firsts, lasts))
+    if len(axes) == 2:
+        order = plan_of_two(c)
+    else:
+        constant = [bool(np.ptp(matrices, axis=0).max() < EXACT * 10) for matrices in (a, c)]
+        order = plan_of(a, c, (firsts[0].curve, lasts[0].curve), (constant[0], constant[1]))
+    return order is not None, order

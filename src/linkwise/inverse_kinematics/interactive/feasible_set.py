@@ -75,17 +75,14 @@ class FeasibleSet:
         self._limited = np.flatnonzero(moving & (np.isfinite(self.low) | np.isfinite(self.high)))
         if self.task is not None:
             self._closure: Any = kernel_of(mechanism, "closure", None, {})
-            self._jacobian: Any = kernel_of(mechanism, "closure_jacobian", None, {})
             self._rows = self.task.rows
-            self._scale = self._rows[:, None] * self.units
-            self._speeds = mechanism.nv - mechanism.n
 
     def tangent(self, q: FloatArray) -> FeasibleMotions:
         """The motions at a closed position q (nq,)."""
         free = self.moving
         if self.task is None:
             return FeasibleMotions(self._eye[:, free], None)
-        jac = (self._jacobian(q)[:, self._speeds :] * self._scale)[:, free]
+        jac = self.task.jacobian(q)[:, free]
         left, values, right = np.linalg.svd(jac)
         rank = int((values > RANK * max(values[0], RANK)).sum())
         basis = np.zeros((len(free), right.shape[0] - rank))
@@ -184,8 +181,6 @@ SINGULAR, REGULAR = 1e-3, 1e-2
 """The least singular value that counts, as a part of what it is elsewhere: below the first a position is as good as
 singular, above the second it is well away."""
 
-_KEPT = "_loop_start"
-
 
 @dataclass(frozen=True, eq=False)
 class LoopStart:
@@ -241,13 +236,10 @@ class LoopStart:
 
 def loop_start(mechanism: Tree) -> LoopStart:
     """Return what loops make of a mechanism; found once."""
-    if _KEPT not in mechanism.__dict__:
-        mechanism.__dict__[_KEPT] = _made(mechanism)
-    start: LoopStart = mechanism.__dict__[_KEPT]
-    return start
+    return mechanism.memo("interactive", "loop start", lambda: _find_start(mechanism))
 
 
-def _made(mechanism: Tree) -> LoopStart:
+def _find_start(mechanism: Tree) -> LoopStart:
     task, assembled = closing(mechanism), assemble(mechanism)
     samples = closed_samples(task) if assembled.success else assembled.q[None]
     samples = samples if len(samples) else assembled.q[None]

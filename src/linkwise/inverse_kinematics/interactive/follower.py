@@ -53,21 +53,6 @@ class DragSolution(LinkageSolution):
     T: FloatArray
     settled: bool
 
-    def __init__(
-        self,
-        q: FloatArray,
-        reached: bool,
-        position_error: float,
-        rotation_error: float,
-        reason: str,
-        T: FloatArray,
-        closure_error: float,
-        rounds: int,
-        settled: bool,
-    ) -> None:
-        super().__init__(q, reached, reason, closure_error, rounds)
-        self.__dict__.update(position_error=position_error, rotation_error=rotation_error, T=T, settled=settled)
-
     @property
     def reached(self) -> bool:
         """The same as `success`."""
@@ -262,7 +247,7 @@ class Follower:
         near, alike = far <= REACHED, turned <= REACHED or not rotation
         reached = near and alike and left <= CLOSED_M
         why = self._why_open(left) or ("" if reached else self._why_not(q, near, far, turned, settled))
-        return DragSolution(q, reached, far, turned, why, pose, left, taken, settled or reached)
+        return self._result(q, reached, (far, turned, left), why, taken, settled or reached)
 
     def _why_not(self, q: FloatArray, near: bool, far: float, turned: float, settled: bool) -> str:
         """Why a pose is not reached."""
@@ -286,7 +271,13 @@ class Follower:
             there = abs(float(q[self._base + joint]) - held) <= REACHED
             why = f"{name!r} is at its limit" if there else self._why_blocked(q, joint)
         far, turned = (lacking, 0.0) if slides else (0.0, lacking)
-        return DragSolution(q, reached, far, turned, why, np.array(self._pose(q)), left, taken, taken < MOVE_ROUNDS)
+        return self._result(q, reached, (far, turned, left), why, taken, taken < MOVE_ROUNDS)
+
+    def _result(
+        self, q: FloatArray, reached: bool, errors: tuple[float, float, float], why: str, taken: int, settled: bool
+    ) -> DragSolution:
+        rows = {"q": q, "success": reached, "reason": why, "position_error": errors[0], "rotation_error": errors[1]}
+        return DragSolution.of(**rows, closure_error=errors[2], iterations=taken, T=np.array(self._pose(q)), settled=settled)
 
     def _why_blocked(self, q: FloatArray, joint: int) -> str:
         at = [name for name in self._at_limits(q) if name != self.mechanism.names[joint]]

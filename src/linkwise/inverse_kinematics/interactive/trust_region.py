@@ -12,10 +12,11 @@ drive the joints far for nothing. Every step lowers the value, so the way never 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,21 +25,24 @@ from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleMotions
 from linkwise.spatial.scalar import FloatArray
 
 
-class Aim(Protocol):
+class Aim(ABC):
     """Something to come near to."""
 
+    @abstractmethod
     def values(self, q: FloatArray) -> FloatArray:
         """How far positions (k, nq) are from it (k,), without unit, 0 there."""
 
     def value(self, q: FloatArray) -> float:
         """The same of one position (nq,)."""
+        return float(self.values(q))
 
+    @abstractmethod
     def slope(self, q: FloatArray) -> FloatArray:
         """The derivative by the joint coordinates (n,), at a position (nq,)."""
 
 
 @dataclass(frozen=True, eq=False)
-class PoseAim:
+class PoseAim(Aim):
     """A pose of a frame: |p - pt|^2 / (2 s^2) + w^2 (1 - cos(t)), with t the angle that is missing.
 
     Written with the columns of the rotations, 1 - cos(t) = |R - Rt|^2 / 4, it is smooth at every angle and exact at small
@@ -72,10 +76,6 @@ class PoseAim:
         far = np.einsum("...i,...i->...", apart, apart) / (2.0 * self.size**2)
         return np.asarray(far + 0.25 * self.weight * np.einsum("...ij,...ij->...", turned, turned))
 
-    def value(self, q: FloatArray) -> float:
-        """How far one position (nq,) is from the pose."""
-        return float(self.values(q))
-
     def slope(self, q: FloatArray) -> FloatArray:
         """The derivative by the joint coordinates (n,)."""
         here, rates = self.pose(q), self.rates(q)[:, -self.joints :]
@@ -88,7 +88,7 @@ class PoseAim:
 
 
 @dataclass(frozen=True, eq=False)
-class CoordinateAim:
+class CoordinateAim(Aim):
     """A value of one coordinate: (q_k - v)^2 / (2 u^2).
 
     Attributes
@@ -114,10 +114,6 @@ class CoordinateAim:
     def values(self, q: FloatArray) -> FloatArray:
         """How far positions (k, nq) are from it (k,)."""
         return np.asarray(0.5 * ((q[..., self.index] - self.target) / self.unit) ** 2)
-
-    def value(self, q: FloatArray) -> float:
-        """How far one position (nq,) is from it."""
-        return float(self.values(q))
 
     def slope(self, q: FloatArray) -> FloatArray:
         """The derivative by the joint coordinates (n,)."""

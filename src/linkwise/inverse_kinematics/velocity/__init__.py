@@ -1,6 +1,6 @@
 """Velocity and acceleration solving: the motion of a frame in, that of the joints out, and what became of it."""
 
-from linkwise.inverse_kinematics.velocity.joint_accelerations import joint_accelerations as joint_accelerations
+from linkwise.inverse_kinematics.velocity.joint_velocities import joint_accelerations as joint_accelerations
 from linkwise.inverse_kinematics.velocity.joint_velocities import joint_velocities as joint_velocities
 from linkwise.inverse_kinematics.velocity.joint_velocities import velocity_step as velocity_step
 from linkwise.inverse_kinematics.velocity.nullspace import manipulability_gradient as manipulability_gradient

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,8 +68,6 @@ def _turned(axes: Array, linear: Any, angular: Any) -> Array:
 TELLS = ("scale", "secondary_scale", "damping", "singular_value", "linear_residual", "angular_residual")
 """What the third output of the kernels has, in its order."""
 
-_making = threading.RLock()
-
 
 @dataclass(frozen=True)
 class TaskRows:
@@ -125,16 +121,30 @@ def rate_kernel(
         root of one over the weight of each joint), ``secondary``, ``low`` and ``high``, and ``filter`` (2,), region and
         constant damping. Outputs the joint rates (n,), the six components that they give, and `TELLS` (6,).
     """
-    name, solve, states, wanted, rates = (
-        ("joint_velocities", _speeds, ["q"], "twist", "qd"),
-        ("joint_accelerations", _accelerations, ["q", "qd"], "acceleration", "qdd"),
+    name, states, wanted, rates = (
+        ("joint_velocities", ["q"], "twist", "qd"),
+        ("joint_accelerations", ["q", "qd"], "acceleration", "qdd"),
     )[order - 1]
     n = mechanism.n
     per_joint = dict.fromkeys(("shares", "secondary", "low", "high"), (n,))
     inputs = {**dict.fromkeys(states, (n,)), wanted: (6,), **per_joint, "filter": (2,)}
     outputs = {rates: (n,), "given": (6,), "tells": (len(TELLS),)}
-    function: Callable[..., Any] = partial(solve, mechanism, link, frame, TaskRows(rows, length, rank))
-    return kept(mechanism, (name, link, frame, rows, length, rank), lambda: trace(function, name, inputs, outputs))
+    task_rows = TaskRows(rows, length, rank)
+
+    def solve(*values: Array) -> tuple[Array, Array, Array]:
+        state, task = values[:order], values[order:]
+        jac, bias = jacobian(mechanism, state[0], link=link, frame=frame), None
+        if order == 2:
+            bias = np.asarray(jacobian_dot(mechanism, *state, link=link, frame=frame) @ state[1])
+
+        def forward(rates: Array) -> Array:
+            arguments: Any = (*state, rates, None)
+            q, qd, qdd = arguments[:3]
+            return frame_motion(mechanism, q, qd, qdd, link, frame)[order - 1]
+
+        return _solved(jac, bias, forward, task_rows, *task)
+
+    return kept(mechanism, (name, link, frame, rows, length, rank), lambda: trace(solve, name, inputs, outputs))
 
 
 def motion_kernel(mechanism: Tree, order: int, link: int | str, frame: str) -> Kernel:
@@ -151,31 +161,7 @@ def motion_kernel(mechanism: Tree, order: int, link: int | str, frame: str) -> K
 
 def kept(mechanism: Tree, key: tuple[Any, ...], tape: Callable[[], Any]) -> Kernel:
     """A kernel that is traced and compiled when it is first asked for, and stays with the mechanism."""
-    kernels: dict[Any, Kernel] = mechanism.__dict__.setdefault("_rate_kernels", {})
-    if key not in kernels:
-        with _making:
-            if key not in kernels:
-                kernels[key] = Kernel(tape())
-    return kernels[key]
-
-
-def _speeds(tree: Tree, link: int | str, frame: str, rows: TaskRows, q: Array, *task: Array) -> Any:
-    jac = jacobian(tree, q, link=link, frame=frame)
-
-    def forward(qd: Array) -> Array:
-        return frame_motion(tree, q, qd, None, link, frame)[0]
-
-    return _solved(jac, None, forward, rows, *task)
-
-
-def _accelerations(tree: Tree, link: int | str, frame: str, rows: TaskRows, q: Array, qd: Array, *task: Array) -> Any:
-    jac = jacobian(tree, q, link=link, frame=frame)
-    bias = np.asarray(jacobian_dot(tree, q, qd, link=link, frame=frame) @ qd)
-
-    def forward(qdd: Array) -> Array:
-        return frame_motion(tree, q, qd, qdd, link, frame)[1]
-
-    return _solved(jac, bias, forward, rows, *task)
+    return mechanism.memo("velocity", key, lambda: Kernel(tape()))
 
 
 def _solved(

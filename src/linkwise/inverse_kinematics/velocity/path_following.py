@@ -72,24 +72,6 @@ class PathSolution(Solution):
     qdd: FloatArray
     path_time: FloatArray
 
-    def __init__(
-        self,
-        t: FloatArray,
-        q: FloatArray,
-        qd: FloatArray,
-        qdd: FloatArray,
-        path_time: FloatArray,
-        position_error: FloatArray,
-        rotation_error: FloatArray,
-        scale: FloatArray,
-        damping: FloatArray,
-        singular_value: FloatArray,
-        reason: str,
-    ) -> None:
-        super().__init__(q, reason == "followed", reason, position_error, rotation_error, len(t) - 1)
-        self.__dict__.update(t=t, qd=qd, qdd=qdd, path_time=path_time)
-        self.__dict__.update(scale=scale, damping=damping, singular_value=singular_value)
-
     def _explained(self, place: tuple[int, ...]) -> str:
         return f"{self.reason}: {REASONS[self.reason]}"
 
@@ -236,4 +218,6 @@ class _Following:
         scale, damping, least = (tells[:, TELLS.index(name)] for name in ("scale", "damping", "singular_value"))
         on_path = bool((position <= self.tol).all() and (rotation <= self.tol).all())
         reason = ("followed" if on_path else "left") if done else "stopped"
-        return PathSolution(t, q, qd, qdd, at, position, rotation, scale, damping, least, reason)
+        motion = {"t": t, "q": q, "qd": qd, "qdd": qdd, "path_time": at, "iterations": len(t) - 1}
+        errors = {"position_error": position, "rotation_error": rotation, "reason": reason, "success": reason == "followed"}
+        return PathSolution.of(**motion, **errors, scale=scale, damping=damping, singular_value=least)

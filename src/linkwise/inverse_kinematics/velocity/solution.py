@@ -139,23 +139,7 @@ class VelocitySolution(Solution):
     tells: FloatArray
     low: FloatArray
     high: FloatArray
-
-    def __init__(
-        self,
-        task: VelocityTask,
-        states: tuple[FloatArray, ...],
-        wanted: FloatArray,
-        secondary: FloatArray,
-        rates: FloatArray,
-        given: FloatArray,
-        tells: FloatArray,
-        low: FloatArray,
-        high: FloatArray,
-        limits: str | None,
-    ) -> None:
-        bounds = {"low": low, "high": high, "limits": limits}
-        known = {"task": task, "states": states, "q": states[0], "wanted": wanted, "secondary": secondary}
-        self.__dict__.update(known, rates=rates, given=given, tells=tells, iterations=0, **bounds)
+    iterations: Any = 0
 
     @property
     def qd(self) -> FloatArray:

@@ -36,15 +36,15 @@ def usual_rank(
     >>> usual_rank(robots.panda(), -1, (0, 1, 2, 3, 4, 5), 0.4), usual_rank(robots.planar_3r(), -1, (0, 1, 2, 3, 4, 5), 1.0)
     (6, 3)
     """
-    kept: dict[Any, int] = mechanism.__dict__.setdefault("_ranks", {})
-    key = (link, rows, length, moving)
-    if key not in kept:
+
+    def find() -> int:
         unit = np.array([1.0 / length if row < 3 else 1.0 for row in rows])
         share = np.where(mechanism.slides, length, 1.0) * (1.0 if moving is None else np.array(moving))
         jac = kernel_of(mechanism, "jacobian", None, {"link": link})(random_configurations(mechanism, length))[:, list(rows)]
         values = np.linalg.svd(jac * unit[:, None] * share, compute_uv=False)
-        kept[key] = int((values > RANK * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1).max())
-    return kept[key]
+        return int((values > RANK * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1).max())
+
+    return mechanism.memo("rank", (link, rows, length, moving), find)
 
 
 REGION = 0.02

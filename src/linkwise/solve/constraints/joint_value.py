@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,33 @@ from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.validation import numbers
 
 
+class JointEquation(Constraint):
+    """One equation of joint coordinates, the first of which is asked for: what is left of it is linear in them."""
+
+    def equations(self, view: Configuration, p: Array) -> Equations:
+        """What the first coordinate lacks."""
+        tree, joints = view.tree, self.counted(view.tree)
+        rates = blank(1, tree.nv)
+        for joint, slope in zip(joints, self._slopes(p), strict=True):
+            rates[0, tree.nv - tree.n + joint] = slope
+        return Equations(np.array([self._left(view, p)]), rates, (not tree.slides[joints[0]],))
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """The square of the difference: as a distance where the joint slides, else as an angle."""
+        left = self._left(view, p)
+        return (left * left, 0.0) if view.tree.slides[self.counted(view.tree)[0]] else (0.0, left * left)
+
+    @abstractmethod
+    def _left(self, view: Configuration, p: Array) -> Any:
+        """What the first coordinate lacks, rad or m."""
+
+    @abstractmethod
+    def _slopes(self, p: Array) -> tuple[Any, ...]:
+        """What of it a change of each coordinate makes up for."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Coordinate(Constraint):
+class Coordinate(JointEquation):
     """A joint coordinate has a value: the value itself, not one a whole turn away.
 
     Parameters
@@ -64,34 +90,24 @@ class Coordinate(Constraint):
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the joint is there."""
-        joint_index(tree, "joint", self.joint)
+        self.counted(tree)
 
     def counted(self, tree: Tree) -> tuple[int, ...]:
         """The joint: its whole turns count."""
         return (joint_index(tree, "joint", self.joint),)
 
-    def equations(self, view: Configuration, p: Array) -> Equations:
-        """One equation: value - q."""
-        i, tree = joint_index(view.tree, "joint", self.joint), view.tree
-        rates = blank(1, tree.nv)
-        rates[0, tree.nv - tree.n + i] = 1.0
-        return Equations(np.array([self._left(view, p)]), rates, (not tree.slides[i],))
-
-    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """The square of the difference: as a distance where the joint slides, else as an angle."""
-        left = self._left(view, p)
-        return (left * left, 0.0) if view.tree.slides[joint_index(view.tree, "joint", self.joint)] else (0.0, left * left)
-
     def _left(self, view: Configuration, p: Array) -> Any:
-        tree = view.tree
-        return p[0] - view.q[tree.nq - tree.n + joint_index(tree, "joint", self.joint)]
+        return p[0] - view.q[view.tree.nq - view.tree.n + self.counted(view.tree)[0]]
+
+    def _slopes(self, p: Array) -> tuple[Any, ...]:
+        return (1.0,)
 
     def __repr__(self) -> str:
         return f"Coordinate({self.joint!r}, {self.value.shape} tasks)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Follows(Constraint):
+class Follows(JointEquation):
     """A joint coordinate is a multiple of another one, plus a constant: the values themselves, not modulo a whole turn.
 
     A `Mimic` in the description of a link says the same for good and takes the coordinate away; this holds for one task.
@@ -155,22 +171,12 @@ class Follows(Constraint):
         """Both joints: their whole turns count."""
         return joint_index(tree, "joint", self.joint), joint_index(tree, "leader", self.leader)
 
-    def equations(self, view: Configuration, p: Array) -> Equations:
-        """One equation: ratio * leader + offset - joint."""
-        tree, (follower, leader) = view.tree, self.counted(view.tree)
-        rates = blank(1, tree.nv)
-        rates[0, tree.nv - tree.n + follower] = 1.0
-        rates[0, tree.nv - tree.n + leader] = -p[0]
-        return Equations(np.array([self._left(view, p)]), rates, (not tree.slides[follower],))
-
-    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """The square of the difference: as a distance where the joint slides, else as an angle."""
-        left = self._left(view, p)
-        return (left * left, 0.0) if view.tree.slides[self.counted(view.tree)[0]] else (0.0, left * left)
-
     def _left(self, view: Configuration, p: Array) -> Any:
         follower, leader = (view.tree.nq - view.tree.n + i for i in self.counted(view.tree))
         return p[0] * view.q[leader] + p[1] - view.q[follower]
+
+    def _slopes(self, p: Array) -> tuple[Any, ...]:
+        return 1.0, -p[0]
 
     def __repr__(self) -> str:
         return f"Follows({self.joint!r}, {self.leader!r}, {self.numbers.shape[:-1]} tasks)"

@@ -1,4 +1,4 @@
-"""Six revolute joints, three neighbours of which have parallel axes, wherever in the chain they are."""
+"""Six revolute joints, three neighbours of which have axes that meet in a point, or are parallel."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from typing import Any
 import numpy as np
 
 from linkwise.inverse_kinematics.closed_form import axis_chain as geometry
-from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, TOLERANCE, AxisChain, as_read, feet, made_parallel
-from linkwise.inverse_kinematics.closed_form.families import Branch, Family, Solve, mirrored, words
-from linkwise.inverse_kinematics.closed_form.orientation import beside
-from linkwise.inverse_kinematics.closed_form.position import made_special
+from linkwise.inverse_kinematics.closed_form.axis_chain import (
+    TOLERANCE,
+    AxisChain,
+    common_point,
+    made_meet,
+    made_parallel,
+)
+from linkwise.inverse_kinematics.closed_form.orientation import beside, orient, turned_back
+from linkwise.inverse_kinematics.closed_form.position import made_special, neighbours, regional, regional_pair
+from linkwise.inverse_kinematics.closed_form.problem import Branch, Family, Solve, family_of_six
 from linkwise.inverse_kinematics.closed_form.subproblem6 import two_angles
 from linkwise.inverse_kinematics.closed_form.subproblems import (
     DEGENERATE,
@@ -29,7 +35,73 @@ from linkwise.inverse_kinematics.closed_form.subproblems import (
 )
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, select
+from linkwise.spatial.transform import inverse
 from linkwise.spatial.vector import inner
+
+
+def spherical(chain: AxisChain) -> Family | None:
+    """Recognise three neighbouring axes that meet in a point, and are not in one plane of parallels."""
+    if len(chain) != 6 or any(chain.slides):
+        return None
+    for first in (3, 0, 1, 2):
+        joints = (first, first + 1, first + 2)
+        if geometry.parallel(chain, first, first + 1) or geometry.parallel(chain, first + 1, first + 2):
+            continue
+        if common_point(chain, *joints)[1] > TOLERANCE * chain.size:
+            continue
+        solution = _wrist_last if first in (0, 3) else _wrist_inside
+        family = family_of_six(chain, joints, made_meet(chain, joints), solution, "meet in a point")
+        if family is not None:
+            return family
+    return None
+
+
+def _wrist_last(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
+    """Joints 4 to 6 turn about a point: the first three bring it to its place (D. L. Pieper, 1968)."""
+    found = regional(chain, (0, 1, 2))
+    if found is None:
+        return None
+    arm, chain = found
+    h, point = chain.axes, chain.points[3]
+
+    def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        rotation = displacement[:3, :3]
+        place = rotation @ point + displacement[:3, 3]
+        found = []
+        for *turns, miss in arm.solve(point, place, free[:3]):
+            rest = turned_back(rotation, *zip(h[:3], turns, strict=True))
+            found += [Branch((*turns, *three), miss + more) for *three, more in orient(h[3:], rest, free[3:])]
+        return found
+
+    return solve, arm.exact, chain
+
+
+def _wrist_inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
+    """Joints 2 to 4 turn about a point c. What they leave alone is c = E_5 E_6 (D^-1 E_1 D) D^-1 c: a regional problem.
+
+    Its last axis is that of joint 1 as it is seen from the end.
+    """
+    chain, kind = made_special(chain, (4, 5))
+    h, p, point = chain.axes, chain.points, chain.points[1]
+    if geometry.parallel(chain, 4, 5) and np.linalg.norm(np.cross(p[5] - p[4], h[4])) <= TOLERANCE * chain.size:
+        return None
+
+    def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
+        back = inverse(displacement)
+        rotation, shift = back[:3, :3], back[:3, 3]
+        arm = regional_pair(chain, (4, 5), kind, rotation @ h[0], rotation @ p[0] + shift)
+        found = []
+        for five, six, one, miss in arm.solve(rotation @ point + shift, point, [free[4], free[5], free[0]]):
+
+            def rest(v: Any, five: Any = five, six: Any = six, one: Any = one) -> Array:
+                seen = unturned(h[5], six, unturned(h[4], five, v))
+                return unturned(h[0], one, displacement[:3, :3] @ seen)
+
+            triples = orient(h[1:4], rest, free[1:4])
+            found += [Branch((one, *three, five, six), miss + more) for *three, more in triples]
+        return found
+
+    return solve, kind != "general", chain
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,19 +207,9 @@ def parallel(chain: AxisChain) -> Family | None:
         beyond = [k for k in (first - 1, first + 3) if 0 <= k < 6]
         if max(skew) > TOLERANCE or any(geometry.parallel(chain, first, k) for k in beyond):
             continue
-        turned_round = first in (0, 2)
-        seen = made_parallel(chain, joints)
-        seen = seen.reversed() if turned_round else seen
-        solve, exact, near = _inside(seen) if first in (1, 2) else _last(seen)
-        name = f"the axes of joints {words(joints)} are parallel"
-        near, solve = (as_read(near, chain), mirrored(solve)) if turned_round else (near, solve)
-        return Family(name, solve, near.misfit > EXACT or not exact, near=near)
+        solution = _inside if first in (1, 2) else _last
+        return family_of_six(chain, joints, made_parallel(chain, joints), solution, "are parallel")
     return None
-
-
-def _neighbours(chain: AxisChain, i: int, j: int, kind: str) -> tuple[FloatArray, FloatArray]:
-    """Points of two axes, one on each: where they meet, or the ends of their common normal."""
-    return (chain.points[i], chain.points[i]) if kind == "1 and 2 meet" else feet(chain, i, j)
 
 
 def _inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
@@ -159,7 +221,7 @@ def _inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
     """
     chain, kind = made_special(chain, (4, 5))
     h, plane = chain.axes, Planar.of(chain, 1)
-    p1, (p5, p6) = chain.points[0], _neighbours(chain, 4, 5, kind)
+    p1, (p5, p6) = chain.points[0], neighbours(chain, 4, 5, kind)
     up, away = h[1], p6 - p5
     b = np.array([_row(up, h[4], h[5]), _row(up, h[4], away)], dtype=float)
     b[[kind == "1 and 2 parallel", kind == "1 and 2 meet"]] = 0.0
@@ -217,7 +279,7 @@ def _last(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
     """
     chain, kind = made_special(chain, (1, 2))
     h, plane = chain.axes, Planar.of(chain, 3)
-    p1, (p2, p3) = chain.points[0], _neighbours(chain, 1, 2, kind)
+    p1, (p2, p3) = chain.points[0], neighbours(chain, 1, 2, kind)
     up, away, wrist = h[3], p3 - p2, plane.wrist
     b = np.array([_row(h[1], h[2], up), _row(away, h[2], up)], dtype=float)
     b[[kind == "1 and 2 parallel", kind == "1 and 2 meet"]] = 0.0
