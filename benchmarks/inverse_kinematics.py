@@ -18,7 +18,7 @@ import numpy as np
 from timing import pin_to_one_core
 
 import linkwise as lw
-from linkwise.solve.initial_guess import start_position
+from linkwise.solve.joint_limits import start_position
 from linkwise.spatial.transform import dh_modified, dh_standard
 
 TOLERANCES = (1e-6, 1e-9)

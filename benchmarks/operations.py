@@ -36,8 +36,7 @@ from linkwise.expr.count import operation_count
 from linkwise.expr.node import Expr, parameter, symbol
 from linkwise.expr.ordering import operations_needed
 from linkwise.expr.simplify import shortened
-from linkwise.model.body import Bodies
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, moving_bodies
 
 SMALL = 1e-12
 """Below this a number of a table is rounding of zero."""

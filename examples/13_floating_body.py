@@ -6,13 +6,13 @@ import numpy as np
 
 import linkwise as lw
 from linkwise.errors import MissingExtraError
-from linkwise.spacelib.programs import bundled, laws
+from linkwise.spacelib.programs import formats, laws
 from linkwise.spacelib.programs.floating_comparison import compare, names
 from linkwise.spacelib.programs.two_links import read_two_links
 
 # Two equal links on one joint, of 10 kg each; both move at 1 m/s, and a motor opens them by 22.4 degrees in a third of a
 # second (G. Legnani et al., "SpaceLib for MATLAB, User's Manual", section 7.2).
-links = read_two_links(bundled.path("TEST.DAT"))
+links = read_two_links(formats.path("TEST.DAT"))
 motion = laws.motor_motion(dt=0.002)
 
 # TEST integrates the acceleration of link 1; TEST_NEW puts momentum right at every step; the third is Linkwise's own
@@ -40,7 +40,7 @@ print(f"free joint: after 1 s at {run.q[-1, -1]:.3f} rad; momentum to {drift:.0e
 assert drift < 1e-9
 
 try:
-    from linkwise.plot.rendering import rendered
+    from linkwise.plot.figure import rendered
     from linkwise.spacelib.programs.floating_plot import draw
 
     shown = [one for one in found if one.history.dt == motion.dt]

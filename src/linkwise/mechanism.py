@@ -19,10 +19,10 @@ from linkwise.equations import Equations
 from linkwise.kernel import Kernel
 from linkwise.model.formatting import mechanism_tables
 from linkwise.model.link import links_from_dh
-from linkwise.model.parametrize import Symbolizer
+from linkwise.model.parameters import Symbolizer
 from linkwise.model.tree import Tree
-from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import rows_of
 
 if TYPE_CHECKING:
     import linkwise.solve

@@ -10,8 +10,7 @@ import click
 import pytest
 
 from linkwise.cli import app as module
-from linkwise.cli.command import Options, command, mechanism, option
-from linkwise.cli.output import Output
+from linkwise.cli.command import Options, Output, command, mechanism, option
 from linkwise.errors import FileError, FileProblem, LinkwiseError
 from linkwise.files import Description
 from linkwise.model.formatting.table import Column, Table

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise.cli.app import app
-from linkwise.cli.output import jsonable
+from linkwise.cli.command import jsonable
 
 from .conftest import Told, swing
 

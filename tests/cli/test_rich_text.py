@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from linkwise.cli import output as words
+from linkwise.cli import command
 
 
 class Terminal(io.StringIO):
@@ -27,8 +27,8 @@ def on_a_terminal(patch: pytest.MonkeyPatch, **environment: str) -> Terminal:
 def test_a_remark_is_yellow_on_a_terminal() -> None:
     with pytest.MonkeyPatch.context() as patch:
         terminal = on_a_terminal(patch)
-        words.say("remark: odd")
-        marked = "fine\n" + words.marked("remark: odd")
+        command.say("remark: odd")
+        marked = "fine\n" + command.marked("remark: odd")
     assert terminal.getvalue() == "\x1b[33mremark:\x1b[0m odd\n"
     assert marked == "fine\n\x1b[33mremark:\x1b[0m odd"
 
@@ -39,18 +39,18 @@ def test_colours_that_are_forced_go_into_a_pipe_too(
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv(name, "1")
-    assert words.marked("remark: odd") == "\x1b[33mremark:\x1b[0m odd"
+    assert command.marked("remark: odd") == "\x1b[33mremark:\x1b[0m odd"
     monkeypatch.setenv("NO_COLOR", "1")
-    assert words.marked("remark: odd") == "remark: odd"
+    assert command.marked("remark: odd") == "remark: odd"
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv(name, "0")
-    assert words.marked("remark: odd") == "remark: odd"
+    assert command.marked("remark: odd") == "remark: odd"
 
 
 def test_long_lines_are_broken_between_words_on_a_terminal() -> None:
     with pytest.MonkeyPatch.context() as patch:
         terminal = on_a_terminal(patch, COLUMNS="24", NO_COLOR="1")
-        words.say("  one two three four five six\na-long-path/that-is-not-to-be-broken")
+        command.say("  one two three four five six\na-long-path/that-is-not-to-be-broken")
     assert terminal.getvalue() == "  one two three four\n    five six\na-long-path/that-is-not-to-be-broken\n"
 
 
@@ -58,12 +58,12 @@ def test_long_lines_are_broken_between_words_on_a_terminal() -> None:
 def test_no_colour_unless_wanted(unwanted: dict[str, str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         terminal = on_a_terminal(patch, **unwanted)
-        words.say("remark: odd")
+        command.say("remark: odd")
     assert terminal.getvalue() == "remark: odd\n"
 
 
 def test_no_colour_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
-    words.say("remark: odd")
-    words.say("remark: odd", err=True)
+    command.say("remark: odd")
+    command.say("remark: odd", err=True)
     told: Any = capsys.readouterr()
     assert (told.out, told.err) == ("remark: odd\n", "remark: odd\n")

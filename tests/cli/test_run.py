@@ -10,7 +10,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import files
-from linkwise.cli import pipeline as job
+from linkwise.cli.commands import run
 from linkwise.cli.motion_tables import Extremes
 
 PNG = b"\x89PNG\r\n"
@@ -98,8 +98,8 @@ def test_parts_can_be_left_out(linkwise: Callable, arm_file: Path, motion_file: 
 def test_large_files_are_left_out_of_long_motions_unless_asked_for(
     linkwise: Callable, arm_file: Path, motion_file: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "MOST_OUT", 10)
-    monkeypatch.setattr(job, "MOST_LINKS", 20)
+    monkeypatch.setattr(run, "MOST_OUT", 10)
+    monkeypatch.setattr(run, "MOST_LINKS", 20)
     path = motion_file(2, 30)
     told = linkwise("run", arm_file, path, "-o", "res", "--no-figures")
     assert sorted(file.name for file in (tmp_path / "res").iterdir()) == ["joints.csv"]
@@ -157,7 +157,7 @@ def test_memory_does_not_grow_with_the_motion(arm: lw.Mechanism, tmp_path: Path)
         motion = files.open_motion(path, 2)
         tracemalloc.start()
         try:
-            job.execute(found, motion, job.RunFiles(tmp_path / f"res{rows}", "m", None, links=True, out=False))
+            run.execute(found, motion, run.RunFiles(tmp_path / f"res{rows}", "m", None, links=True, out=False))
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -171,9 +171,9 @@ def test_pieces_do_not_change_the_results(
     arm: lw.Mechanism, motion_file: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, motion = files.Description(arm), files.open_motion(motion_file(2, 500), 2)
-    job.execute(found, motion, job.RunFiles(tmp_path / "whole", "m", None))
-    monkeypatch.setattr(job, "LINK_INSTANTS", 1)
-    job.execute(found, motion, job.RunFiles(tmp_path / "pieces", "m", None))
+    run.execute(found, motion, run.RunFiles(tmp_path / "whole", "m", None))
+    monkeypatch.setattr(run, "LINK_INSTANTS", 1)
+    run.execute(found, motion, run.RunFiles(tmp_path / "pieces", "m", None))
     for name in ("joints.csv", "links.csv", "m.OUT"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "pieces" / name).read_bytes()
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from linkwise.files import load, save_motion
-from linkwise.spacelib.programs import bundled, rob_mat
+from linkwise.spacelib.programs import formats, rob_mat
 
 PROGRAMS = ("rob-mat", "triangle", "robscara", "sat", "test-lin", "data")
 
@@ -63,7 +63,7 @@ def test_rob_mat_on_the_bundled_robot(linkwise: Callable) -> None:
     assert told.out.splitlines()[-1] == "wrote SCARA.OUT"
     text = Path("SCARA.OUT").read_text()
     assert text.count("Actions on Joint (i) ACTO") == 6
-    parts = rob_mat.run(bundled.path("SCARA.DAT"), bundled.path("SCARA.MOT"))
+    parts = rob_mat.run(formats.path("SCARA.DAT"), formats.path("SCARA.MOT"))
     assert text == "".join(piece for part in parts for piece in rob_mat.text(part))
 
 
@@ -85,7 +85,7 @@ def test_rob_mat_takes_files_first_and_to_their_end(linkwise: Callable, tmp_path
     assert "50 instants to t = 4.9 s" in told.out
     assert "rms" in told.out
     assert Path("long.out").read_text().count(" Link 1 ") == 50
-    tau = load(bundled.path("SCARA.DAT")).inverse_dynamics(q, q, q)
+    tau = load(formats.path("SCARA.DAT")).inverse_dynamics(q, q, q)
     place = int(np.abs(tau[:, 2]).argmax())
     assert f"{tau[place, 2]:.4g} @ {t[place]:.4g}" in " ".join(told.out.split())
 
@@ -95,7 +95,7 @@ def test_rob_mat_as_json(linkwise: Callable) -> None:
     found = json.loads(told.out)
     assert told.err.count("the bundled file is used") == 2
     assert [entry["t"] for entry in found] == [0.0, 0.05]
-    (part,) = rob_mat.run(bundled.path("SCARA.DAT"), bundled.path("SCARA.MOT"))
+    (part,) = rob_mat.run(formats.path("SCARA.DAT"), formats.path("SCARA.MOT"))
     for name in ("A", "T", "W", "WO", "WA", "H", "HO", "HA", "JO", "FI", "ACTO", "tau"):
         assert np.array_equal([entry[name] for entry in found], getattr(part, name)), name
     assert found[0]["J"] == part.J.tolist()
@@ -118,7 +118,7 @@ def test_rob_mat_tells_mistakes_with_their_lines(linkwise: Callable, tmp_path: P
 
 
 def test_rob_mat_refuses_impossible_inertias_unless_told(linkwise: Callable, tmp_path: Path) -> None:
-    text = bundled.path("SCARA.DAT").read_text().replace("0.05\n-0.05", "5\n-0.05", 1)
+    text = formats.path("SCARA.DAT").read_text().replace("0.05\n-0.05", "5\n-0.05", 1)
     (tmp_path / "odd.dat").write_text(text)
     told = linkwise("spacelib", "rob-mat", "odd.dat", "SCARA.MOT")
     assert told.status == 2
@@ -163,15 +163,15 @@ def test_test_lin(linkwise: Callable, tmp_path: Path) -> None:
 
 
 def test_data_is_listed_printed_and_copied(linkwise: Callable, tmp_path: Path) -> None:
-    assert [line.split()[0] for line in linkwise("spacelib", "data").out.splitlines()] == list(bundled.names())
-    assert linkwise("spacelib", "data", "inp.dat").out == bundled.path("INP.DAT").read_text()
+    assert [line.split()[0] for line in linkwise("spacelib", "data").out.splitlines()] == list(formats.names())
+    assert linkwise("spacelib", "data", "inp.dat").out == formats.path("INP.DAT").read_text()
     told = linkwise("spacelib", "data", "SCARA.DAT", "SCARA.MOT", "--to", "here")
     assert told.out.replace("\\", "/") == "wrote here/SCARA.DAT, here/SCARA.MOT\n"
     (tmp_path / "here" / "SCARA.DAT").write_text("mine")
     told = linkwise("spacelib", "data", "--to", "here")
     assert (told.status, "SCARA" in told.out, "INP.DAT" in told.out) == (0, False, True)
     assert told.err.endswith("(--overwrite replaces them): SCARA.DAT, SCARA.MOT\n")
-    assert {path.name for path in (tmp_path / "here").iterdir()} == set(bundled.names())
+    assert {path.name for path in (tmp_path / "here").iterdir()} == set(formats.names())
     assert (tmp_path / "here" / "SCARA.DAT").read_text() == "mine"
     assert linkwise("spacelib", "data", "--to", "here", "--overwrite").status == 0
     assert load(tmp_path / "here" / "SCARA.DAT").n == 3

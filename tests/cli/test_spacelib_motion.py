@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwise.spacelib.programs import bundled, elbow_files, laws
+from linkwise.spacelib.programs import elbow_files, formats, laws
 from linkwise.spacelib.programs.motions import read_motion
 
 PNG = b"\x89PNG\r\n"
@@ -153,7 +153,7 @@ def test_lines_fit_a_screen(linkwise: Callable) -> None:
 def test_nothing_that_is_read_is_written_over(linkwise: Callable, command: tuple[str, ...]) -> None:
     files = {"r.dat": "SMART.DAT", "e.dat": "ELBOW.DAT", "t.dat": "TEST.DAT", "guess": "GUESS.1ST"}
     for name, source in files.items():
-        Path(name).write_text(bundled.path(source).read_text())
+        Path(name).write_text(formats.path(source).read_text())
     for name in ("j.mot", "g.mot", "t.mot"):
         Path(name).write_text("0.1")
     Path("link").hardlink_to("guess")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from linkwise.cli.output import Output, emit
+from linkwise.cli.command import Output, emit
 from linkwise.model.formatting.table import Column, Table, laid_out
 
 from .test_rich_text import on_a_terminal

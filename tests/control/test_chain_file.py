@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from linkwise import Link, Mechanism, Mimic, control, robots
 from linkwise.control import chain_file
 from linkwise.control import parser as chain_reader
-from linkwise.control.angles import angles_rotation
 from linkwise.control.chain_file import check, read, write
-from linkwise.control.constraints import KINDS
+from linkwise.control.constraints import KINDS, angles_rotation
 from linkwise.control.description import ChainDescription, ConstraintRow
 from linkwise.control.links import FixedLink, PrismaticLink, RevoluteLink, mechanism_of, with_starting_dof
 from linkwise.errors import FileError, ModelError

@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import robots
 from linkwise.control import Chain, FixedPosition, MovingPosition
-from linkwise.control.cycle.outputs import CLOCK
+from linkwise.control.cycle.kernels import CLOCK
 from support.chains import EPS, HOOK_GOAL, PRECISION, crane, enable, given_back, place_of, run, solved
 
 LAP, RADIUS = 100, 0.3

@@ -5,8 +5,7 @@ import pytest
 
 from linkwise import robots
 from linkwise.control import Chain, rotation_angles
-from linkwise.control.cycle.constraint_equations import ChainProblem
-from linkwise.control.cycle.setpoints import GlobalSearch
+from linkwise.control.cycle.setpoints import ChainProblem, GlobalSearch
 from support.chains import EPS, PRECISION, enable, inside, place_of, puma, solved
 
 DT, SPEED, CHANGE = 0.01, 2.0, 8.0

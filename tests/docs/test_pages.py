@@ -13,7 +13,7 @@ import pytest
 
 from linkwise.algorithm.declaration import ALGORITHMS
 from linkwise.export.language import LANGUAGES
-from linkwise.export.names import WORDS
+from linkwise.export.ports import WORDS
 from linkwise.files.format import FORMATS, formats
 from linkwise.kernel import writers
 from linkwise.kernel.backend import BACKENDS, default_backend

@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 from linkwise import robots
-from linkwise.equations.coordinate_symbols import symbols_of
+from linkwise.equations.equations_of_motion import symbols_of
 from linkwise.equations.tape_to_sympy import steps, to_sympy, written_size
 from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.sympy.symbols import number

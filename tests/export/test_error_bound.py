@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from linkwise import robots
-from linkwise.export.error_bound import bounded
-from linkwise.export.samples import computed, samples
+from linkwise.export.samples import bounded, computed, samples
 from linkwise.kernel import Tape, trace
 from linkwise.spatial.scalar import select
 from support.exported_code import drawn_for, plain, random_tape

@@ -14,8 +14,7 @@ from linkwise.errors import ArgumentError, FileError
 from linkwise.export import LANGUAGES, Sources, export
 from linkwise.export.language import Job, Language
 from linkwise.export.language import language as register
-from linkwise.export.names import WORDS, Names
-from linkwise.export.ports import Port
+from linkwise.export.ports import WORDS, Names, Port
 from linkwise.export.split import Part
 from linkwise.export.statements import body
 from linkwise.kernel.writers import WRITERS

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise.errors import ArgumentError
-from linkwise.export.names import WORDS, Names, spelt
+from linkwise.export.ports import WORDS, Names, spelt
 
 HOSTILE = [
     "lambda",

@@ -14,7 +14,7 @@ from linkwise.errors import ArgumentError, FileError
 from linkwise.files import check_motion, open_motion, save_motion
 from linkwise.files.csv_motion import header
 from linkwise.files.motion import positions
-from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs import formats
 
 GOOD = "0.5\n1 2 3\n4 5 6\n\n7 8 9\n10 11 12\n"
 HEADER = "t,q1,q2,qd1,qd2,qdd1,qdd2\n"
@@ -28,7 +28,7 @@ def written(tmp_path: Path, content: str | bytes, name: str) -> Path:
 
 
 def test_scara() -> None:
-    motion = open_motion(bundled.path("SCARA.MOT"), 3)
+    motion = open_motion(formats.path("SCARA.MOT"), 3)
     assert motion.dt == 0.05
     t, q, qd, qdd = motion.read()
     assert t.tolist() == [0, 0.05]
@@ -38,7 +38,7 @@ def test_scara() -> None:
 
 
 def test_smart() -> None:
-    t, q, qd, qdd = open_motion(bundled.path("SMART.MOT"), 6).read()
+    t, q, qd, qdd = open_motion(formats.path("SMART.MOT"), 6).read()
     assert t.tolist() == [0]
     assert q.tolist() == [[0, 1.57, -1.57, 0, 0.26, 0]]
     assert (qd == 0.5).all()
@@ -186,9 +186,9 @@ def test_no_file(tmp_path: Path) -> None:
 def test_arguments(tmp_path: Path) -> None:
     q = np.zeros((2, 3))
     with pytest.raises(ArgumentError, match="n is 0"):
-        open_motion(bundled.path("SCARA.MOT"), 0)
+        open_motion(formats.path("SCARA.MOT"), 0)
     with pytest.raises(ArgumentError, match="2 names for 3"):
-        open_motion(bundled.path("SCARA.MOT"), 3, ("a", "b"))
+        open_motion(formats.path("SCARA.MOT"), 3, ("a", "b"))
     with pytest.raises(ArgumentError, match="shapes"):
         save_motion(tmp_path / "a.mot", 0.1, q, q, q[:1])
     with pytest.raises(ArgumentError, match="finite"):

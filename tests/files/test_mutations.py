@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from linkwise.errors import LinkwiseError
 from linkwise.files import check, check_motion, open_motion, read, save, save_motion
-from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs import formats
 
 DATA = Path(__file__).parent / "data"
 ROBOTS = files("linkwise.robots").joinpath("data")
 DESCRIPTIONS = [
-    bundled.path("SCARA.DAT").read_bytes(),
+    formats.path("SCARA.DAT").read_bytes(),
     (DATA / "rover.toml").read_bytes(),
     *(ROBOTS.joinpath(f"{name}.toml").read_bytes() for name in ("puma560", "elbow", "planar_2r")),
 ]
 CSV = b"t,q1,q2,q3,qd1,qd2,qd3,qdd1,qdd2,qdd3\n0,0,0,0,1,2,0,10,20,0\n0.05,0.1,0.1,0,1.1,2.1,0,11,21,0\n"
-MOTIONS = [bundled.path("SCARA.MOT").read_bytes(), CSV]
+MOTIONS = [formats.path("SCARA.MOT").read_bytes(), CSV]
 TOKENS = [
     b"", b"0", b"-1", b"1e400", b"nan", b"inf", b"1e308", b"-1e308", b"1e-320", b"9" * 400, b"x", b"1_0", b"0x10", b"1d3",
     b'"', b"'", b"[", b"]", b"[[", b"{", b"}", b"=", b",", b";", b"\0", b"\r", b"\n", b"\n\n", b"#", b"\xff",

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from linkwise.files.numbers import number, whole, why_not
+from linkwise.files.text import number, whole, why_not
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from linkwise import Link, Mechanism, files, robots
 from linkwise.errors import FileError
 from linkwise.files.motion import MotionRemarks
-from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs import formats
 
 INSTANT = "0 1 10\n0 2 20\n0 0 0\n\n"
 
@@ -70,7 +70,7 @@ def test_a_file_without_breaks_says_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_the_line_of_a_description_is_named(tmp_path: Path, change: Callable[[str], str], told: str) -> None:
-    text = bundled.path("SCARA.DAT").read_text()
+    text = formats.path("SCARA.DAT").read_text()
     (tmp_path / "a.DAT").write_text(change(text))
     problem = files.check(tmp_path / "a.DAT")[-1].message
     assert told in problem
@@ -124,4 +124,4 @@ def test_two_jumps_in_blocks_are_counted(tmp_path: Path) -> None:
 
 def test_the_manual_s_own_motion_is_not_remarked() -> None:
     """Its joints go 0.1 rad in 0.05 s at 1.1 and 2.1 rad/s."""
-    assert remarks(bundled.path("SCARA.MOT"), files.load(bundled.path("SCARA.DAT"))) == []
+    assert remarks(formats.path("SCARA.MOT"), files.load(formats.path("SCARA.DAT"))) == []

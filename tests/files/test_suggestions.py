@@ -4,7 +4,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import Inertia, Link, Mechanism
-from linkwise.files.suggestions import tool_among_tips, with_tool_at_a_tip
+from linkwise.files.report import tool_among_tips, with_tool_at_a_tip
 
 
 def hand(*more: Link) -> Mechanism:

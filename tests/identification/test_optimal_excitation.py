@@ -5,9 +5,15 @@ import pytest
 
 import linkwise as lw
 from linkwise.identification import ExcitingTrajectory, exciting_trajectory
-from linkwise.identification.condition import CRITERIA, criterion_loss
-from linkwise.identification.fourier import FourierFamily, FourierSeries, resting
-from linkwise.identification.optimal_excitation import Excitation, descend
+from linkwise.identification.optimal_excitation import (
+    CRITERIA,
+    Excitation,
+    FourierFamily,
+    FourierSeries,
+    criterion_loss,
+    descend,
+    resting,
+)
 from support.random_mechanisms import relative, sample
 
 PUMA = lw.robots.puma560()

@@ -15,7 +15,7 @@ from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
 from linkwise.solve import REASONS, Solution
-from linkwise.solve.initial_guess import start_position
+from linkwise.solve.joint_limits import start_position
 from support.random_mechanisms import SEEDS, sample
 
 TOL = 1e-9

@@ -12,10 +12,9 @@ import pytest
 from linkwise.expr.operations import OPERATIONS
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel import fastcall as entry
-from linkwise.kernel.backends.llvm import arguments as llvm_arguments
+from linkwise.kernel.backends.llvm import body, loop
 from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.backends.llvm import schedule as llvm_plan
-from linkwise.kernel.backends.llvm.schedule import ANGLES, LARGE, LARGE_PART, PART, Plan
+from linkwise.kernel.backends.llvm.body import ANGLES, LARGE, LARGE_PART, PART, Plan
 
 pytest.importorskip("llvmlite", reason="what is tested is machine code")
 
@@ -147,8 +146,8 @@ def test_large_arithmetic_is_written_once() -> None:
 @pytest.fixture
 def streaming(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every output counts as larger than the caches."""
-    monkeypatch.setattr(llvm_arguments, "STREAM", 0)
-    monkeypatch.setattr(llvm_arguments, "STREAMED_ROW", 1)
+    monkeypatch.setattr(loop, "STREAM", 0)
+    monkeypatch.setattr(loop, "STREAMED_ROW", 1)
     monkeypatch.setenv("LINKWISE_CACHE_DIR", "")
 
 
@@ -225,7 +224,7 @@ def test_past_the_caches_nothing_around_is_touched(
         pytest.skip("this machine's vectors are shorter")
     pretended = dataclasses.replace(real, vector_bytes=vector_bytes)
     monkeypatch.setattr(llvm, "host", lambda: pretended)
-    monkeypatch.setattr(llvm_arguments, "STREAMED_ROW", size)
+    monkeypatch.setattr(loop, "STREAMED_ROW", size)
 
     def compute(x: np.ndarray) -> np.ndarray:
         return np.array([x[0] + float(k) for k in range(size)], dtype=object)
@@ -266,8 +265,8 @@ def test_teeth(monkeypatch: pytest.MonkeyPatch) -> None:
     tape = large(WHOLE)
     plan = Plan(tape, has_fma=True)
     assert plan.space < len(plan.places), "places are used again"
-    monkeypatch.setattr(llvm_plan, "LARGE_PART", 10**9)
-    monkeypatch.setattr(llvm_plan, "PART", 10**9)
+    monkeypatch.setattr(body, "LARGE_PART", 10**9)
+    monkeypatch.setattr(body, "PART", 10**9)
     whole = Plan(tape, has_fma=True)
     assert len(whole.parts) == 1
     assert not whole.places

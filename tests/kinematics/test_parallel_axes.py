@@ -15,7 +15,7 @@ from linkwise.kernel.tape import Tape, trace
 from linkwise.kinematics.forward_kinematics import body_poses, forward_kinematics, frame_of, place
 from linkwise.kinematics.jacobian import column, in_body_axes, jacobian
 from linkwise.kinematics.parallel_axes import levers, turned_path
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import moving_bodies
 from linkwise.spatial.rotation import rotation_about
 
 LINK = partial(lw.Link.dh, convention="standard")

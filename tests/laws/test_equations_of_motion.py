@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.dynamics.articulated_body import articulated_acceleration
-from linkwise.dynamics.forward_dynamics import composite_acceleration
-from linkwise.dynamics.motor_terms import friction
-from linkwise.model.body_tree import moving_bodies
+from linkwise.dynamics.forward_dynamics import articulated_acceleration, composite_acceleration
+from linkwise.dynamics.recursions import friction
+from linkwise.model.body import moving_bodies
 from support.exact_derivatives import along, by_motion, gradients, rates
 from support.random_mechanisms import FIXED, FREE, VARIANTS, direct, random_mechanism, random_state, relative, variant
 

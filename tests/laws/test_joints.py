@@ -148,9 +148,9 @@ def test_a_cam_has_the_efforts_that_its_energies_give(floating: bool) -> None:
 @pytest.mark.parametrize("floating", [False, True])
 def test_long_way_round_for_a_cam(floating: bool) -> None:
     """Both recursions for the acceleration, whichever is the shorter on this mechanism."""
-    from linkwise.dynamics.articulated_body import articulated_acceleration
-    from linkwise.dynamics.motor_terms import friction
-    from linkwise.model.body_tree import moving_bodies
+    from linkwise.dynamics.forward_dynamics import articulated_acceleration
+    from linkwise.dynamics.recursions import friction
+    from linkwise.model.body import moving_bodies
 
     mech = mechanism(floating=floating)
     q, qd, qdd = state(mech)

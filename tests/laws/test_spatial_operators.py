@@ -11,7 +11,7 @@ import pytest
 from linkwise import Link, Mechanism
 from linkwise.dynamics import operational_space_inertia
 from linkwise.dynamics.inverse_dynamics import recursion
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import moving_bodies
 from support.random_mechanisms import FREE, direct, random_state, relative, variant
 
 BOUND = 5e-14

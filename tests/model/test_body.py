@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from linkwise import Mechanism, robots
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.kinematics.forward_kinematics import body_poses
-from linkwise.model.body import Bodies
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, moving_bodies
 from support.random_mechanisms import mechanisms, random_mechanism, random_pose, random_state, relative
 
 

@@ -12,7 +12,7 @@ from linkwise import planar
 from linkwise.errors import ArgumentError
 from linkwise.planar.configuration_space import ROUNDING
 from linkwise.planar.configuration_space_picture import _of_pi
-from linkwise.plot.rendering import rendered
+from linkwise.plot.figure import rendered
 
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 WALL = [(1.1, 0.3), (1.4, 0.3), (1.4, 1.2), (1.1, 1.2)]

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from linkwise.plot.curves import Curves, base_panels, joint_panels, plot
-from linkwise.plot.figure import colour, shortened, style
-from linkwise.plot.rendering import rendered
+from linkwise.plot.figure import colour, rendered, shortened, style
 
 pytestmark = pytest.mark.usefixtures("coarse")
 

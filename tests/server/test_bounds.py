@@ -75,9 +75,9 @@ def test_a_few_bytes_do_not_keep_the_server_busy(served: Running, body: bytes) -
 
 
 def test_lengths_are_bounded_where_messages_are_read() -> None:
-    from linkwise.server.opcua import message_limits as wire
+    from linkwise.server.opcua import connections
 
-    wire.bound()
+    connections.bound()
     with pytest.raises(NotEnoughData):
         Buffer(b"abcdefgh", 4).read(-4)
     assert Buffer(b"abcdefgh", 4).read(4) == b"efgh"

@@ -11,7 +11,7 @@ import pytest
 
 from linkwise.errors import ArgumentError
 from linkwise.server import scheduler as pacing
-from linkwise.server.timing import Counts
+from linkwise.server.scheduler import Counts
 
 MS = 1_000_000
 

@@ -6,8 +6,8 @@ import pytest
 
 from linkwise.server import status
 from linkwise.server.log import LOG
+from linkwise.server.scheduler import Counts
 from linkwise.server.status import Status
-from linkwise.server.timing import Counts
 
 
 class Screen(io.StringIO):

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from linkwise.server.timing import Histogram, Spread, Timing
+from linkwise.server.scheduler import Histogram, Spread, Timing
 
 
 @pytest.mark.parametrize("scale", [10, 1_000, 1_000_000, 10_000_000_000])

@@ -13,7 +13,7 @@ import pytest
 from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError, KernelError, LinkwiseError, MissingExtraError
 from linkwise.simulation import Feedback, Sampled, SimulationError, simulate
-from linkwise.simulation.feedback import WORKS
+from linkwise.simulation.torque import WORKS
 
 ARM = robots.planar_2r()
 AFLOAT = Mechanism([Link(joint="fixed", mass=1.0, inertia=(1.0, 1.0, 1.0))], floating=True)

@@ -8,8 +8,8 @@ import sympy
 
 from linkwise.errors import ArgumentError
 from linkwise.expr import symbol
-from linkwise.spacelib.arrays import in_sympy
-from linkwise.spacelib.sample import SAMPLES, at_random, holds_symbols, undefined
+from linkwise.spacelib.exact import SAMPLES, at_random, holds_symbols, undefined
+from linkwise.spacelib.kinds import in_sympy
 
 
 def test_shapes_and_shared_symbols() -> None:

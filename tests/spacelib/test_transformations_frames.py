@@ -11,9 +11,9 @@ import sympy
 from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
 from linkwise.spacelib.constants import UNIT4, Rev, X, Y, Z
+from linkwise.spacelib.exact import is_position
 from linkwise.spacelib.inertia import PseDot, actom, jtoj
 from linkwise.spacelib.position import rotat24, screwtom
-from linkwise.spacelib.sample import is_position
 from linkwise.spacelib.transformations import invers, mami, mamt, miam, miamit
 from linkwise.spacelib.velocity import vactowh3
 from support.random_mechanisms import random_pose

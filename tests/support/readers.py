@@ -12,7 +12,7 @@ import numpy as np
 
 import linkwise as lw
 from linkwise import control, trajectory
-from linkwise.cli import ik_targets
+from linkwise.cli.commands import ik
 from linkwise.control import chain_file
 from linkwise.control.ring_buffer import Recorder
 from linkwise.control.state import State
@@ -21,7 +21,7 @@ from linkwise.files import check, check_motion, open_motion, read, read_dh, rema
 from linkwise.files.motion import positions
 from linkwise.files.number_table import read_efforts
 from linkwise.server import authentication as users
-from linkwise.spacelib.programs import elbow_files, linear_system, motions, out_file, rob_mat, two_links
+from linkwise.spacelib.programs import elbow_files, formats, linear_system, motions, rob_mat, two_links
 
 DATA = Path(__file__).parents[1] / "files" / "data"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
@@ -82,7 +82,7 @@ def _written(write: Callable[[Path], Any], name: str) -> bytes:
 
 def _targets(**given: Any) -> None:
     options: dict[str, Any] = dict.fromkeys(("file", "position", "rpy", "quaternion", "matrix", "mask", "link"))
-    ik_targets.targets(**{**options, **given})
+    ik.targets(**{**options, **given})
 
 
 def _recorded() -> Recorder:
@@ -134,7 +134,7 @@ def readers() -> dict[str, Reader]:
         "targets": Reader(".csv", (poses,), lambda path: _targets(file=str(path))),
         "target matrices": Reader(".txt", (rows,), lambda path: _targets(matrix=str(path))),
         "users": Reader(".txt", (user,), users.read_users),
-        "program .OUT": Reader(".out", (_written(lambda path: rob_mat.write(path, result), "a.out"),), out_file.read_out),
+        "program .OUT": Reader(".out", (_written(lambda path: rob_mat.write(path, result), "a.out"),), formats.read_out),
         "program lengths": Reader(".dat", (_bundled("ELBOW.DAT"),), elbow_files.read_lengths),
         "program guess": Reader(".1st", (_bundled("GUESS.1ST"),), elbow_files.read_guess),
         "program system": Reader(".dat", (_bundled("INP.DAT"),), linear_system.read_system),

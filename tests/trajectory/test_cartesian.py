@@ -6,7 +6,7 @@ from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.rotation import rotation_about, rotation_x, rotation_z
 from linkwise.spatial.transform import is_rigid, transform
 from linkwise.trajectory import cartesian, cartesian_through
-from linkwise.trajectory.segments import turned
+from linkwise.trajectory.cartesian import turned
 
 from .conftest import EPS, random_poses, slope
 

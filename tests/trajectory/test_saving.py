@@ -11,7 +11,7 @@ from linkwise.control import Recording
 from linkwise.errors import ArgumentError, FileError
 from linkwise.model.tree import BASE_EFFORTS
 from linkwise.trajectory import CartesianTrajectory, Event, Trajectory, cartesian, quintic
-from linkwise.trajectory.saving import EVENT_SIZE
+from linkwise.trajectory.trajectory import EVENT_SIZE
 
 from .conftest import random_poses
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from linkwise.cli.command import Commands
-from linkwise.cli.output import Invocation, forced, painted, say
+from linkwise.cli.command import Commands, Invocation, forced, painted, say
 from linkwise.errors import FileError, LinkwiseError
 from linkwise.model.formatting.table import plain
 

@@ -9,10 +9,28 @@ from dataclasses import replace
 import numpy as np
 
 from linkwise.algorithm.compile import kernel_of
-from linkwise.comparison.alignment import Aligner, Alignment, align
-from linkwise.comparison.axis_chain import Chain, Tie, chain_of, ties_between
-from linkwise.comparison.fit import best_fit, follower_differences, misfit, simplest, tie_error, tool_of, with_followers
-from linkwise.comparison.invariants import differences, kinds_differ, limit_differences, names
+from linkwise.comparison.alignment import (
+    Aligner,
+    Alignment,
+    align,
+    best_fit,
+    follower_differences,
+    misfit,
+    simplest,
+    tie_error,
+    tool_of,
+    with_followers,
+)
+from linkwise.comparison.axis_chain import (
+    Chain,
+    Tie,
+    chain_of,
+    differences,
+    kinds_differ,
+    limit_differences,
+    names,
+    ties_between,
+)
 from linkwise.comparison.masses import with_dynamics
 from linkwise.comparison.result import Comparison
 from linkwise.errors import ArgumentError, shown

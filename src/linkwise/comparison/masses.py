@@ -7,14 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from linkwise.algorithm.compile import kernel_of
-from linkwise.comparison.alignment import Alignment, angle_about, wrapped
-from linkwise.comparison.axis_chain import Axis, Chain, beside, ties_between
-from linkwise.comparison.fit import rebased, tool_of
-from linkwise.comparison.invariants import names
+from linkwise.comparison.alignment import Alignment, angle_about, rebased, tool_of, wrapped
+from linkwise.comparison.axis_chain import Axis, Chain, beside, names, ties_between
 from linkwise.comparison.result import Comparison
 from linkwise.errors import ArgumentError, members
 from linkwise.kinematics.forward_kinematics import body_poses
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.formatting.table import number, vector
 from linkwise.model.tree import Tree

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.comparison.axis_chain import Chain, beside, coordinates, joint_values
-from linkwise.comparison.invariants import names
+from linkwise.comparison.axis_chain import Chain, beside, coordinates, joint_values, names
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.formatting.table import Table, as_rows, degrees, laid_out, number, plain, vector
 from linkwise.spatial.rotation import rotation_to_rpy

@@ -12,9 +12,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linkwise.control.angles import angles_rotation, rotation_angles
     from linkwise.control.chain import Chain, load
-    from linkwise.control.constraints import DrivenJoint, FixedPosition, FixedRotation, Loop, MovingPosition, Velocity
+    from linkwise.control.constraints import (
+        DrivenJoint,
+        FixedPosition,
+        FixedRotation,
+        Loop,
+        MovingPosition,
+        Velocity,
+        angles_rotation,
+        rotation_angles,
+    )
     from linkwise.control.links import FixedLink, PrismaticLink, RevoluteLink
     from linkwise.control.playback import replay
     from linkwise.control.port import Port

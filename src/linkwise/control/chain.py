@@ -10,13 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.control import chain_file, state
-from linkwise.control.angles import known
-from linkwise.control.constraint_row import ConstraintRow
-from linkwise.control.constraints import ChainConstraint, Mistakes
+from linkwise.control.constraints import ChainConstraint, Mistakes, known
 from linkwise.control.cycle.kernels import parts_of
 from linkwise.control.cycle.layout import JointValues, Layout
 from linkwise.control.cycle.runner import Cycle
-from linkwise.control.description import OWN_KEYS, ChainDescription, joints_of
+from linkwise.control.description import OWN_KEYS, ChainDescription, ConstraintRow, joints_of
 from linkwise.control.links import DHLink, is_word, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.control.port import Value
 from linkwise.control.ports import Ports

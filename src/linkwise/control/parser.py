@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise import robots
-from linkwise.control.constraint_row import SCALARS, VECTORS, ConstraintRow
-from linkwise.control.description import ChainDescription, Placed, ends_of, joints_of, near
+from linkwise.control.description import SCALARS, VECTORS, ChainDescription, ConstraintRow, Placed, ends_of, joints_of, near
 from linkwise.control.links import KINDS, DHLink, RevoluteLink, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.control.schema import CONSTRAINT, FORMAT, LINK, REGULATOR, SPEED_LIMIT, TOP
 from linkwise.errors import FileError, FileProblem, Problem, choices, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.control.angles import CONVENTIONS
+from linkwise.control.constraints import CONVENTIONS
 from linkwise.control.links import AXES, GREATEST
 from linkwise.files.schema import FLAG, NUMBER, PAIR, TEXT, VECTOR, WHOLE, Field, Kind, Schema, any_number, tables, word
 from linkwise.files.toml_text import row

@@ -6,9 +6,6 @@ from linkwise.dynamics.base_parameters.model import BaseBodies as BaseBodies
 from linkwise.dynamics.base_parameters.model import base_bodies as base_bodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms as BaseForms
 from linkwise.dynamics.base_parameters.symbolic import base_forms as base_forms
-from linkwise.dynamics.bias_terms import bias_torque as bias_torque
-from linkwise.dynamics.bias_terms import friction_torque as friction_torque
-from linkwise.dynamics.bias_terms import gravity_torque as gravity_torque
 from linkwise.dynamics.center_of_mass import center_of_mass as center_of_mass
 from linkwise.dynamics.center_of_mass import center_of_mass_jacobian as center_of_mass_jacobian
 from linkwise.dynamics.closed_loops import closed_forward_dynamics as closed_forward_dynamics
@@ -22,6 +19,9 @@ from linkwise.dynamics.derivatives import inverse_dynamics_derivatives as invers
 from linkwise.dynamics.energy import kinetic_energy as kinetic_energy
 from linkwise.dynamics.energy import potential_energy as potential_energy
 from linkwise.dynamics.forward_dynamics import forward_dynamics as forward_dynamics
+from linkwise.dynamics.inverse_dynamics import bias_torque as bias_torque
+from linkwise.dynamics.inverse_dynamics import friction_torque as friction_torque
+from linkwise.dynamics.inverse_dynamics import gravity_torque as gravity_torque
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from linkwise.dynamics.joint_wrenches import joint_wrenches as joint_wrenches
 from linkwise.dynamics.lagrange import lagrange_dynamics as lagrange_dynamics

@@ -12,8 +12,7 @@ from linkwise.errors import ModelError, Problem
 from linkwise.expr.node import Expr
 from linkwise.kinematics.body_transform import JointTransform, joint_transforms
 from linkwise.kinematics.forward_kinematics import body_poses
-from linkwise.model.body import Bodies
-from linkwise.model.body_tree import carrier_frame, moving_bodies
+from linkwise.model.body import Bodies, carrier_frame, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank

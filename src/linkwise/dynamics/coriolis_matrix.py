@@ -6,7 +6,7 @@ from linkwise.algorithm.declaration import algorithm
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import composite_inertias, momenta, pairs, summed_inward, velocities
 from linkwise.kinematics.body_transform import JointTransform
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank

@@ -16,14 +16,12 @@ from linkwise.algorithm.declaration import algorithm
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
-from linkwise.dynamics.motor_terms import viscous
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import BodyMotion, composite_inertias, momenta, motions, pairs, summed_inward
+from linkwise.dynamics.recursions import BodyMotion, composite_inertias, momenta, motions, pairs, summed_inward, viscous
 from linkwise.kinematics.body_transform import JointTransform
-from linkwise.model.body import Bodies, Freedom
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, Freedom, moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.linear.ldl import factor
+from linkwise.spatial.linear import factor
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.spatial_vectors import (

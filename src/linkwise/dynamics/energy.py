@@ -8,10 +8,9 @@ import numpy as np
 
 from linkwise.algorithm.declaration import algorithm
 from linkwise.dynamics.center_of_mass import first_moment
-from linkwise.dynamics.motor_terms import reflected_inertias
-from linkwise.dynamics.recursions import velocities
+from linkwise.dynamics.recursions import reflected_inertias, velocities
 from linkwise.kinematics.body_transform import joint_transforms
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import inertia_times

@@ -1,22 +1,148 @@
-"""Forward dynamics: how a mechanism accelerates under given efforts."""
+"""Forward dynamics: how a mechanism accelerates under given efforts.
+
+Forward dynamics by articulated bodies: each body with all that hangs on it by free joints.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
 from linkwise.algorithm.declaration import algorithm
-from linkwise.dynamics.articulated_body import articulated_acceleration
 from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external, recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
-from linkwise.dynamics.motor_terms import friction
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
+from linkwise.dynamics.recursions import friction, momenta, reflected_inertias, velocities
 from linkwise.expr.count import operation_count
-from linkwise.model.body import Bodies
-from linkwise.model.body_tree import moving_bodies
+from linkwise.kinematics.body_transform import JointTransform
+from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
-from linkwise.spatial.linear.ldl import Factor, factor
+from linkwise.spatial.linear import Factor, factor
+from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.spatial_vectors import coriolis_times, motion_cross, on_body, spatial_inertia
+
+
+@dataclass(frozen=True)
+class ArticulatedJoint:
+    """What the recursion keeps of one joint.
+
+    Attributes
+    ----------
+    response : ndarray (6, k)
+        U = P S: the force on the articulated body per unit of each of its k accelerations.
+    pivot : Factor
+        Of D = S' U + rotor inertia (k, k).
+    effort : ndarray (k,)
+        What is left of the joint's effort to accelerate it; zeros where only inertia was asked for.
+    """
+
+    response: Array
+    pivot: Factor
+    effort: Array
+
+
+def articulated_acceleration(
+    tree: Tree, bodies: Bodies, q: Array, qd: Array, left: Array, external: Array | None = None
+) -> Array:
+    """Return qdd (nv,) under the efforts that friction leaves and a wrench on the tool, without carried rotors.
+
+    R. Featherstone, "The calculation of robot dynamics using articulated-body inertias", Int. J. Robotics Research 2(1),
+    1983, in body axes.
+    """
+    bodies, joints = carried_axes(bodies, q, tips=False)
+    velocity = velocities(bodies, joints, qd)
+    across = [motion_cross(v, joint.rate(qd)) + joint.bias(qd) for joint, v in zip(joints, velocity, strict=True)]
+    held = [coriolis_times(p, v) for p, v in zip(momenta(bodies, velocity, qd), velocity, strict=True)]
+    if external is not None and bodies.tool[0] >= 0:
+        held[bodies.tool[0]] = held[bodies.tool[0]] - on_body(external, bodies.tool[1])
+    inertia = [spatial_inertia(body.inertia) for body in bodies.bodies]
+    reflected = reflected_inertias(tree)
+    kept: list[ArticulatedJoint] = []
+    for k in reversed(range(len(bodies.bodies))):
+        body = bodies.bodies[k]
+        here = articulated_joint(joints[k], inertia[k], reflected, left, held[k])
+        kept.insert(0, here)
+        if body.parent >= 0:
+            carried, response = carried_inertia(inertia[k], here), here.pivot.solve(here.effort)
+            force = held[k] + carried @ across[k] + here.response @ response
+            inertia[body.parent] = inertia[body.parent] + to_parent(joints[k], carried)
+            held[body.parent] = held[body.parent] + joints[k].force_to_parent(force)
+    return _outward(tree, bodies, joints, kept, across)
+
+
+def _outward(
+    tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], kept: Sequence[ArticulatedJoint], across: Sequence[Array]
+) -> Array:
+    qdd = blank(tree.nv)
+    falling = np.concatenate([-np.asarray(tree.gravity), np.zeros(3)])
+    acceleration: list[Array] = []
+    for k, (body, here) in enumerate(zip(bodies.bodies, kept, strict=True)):
+        carrier = acceleration[body.parent] if body.parent >= 0 else falling
+        carried = joints[k].motion_from_parent(carrier) + across[k]
+        own = here.pivot.solve(here.effort - here.response.T @ carried)
+        for freedom, value in zip(joints[k].freedoms, own, strict=True):
+            qdd[freedom.speed] = value
+        acceleration.append(carried + joints[k].rate(qdd))
+    return qdd
+
+
+def articulated_joint(
+    joint: JointTransform, inertia: Array, reflected: Sequence[float], left: Array, held: Array
+) -> ArticulatedJoint:
+    """U, D and what is left of the effort at one joint."""
+    freedoms = joint.freedoms
+    response = np.stack([inertia @ freedom.screw for freedom in freedoms], axis=1)
+    block = np.array([[f.screw @ response[:, j] for j in range(len(freedoms))] for f in freedoms], dtype=object)
+    for j, freedom in enumerate(freedoms):
+        block[j, j] = block[j, j] + reflected[freedom.speed]
+    effort = np.array([left[freedom.speed] - freedom.screw @ held for freedom in freedoms], dtype=object)
+    return ArticulatedJoint(response, factor(block), effort)
+
+
+def carried_inertia(inertia: Array, joint: ArticulatedJoint) -> Array:
+    """P - U D^-1 U': what the parent feels of an articulated body whose joint is free; its lower half is its upper one."""
+    solved = [joint.pivot.solve(row) for row in joint.response]
+    result = np.empty((6, 6), dtype=object)
+    for i in range(6):
+        for j in range(i, 6):
+            result[i, j] = result[j, i] = inertia[i, j] - joint.response[i] @ solved[j]
+    return result
+
+
+def to_parent(joint: JointTransform, inertia: Array) -> Array:
+    """A symmetric 6x6 inertia about the parent's origin in its axes."""
+    turned = _shifted(_turned(inertia, joint.turn), joint.slide)
+    return _shifted(_turned(turned, joint.fixed), joint.shift)
+
+
+def _turned(inertia: Array, rotation: Array) -> Array:
+    result = np.empty((6, 6), dtype=object)
+    for a, b in ((0, 0), (0, 3), (3, 3)):
+        half = rotation @ inertia[a : a + 3, b : b + 3]
+        for i in range(3):
+            for j in range(i if a == b else 0, 3):
+                result[a + i, b + j] = result[b + j, a + i] = half[i] @ rotation[j]
+    return result
+
+
+def _shifted(inertia: Array, shift: Array) -> Array:
+    """About a point from which the old one is seen at ``shift``: H - M d~ and I - H' d~ + d~ (H - M d~)."""
+    moved, result = skew(shift), np.array(inertia)
+    mass, mixed = inertia[:3, :3], inertia[:3, 3:]
+    result[:3, 3:] = mixed - mass @ moved
+    result[3:, :3] = result[:3, 3:].T
+    whole = inertia[3:, 3:] - mixed.T @ moved + moved @ result[:3, 3:]
+    for i in range(3):
+        for j in range(i, 3):
+            result[3 + i, 3 + j] = result[3 + j, 3 + i] = whole[i, j]
+    return result
+
 
 STATE = {"q": "nq", "qd": "nv", "tau": "nv"}
 

@@ -7,7 +7,7 @@ import numpy as np
 from linkwise.algorithm.declaration import algorithm
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.kinematics.link_motion import body_motion
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import moving_bodies
 from linkwise.model.inertia import Inertia
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import gravity_matrix, skew_part, tensor_to_frame

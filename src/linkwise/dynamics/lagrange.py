@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm.declaration import algorithm
-from linkwise.dynamics.bias_terms import friction_torque
+from linkwise.dynamics.inverse_dynamics import friction_torque
 from linkwise.expr.derivative import gradient, rates
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import Expr, is_parameter, symbol

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.algorithm.declaration import algorithm
-from linkwise.dynamics.motor_terms import reflected_inertias
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import composite_inertias, pairs
+from linkwise.dynamics.recursions import composite_inertias, pairs, reflected_inertias
 from linkwise.kinematics.body_transform import JointTransform
-from linkwise.model.body import Bodies
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.spatial_vectors import inertia_times

@@ -9,7 +9,7 @@ from linkwise.dynamics.center_of_mass import first_moment, some_mass
 from linkwise.dynamics.recursions import summed_inward, velocities
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.body_transform import JointTransform, joint_transforms
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array

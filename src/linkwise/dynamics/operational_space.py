@@ -13,9 +13,9 @@ from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.spatial.linear.ldl import factor
-from linkwise.spatial.mask import rows_of
+from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.validation import rows_of
 
 SINGULAR = 1e-10
 """A direction in which the scaled inverse inertia is less than this is one in which the frame cannot accelerate."""

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm.declaration import algorithm
-from linkwise.dynamics.motor_terms import joint_friction
-from linkwise.dynamics.recursions import BodyMotion, motions, pairs
+from linkwise.dynamics.recursions import BodyMotion, joint_friction, motions, pairs
 from linkwise.kinematics.body_transform import joint_transforms
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import moving_bodies
 from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, to_body
 from linkwise.model.transmission import Drive

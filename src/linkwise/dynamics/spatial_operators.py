@@ -13,11 +13,10 @@ import numpy.typing as npt
 from linkwise.algorithm.compile import kernel_of
 from linkwise.algorithm.declaration import refuse_loops
 from linkwise.dynamics.inertia_check import check_inertia
-from linkwise.dynamics.motor_terms import reflected_inertias
+from linkwise.dynamics.recursions import reflected_inertias
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward_kinematics import place
-from linkwise.model.body import Body
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Body, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.spatial_vectors import spatial_inertia

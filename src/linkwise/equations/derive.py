@@ -13,13 +13,12 @@ import numpy as np
 from linkwise.algorithm.compile import kernel_of
 from linkwise.dynamics.base_parameters.model import base_bodies, base_tape
 from linkwise.dynamics.base_parameters.symbolic import combination_text
-from linkwise.equations.algorithm_names import algorithm_name
 from linkwise.equations.closed_form.closed_form import closed_form
 from linkwise.equations.closed_form.forward_dynamics import forward_listing
 from linkwise.equations.closed_form.listing import base_section
-from linkwise.equations.document import Listing
+from linkwise.equations.document import Listing, given_meanings, names_in
+from linkwise.equations.equations_of_motion import algorithm_name
 from linkwise.equations.evaluation import evaluated, operations, written_terms
-from linkwise.equations.legend import given_meanings, names_in
 from linkwise.equations.recursive.document_from_tape import CONSTANTS, labels_of, recursive_listing
 from linkwise.equations.recursive.symbol_names import meanings_of, slot_values
 from linkwise.equations.writers.latex import to_latex
@@ -38,7 +37,7 @@ from linkwise.spatial.scalar import FloatArray
 FORMS = ("recursive", "explicit", "harmonic")
 
 DROPPING = frozenset({"values", "speeds", "of_row"})
-"""Options that say which terms are small: see `linkwise.equations.closed_form.pruning.small_terms`."""
+"""Options that say which terms are small: see `linkwise.equations.closed_form.closed_form.small_terms`."""
 
 MOST_TERMS = 300_000
 """Terms that are written as text; some 10 MB."""
@@ -190,7 +189,7 @@ def derive(
         element.
     **options
         Those of the algorithm, such as ``link`` and ``frame``; for terms to be dropped also ``values``, ``speeds`` and
-        ``of_row``, see `linkwise.equations.closed_form.pruning.small_terms`.
+        ``of_row``, see `linkwise.equations.closed_form.closed_form.small_terms`.
 
     Returns
     -------

@@ -1,19 +1,24 @@
-"""The equations of motion of a mechanism as SymPy matrices."""
+"""The equations of motion of a mechanism as SymPy matrices.
+
+SymPy symbols for the coordinates of a mechanism and their derivatives in time.
+
+The short names of algorithms, as equations call them: M, C, g.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwise.algorithm.compile import kernel_of
-from linkwise.algorithm.declaration import refuse_loops
+from linkwise.algorithm.declaration import ALGORITHMS, refuse_loops
 from linkwise.equations.closed_form.closed_form import ClosedForm, harmonic
-from linkwise.equations.closed_form.harmonic import HarmonicForm
-from linkwise.equations.closed_form.harmonic_sum import HarmonicSum
-from linkwise.equations.coordinate_symbols import Symbols, symbols_of
+from linkwise.equations.closed_form.harmonic import HarmonicForm, HarmonicSum
 from linkwise.equations.tape_to_sympy import steps, to_sympy, written_size
 from linkwise.equations.writers.names import LatexNames
 from linkwise.equations.writers.sympy import to_sympy as listed
@@ -21,7 +26,45 @@ from linkwise.equations.writers.writer import checked_digits
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.expr.sympy.symbols import number, parameter_symbols
 from linkwise.extras import sympy_module
-from linkwise.model.tree import Tree
+from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_SPEEDS, Tree
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Real SymPy symbols of a mechanism, as column matrices.
+
+    Attributes
+    ----------
+    q, qd, qdd : sympy.ImmutableMatrix
+        Coordinates (nq, 1), speeds and accelerations (nv, 1): ``q1``, ``qd1``, ``qdd1`` and so on, in the order of the joint
+        coordinates. Those of a floating base stand before them: ``base_x``, ``base_vx``, ``base_vx_dot`` and so on.
+    latex : dict
+        How each is written where its name does not tell.
+    """
+
+    q: Any
+    qd: Any
+    qdd: Any
+    latex: dict[Any, str]
+
+
+def symbols_of(tree: Tree) -> Symbols:
+    """Make the symbols of a mechanism; equal ones at every call."""
+    numbers = range(1, tree.n + 1)
+    base = (BASE_COORDINATES, BASE_SPEEDS, BASE_ACCELERATIONS) if tree.floating else ((), (), ())
+    names = [[*own, *(f"{letter}{k}" for k in numbers)] for own, letter in zip(base, ("q", "qd", "qdd"), strict=True)]
+    q, qd, qdd = (_column(group) for group in names)
+    written: dict[Any, str] = {}
+    for k in numbers:
+        written[qd[qd.rows - tree.n + k - 1]] = rf"\dot{{q}}_{{{k}}}"
+        written[qdd[qdd.rows - tree.n + k - 1]] = rf"\ddot{{q}}_{{{k}}}"
+    return Symbols(q, qd, qdd, written)
+
+
+def _column(names: Sequence[str]) -> Any:
+    sympy = sympy_module()
+    return sympy.ImmutableMatrix(len(names), 1, [sympy.Symbol(name, real=True) for name in names])
+
 
 FORMS = ("harmonic", "graph")
 
@@ -413,3 +456,40 @@ def _terms(sympy: Any, expression: Any) -> list[Any]:
         else:
             found.append(part)
     return sorted(found, key=lambda term: (bool(term.free_symbols), -abs(term.as_coeff_Mul()[0])))
+
+
+SHORT = {
+    "M": "mass_matrix",
+    "C": "coriolis_matrix",
+    "g": "gravity_torque",
+    "fk": "forward_kinematics",
+    "J": "jacobian",
+    "id": "inverse_dynamics",
+    "fd": "forward_dynamics",
+    "Y": "regressor",
+}
+"""Short names of what is mostly derived, and the algorithms."""
+
+
+def algorithm_name(word: str) -> str:
+    """Return the name of the algorithm that a word means: a short one, or the name itself.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what there is, the short names first; where several stand in one word, saying so.
+
+    Examples
+    --------
+    >>> algorithm_name("M"), algorithm_name("jacobian")
+    ('mass_matrix', 'jacobian')
+    """
+    name = SHORT.get(word, word) if isinstance(word, str) else word
+    if isinstance(name, str) and name in ALGORITHMS:
+        return name
+    several = [part for part in re.split(r"[\s,;]+", word) if part] if isinstance(word, str) else []
+    if len(several) > 1 and all(part in SHORT or part in ALGORITHMS for part in several):
+        raise ArgumentError(f"{shown(word)} is {len(several)} names; expected one at a time: {', '.join(several)}")
+    short = ", ".join(f"{one} ({what})" for one, what in SHORT.items())
+    others = members(sorted(ALGORITHMS.keys() - SHORT.values()))
+    raise ArgumentError(f"no algorithm {shown(word)}; there is {short}, and by name alone {others}")

@@ -10,8 +10,7 @@ import numpy as np
 from linkwise.algorithm.compile import kernel_of
 from linkwise.algorithm.declaration import find
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.export.language import LANGUAGES, check_precision
-from linkwise.export.sources import Sources
+from linkwise.export.language import LANGUAGES, Sources, check_precision
 from linkwise.export.split import sentence
 from linkwise.kernel.tape import Tape
 from linkwise.model.tree import TOOL, Tree

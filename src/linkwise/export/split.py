@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from linkwise.errors import ArgumentError, choices
-from linkwise.export.names import Names
-from linkwise.export.ports import CONSTANTS, PARAMETERS, told
+from linkwise.export.ports import CONSTANTS, PARAMETERS, Names, told
 from linkwise.kernel.tape import Instruction, Shape, Tape
 
 

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from linkwise.export.names import Names, spelt
-from linkwise.export.ports import Port, inputs, outputs, used_slots
+from linkwise.export.ports import Names, Port, inputs, outputs, spelt, used_slots
 from linkwise.kernel.tape import Tape
 
 Tree = int | tuple[str, tuple["Tree", ...]]

@@ -11,7 +11,7 @@ from itertools import islice
 import numpy as np
 
 from linkwise.errors import choices, members
-from linkwise.files.blocks import Source, quoted
+from linkwise.files.text import Source, quoted
 from linkwise.model.quantities import BASE_UNITS, GROUPS, UNITS
 from linkwise.model.tree import BASE_COORDINATES, BASE_SPEEDS
 from linkwise.spatial.scalar import FloatArray

@@ -12,8 +12,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileError, FileProblem
 from linkwise.files import csv_motion, spacelib_mot
 from linkwise.files.atomic import write_text
-from linkwise.files.blocks import Source, uneven_motion
-from linkwise.files.text import BOM, open_file
+from linkwise.files.text import BOM, Source, open_file, uneven_motion
 from linkwise.model.tree import Tree
 from linkwise.solve.lengths import longest_offset
 from linkwise.spatial.scalar import FloatArray

@@ -15,14 +15,13 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, members
 from linkwise.files.csv_motion import name_and_unit
-from linkwise.files.numbers import number, why_not
-from linkwise.files.text import read_text
+from linkwise.files.text import number, read_text, why_not
 from linkwise.model.quantities import names, units
 from linkwise.model.tree import Tree
-from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import rigid_poses
 
 LONGEST_CELL = 60
 NAMES_SHOWN = 40

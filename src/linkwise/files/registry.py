@@ -14,8 +14,8 @@ from linkwise.errors import ArgumentError, FileError, FileProblem, shown, warn
 from linkwise.files.atomic import write_text
 from linkwise.files.description import Description, Reading
 from linkwise.files.format import TEXT, format_of, written_format
-from linkwise.files.model_warnings import remarks_on
 from linkwise.files.options import Options, ReadOptions
+from linkwise.files.report import remarks_on
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, too_large
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import action

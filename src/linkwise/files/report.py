@@ -1,14 +1,33 @@
-"""What a reader finds in a file beside its content: problems, remarks and what is not used, each with its line."""
+"""What a reader finds in a file beside its content: problems, remarks and what is not used, each with its line.
+
+What is odd but not wrong in a description file.
+
+Where the tool goes on a mechanism whose file does not say.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 from typing import TypeVar
 
 import numpy as np
 
+from linkwise.dynamics.recursions import composite_inertias, reflected_inertias
 from linkwise.errors import FileProblem, ModelError, Problem, choices, nearest
+from linkwise.files.description import Reading
+from linkwise.kinematics.body_transform import joint_transforms
+from linkwise.mechanism import Mechanism
+from linkwise.model.body import moving_bodies
+from linkwise.model.coupling import coupling
+from linkwise.model.formatting.mechanism_tables import total_mass
+from linkwise.model.formatting.table import number
+from linkwise.model.inertia import SLACK, SMALLEST
+from linkwise.model.link import Link
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.spatial_vectors import inertia_times
 
 Result = TypeVar("Result")
 
@@ -118,3 +137,256 @@ def unused_name(names: Iterable[str], taken: set[str]) -> str:
 def base_names() -> Iterator[str]:
     """What a link of a file is called that has the name ``base``, for that means the ground here."""
     return chain(("base_link", "base_frame"), (f"base_frame_{k}" for k in count(2)))
+
+
+UNDEFINED = "its acceleration is not defined, and forward dynamics and simulate refuse it"
+
+ROUNDING = 1e-15
+"""Of a mass of 1 kg, near the axes of a mechanism of 1 m: the inertia, kg m2, that rounding makes."""
+
+LONG = 50.0
+"""A length beyond this is asked about, m."""
+
+MOST_TURN = 4 * math.pi
+"""A joint with limits beyond this is asked about, rad."""
+
+
+def remarks_on(mechanism: Mechanism, reading: Reading) -> list[FileProblem]:
+    """Everything odd about a mechanism, by the line of the file that it was read from."""
+    looks = (_bodies, _rotors, _nothing_moved, _lengths, _limits, _followed)
+    found = [told for look in looks for told in look(mechanism, reading)]
+    if not mechanism.gravity.any():
+        found.append(FileProblem(reading.line("gravity"), "gravity is zero"))
+    if mechanism.floating and not total_mass(mechanism):
+        found.append(FileProblem(reading.line("floating"), "the base floats, but nothing has a mass"))
+    return sorted(found, key=lambda remark: remark.line)
+
+
+def _bodies(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Links without the inertia that a moving body has."""
+    if not total_mass(mechanism) and all(link.body.is_zero for link in mechanism.links):
+        if mechanism.n and not mechanism.floating:
+            yield FileProblem(0, "no link has a mass: this is a description of kinematics alone")
+        return
+    undefined = _undefined(mechanism)
+    loaded = {drive.carrier for drive in mechanism.drives if not drive.motor.locked.is_zero}
+    for k, link in enumerate(mechanism.links):
+        name = f"link {link.name!r}"
+        if not link.body.physical:
+            said = f"{name}: physical = false, its inertia is not checked"
+            yield FileProblem(reading.line("link", k, "physical"), said)
+        elif link.moves and link.body.is_zero and k not in loaded and (k in undefined or k not in reading.between):
+            hint = f", and its joint moves none at all: {UNDEFINED}" if k in undefined else ""
+            yield FileProblem(reading.line("link", k, "mass"), f"{name} moves, but has no mass and no inertia{hint}")
+        elif link.moves and not link.body.mass and not link.body.is_zero:
+            yield FileProblem(reading.line("link", k, "mass"), f"{name} has inertia, but no mass")
+
+
+def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Links that are said to contain locked rotors which their inertia is too small for.
+
+    Whatever turns with a link adds to its inertia, so the tensor less Jm a a' of each rotor (a: its axis) must be positive
+    semidefinite; else some motion has negative kinetic energy.
+    """
+    for k, link in enumerate(mechanism.links):
+        carried = [drive for drive in mechanism.drives if drive.carrier == k and drive.motor.inertia > 0]
+        held = [drive for drive in carried if not drive.motor.rotor_inertia.any()]  # (else it is no part of the link's own)
+        if not held or not link.body.physical:
+            continue
+        rest, least = link.body.tensor, -SLACK * np.trace(link.body.tensor)
+        for drive in held:
+            axis = np.asarray(drive.motor.axis)
+            rest = rest - drive.motor.inertia * np.outer(axis, axis)
+        if np.linalg.eigvalsh(rest)[0] < least:
+            rotors = " and ".join(f"{number(d.motor.inertia)} kg m2 of {d.joint!r}" for d in held)
+            said = f"link {link.name!r}: its inertia is too small to contain the rotors that it carries ({rotors})"
+            hint = "; give each its mass and rotor_inertia, or the link's inertia with them"
+            yield FileProblem(reading.line("link", k, "inertia"), said + hint)
+
+
+def _nothing_moved(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Joints whose links have mass and yet move no inertia."""
+    for k in _undefined(mechanism):
+        link = mechanism.links[k]
+        if link.body.mass:
+            why = "moves no inertia (its mass is on the axis, and a point has none about it)"
+            yield FileProblem(reading.line("link", k, "mass"), f"joint {link.coordinate_name!r} {why}: {UNDEFINED}")
+
+
+def _undefined(mechanism: Mechanism) -> set[int]:
+    """The links whose joints move nothing with inertia, in a mechanism that has masses: mostly a tip left without any."""
+    total = total_mass(mechanism)
+    if not total or mechanism.loops or not mechanism.n:
+        return set()
+    felt = _felt(mechanism)
+    own = [(k, mechanism.coordinates[k]) for k, link in enumerate(mechanism.links) if link.moves and link.mimic is None]
+    return {k for k, coordinate in own if abs(felt[coordinate]) <= ROUNDING * total}
+
+
+def _felt(mechanism: Mechanism) -> FloatArray:
+    """The inertia (n,) that each joint moves, at some configuration: the diagonal of the mass matrix."""
+    how = coupling(mechanism)
+    joints = np.linspace(0.3, 0.9, mechanism.n)
+    q = how.coordinates(np.append(mechanism.neutral[: mechanism.nq - mechanism.n], joints))
+    made = moving_bodies(how.uncoupled)
+    felt = np.array(reflected_inertias(how.uncoupled), dtype=float)
+    with np.errstate(all="ignore"):
+        inertias = composite_inertias(made, joint_transforms(made, np.asarray(q, dtype=float)))
+        for body, inertia in zip(made.bodies, inertias, strict=True):
+            for freedom in body.freedoms:
+                felt[freedom.speed] += float(freedom.screw @ inertia_times(inertia, freedom.screw))
+    return np.asarray(np.square(how.spread).T @ felt)[mechanism.nv - mechanism.n :]
+
+
+def _lengths(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Links with lengths that look like millimetres, at the line of the first of them."""
+    for k, link in enumerate(mechanism.links):
+        lengths = {field: float(np.linalg.norm(getattr(link, field)[:3, 3])) for field in ("before", "after")}
+        if link.dh_row is not None:
+            lengths = {field: getattr(link.dh_row, field) for field in ("a", "b", "d")}
+        if link.joint_model.is_length:
+            lengths["limits"] = max((abs(limit) for limit in link.limits or () if math.isfinite(limit)), default=0.0)
+        long = {field: value for field, value in lengths.items() if abs(value) > LONG}
+        if long:
+            told = " and ".join(f"{_LENGTHS.get(field, field)} {number(value)} m" for field, value in long.items())
+            line = reading.line("link", k, next(iter(long)))
+            yield FileProblem(line, f"link {link.name!r}: {told}; millimetres?")
+
+
+_LENGTHS = {
+    "a": "a is",
+    "b": "b is",
+    "d": "d is",
+    "before": "before shifts by",
+    "after": "after shifts by",
+    "limits": "its limits reach",
+}
+
+
+def _limits(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Limits that let nothing move, or that look like degrees."""
+    for k, link in enumerate(mechanism.links):
+        if link.limits is None:
+            continue
+        low, high = link.limits
+        line, name = reading.line("link", k, "limits"), f"joint {link.coordinate_name!r}"
+        if low == high:
+            yield FileProblem(line, f"{name} cannot move: both its limits are {number(low)}")
+        widest = max((abs(limit) for limit in link.limits if math.isfinite(limit)), default=0.0)
+        if link.joint_model.periodic and widest > MOST_TURN:
+            said = f"{name}: its limits are {number(low)} to {number(high)} rad, more than two turns"
+            yield FileProblem(line, f"{said}; are they in degrees?")
+
+
+def _followed(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
+    """Joints whose own limits stop the joint that they follow before its limits do."""
+    leaders = [link for link in mechanism.links if link.moves and link.mimic is None]
+    for k, (link, follower) in enumerate(zip(mechanism.links, mechanism.followers, strict=True)):
+        if link.mimic is None or link.limits is None:
+            continue
+        leader = leaders[follower.coordinate]
+        far = leader.limits or (-math.inf, math.inf)
+        reach = [follower.ratio * limit if follower.ratio else 0.0 for limit in far]
+        low, high = sorted(distance + follower.shift for distance in reach)
+        if low < link.limits[0] - SLACK or high > link.limits[1] + SLACK:
+            follows = f"joint {link.coordinate_name!r} follows {leader.coordinate_name!r}"
+            said = f"{follows}, which could take it to {number(low)} to {number(high)}"
+            hint = f"its own limits are {number(link.limits[0])} to {number(link.limits[1])}, and stop both earlier"
+            yield FileProblem(reading.line("link", k, "limits"), f"{said}; {hint}")
+
+
+def impossible(mechanism: Mechanism) -> list[str]:
+    """What is wrong with each inertia that no body can have, by how much, and what would be possible.
+
+    Examples
+    --------
+    >>> from linkwise import Link
+    >>> print(*impossible(Mechanism([Link(name="arm", mass=1.0, inertia=(1, 1, 5), physical=False)])))
+    link 'arm': its largest principal moment, 5 kg m2, exceeds the sum of the other two, 2, by 3; a body has at most that sum
+    """
+    found = []
+    for link in mechanism.links:
+        name, body = f"link {link.name!r}", link.body
+        least, middle, most = np.linalg.eigvalsh(body.tensor).tolist()
+        slack = SLACK * max(abs(least), abs(most), SMALLEST)
+        if body.mass < 0:
+            found.append(f"{name}: its mass, {number(body.mass)} kg, is negative")
+        if least < -slack:
+            found.append(f"{name}: its least principal moment, {number(least)} kg m2, is negative; a body has none below 0")
+        elif most > least + middle + slack:
+            by = f"the sum of the other two, {number(least + middle)}, by {number(most - least - middle)}"
+            largest = f"its largest principal moment, {number(most)} kg m2"
+            found.append(f"{name}: {largest}, exceeds {by}; a body has at most that sum")
+    return found
+
+
+_TOOL = re.compile(r"tool(_\d+)?")
+
+_CENTRE = re.compile(r".*tool0|(.*_)?(tool|tcp|ee|end_effector)(_link|_frame)?", re.IGNORECASE)
+"""How robots' files call the frame of the tool: ``tool0``, ``tcp``, ``hand_tcp``, ``ee_link`` and so on."""
+
+
+def with_tool_at_a_tip(mechanism: Mechanism) -> Mechanism:
+    """The same mechanism with its tool on a tip: one that is called so, else that which most joints move, else the last.
+
+    Formats such as URDF know no tool, and the last link of a file may stand still, or be a finger of a gripper. A fixed link
+    ``tool`` (or ``tool_2`` and so on, where that is taken) is how a tool is written there. Without one a fixed link that has
+    no mass, that joints move and whose name is that of a tool's frame in many files is taken: ``tool0``, ``tcp``,
+    ``hand_tcp``, ``ee_link``.
+
+    Examples
+    --------
+    >>> from linkwise import Link
+    >>> links = [Link(name="arm"), Link(name="hand"), Link(name="camera", joint="fixed", parent="base")]
+    >>> with_tool_at_a_tip(Mechanism(links)).tool_link
+    'hand'
+    >>> links = [Link(name="arm"), Link(name="tcp", joint="fixed"), Link(name="jaw", joint="prismatic", parent="arm")]
+    >>> with_tool_at_a_tip(Mechanism(links)).tool_link
+    'tcp'
+    """
+    leads = [link.moves and link.mimic is None for link in mechanism.links]
+    moved = {tip: sum(leads[k] for k in mechanism.path(tip)) for tip in _tips(mechanism)}
+
+    def rank(tip: int) -> tuple[int, bool, int, int]:
+        link = mechanism.links[tip]
+        return _is_tool(link), bool(moved[tip]) and _is_centre(link), moved[tip], tip
+
+    return mechanism.replace(tool_link=mechanism.link_names[max(moved, key=rank)])
+
+
+def tool_among_tips(mechanism: Mechanism) -> str:
+    """Where the tool is, for people; nothing where there is one tip only, and the tool is on it.
+
+    Examples
+    --------
+    >>> from linkwise import Link
+    >>> links = [Link(name="arm"), Link(name="finger", joint="prismatic"), Link(name="nail", joint="fixed", parent="arm")]
+    >>> tool_among_tips(Mechanism(links, tool_link="finger"))
+    'tool on finger, which moves with its own joint; other tip: nail'
+    """
+    at = mechanism.tool_index
+    others = [mechanism.link_names[tip] for tip in _tips(mechanism) if tip != at]
+    if not others:
+        return ""
+    link = mechanism.links[at]
+    joint = link.joint_name if link.joint_name and link.joint_name != link.name else "its own joint"
+    with_it = f", which moves with {joint}" if link.moves else ""
+    return f"tool on {link.name}{with_it}; other tip{'s' if len(others) > 1 else ''}: {', '.join(others)}"
+
+
+def _tips(mechanism: Mechanism) -> list[int]:
+    """The links that no other link hangs on."""
+    return sorted(set(range(len(mechanism.links))) - set(mechanism.parents))
+
+
+def _is_tool(link: Link) -> int:
+    """How much a link looks like a tool that was written: of several, the one with the greatest number."""
+    named = _TOOL.fullmatch(str(link.name))
+    if named is None or link.moves:
+        return 0
+    return int((named[1] or "_1")[1:])
+
+
+def _is_centre(link: Link) -> bool:
+    """Whether a link is a mere frame with the name of a tool's."""
+    return not link.moves and link.body.is_zero and _CENTRE.fullmatch(str(link.name)) is not None

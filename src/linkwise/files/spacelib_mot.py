@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from linkwise.files.blocks import BLANKS, Source, uneven_motion
+from linkwise.files.text import BLANKS, Source, uneven_motion
 from linkwise.spatial.scalar import FloatArray
 
 _WORD = re.compile(rb"[^ \t\n\v\f\r]+")

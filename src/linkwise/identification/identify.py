@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.identification.condition import check_excited, condition_numbers
 from linkwise.identification.estimate import MotionEquations, equations, estimate
+from linkwise.identification.optimal_excitation import check_excited, condition_numbers
 from linkwise.identification.parameters import unknowns
 from linkwise.identification.result import Identification, M
 from linkwise.model.tree import Tree

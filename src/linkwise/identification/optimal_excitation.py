@@ -1,8 +1,13 @@
-"""The motion from which parameters are found best: a finite Fourier series, optimised within the limits."""
+"""The motion from which parameters are found best: a finite Fourier series, optimised within the limits.
+
+How well a regressor tells parameters apart: conditions, criteria with their slopes, and which are not told apart.
+
+Finite Fourier series: motions that repeat, and all of them within limits as a function of numbers without any.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,15 +17,237 @@ import numpy.typing as npt
 
 from linkwise.algorithm.compile import kernel_of
 from linkwise.dynamics import parameter_names
+from linkwise.dynamics.base_parameters.base_parameters import INDEPENDENT
 from linkwise.errors import ArgumentError, members, shown
-from linkwise.identification.condition import CRITERIA, condition_numbers, criterion_loss
-from linkwise.identification.fourier import GRID, SHARP, FourierFamily, FourierSeries, basis, grid
-from linkwise.identification.parameters import symbol, unknowns
+from linkwise.identification.parameters import REGROUPED, independent_columns, symbol, unknowns
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, flag, generator, whole
+from linkwise.trajectory.motion import State
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import count, position_bounds, positive, scalar
+
+MEANT = 1e-6
+"""A parameter takes part in a combination if it makes up this share of it."""
+
+
+CRITERIA = ("determinant", "condition")
+
+SINGULAR = 1e-13
+"""Below this ratio of eigenvalues of the normal equations, parameters cannot be told apart."""
+
+
+def check_excited(table: FloatArray, labels: Sequence[str]) -> None:
+    """Raise unless the columns of a regressor (rows, b) are independent, naming the parameters that are at fault.
+
+    Raises
+    ------
+    ArgumentError
+        With the parameters that have no effect in the motion, and the groups that cannot be told apart.
+    """
+    count = len(labels)
+    sizes = np.linalg.norm(table, axis=0)
+    seen = sizes > INDEPENDENT * sizes.max(initial=0.0)
+    groups = _groups(table[:, seen] / sizes[seen])
+    if seen.all() and not groups:
+        return
+    names = [label for label, there in zip(labels, seen, strict=True) if there]
+    missing = int((~seen).sum()) + sum(lost for _, lost in groups)
+    lines = [f"the motion does not excite all that is to be found: {missing} of {count} base parameters stay unknown"]
+    if not seen.all():
+        lines.append(f"no effect: {members(label for label, there in zip(labels, seen, strict=True) if not there)}")
+    lines += [
+        f"not told apart: {members(names[k] for k in group)} ({len(group) - lost} of {len(group)} combinations are seen)"
+        for group, lost in groups
+    ]
+    if any(label.endswith(REGROUPED) for label in labels):
+        where = "see mech.base_parameters(resting=False)"
+        lines.append(f"({REGROUPED} marks a parameter with which others are grouped: {where})")
+    raise ArgumentError("\n".join(lines))
+
+
+def _groups(table: FloatArray) -> list[tuple[list[int], int]]:
+    """The columns of unit length that depend on each other, and how many of each group are too many."""
+    kept = independent_columns(table, range(table.shape[1]))
+    loose: list[tuple[set[int], int]] = []
+    for c in sorted(set(range(table.shape[1])) - set(kept)):
+        before = [k for k in kept if k < c]
+        shares = np.linalg.lstsq(table[:, before], table[:, c], rcond=None)[0]
+        loose.append(({c, *(k for k, share in zip(before, shares, strict=True) if abs(share) > MEANT)}, 1))
+    return [(sorted(group), lost) for group, lost in _merged(loose)]
+
+
+def _merged(dependent: list[tuple[set[int], int]]) -> list[tuple[set[int], int]]:
+    """Groups that share a member are one."""
+    groups: list[tuple[set[int], int]] = []
+    for group, lost in dependent:
+        touching = [other for other in groups if other[0] & group]
+        groups = [other for other in groups if other not in touching]
+        groups.append((group.union(*(other for other, _ in touching)), lost + sum(more for _, more in touching)))
+    return groups
+
+
+def condition_numbers(table: FloatArray) -> tuple[float, float]:
+    """Condition number of a regressor (..., b) with its columns scaled to length one, and as it is."""
+    rows = table.reshape(-1, table.shape[-1])
+    factor = np.linalg.qr(rows, mode="r")
+    return float(np.linalg.cond(factor / np.linalg.norm(factor, axis=0))), float(np.linalg.cond(factor))
+
+
+def criterion_loss(table: FloatArray, criterion: str) -> tuple[float, FloatArray]:
+    """Return the criterion of a regressor (rows, b), and its slope (rows, b); infinite where parameters are not told apart.
+
+    "condition" is the logarithm of the condition number with columns scaled to length one; "determinant" is
+    -log det(table' table) / 2 b, the mean logarithm of the lengths of the axes of the ellipsoid of uncertainty.
+    """
+    sizes = np.linalg.norm(table, axis=0)
+    if not np.all(sizes > 0):
+        return np.inf, np.zeros_like(table)
+    scaled = table / sizes
+    values, vectors = np.linalg.eigh(scaled.T @ scaled)
+    if values[0] <= SINGULAR * values[-1]:
+        return np.inf, np.zeros_like(table)
+    if criterion == "determinant":
+        count = len(sizes)
+        inverse = (vectors / values) @ vectors.T
+        size = -(0.5 * np.log(values).sum() + np.log(sizes).sum()) / count
+        return float(size), -(scaled @ inverse) / sizes / count
+    largest, smallest = (
+        2.0 * (np.outer(scaled @ vectors[:, k], vectors[:, k]) - values[k] * vectors[:, k] ** 2 * scaled) / sizes / values[k]
+        for k in (-1, 0)  # slopes of the logarithms of these eigenvalues
+    )
+    return float(0.5 * np.log(values[-1] / values[0])), 0.5 * (largest - smallest)
+
+
+GRID = 32
+"""Instants for each harmonic at which the limits are held."""
+
+SHARP = 64.0
+"""The greatest of many numbers is taken as their sum of powers of this degree, which is smooth and never too small."""
+
+
+@dataclass(frozen=True, eq=False)
+class FourierSeries:
+    """Joint motions q(t) = offset + sum over k of a_k sin(k w t) / (k w) - b_k cos(k w t) / (k w), with w = 2 pi / period.
+
+    J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and Automation 13(5), 1997,
+    eq. 10 to 12.
+
+    Attributes
+    ----------
+    period : float
+        s.
+    offset : ndarray (n,)
+        The mean position, rad or m.
+    coefficients : ndarray (n, 2 H)
+        a_1 ... a_H, b_1 ... b_H of each joint, rad/s or m/s.
+    """
+
+    period: float
+    offset: FloatArray
+    coefficients: FloatArray
+
+    def __call__(self, time: FloatArray) -> State:
+        """Return q, qd and qdd (K, n) at times (K,)."""
+        q, qd, qdd = basis(time, self.period, self.coefficients.shape[1] // 2) @ self.coefficients.T
+        return q + self.offset, qd, qdd
+
+
+def grid(period: float, count: int) -> FloatArray:
+    """Even instants (count,) of one period, its end left out."""
+    return np.asarray(np.arange(count) * (period / count), dtype=np.float64)
+
+
+def basis(time: FloatArray, period: float, harmonics: int) -> FloatArray:
+    """What each coefficient adds to q, qd and qdd at some times: (3, K, 2 H)."""
+    w = 2.0 * np.pi / period * np.arange(1, harmonics + 1)
+    sin, cos = np.sin(np.outer(time, w)), np.cos(np.outer(time, w))
+    return np.stack([np.hstack([sin / w, -cos / w]), np.hstack([cos, sin]), np.hstack([-w * sin, w * cos])])
+
+
+def resting(period: float, harmonics: int) -> FloatArray:
+    """Orthonormal directions (2 H, 2 H - 2) of the coefficients of motions that begin, and end, at rest: qd = qdd = 0."""
+    conditions = basis(np.zeros(1), period, harmonics)[1:, 0]
+    return np.asarray(np.linalg.svd(conditions)[2][2:].T)
+
+
+@dataclass(frozen=True, eq=False)
+class FourierFamily:
+    """All motions of H harmonics within limits, as a function of numbers (n, m + 2) that may have any value.
+
+    Of a joint's numbers the first m say the shape, which is then made so large that it just touches one limit; the next
+    makes it smaller (logistic function), and the last moves it within what is left between the position limits (tanh).
+
+    A trigonometric polynomial of degree H that stays below a limit at N > 2 H even instants of its period stays below
+    limit / cos(pi H / N) at all times (H. Ehlich, K. Zeller, "Schwankung von Polynomen zwischen Gitterpunkten", Math.
+    Zeitschrift 86, 1964): the limits are lowered by that much, 0.5 %.
+    """
+
+    period: float
+    harmonics: int
+    centre: FloatArray
+    half: FloatArray
+    speed: FloatArray
+    acceleration: FloatArray
+    rest: bool
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a joint takes."""
+        return 2 * self.harmonics - 2 * self.rest + 2
+
+    def series(self, numbers: FloatArray, degree: float = np.inf) -> FourierSeries:
+        """Return the motion of some numbers (n, m + 2)."""
+        directions = self.directions()
+        scale, offset, *_ = self._placed(numbers, directions, degree)
+        return FourierSeries(self.period, offset, (scale[:, None] * numbers[:, :-2]) @ directions.T)
+
+    def pull_back(self, numbers: FloatArray, of_offset: FloatArray, of_coefficients: FloatArray) -> FloatArray:
+        """Return the slope by the numbers from the slopes by offset (n,) and coefficients (n, 2 H)."""
+        directions = self.directions()
+        u, w, o = numbers[:, :-2], numbers[:, -2], numbers[:, -1]
+        scale, _, size, reach, by_u, reach_by_u = self._placed(numbers, directions, SHARP)
+        along = of_coefficients @ directions
+        by_scale = (along * u).sum(axis=1) - of_offset * np.tanh(o) * reach
+        slopes = np.empty_like(numbers)
+        slopes[:, :-2] = scale[:, None] * along - (by_scale * scale / size)[:, None] * by_u
+        slopes[:, :-2] -= (of_offset * np.tanh(o) * scale)[:, None] * reach_by_u
+        slopes[:, -2] = by_scale * scale * (1.0 - _logistic(w))
+        slopes[:, -1] = of_offset * (1.0 - np.tanh(o) ** 2) * (self.half - scale * reach)
+        return slopes
+
+    def directions(self) -> FloatArray:
+        """The coefficients (2 H, m) of each number of a shape."""
+        return resting(self.period, self.harmonics) if self.rest else np.eye(2 * self.harmonics)
+
+    def _placed(self, numbers: FloatArray, directions: FloatArray, degree: float) -> tuple[FloatArray, ...]:
+        """Scale and offset of each joint; what the shape is of its limits and how far it reaches, with their slopes."""
+        shapes = basis(grid(self.period, GRID * self.harmonics), self.period, self.harmonics) @ directions
+        below = np.cos(np.pi / GRID)
+        limits = below * np.stack([self.half, self.speed, self.acceleration])
+        values = np.einsum("ktm,nm->nkt", shapes, numbers[:, :-2])
+        size, by_values = _smooth_maximum((values / limits.T[:, :, None]).reshape(len(numbers), -1), degree)
+        by_values = by_values.reshape(values.shape) / limits.T[:, :, None]
+        reach, reach_by = _smooth_maximum(values[:, 0] / below, degree)
+        scale = _logistic(numbers[:, -2]) / size
+        offset = self.centre + np.tanh(numbers[:, -1]) * (self.half - scale * reach)
+        by_u = np.einsum("nkt,ktm->nm", by_values, shapes)
+        return scale, offset, size, reach, by_u, reach_by @ shapes[0] / below
+
+
+def _smooth_maximum(values: FloatArray, degree: float) -> tuple[FloatArray, FloatArray]:
+    """The greatest size in each row, or the norm of some degree instead, and its slope."""
+    top = np.abs(values).max(axis=1)
+    if np.isinf(degree):
+        return top, np.zeros_like(values)
+    parts = np.abs(values) / top[:, None]
+    norm = (parts**degree).sum(axis=1) ** (1.0 / degree)
+    return top * norm, np.sign(values) * (parts / norm[:, None]) ** (degree - 1.0)
+
+
+def _logistic(x: FloatArray) -> FloatArray:
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
+
 
 CANDIDATES = 100
 """Random motions from which the best are taken."""
@@ -255,7 +482,7 @@ class Excitation:
     family : FourierFamily
         The motions.
     criterion : str
-        One of `linkwise.identification.condition.CRITERIA`.
+        One of `linkwise.identification.optimal_excitation.CRITERIA`.
     effort_std : ndarray (n,)
         What each joint's rows are divided by.
     allowed : callable or None

@@ -20,8 +20,7 @@ from linkwise.solve.reach_bound import telling_reach
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import batch_of, flag, link_given, positive, whole
-from linkwise.spatial.mask import mask_of
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import mask_of, unmasked
 
 ASKS: dict[tuple[int, ...], str] = {
     (1, 1, 1, 1, 1, 1): "pose",

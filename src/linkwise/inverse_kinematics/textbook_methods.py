@@ -15,14 +15,12 @@ from linkwise.inverse_kinematics.pose_error import pose_error, pose_error_rate
 from linkwise.kinematics.jacobian import FRAMES
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.pose import exact_poses
-from linkwise.solve.initial_guess import beside, start_position
-from linkwise.solve.joint_limits import turning
+from linkwise.solve.joint_limits import beside, start_position, turning
 from linkwise.solve.solution import Solution
 from linkwise.solve.validation import batch_of, count, flag, positive
-from linkwise.spatial.linear.least_squares import least_squares_step
-from linkwise.spatial.mask import mask_of
+from linkwise.spatial.linear import least_squares_step
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import vectors
+from linkwise.spatial.validation import mask_of, vectors
 
 
 @dataclass(frozen=True, eq=False)

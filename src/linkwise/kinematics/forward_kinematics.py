@@ -11,8 +11,7 @@ from linkwise.algorithm.declaration import algorithm
 from linkwise.expr.count import effort
 from linkwise.expr.ordering import operations_needed
 from linkwise.kinematics.parallel_axes import Turned, ground, levers, splits, turned, turned_path
-from linkwise.model.body import Bodies, Body
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, Body, moving_bodies
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank

@@ -11,8 +11,7 @@ from linkwise.algorithm.declaration import algorithm
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.parallel_axes import Turned, levers, shortest, splits, turned_path
-from linkwise.model.body import Bodies, Freedom
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, Freedom, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank

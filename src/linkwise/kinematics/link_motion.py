@@ -6,8 +6,7 @@ import numpy as np
 
 from linkwise.algorithm.declaration import algorithm
 from linkwise.kinematics.forward_kinematics import body_poses
-from linkwise.model.body import Bodies, Freedom
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, Freedom, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import compose_acceleration, velocity_matrix
 from linkwise.spatial.rotation import cross

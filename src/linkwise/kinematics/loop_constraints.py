@@ -15,8 +15,7 @@ import numpy as np
 from linkwise.algorithm.declaration import algorithm
 from linkwise.kinematics.forward_kinematics import place
 from linkwise.kinematics.jacobian import column
-from linkwise.model.body import Bodies
-from linkwise.model.body_tree import carrier_frame, moving_bodies
+from linkwise.model.body import Bodies, carrier_frame, moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.loop import CLOSURE_ROWS, Loop
 from linkwise.model.tree import Tree

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import rows_of
 
 
 def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all") -> FloatArray:

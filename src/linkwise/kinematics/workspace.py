@@ -13,8 +13,8 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.workspace_map import Cells, Grid, climb, grid_of, measured
 from linkwise.kinematics.workspace_sampling import Postures, pointing_of, ranges_of
 from linkwise.model.tree import TOOL, Tree
-from linkwise.spatial.mask import rows_of, word_of
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import rows_of, word_of
 
 NEAR = 0.01
 """Postures with less than this share of the greatest manipulability count as near a singular one."""

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.kinematics.workspace_sampling import CHUNK, Bools, Postures
-from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import rows_of
 
 SPREAD = (1e-3, 0.25)
 """Least and greatest standard deviation of a change, shares of the joint's range."""

@@ -15,10 +15,9 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.spatial.mask import rows_of
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, root
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import numbers, rows_of
 
 RANK = 1e-9
 """Singular values below this share of the greatest count as zero: directions in which no posture moves."""

@@ -1,8 +1,8 @@
 """Closed loops: a mechanism driven through its loops, put together from nothing, with its singular positions told."""
 
-from linkwise.loops.assembly import LinkageSolution as LinkageSolution
-from linkwise.loops.assembly import assemble as assemble
 from linkwise.loops.assembly_modes import AssemblyModes as AssemblyModes
+from linkwise.loops.assembly_modes import LinkageSolution as LinkageSolution
+from linkwise.loops.assembly_modes import assemble as assemble
 from linkwise.loops.linkage import Linkage as Linkage
 from linkwise.loops.mobility import Mobility as Mobility
 from linkwise.loops.mobility import mobility as mobility

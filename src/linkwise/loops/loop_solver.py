@@ -17,9 +17,9 @@ import numpy.typing as npt
 from linkwise.algorithm.compile import kernel_of
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.tree import Tree
-from linkwise.solve.initial_guess import near_zero, random_coordinates
+from linkwise.solve.joint_limits import near_zero, random_coordinates
 from linkwise.solve.lengths import longest_offset
-from linkwise.solve.policy import CLOSE
+from linkwise.solve.levenberg_marquardt import CLOSE
 from linkwise.spatial.scalar import FloatArray
 
 CLOSED = 1e-12

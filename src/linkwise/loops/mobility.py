@@ -15,7 +15,7 @@ from linkwise.loops.loop_solver import CLOSED, NEARLY, LoopEquations, closed_nea
 from linkwise.model.body import Body
 from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
-from linkwise.spatial.linear.rank import rank_of
+from linkwise.spatial.linear import rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 

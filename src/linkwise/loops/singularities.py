@@ -16,7 +16,7 @@ from linkwise.errors import members
 from linkwise.loops.loop_solver import LoopEquations
 from linkwise.loops.mobility import closed_position
 from linkwise.loops.step_kernels import LinkageEquations
-from linkwise.spatial.linear.rank import RANK, rank_of
+from linkwise.spatial.linear import RANK, rank_of
 from linkwise.spatial.scalar import Array, FloatArray
 
 SINGULAR = 1e-6

@@ -15,8 +15,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.loop_constraints import closure, closure_bias, closure_facing, closure_jacobian, closure_sine
 from linkwise.loops.loop_solver import CLOSED
 from linkwise.model.tree import Tree
-from linkwise.spatial.linear.rank import RANK
-from linkwise.spatial.linear.sparse_elimination import Solved, solve
+from linkwise.spatial.linear import RANK, Solved, solve
 from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, select
 
 STEPS = 4

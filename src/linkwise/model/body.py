@@ -1,4 +1,14 @@
-"""The moving bodies of a mechanism: what algorithms run over. See `linkwise.model.body_tree` for how they are made."""
+"""The moving bodies of a mechanism: what algorithms run over. See `linkwise.model.body` for how they are made.
+
+How a mechanism is reduced to what moves: one body per moving joint, in frames chosen so that few numbers remain.
+
+Fixed links are merged into the body that carries them. The first body of a floating mechanism is its base, in the base's
+own frame. Each other body's frame has z along its joint axis; where on that axis its origin lies, and how it is turned
+about it, is free, and is chosen so that the constant placement of the next joint is Rx(alpha) Tx(a) wherever the geometry
+allows it (the common normal: J. Denavit, R. S. Hartenberg, 1955; for trees W. Khalil, J. F. Kleinfinger, "A new geometric
+notation for open and closed-loop robots", ICRA 1986). Algorithms that run over bodies therefore cost the same whatever form
+the mechanism was described in.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +20,14 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
-from linkwise.model.joints import Joint
-from linkwise.model.symbolic import any_nonzero
+from linkwise.model.joints import Floating, Joint
+from linkwise.model.joints.joint import OneScrew
+from linkwise.model.symbolic import any_nonzero, has_symbols
+from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import velocity_matrix
-from linkwise.spatial.scalar import Array, FloatArray, cos_sin
-from linkwise.spatial.transform import transform
+from linkwise.spatial.rotation import rotation_between, rotation_z
+from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin
+from linkwise.spatial.transform import inverse, transform, translation
 
 ROUNDINGS = 4.0
 """Units in the last place of the numbers added up, for the three additions of an element of X + T Y T' and its products."""
@@ -283,3 +296,181 @@ def unseen(body: Body, inertia: FloatArray) -> FloatArray:
     velocity = velocity_matrix(freedom.angular, freedom.linear)
     resting = np.array([not any_nonzero(column) for column in velocity.T])
     return np.where(np.outer(resting, resting), inertia, 0.0)
+
+
+TINY = 1e-15
+"""Below this a computed direction cosine is rounding of zero."""
+
+SYMBOLIC_SINE = 1e-3
+"""With symbols for lengths, axes that are nearer to parallel than this are not brought to their common normal."""
+
+FAR = 3.0
+"""How far along its axis a frame may be moved, in distances to the next joint: inertia there grows with the square."""
+
+
+def moving_bodies(tree: Tree) -> Bodies:
+    """Reduce a mechanism to its moving bodies (see the module's text), each with a coordinate of its own."""
+    if tree.coupled:
+        raise ArgumentError(f"joints of {tree.name!r} follow others; expected the mechanism coupling(tree).uncoupled")
+    joints, frames = _raw_bodies(tree)
+    reframing = [_reframing(k, joints) for k in range(len(joints))]
+    back = [np.asarray(inverse(g)) for g in reframing]
+    results = []
+    for joint, g in zip(joints, reframing, strict=True):
+        pre = joint.placement if joint.parent < 0 else back[joint.parent] @ joint.placement
+        results.append(_placed(joint, pre, g))
+    moved = [(body, t if body < 0 else cleaned(back[body] @ t)) for body, t in frames]
+    body, on_body = moved[tree.tool_index]
+    result = Bodies(tuple(results), tuple(moved), (body, cleaned(on_body @ tree.tool)))
+    return _with_rotors(tree, _with_inertias(tree, result))
+
+
+def cleaned(t: FloatArray) -> FloatArray:
+    """A constant transform with the rounding of exact zeros and ones taken off its rotation."""
+    if t.dtype == object:
+        return _cleaned_numbers(t)
+    result = np.array(t, dtype=float)
+    block = result[:3, :3]
+    block[np.abs(block) < TINY] = 0.0
+    near_one = np.abs(np.abs(block) - 1.0) < TINY
+    block[near_one] = np.round(block[near_one])
+    size = max(1.0, float(np.abs(result[:3, 3]).max()))
+    result[:3, 3][np.abs(result[:3, 3]) < TINY * size] = 0.0
+    return result
+
+
+def _cleaned_numbers(t: Array) -> Array:
+    """The same where expressions are among the elements: the numbers beside them are cleaned."""
+    result, numeric = t.copy(), [not isinstance(value, Expr) for value in t.flat]
+    plain = np.where(np.reshape(numeric, t.shape), t, 0.0).astype(np.float64)
+    kept = cleaned(plain)
+    for place in np.ndindex(t.shape):
+        if not isinstance(result[place], Expr):
+            result[place] = float(kept[place])
+    return array(result)
+
+
+def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
+    """Bodies with frames as described, z along the joint axis: the placement of each, and of each link."""
+    joints: list[Body] = []
+    frames: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.asarray(tree.base))}
+    if tree.floating:
+        joints.append(Body(-1, -1, 0, 0, 0.0, 0.0, frames[-1][1], 0.0, np.zeros((4, 4)), Floating()))
+        frames[-1] = (0, np.eye(4))
+    for k in tree.order:
+        link, (body, t) = tree.links[k], frames[tree.parents[k]]
+        if not link.moves:
+            frames[k] = (body, t @ link.before @ link.after)
+            continue
+        place, speed = tree.nq - tree.n + tree.coordinates[k], tree.nv - tree.n + tree.coordinates[k]
+        joint = link.joint_model
+        if not isinstance(joint, OneScrew):
+            placement = cleaned(np.asarray(t @ link.before))
+            joints.append(Body(body, k, place, speed, 0.0, 0.0, placement, link.offset, np.zeros((4, 4)), joint))
+            frames[k] = (len(joints) - 1, np.asarray(link.after))
+            continue
+        upright = transform(rotation_between((0.0, 0.0, 1.0), joint.axis), None)
+        shift = translation(0.0, 0.0, joint.advance * link.offset) if any_nonzero(joint.advance) else np.eye(4)
+        placement = cleaned(np.asarray(t @ link.before @ upright @ shift))
+        angle = link.offset if joint.turns else 0.0
+        turn = float(joint.turns)
+        joints.append(Body(body, k, place, speed, turn, joint.advance, placement, angle, np.zeros((4, 4))))
+        frames[k] = (len(joints) - 1, cleaned(np.asarray(upright.T @ link.after)))
+    return joints, [frames[k] for k in range(len(tree.links))]
+
+
+def _reframing(k: int, joints: list[Body]) -> FloatArray:
+    """Rz(gamma) Tz(delta): from the frame of body k to one with x along the common normal to the next axis.
+
+    Where the axes are so nearly parallel that the normal would be far away, lengths would cancel: then the frame stands
+    beside the next joint, as for parallel axes.
+    """
+    child = next((joint for joint in joints if joint.parent == k), None)
+    if child is None or joints[k].joint is not None:
+        return np.eye(4)
+    axis, origin = child.placement[:3, 2], child.placement[:3, 3]
+    if has_symbols(child.placement):
+        return _reframing_of_symbols(axis, origin)
+    normal, delta = origin[:2], origin[2]
+    sine = math.hypot(axis[0], axis[1])
+    if sine > 1e-9:
+        foot = origin[2] - axis[2] * float(axis[:2] @ origin[:2]) / sine**2
+        if abs(foot) <= FAR * float(np.linalg.norm(origin)):
+            normal, delta = np.array([-axis[1], axis[0]]) / sine, foot
+    if float(np.hypot(*normal)) < 1e-9:
+        return np.eye(4)
+    if normal[0] < -TINY or (abs(normal[0]) <= TINY and normal[1] < 0):
+        normal = -normal
+    gamma = math.atan2(normal[1], normal[0])
+    return cleaned(np.asarray(transform(rotation_z(gamma), (0.0, 0.0, delta))))
+
+
+def _reframing_of_symbols(axis: Array, origin: Array) -> FloatArray:
+    """The same as far as it is known whatever the values of the symbols: else the frame stays as it was described."""
+    gamma, delta = 0.0, origin[2]
+    if has_symbols(axis):
+        if any_nonzero(axis[0]) or any_nonzero(origin[1]):
+            return np.eye(4)  # a DH row has neither: its frame stands on the common normal already
+    elif math.hypot(axis[0], axis[1]) > SYMBOLIC_SINE:
+        sine = math.hypot(axis[0], axis[1])
+        gamma = math.atan2(axis[0], -axis[1])
+        gamma = gamma - math.copysign(math.pi, gamma) if abs(gamma) > math.pi / 2 else gamma
+        delta = origin[2] - (axis[2] / sine**2) * (axis[:2] @ origin[:2])
+    elif not any_nonzero(origin[0]) and any_nonzero(origin[1]):
+        gamma = math.pi / 2
+    elif any_nonzero(origin[1]):
+        return np.eye(4)
+    return cleaned(np.asarray(transform(rotation_z(gamma), (0.0, 0.0, delta))))
+
+
+def _placed(joint: Body, pre: FloatArray, g: FloatArray) -> Body:
+    """The body in its new frames: pre = C Rz(theta) Tz(d), then the motion, then g, all about and along one axis."""
+    if joint.joint is not None:
+        return replace(joint, placement=cleaned(pre))
+    gamma = math.atan2(g[1, 0], g[0, 0])
+    theta = _free_angle(pre) if joint.turn else 0.0
+    turned = np.asarray(transform(rotation_z(-theta), None))
+    placement = cleaned(pre @ turned @ translation(0.0, 0.0, g[2, 3]))
+    if joint.turn:
+        return replace(joint, placement=placement, angle=_wrapped(joint.angle + theta + gamma))
+    return replace(joint, placement=cleaned(placement @ transform(rotation_z(gamma), None)))
+
+
+def _free_angle(pre: FloatArray) -> float:
+    """The angle theta for which row 0 of the rotation pre Rz(-theta) has no y element, and its x element is not negative."""
+    if has_symbols(pre[0, 0]) or has_symbols(pre[0, 1]) or math.hypot(pre[0, 0], pre[0, 1]) < 1e-9:
+        return 0.0
+    return math.atan2(-pre[0, 1], pre[0, 0])
+
+
+def _wrapped(angle: float) -> float:
+    return angle if has_symbols(angle) else math.remainder(angle, 2 * math.pi)
+
+
+def _with_inertias(tree: Tree, moving: Bodies) -> Bodies:
+    inertias = [np.zeros((4, 4)) for _ in moving.bodies]
+    carried = [(frame, link.body) for frame, link in zip(moving.frames, tree.links, strict=True)]
+    locked = [(carrier_frame(tree, moving, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
+    for (body, t), inertia in [*carried, *locked, (moving.tool, tree.payload)]:
+        if body >= 0 and not inertia.is_zero:
+            inertias[body] = with_added(inertias[body], t, inertia.pseudo)
+    pairs = zip(moving.bodies, inertias, strict=True)
+    return replace(moving, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
+
+
+def carrier_frame(tree: Tree, bodies: Bodies, carrier: int) -> tuple[int, FloatArray]:
+    """The body that carries a link's frame, and T_body_link; carrier -1 is the base."""
+    if carrier >= 0:
+        return bodies.frames[carrier]
+    return (0, np.eye(4)) if tree.floating else (-1, np.asarray(tree.base))
+
+
+def _with_rotors(tree: Tree, bodies: Bodies) -> Bodies:
+    rotors = []
+    for k, drive in enumerate(tree.drives):
+        if drive.carrier is not None:
+            motor, (body, t) = drive.motor, carrier_frame(tree, bodies, drive.carrier)
+            turning = motor.gear_ratio * (t[:3, :3] @ np.asarray(motor.axis))
+            rotors.append(Rotor(body, tree.nv - tree.n + drive.coordinate, k, turning, motor.inertia))
+    moving, still = ([rotor for rotor in rotors if (rotor.body >= 0) is moves] for moves in (True, False))
+    return replace(bodies, rotors=tuple(moving), ground_rotors=tuple(still))

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from linkwise.errors import ArgumentError, MissingExtraError, choices, install_hint, shown
 from linkwise.model.link_tree import find_index
-from linkwise.planar.evaluation import evaluated, place_polygons
 from linkwise.planar.link import WORLD
 from linkwise.planar.polygon import obstacle_polygons
+from linkwise.planar.transforms import evaluated, place_polygons
 from linkwise.planar.tree import PlanarTree, finite
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty

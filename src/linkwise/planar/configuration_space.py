@@ -14,8 +14,8 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.model.formatting.table import plain
 from linkwise.model.link_tree import find_index
 from linkwise.planar.collision import BoolArray, Check, IndexPair, Obstacles, read_margin
-from linkwise.planar.evaluation import evaluated
 from linkwise.planar.link import Link
+from linkwise.planar.transforms import evaluated
 from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty

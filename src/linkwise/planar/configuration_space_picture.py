@@ -12,7 +12,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.collision import BoolArray
 from linkwise.planar.drawing import bounds, on, settled, workspace
-from linkwise.planar.evaluation import place_polygons
+from linkwise.planar.transforms import place_polygons
 from linkwise.plot.figure import colour, figure, legend, literal, shortened
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty

@@ -11,9 +11,9 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.drawing import PlanePainter, lifted, link_primitives, one, settled
-from linkwise.planar.evaluation import evaluated
 from linkwise.planar.link import Link
 from linkwise.planar.polygon import rounded_bar
+from linkwise.planar.transforms import evaluated
 from linkwise.planar.tree import PlanarTree
 from linkwise.plot.figure import figure
 from linkwise.spatial.scalar import FloatArray

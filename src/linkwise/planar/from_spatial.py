@@ -12,8 +12,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, ModelError, Problem, choices
 from linkwise.loops.planar_loop_geometry import frames_at_zero
 from linkwise.model.loop import Loop as SpatialLoop
-from linkwise.planar.link import WORLD, Link
-from linkwise.planar.loop import Loop
+from linkwise.planar.link import WORLD, Link, Loop
 from linkwise.planar.mechanism import Mechanism
 from linkwise.planar.polygon import bar
 from linkwise.planar.transforms import matrix, step

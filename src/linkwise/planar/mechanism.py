@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from linkwise.loops import Linkage
-from linkwise.planar.evaluation import evaluated, place_polygons
 from linkwise.planar.freedoms import Freedoms, freedoms
 from linkwise.planar.spatial import close, linkage_of, spatial
 from linkwise.planar.text import symbolic_transforms, table_text, transform_text
+from linkwise.planar.transforms import evaluated, place_polygons
 from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import Array, FloatArray
 

@@ -13,9 +13,8 @@ from linkwise.loops import Linkage, assemble
 from linkwise.model import link as space
 from linkwise.model.loop import Loop as SpatialLoop
 from linkwise.model.symbolic import any_nonzero
-from linkwise.planar.evaluation import evaluated
-from linkwise.planar.link import WORLD, Link
-from linkwise.planar.loop import Loop
+from linkwise.planar.link import WORLD, Link, Loop
+from linkwise.planar.transforms import evaluated
 from linkwise.planar.tree import PlanarTree, finite, parent_name
 from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import Array, FloatArray

@@ -13,10 +13,8 @@ from linkwise.expr.symbols import symbols
 from linkwise.kernel import trace
 from linkwise.model.formatting.table import Table, laid_out, plain
 from linkwise.model.symbolic import any_nonzero
-from linkwise.planar.evaluation import evaluated
-from linkwise.planar.link import Link
-from linkwise.planar.record import number_text, point_text
-from linkwise.planar.transforms import transforms
+from linkwise.planar.link import Link, number_text, point_text
+from linkwise.planar.transforms import evaluated, transforms
 from linkwise.planar.tree import PlanarTree, parent_name
 from linkwise.spatial.scalar import Array
 

@@ -14,8 +14,7 @@ from linkwise.model.link_tree import LinkTree
 from linkwise.model.symbolic import parameters_in
 from linkwise.model.topology import order_of, parents_of, with_names
 from linkwise.model.validation import Checker, frozen
-from linkwise.planar.link import WORLD, Link
-from linkwise.planar.loop import Loop, given_loops
+from linkwise.planar.link import WORLD, Link, Loop, given_loops
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 

@@ -1,9 +1,9 @@
 """Robo's vocabulary: robots as two lists, of links and of motors, and its tasks, over the one model of Linkwise."""
 
-from linkwise.robo.lists import KINDS as KINDS
-from linkwise.robo.lists import Link as Link
-from linkwise.robo.lists import Motor as Motor
 from linkwise.robo.mathematica import loads as loads
+from linkwise.robo.robot import KINDS as KINDS
+from linkwise.robo.robot import Link as Link
+from linkwise.robo.robot import Motor as Motor
 from linkwise.robo.robot import Robot as Robot
 from linkwise.robo.robot import robot as robot
 from linkwise.robo.robot import to_mechanism as to_mechanism

@@ -11,7 +11,7 @@ from typing import Any
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.expr.node import Expr
 from linkwise.expr.symbols import symbols
-from linkwise.robo.lists import KINDS
+from linkwise.robo.robot import KINDS
 
 DEEPEST = 50
 """How deep brackets and powers may be nested."""

@@ -17,8 +17,7 @@ from linkwise.equations.equations_of_motion import Equations
 from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics import steepest_descent
 from linkwise.mechanism import Mechanism
-from linkwise.robo.lists import Link, Motor
-from linkwise.robo.robot import Robot, name_of
+from linkwise.robo.robot import Link, Motor, Robot, name_of
 from linkwise.robo.robot import robot as made_robot
 from linkwise.solve import Solution
 from linkwise.spatial.scalar import FloatArray

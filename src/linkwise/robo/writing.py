@@ -17,7 +17,7 @@ from linkwise.errors import ArgumentError, ModelError, Problem, shown
 from linkwise.mechanism import Mechanism
 from linkwise.model.symbolic import any_nonzero, has_symbols, same
 from linkwise.model.tree import GRAVITY
-from linkwise.robo.lists import KINDS, Link, Motor
+from linkwise.robo.robot import KINDS, Link, Motor
 from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.scalar import FloatArray, array
 from linkwise.spatial.transform import transform

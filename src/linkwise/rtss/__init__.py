@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from linkwise.rtss.dynamics import rt_accel as rt_accel
-from linkwise.rtss.dynamics import rt_cinertia as rt_cinertia
-from linkwise.rtss.dynamics import rt_coriolis as rt_coriolis
-from linkwise.rtss.dynamics import rt_friction as rt_friction
-from linkwise.rtss.dynamics import rt_frne as rt_frne
-from linkwise.rtss.dynamics import rt_gravload as rt_gravload
-from linkwise.rtss.dynamics import rt_inertia as rt_inertia
-from linkwise.rtss.dynamics import rt_itorque as rt_itorque
-from linkwise.rtss.dynamics import rt_nofriction as rt_nofriction
-from linkwise.rtss.dynamics import rt_perturb as rt_perturb
-from linkwise.rtss.dynamics import rt_rne as rt_rne
+from linkwise.rtss.kinematics import rt_accel as rt_accel
+from linkwise.rtss.kinematics import rt_cinertia as rt_cinertia
+from linkwise.rtss.kinematics import rt_coriolis as rt_coriolis
+from linkwise.rtss.kinematics import rt_ctraj as rt_ctraj
+from linkwise.rtss.kinematics import rt_fdyn as rt_fdyn
 from linkwise.rtss.kinematics import rt_fkine as rt_fkine
+from linkwise.rtss.kinematics import rt_friction as rt_friction
+from linkwise.rtss.kinematics import rt_frne as rt_frne
+from linkwise.rtss.kinematics import rt_gravload as rt_gravload
 from linkwise.rtss.kinematics import rt_ikine as rt_ikine
+from linkwise.rtss.kinematics import rt_inertia as rt_inertia
+from linkwise.rtss.kinematics import rt_itorque as rt_itorque
 from linkwise.rtss.kinematics import rt_jacob0 as rt_jacob0
 from linkwise.rtss.kinematics import rt_jacobn as rt_jacobn
+from linkwise.rtss.kinematics import rt_jtraj as rt_jtraj
 from linkwise.rtss.kinematics import rt_maniplty as rt_maniplty
+from linkwise.rtss.kinematics import rt_nofriction as rt_nofriction
+from linkwise.rtss.kinematics import rt_perturb as rt_perturb
+from linkwise.rtss.kinematics import rt_rne as rt_rne
+from linkwise.rtss.kinematics import rt_trinterp as rt_trinterp
 from linkwise.rtss.link import rt_link as rt_link
 from linkwise.rtss.models import from_mechanism as from_mechanism
 from linkwise.rtss.models import rt_poses as rt_poses
@@ -31,10 +35,6 @@ from linkwise.rtss.quaternion import rt_quaternion as rt_quaternion
 from linkwise.rtss.robot import rt_robot as rt_robot
 from linkwise.rtss.robot import rt_showlink as rt_showlink
 from linkwise.rtss.robot import showlink_text as showlink_text
-from linkwise.rtss.trajectories import rt_ctraj as rt_ctraj
-from linkwise.rtss.trajectories import rt_fdyn as rt_fdyn
-from linkwise.rtss.trajectories import rt_jtraj as rt_jtraj
-from linkwise.rtss.trajectories import rt_trinterp as rt_trinterp
 from linkwise.rtss.transforms import rt_diff2tr as rt_diff2tr
 from linkwise.rtss.transforms import rt_eul2tr as rt_eul2tr
 from linkwise.rtss.transforms import rt_ftrans as rt_ftrans

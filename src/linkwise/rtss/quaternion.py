@@ -10,7 +10,6 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown
 from linkwise.rtss.arguments import also, vector
 from linkwise.rtss.fields import FieldError
-from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.quaternion import (
     conjugated,
     multiplied,
@@ -21,7 +20,7 @@ from linkwise.spatial.quaternion import (
 )
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
-from linkwise.spatial.validation import flag, numbers
+from linkwise.spatial.validation import flag, numbers, rigid_poses
 
 HALF_TURN = 1e-6
 """Quaternions that are so near to opposite, rad, have no sure arc between them."""

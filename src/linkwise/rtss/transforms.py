@@ -12,12 +12,11 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown
 from linkwise.rtss.arguments import also, matrices, vector, vectors
 from linkwise.rtss.quaternion import rt_quaternion
-from linkwise.spatial.poses import rigid_poses
 from linkwise.spatial.rotation import axial, rotation_about, rotation_to_rpy, rotation_x, rotation_y, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import is_rigid, transforms
-from linkwise.spatial.validation import numbers, real
-from linkwise.trajectory.segments import cross_matrices
+from linkwise.spatial.validation import numbers, real, rigid_poses
+from linkwise.trajectory.cartesian import cross_matrices
 
 PARALLEL = 1e-9
 """Two directions of which the sine of the angle between them is below this are parallel."""

@@ -7,8 +7,7 @@
 """
 
 from linkwise.server.authentication import add_user, new_user, read_users
-from linkwise.server.scheduler import run
+from linkwise.server.scheduler import Counts, Spread, Timing, run
 from linkwise.server.server import Server, ServerError
-from linkwise.server.timing import Counts, Spread, Timing
 
 __all__ = ["Counts", "Server", "ServerError", "Spread", "Timing", "add_user", "new_user", "read_users", "run"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from linkwise.server.log import LOG, LimitedLog
+from linkwise.server.scheduler import Counts
 from linkwise.server.server import Server, State
-from linkwise.server.timing import Counts
 
 EVERY = 0.5
 """How often the line is renewed, s."""

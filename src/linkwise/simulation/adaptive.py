@@ -15,11 +15,11 @@ from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import trace
 from linkwise.kinematics.configuration import configuration_rate
 from linkwise.simulation.events import Watch, member
-from linkwise.simulation.feedback import compiled
 from linkwise.simulation.integrators import normalised
 from linkwise.simulation.loop_closure import projected
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.task import ADAPTIVE, Task
+from linkwise.simulation.torque import compiled
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.trajectory.motion import Event
 

@@ -16,8 +16,7 @@ from linkwise.kernel.tape import Shape
 from linkwise.simulation.plant import Plant
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
-from linkwise.trajectory.interpolation import interpolant
-from linkwise.trajectory.motion import Evaluator, Event
+from linkwise.trajectory.motion import Evaluator, Event, interpolant
 
 HALVINGS = 60
 """Bisections of an interval: more than a float64 has bits."""

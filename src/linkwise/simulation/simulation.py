@@ -18,15 +18,13 @@ from linkwise.model.tree import Tree
 from linkwise.simulation import adaptive
 from linkwise.simulation.energy_balance import check_energy, energy_error, sampled
 from linkwise.simulation.events import find, member
-from linkwise.simulation.feedback import compiled
 from linkwise.simulation.integrators import program
 from linkwise.simulation.loop_closure import closed_events
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.task import Task, checked_task
-from linkwise.simulation.torque import TorqueFunction
+from linkwise.simulation.torque import TorqueFunction, compiled
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.interpolation import interpolant
-from linkwise.trajectory.motion import Evaluator, Event, State
+from linkwise.trajectory.motion import Evaluator, Event, State, interpolant
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import closed
 

@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import MORE_STARTS, NEAREST_STARTS, CompiledProblem, system_of
-from linkwise.solve.levenberg_marquardt import ITERATIONS
-from linkwise.solve.policy import BEST_FIT
+from linkwise.solve.levenberg_marquardt import BEST_FIT, ITERATIONS
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.spatial.scalar import FloatArray
 

@@ -14,9 +14,8 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kernel.iteration import Descent, Program
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint
-from linkwise.solve.initial_guess import random_coordinates, start_position
-from linkwise.solve.levenberg_marquardt import AUX, make_step
-from linkwise.solve.policy import BEST_FIT, REACH, Policy
+from linkwise.solve.joint_limits import random_coordinates, start_position
+from linkwise.solve.levenberg_marquardt import AUX, BEST_FIT, REACH, Policy, make_step
 from linkwise.solve.problem import Problem
 from linkwise.solve.solution import Solution
 from linkwise.spatial.scalar import Array, FloatArray, root

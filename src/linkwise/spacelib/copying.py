@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.arrays import common_batch, read_arrays, read_matrix, whole
 from linkwise.spacelib.constants import Row
 from linkwise.spacelib.function import exported, spacelib
-from linkwise.spacelib.kinds import LINE_OF, read
+from linkwise.spacelib.kinds import LINE_OF, common_batch, read, read_arrays, read_matrix, whole
 from linkwise.spatial.scalar import Array
 
 

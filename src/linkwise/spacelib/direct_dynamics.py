@@ -9,13 +9,12 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
-from linkwise.spacelib.arrays import common_batch
 from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.exact import is_zero, tidy
 from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.inertia import possible
-from linkwise.spacelib.kinds import MASK, MAT4, SIX, read
-from linkwise.spatial.linear.determinant import adjugate, determinant
+from linkwise.spacelib.kinds import MASK, MAT4, SIX, common_batch, read
+from linkwise.spatial.linear import adjugate, determinant
 from linkwise.spatial.matrix_method import action_matrix, velocity_matrix
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, FloatArray, least, root, select

@@ -22,8 +22,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
 from linkwise.kernel import Kernel, trace
-from linkwise.spacelib.arrays import check_unmixed, common_batch, exact, opened
-from linkwise.spacelib.kinds import SCALAR, Choice, Kind, kind_of
+from linkwise.spacelib.kinds import SCALAR, Choice, Kind, check_unmixed, common_batch, exact, kind_of, opened
 from linkwise.spatial.scalar import Array
 
 F = TypeVar("F", bound=Callable[..., Any])

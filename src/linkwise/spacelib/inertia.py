@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.kinds import MAT4, SCALAR
-from linkwise.spatial.linear.determinant import determinant
+from linkwise.spatial.linear import determinant
 from linkwise.spatial.matrix_method import action_matrix, pseudo_inertia
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, array, greatest, least, select

@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise.kernel import Kernel, trace
 from linkwise.spacelib.function import refuse_unless
-from linkwise.spatial.linear.determinant import adjugate
+from linkwise.spatial.linear import adjugate
 from linkwise.spatial.rotation import rotation_error
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.transform import transform

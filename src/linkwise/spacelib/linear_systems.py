@@ -8,10 +8,19 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.spacelib import exact, inverses
-from linkwise.spacelib.arrays import common_batch, in_sympy, matrix, one, read_arrays, read_matrix, whole
 from linkwise.spacelib.elimination import SMALL, compiled, reduce_batch
 from linkwise.spacelib.function import exported, spacelib
-from linkwise.spacelib.kinds import is_symbolic, whole_number
+from linkwise.spacelib.kinds import (
+    common_batch,
+    in_sympy,
+    is_symbolic,
+    matrix,
+    one,
+    read_arrays,
+    read_matrix,
+    whole,
+    whole_number,
+)
 from linkwise.spatial.scalar import Array, FloatArray
 
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.extras import sympy_module
-from linkwise.spacelib.arrays import in_sympy
+from linkwise.spacelib.exact import at_random, holds_symbols, undefined
 from linkwise.spacelib.function import exported, function, spacelib
-from linkwise.spacelib.kinds import LINE, POINT, VECTOR, shape_of
+from linkwise.spacelib.kinds import LINE, POINT, VECTOR, in_sympy, shape_of
 from linkwise.spacelib.points import as_point
-from linkwise.spacelib.sample import at_random, holds_symbols, undefined
 from linkwise.spatial.lines import (
     LARGEST,
     NO_GAP,

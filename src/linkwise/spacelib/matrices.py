@@ -8,9 +8,19 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib import exact, inverses
-from linkwise.spacelib.arrays import batches_fit, common_batch, matrix, one, opened, read_arrays, read_matrix, room, whole
 from linkwise.spacelib.function import exported, spacelib
-from linkwise.spacelib.kinds import is_symbolic
+from linkwise.spacelib.kinds import (
+    batches_fit,
+    common_batch,
+    is_symbolic,
+    matrix,
+    one,
+    opened,
+    read_arrays,
+    read_matrix,
+    room,
+    whole,
+)
 from linkwise.spatial.scalar import Array, FloatArray
 
 _MATRIX = "a matrix (..., m, n)"

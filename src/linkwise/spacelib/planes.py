@@ -12,13 +12,12 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
-from linkwise.spacelib.arrays import in_sympy
 from linkwise.spacelib.constants import NOTOK, OK
+from linkwise.spacelib.exact import at_random, holds_symbols, undefined
 from linkwise.spacelib.function import exported, function, refuse_unless, spacelib
-from linkwise.spacelib.kinds import LINE, PLANE, POINT, VECTOR
+from linkwise.spacelib.kinds import LINE, PLANE, POINT, VECTOR, in_sympy
 from linkwise.spacelib.lines import NO_LINE, as_line, as_plane, usable_line
 from linkwise.spacelib.points import as_point
-from linkwise.spacelib.sample import at_random, holds_symbols, undefined
 from linkwise.spatial.lines import LARGEST, NO_GAP, PARALLEL, blur_of, common_line, normal, over, spread, usable, within
 from linkwise.spatial.scalar import Array, least, select
 from linkwise.spatial.vector import chosen, inner, length, unit

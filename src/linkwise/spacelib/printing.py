@@ -14,10 +14,9 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
-from linkwise.spacelib.arrays import opened
 from linkwise.spacelib.constants import U
 from linkwise.spacelib.function import exported, spacelib
-from linkwise.spacelib.kinds import whole_number
+from linkwise.spacelib.kinds import opened, whole_number
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.validation import unmasked
 

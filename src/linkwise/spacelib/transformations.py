@@ -18,7 +18,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.extras import sympy_module
 from linkwise.spacelib import exact, inverses
-from linkwise.spacelib.arrays import no_room, whole
+from linkwise.spacelib.exact import is_position
 from linkwise.spacelib.function import exported, function, refuse_unless, spacelib
 from linkwise.spacelib.kinds import (
     BLOCK,
@@ -32,11 +32,12 @@ from linkwise.spacelib.kinds import (
     SQUARE,
     VECTOR,
     is_symbolic,
+    no_room,
     read,
     shape_of,
+    whole,
 )
 from linkwise.spacelib.position import NO_ROTATION, rotation_measure
-from linkwise.spacelib.sample import is_position
 from linkwise.spatial.matrix_method import skew_part, tensor_to_frame
 from linkwise.spatial.rotation import SINGULAR, axial, nearest_rotation
 from linkwise.spatial.rotation import skew as skew_matrix

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.spatial.linear.determinant import adjugate
+from linkwise.spatial.linear import adjugate
 from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin, root, select
 from linkwise.spatial.vector import inner, unit
 

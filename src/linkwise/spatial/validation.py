@@ -1,4 +1,9 @@
-"""What a caller gives as numbers, as an array of float64: real numbers only, nothing cut off and no text read."""
+"""What a caller gives as numbers, as an array of float64: real numbers only, nothing cut off and no text read.
+
+Poses as a caller gives them: a whole batch of rigid transforms, checked at once.
+
+Which of the six directions of a frame count: along x, y, z, and about x, y, z.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ from collections.abc import Collection
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.spatial.scalar import FloatArray
@@ -239,3 +245,96 @@ def _converted(match: Any) -> FloatArray:
         except (TypeError, ValueError, OverflowError) as error:
             raise TypeError(f"holds {shown(item, 40)}") from error
     return result
+
+
+RIGID = 1e-6
+"""How far from orthonormal a rotation may be, as everywhere where poses are given."""
+
+
+def rigid_poses(field: str, value: Any) -> FloatArray:
+    """Rigid transforms (..., 4, 4), a copy of what was given.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the first that is not rigid.
+
+    Examples
+    --------
+    >>> rigid_poses("T", np.eye(4)).shape
+    (4, 4)
+    >>> rigid_poses("T", np.eye(3))
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: T has the shape (3, 3); expected rigid poses (..., 4, 4)
+    """
+    result = numbers(field, value, "rigid poses (..., 4, 4)")
+    if result.shape[-2:] != (4, 4):
+        raise no_poses(field, result.shape)
+    r = result[..., :3, :3]
+    skewed = np.abs(np.swapaxes(r, -1, -2) @ r - np.eye(3)).max(axis=(-2, -1)) > RIGID
+    wrong = skewed | (np.linalg.det(r) <= 0) | np.any(result[..., 3, :] != [0.0, 0.0, 0.0, 1.0], axis=-1)
+    if wrong.any():
+        place = tuple(int(k) for k in np.argwhere(wrong)[0])
+        which = f"{field}[{', '.join(map(str, place))}]" if place else field
+        raise ArgumentError(
+            f"{which} is {shown(result[place].tolist())}; expected a rigid pose: orthonormal right-handed rotation, "
+            "last row 0 0 0 1"
+        )
+    return result
+
+
+def no_poses(field: str, shape: tuple[int, ...]) -> ArgumentError:
+    """The error for an array of another shape; a target T that holds points is told how these are given."""
+    points = shape[-1:] == (3,) and shape[-2:] != (3, 3)
+    hint = "; for a point alone: solve([linkwise.Position('tool', p)])" if points and field == "T" else ""
+    return ArgumentError(f"{field} has the shape {shape}; expected rigid poses (..., 4, 4){hint}")
+
+
+MASKS = {
+    "all": (True,) * 6,
+    "translation": (True, True, True, False, False, False),
+    "rotation": (False, False, False, True, True, True),
+}
+"""The masks that have a word."""
+
+
+def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:
+    """Six flags from six numbers 0 or 1, from a word of `MASKS`, or from None for all.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else, and where no direction counts.
+
+    Examples
+    --------
+    >>> mask_of("rotation") == mask_of([0, 0, 0, 1, 1, 1])
+    True
+    """
+    if mask is None:
+        return MASKS["all"]
+    if isinstance(mask, str):
+        return MASKS[word_of(mask)]
+    expected = "six of 0 or 1, not all 0: x, y, z, about x, about y, about z; or 'all', 'translation' or 'rotation'"
+    values = numbers("mask", mask, expected)
+    if values.shape != (6,) or not ((values == 0.0) | (values == 1.0)).all() or not values.any():
+        raise ArgumentError(f"mask is {shown(mask)}; expected {expected}")
+    return tuple(bool(value) for value in values)
+
+
+def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
+    """The rows of a Jacobian that count.
+
+    Examples
+    --------
+    >>> rows_of("translation"), rows_of([1, 0, 0, 0, 0, 1])
+    ((0, 1, 2), (0, 5))
+    """
+    return tuple(row for row, counts in enumerate(mask_of(mask)) if counts)
+
+
+def word_of(mask: str) -> str:
+    """The word itself, where a mask must be one of `MASKS`; an error lists them."""
+    if not isinstance(mask, str) or mask not in MASKS:
+        raise ArgumentError(f"mask is {shown(mask)}; expected {choices(MASKS)}")
+    return mask

@@ -1,10 +1,10 @@
 """Motions in time: quintic, trapezoidal, through way-points, straight lines of a frame, and the class that holds them."""
 
+from linkwise.trajectory.cartesian import CartesianTrajectory as CartesianTrajectory
 from linkwise.trajectory.cartesian import cartesian as cartesian
 from linkwise.trajectory.cartesian import cartesian_through as cartesian_through
-from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory as CartesianTrajectory
 from linkwise.trajectory.motion import Event as Event
-from linkwise.trajectory.quintic import quintic as quintic
 from linkwise.trajectory.trajectory import Trajectory as Trajectory
+from linkwise.trajectory.trapezoidal import quintic as quintic
 from linkwise.trajectory.trapezoidal import trapezoidal as trapezoidal
 from linkwise.trajectory.waypoints import through as through

@@ -1,21 +1,286 @@
-"""Straight lines of a frame, its orientation turning about one axis: between two poses, or through several."""
+"""Straight lines of a frame, its orientation turning about one axis: between two poses, or through several.
+
+`CartesianTrajectory`: the motion of a frame in time.
+
+The motion of a frame along straight legs, each turning about one axis, that may overlap.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.spatial.poses import rigid_poses
+from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, numbers
-from linkwise.trajectory.cartesian_trajectory import CartesianTrajectory
+from linkwise.spatial.transform import transforms
+from linkwise.spatial.validation import choice, numbers, rigid_poses
+from linkwise.trajectory.motion import Evaluator, Motion, State, pose_interpolant
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
-from linkwise.trajectory.segments import Legs, Ways
 from linkwise.trajectory.trapezoidal import TrapezoidalProfile, motion_of, quickest
-from linkwise.trajectory.validation import grid, instants, instants_of, scalar, schedule
+from linkwise.trajectory.validation import closed, grid, instants, instants_of, record, scalar, schedule
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CartesianTrajectory(Motion):
+    """Poses, twists and accelerations of a frame at T instants, and between them.
+
+    `cartesian` and `cartesian_through` make them, `load` reads one.
+
+    Attributes
+    ----------
+    t : ndarray (T,)
+        Time, s, ascending.
+    poses : ndarray (..., T, 4, 4)
+        Where the frame is, in the frame that the given poses are in.
+    twist : ndarray (..., T, 6)
+        Velocity of its origin (m/s), then angular velocity (rad/s), in the axes that the poses are in: the product of the
+        Jacobian (``frame="world"``) and the joint speeds.
+    acceleration : ndarray (..., T, 6)
+        The derivative of the twist: of the origin (m/s2), then angular (rad/s2).
+    evaluate : callable, optional
+        Takes times (K,) within those of t and returns the three (..., K, ...); what `at` uses. Where there is none, the
+        quintic Hermite interpolant of the samples, in position and quaternion, takes its place.
+
+    Raises
+    ------
+    ArgumentError
+        Where the shapes do not fit, or the times do not ascend.
+
+    Notes
+    -----
+    Arrays are copied, but for those that are closed to writing together with what they are views of; those of the
+    trajectory are closed to writing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> still = CartesianTrajectory([0.0, 1.0], [np.eye(4)] * 2, np.zeros((2, 6)), np.zeros((2, 6)))
+    >>> still.at(0.5)[0].tolist() == np.eye(4).tolist()
+    True
+    """
+
+    STATE: ClassVar = {"poses": 2, "twist": 1, "acceleration": 1}
+
+    t: FloatArray
+    poses: FloatArray
+    twist: FloatArray
+    acceleration: FloatArray
+    evaluate: Evaluator | None = None
+
+    def __post_init__(self) -> None:
+        values = {"t": instants(self.t)}
+        values |= {field: record(field, getattr(self, field)) for field in self.STATE}
+        shapes = [values[field].shape for field in self.STATE]
+        count = values["t"].size
+        if shapes[0][-3:] != (count, 4, 4) or not shapes[1] == shapes[2] == (*shapes[0][:-2], 6):
+            raise ArgumentError(
+                f"poses, twist and acceleration have the shapes {shapes[0]}, {shapes[1]} and {shapes[2]}; expected "
+                f"(..., {count}, 4, 4), and (..., {count}, 6) for the other two"
+            )
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def made(cls, t: FloatArray, evaluate: Evaluator) -> CartesianTrajectory:
+        """The trajectory of an evaluator at instants (T,)."""
+        poses, twist, acceleration = closed(*evaluate(t))
+        return cls(t, poses, twist, acceleration, evaluate)
+
+    def __repr__(self) -> str:
+        return f"<CartesianTrajectory: {self._span}{f', batch {self.batch}' if self.batch else ''}>"
+
+    def at(self, time: npt.ArrayLike) -> State:
+        """Return pose (..., 4, 4), twist and acceleration (..., 6) at any time of the motion.
+
+        A planned trajectory is evaluated exactly, a recorded one interpolated, with an error of the poses that falls as the
+        sixth power of the interval, as in `Trajectory.at`. With times (K,) instead of one the shapes are (..., K, 4, 4) and
+        (..., K, 6).
+
+        Raises
+        ------
+        ArgumentError
+            For a time before the first instant or after the last.
+
+        Examples
+        --------
+        >>> from linkwise.trajectory import cartesian
+        >>> from linkwise.spatial.transform import translation
+        >>> import numpy as np
+        >>> pose, twist, _ = cartesian(np.eye(4), translation(x=2.0), 1.0).at(0.5)
+        >>> pose[:3, 3].tolist(), twist.tolist()
+        ([1.0, 0.0, 0.0], [3.75, 0.0, 0.0, 0.0, 0.0, 0.0])
+        """
+        return self._at(time)
+
+    @cached_property
+    def _interpolant(self) -> Evaluator:
+        return pose_interpolant(self.t, self.poses, self.twist, self.acceleration)
+
+    def plot(self, title: str = "") -> Any:
+        """Draw position and orientation, speeds and accelerations against time; nothing is shown or blocked.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        ArgumentError
+            For a batch: draw one `member`.
+        MissingExtraError
+            Where matplotlib is not installed.
+        """
+        from linkwise.plot.curves import draw_cartesian
+
+        return draw_cartesian(self, title)
+
+    def save(self, path: str | Path) -> None:
+        """Write t, poses, twist and acceleration to an ``.npz``, whole or not at all; `load` reads it.
+
+        Raises
+        ------
+        FileError
+            Where the suffix is another or the file cannot be written.
+        """
+        from linkwise.trajectory.trajectory import save_frame
+
+        save_frame(self, path)
+
+    @staticmethod
+    def load(path: str | Path, *, max_bytes: int | None = None) -> CartesianTrajectory:
+        """Read what `save` wrote. Between the instants it is then interpolated, see `at`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        max_bytes : int, optional
+            How much it may hold: 96 MiB of arrays, or eight times its own size where that is more, if left out.
+
+        Raises
+        ------
+        ArgumentError
+            Where max_bytes is no positive whole number.
+        FileError
+            Where it cannot be read, or holds something else.
+        """
+        from linkwise.trajectory.trajectory import load
+
+        return load(CartesianTrajectory, path, max_bytes)
+
+
+HALF_TURN = 1e-6
+"""An angle that is so near to pi, rad, has no sure axis: the rounding of the poses decides which way round."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """What a frame does from each of K poses to the next: arrays (..., K - 1, ·).
+
+    Attributes
+    ----------
+    position, rotation : ndarray (..., 3), (..., 3, 3)
+        Where it begins.
+    line : ndarray (..., K - 1, 3)
+        From origin to origin, m.
+    axis, angle : ndarray (..., K - 1, 3), (..., K - 1)
+        What it turns about, in the axes of the leg's first pose, and by how much, rad.
+    """
+
+    position: FloatArray
+    rotation: FloatArray
+    line: FloatArray
+    axis: FloatArray
+    angle: FloatArray
+
+    @classmethod
+    def between(cls, poses: FloatArray) -> Ways:
+        """Take them from poses (..., K, 4, 4); half turns are refused."""
+        rotations = orthonormal(poses[..., :3, :3])
+        relative = np.swapaxes(rotations[..., :-1, :, :], -1, -2) @ rotations[..., 1:, :, :]
+        axis, angle = axis_and_angle(relative)
+        if np.any(angle > np.pi - HALF_TURN):
+            place = tuple(int(k) for k in np.argwhere(angle > np.pi - HALF_TURN)[0])
+            where = f" in member {place[:-1]}" if place[:-1] else ""
+            raise ArgumentError(
+                f"poses {place[-1]} and {place[-1] + 1}{where} are half a turn apart, and which way round is not said; "
+                "put a pose between them"
+            )
+        line = np.diff(poses[..., :3, 3], axis=-2)
+        return cls(poses[..., 0, :3, 3], rotations[..., 0, :, :], line, axis, angle)
+
+    @property
+    def sizes(self) -> tuple[FloatArray, FloatArray]:
+        """Length (m) and angle (rad) of the legs, each (..., K - 1)."""
+        return np.linalg.norm(self.line, axis=-1), self.angle
+
+
+@dataclass(frozen=True, eq=False)
+class Legs:
+    """Poses, twists and accelerations of a frame along straight legs.
+
+    The origin is at p0 + sum of d_k s_k, the orientation R0 exp(f_1 s_1) exp(f_2 s_2) ..., f_k the turn of leg k. With
+    w_k = R_k f_k s_k', R_k the product before leg k, the angular velocity is the sum of the w_k; its derivative the sum of
+    R_k f_k s_k'' and (w_1 + ... + w_k-1) x w_k. This is exact, whether legs overlap or not.
+
+    Attributes
+    ----------
+    ways : Ways
+        The legs.
+    progress : PiecewisePolynomial
+        How far each is, 0 to 1 (..., legs).
+    """
+
+    ways: Ways
+    progress: PiecewisePolynomial
+
+    def __call__(self, time: FloatArray) -> State:
+        """Return poses (..., K, 4, 4), twists and accelerations (..., K, 6) at times (K,)."""
+        ways = self.ways
+        s, sd, sdd = self.progress(time)
+        position = ways.position[..., None, :] + s @ ways.line
+        rotation = np.broadcast_to(ways.rotation[..., None, :, :], (*position.shape[:-1], 3, 3))
+        w = wd = np.zeros_like(position)
+        for k in range(ways.angle.shape[-1]):
+            axis, angle = ways.axis[..., None, k, :], ways.angle[..., None, k]
+            turn = (rotation @ (axis * angle[..., None])[..., None])[..., 0]
+            relative = turn * sd[..., k, None]
+            wd = wd + turn * sdd[..., k, None] + np.cross(w, relative)
+            w = w + relative
+            rotation = rotation @ turned(axis, angle * s[..., k])
+        twist, acceleration = (np.concatenate(pair, axis=-1) for pair in ((sd @ ways.line, w), (sdd @ ways.line, wd)))
+        return transforms(rotation, position), twist, acceleration
+
+
+def orthonormal(rotation: FloatArray) -> FloatArray:
+    """The rotation (..., 3, 3) nearest to a matrix that is one but for rounding, of its numbers as printed at worst.
+
+    Two steps of Newton's iteration for the polar factor, R (3 - R'R) / 2 (N. J. Higham, *Functions of Matrices*, 2008,
+    eq. 8.20): an error of 1e-6 becomes 1e-12, then 1e-24.
+    """
+    r = rotation
+    for _ in range(2):
+        r = 0.5 * r @ (3.0 * np.eye(3) - np.swapaxes(r, -1, -2) @ r)
+    return np.asarray(r)
+
+
+def cross_matrices(v: FloatArray) -> FloatArray:
+    """The matrices (..., 3, 3) that take vectors to their cross products with v (..., 3), v on the left."""
+    return np.swapaxes(np.cross(v[..., None, :], np.eye(3)), -1, -2)
+
+
+def turned(axis: FloatArray, angle: FloatArray) -> FloatArray:
+    """Rotations (..., 3, 3) about unit axes (..., 3) by angles (...), broadcast: Rodrigues' formula (O. Rodrigues, 1840)."""
+    k = cross_matrices(axis)
+    s, half = np.sin(angle)[..., None, None], np.sin(0.5 * angle)[..., None, None]
+    return np.asarray(np.eye(3) + s * k + 2.0 * half**2 * (k @ k))
+
 
 PROFILES = ("quintic", "trapezoidal")
 SHARE = 1.0 / 3.0

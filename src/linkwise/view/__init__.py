@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linkwise.view.browser.browse import browse as browse
     from linkwise.view.browser.browse import export as export
     from linkwise.view.drawing.render import draw as draw
-    from linkwise.view.drawing.tool_path import tool_path as tool_path
+    from linkwise.view.drawing.render import tool_path as tool_path
     from linkwise.view.plots.ellipsoids import ellipsoid as ellipsoid
     from linkwise.view.plots.manipulability import manipulability_map as manipulability_map
     from linkwise.view.plots.workspace_plot import workspace as workspace
@@ -28,7 +28,7 @@ _HOMES = {
     "ellipsoid": "linkwise.view.plots.ellipsoids",
     "export": "linkwise.view.browser.browse",
     "manipulability_map": "linkwise.view.plots.manipulability",
-    "tool_path": "linkwise.view.drawing.tool_path",
+    "tool_path": "linkwise.view.drawing.render",
     "trajectory": "linkwise.plot.curves",
     "workspace": "linkwise.view.plots.workspace_plot",
 }

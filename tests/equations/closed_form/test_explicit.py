@@ -9,7 +9,7 @@ import sympy
 
 from linkwise import Link, Mechanism, Motor, robots, symbols
 from linkwise.equations.closed_form import closed_form as module
-from linkwise.equations.closed_form import terms as closed_terms
+from linkwise.equations.closed_form import listing
 from linkwise.equations.closed_form.base_symbols import with_base_symbols
 from linkwise.equations.closed_form.closed_form import RESULTS, ClosedForm, explicit, harmonic
 from linkwise.equations.closed_form.harmonic import HarmonicForm
@@ -253,7 +253,7 @@ def test_what_cannot_be_seen_beside_other_terms_is_left_out() -> None:
 
 
 def test_too_long_a_form_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closed_terms, "LARGEST", 4)
+    monkeypatch.setattr(listing, "LARGEST", 4)
     with pytest.raises(ArgumentError) as caught:
         explicit(robots.planar_2r(), "inverse_dynamics")
     assert str(caught.value) == "planar_2r: 12 terms are too many for a closed form, more than 4"

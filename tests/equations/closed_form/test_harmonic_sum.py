@@ -4,9 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.equations.closed_form.harmonic_sum import HarmonicSum, collected, combined, harmonic_sum_of
-from linkwise.equations.polynomials.key_packing import Fields, Need
-from linkwise.equations.polynomials.polynomial import ROUNDING, first_signs
+from linkwise.equations.closed_form.harmonic import HarmonicSum, collected, combined, harmonic_sum_of
+from linkwise.equations.polynomials.polynomial import ROUNDING, Fields, Need, first_signs
 from linkwise.equations.polynomials.polynomial import collected as gathered
 
 Bounds = list[tuple[int, int]]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from linkwise import Link, Mechanism, Mimic, robots, symbols
-from linkwise.equations.polynomials.parallel_axes import parallel_groups
+from linkwise.equations.polynomials.expansion import parallel_groups
 
 
 def coordinates(arm: Mechanism) -> list[tuple[int, ...]]:

@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 
 from linkwise import Link, Mechanism, robots, symbols
 from linkwise.equations.polynomials import polynomial as module
-from linkwise.equations.polynomials.bounds import members, survey
-from linkwise.equations.polynomials.evaluation import expanded
-from linkwise.equations.polynomials.expansion import expansion, expansion_of, values
-from linkwise.equations.polynomials.key_packing import BITS, Fields, Need
-from linkwise.equations.polynomials.polynomial import Polynomial, collected, nothing, number, total
+from linkwise.equations.polynomials.expansion import expanded, expansion, expansion_of, members, survey, values
+from linkwise.equations.polynomials.polynomial import BITS, Fields, Need, Polynomial, collected, nothing, number, total
 from linkwise.errors import ArgumentError
 from linkwise.kernel.tape import trace
 

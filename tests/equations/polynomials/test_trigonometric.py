@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.equations.polynomials.polynomial import first_signs
-from linkwise.equations.polynomials.trigonometric import Waves, identified, in_waves
-from linkwise.equations.polynomials.trigonometric_products import Pair, with_products
+from linkwise.equations.closed_form.closed_form import Pair, with_products
+from linkwise.equations.polynomials.polynomial import Waves, first_signs, identified, in_waves
 
 GROUPS = (2, 1, 1)
 SUMS = ([(1, 0), (1, 1)], [(1,)], [(1,)])

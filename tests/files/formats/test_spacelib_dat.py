@@ -10,9 +10,9 @@ import pytest
 from linkwise import Inertia, Link, Mechanism, Motor, robots
 from linkwise.errors import FileError
 from linkwise.files import check, load, read, remarks, save
-from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs import formats
 
-GOOD = bundled.path("SCARA.DAT").read_text()
+GOOD = formats.path("SCARA.DAT").read_text()
 ONE = "1\n0\n0 0.1 0 0.2 0.3\n1\n0.1 0 0\n0.1 0\n0.1\n0 0 0\n0 0 -9.8\n1 2 3 4 5 6\n"
 
 
@@ -28,8 +28,8 @@ def messages(path: Path) -> list[str]:
 
 @pytest.mark.parametrize(("file", "robot"), [("SCARA.DAT", "scara_icomatic"), ("SMART.DAT", "smart")])
 def test_manual_files_are_the_bundled_robots(file: str, robot: str) -> None:
-    assert load(bundled.path(file)).replace(name=robot) == robots.load(robot)
-    assert load(bundled.path(file)).name == Path(file).stem
+    assert load(formats.path(file)).replace(name=robot) == robots.load(robot)
+    assert load(formats.path(file)).name == Path(file).stem
 
 
 def test_order_of_the_numbers(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_order_of_the_numbers(tmp_path: Path) -> None:
     ],
 )
 def test_any_line_ends_blanks_and_fortran_exponents(tmp_path: Path, variant: str) -> None:
-    assert load(written(tmp_path, variant, "SCARA.dat")) == load(bundled.path("SCARA.DAT"))
+    assert load(written(tmp_path, variant, "SCARA.dat")) == load(formats.path("SCARA.DAT"))
 
 
 @pytest.mark.parametrize("zero", ["0.0", "0.", "+0", "0e0", "-0.0"])

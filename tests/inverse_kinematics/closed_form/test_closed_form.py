@@ -15,7 +15,7 @@ from linkwise.inverse_kinematics.closed_form import NoClosedFormError, Solutions
 from linkwise.inverse_kinematics.closed_form.detect import recognised
 from linkwise.inverse_kinematics.closed_form.program import Program
 from linkwise.model.mimic import Mimic
-from linkwise.solve.initial_guess import start_position
+from linkwise.solve.joint_limits import start_position
 from support.axis_arms import X, Y, Z, arm, loose
 
 TURN = 2 * np.pi

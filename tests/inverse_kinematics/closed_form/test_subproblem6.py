@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.inverse_kinematics.closed_form.subproblem6 import conic_on_circle, conic_on_parabola, quadratic
-from linkwise.inverse_kinematics.closed_form.subproblems import Turn
+from linkwise.inverse_kinematics.closed_form.subproblems import Turn, conic_on_circle, conic_on_parabola, quadratic
 from linkwise.kernel import Kernel, trace
 from linkwise.spatial.scalar import Array
 

@@ -7,10 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from linkwise.inverse_kinematics.closed_form.position import three_joints
 from linkwise.inverse_kinematics.closed_form.position_pairs import plan_of, side
 from linkwise.inverse_kinematics.closed_form.problem import NO_TURN
 from linkwise.inverse_kinematics.closed_form.problem import Axis as JointAxis
-from linkwise.inverse_kinematics.closed_form.wrist_positions import three_joints
 from linkwise.kernel import Kernel, trace
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array

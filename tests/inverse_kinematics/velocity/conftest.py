@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from linkwise import Mechanism, robots
-from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs import formats
 from linkwise.spacelib.programs.elbow import ALPHA, ends, offsets
 from linkwise.spacelib.programs.elbow_files import read_lengths
 
@@ -22,7 +22,7 @@ def robot() -> Callable[[str], Mechanism]:
 @pytest.fixture(scope="session")
 def elbow() -> Mechanism:
     """The robot of the SpaceLib manual, section 7.6, from its table of lengths."""
-    lengths = read_lengths(bundled.path("ELBOW.DAT"))
+    lengths = read_lengths(formats.path("ELBOW.DAT"))
     first, last = ends(lengths)
     rows = [(0.0, 0.0, a, alpha) for a, alpha in zip(offsets(lengths), ALPHA, strict=True)]
     return Mechanism.from_dh(rows, convention="standard", base=first, tool=last)

@@ -18,7 +18,7 @@ from linkwise.inverse_kinematics import (
 )
 from linkwise.inverse_kinematics.velocity.task import usual_rank
 from linkwise.solve.lengths import characteristic_length
-from linkwise.spatial.linear.jacobi_svd import orthogonal_rows
+from linkwise.spatial.linear import orthogonal_rows
 
 ARM = robots.planar_2r()
 TWIST = [0.1, 0.2, 0.0, 0.0, 0.0, 0.3]

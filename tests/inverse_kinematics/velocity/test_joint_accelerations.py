@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Mechanism
 from linkwise.inverse_kinematics import joint_accelerations, joint_velocities
-from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs import formats
 from linkwise.spacelib.programs.elbow import elb_d_dh
 from linkwise.spacelib.programs.elbow_files import read_guess, read_lengths
 from linkwise.spacelib.programs.elbow_inverse import elb_i_dh, six, target
@@ -78,9 +78,9 @@ def test_wrist_singularity_is_damped_and_told(elbow: Mechanism) -> None:
 
 def test_the_elbow_program_of_spacelib(elbow: Mechanism) -> None:
     """Section 7.6.7: speeds and accelerations of the joints from those of the gripper, by another formulation."""
-    arm, lengths = elbow, read_lengths(bundled.path("ELBOW.DAT"))
+    arm, lengths = elbow, read_lengths(formats.path("ELBOW.DAT"))
     wanted = elb_d_dh(lengths, joint_motion()).gripper
-    theirs = elb_i_dh(lengths, wanted, read_guess(bundled.path("GUESS.1ST"))).motion
+    theirs = elb_i_dh(lengths, wanted, read_guess(formats.path("GUESS.1ST"))).motion
     poses, velocity, acceleration = target(wanted)
     assert apart(arm.forward_kinematics(theirs.q), poses) < 1e-10
     point = poses[:, :3, 3]

@@ -13,7 +13,7 @@ import pytest
 from linkwise import Link, Mechanism
 from linkwise.errors import MissingExtraError
 from linkwise.inverse_kinematics import joint_accelerations, joint_velocities
-from linkwise.inverse_kinematics.velocity.bounded_least_squares import nearest_in_box
+from linkwise.inverse_kinematics.velocity.joint_velocities import nearest_in_box
 
 Robots = Callable[[str], Mechanism]
 

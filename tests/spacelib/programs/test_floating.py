@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from linkwise.errors import ArgumentError, FileError
-from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs import formats
 from linkwise.spacelib.programs.floating import run_test, run_test_new, written
 from linkwise.spacelib.programs.floating_comparison import (
     centres,
@@ -23,7 +23,7 @@ from linkwise.spacelib.programs.laws import motor_motion
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.programs.two_links import TwoLinks, read_two_links
 
-LINKS = read_two_links(bundled.path("TEST.DAT"))
+LINKS = read_two_links(formats.path("TEST.DAT"))
 MATRICES = ("m1", "m2", "W1", "W2", "H1", "H2")
 
 
@@ -314,7 +314,7 @@ def test_a_tolerance_below_rounding_is_refused() -> None:
         run_floating_base(tumbling(), short, tolerance=1e-30)
 
 
-GOOD = (bundled.path("TEST.DAT")).read_text()
+GOOD = (formats.path("TEST.DAT")).read_text()
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs import formats
 from linkwise.spacelib.programs.floating_comparison import centres, compare, names
 from linkwise.spacelib.programs.floating_plot import POSTURES, draw
 from linkwise.spacelib.programs.laws import motor_motion
 from linkwise.spacelib.programs.two_links import TwoLinks, read_two_links
 
-LINKS = read_two_links(bundled.path("TEST.DAT"))
+LINKS = read_two_links(formats.path("TEST.DAT"))
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ import pytest
 import sympy
 
 from linkwise.errors import ArgumentError, FileError
-from linkwise.spacelib.programs import bundled, linear_system
+from linkwise.spacelib.programs import formats, linear_system
 from linkwise.spacelib.programs.linear_system import linear_system as solved
 
 
 def test_the_manuals_system() -> None:
-    found = solved(*linear_system.read_system(bundled.path("INP.DAT")))
+    found = solved(*linear_system.read_system(formats.path("INP.DAT")))
     assert (found.kind, found.irank, found.ivet.tolist(), found.free) == ("many", 3, [3, 0, 2, 1, 4], (1, 4))
     assert found.x.tolist() == [1, 0, -2, 3.5, 0]
     assert found.solution(7, 4).tolist() == [1, 7, 5, -5.5, 4]

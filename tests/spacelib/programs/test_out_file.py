@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from linkwise.errors import FileError
-from linkwise.spacelib.programs import bundled, rob_mat
-from linkwise.spacelib.programs.out_file import read_out
+from linkwise.spacelib.programs import formats, rob_mat
+from linkwise.spacelib.programs.formats import read_out
 
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     path = tmp_path / "SCARA.OUT"
-    rob_mat.write(path, rob_mat.run(bundled.path("SCARA.DAT"), bundled.path("SCARA.MOT")))
+    rob_mat.write(path, rob_mat.run(formats.path("SCARA.DAT"), formats.path("SCARA.MOT")))
     return path
 
 
 def test_what_was_written_comes_back(written: Path) -> None:
     found = read_out(written)
-    (made,) = rob_mat.run(bundled.path("SCARA.DAT"), bundled.path("SCARA.MOT"))
+    (made,) = rob_mat.run(formats.path("SCARA.DAT"), formats.path("SCARA.MOT"))
     for name in rob_mat.PRINTED:
         values = np.asarray(getattr(made, name))
         assert found[name].shape == (2, 3, 4, 4)

@@ -11,7 +11,7 @@ from linkwise import Link, Mechanism
 from linkwise.errors import ArgumentError, FileError
 from linkwise.expr import evaluate, symbol
 from linkwise.files import load, save_motion, spacelib_out
-from linkwise.spacelib.programs import bundled, rob_mat
+from linkwise.spacelib.programs import formats, rob_mat
 from support.spacelib_manual import rob_mat as by_hand
 
 EPS = np.finfo(float).eps
@@ -104,7 +104,7 @@ def test_one_instant_and_a_batch_are_equal_bit_for_bit() -> None:
 
 def test_digits_known_of_the_smart_robot() -> None:
     """Four decimals of the couples on the base, as the original program gives them."""
-    (found,) = rob_mat.run(bundled.path("SMART.DAT"), bundled.path("SMART.MOT"))
+    (found,) = rob_mat.run(formats.path("SMART.DAT"), formats.path("SMART.MOT"))
     action = found.ACTO[0, 0]
     assert [round(float(action[place]), 4) for place in ((0, 1), (0, 2), (1, 2))] == [381.1567, 5663.0017, 1104.5747]
 
@@ -147,7 +147,7 @@ def test_a_robot_is_not_changed_from_outside() -> None:
 
 def test_numbers_that_become_too_large_are_refused() -> None:
     """Whatever overflows first, there is an error and no warning: squares of speeds, or what is added up of them."""
-    made = rob_mat.read_robot(bundled.path("SCARA.DAT"))
+    made = rob_mat.read_robot(formats.path("SCARA.DAT"))
     found = rob_mat.rob_mat(made, [0, 0, 0], [1e153, 1e153, 0], [0, 0, 0])
     assert np.isfinite(found.ACTO).all()
     for size in (5e153, 9e153, 1e200):
@@ -156,7 +156,7 @@ def test_numbers_that_become_too_large_are_refused() -> None:
 
 
 def test_arrays_of_other_shapes_are_refused() -> None:
-    made = rob_mat.read_robot(bundled.path("SCARA.DAT"))
+    made = rob_mat.read_robot(formats.path("SCARA.DAT"))
     with pytest.raises(ArgumentError, match=r"shapes \(2,\), \(3,\), \(3,\); expected \(3,\) or \(k, 3\) for all three"):
         rob_mat.rob_mat(made, [0, 0], [0, 0, 0], [0, 0, 0])
     with pytest.raises(ArgumentError, match=r"rows have the shape \(1, 3\); expected \(n, 16\)"):
@@ -183,12 +183,12 @@ def long_motion(path: Path, n: int, rows: int, dt: float = 0.25) -> None:
 def test_the_whole_motion_is_read_however_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The listing stops after the first second."""
     long_motion(tmp_path / "long.mot", 3, 30)
-    parts = list(rob_mat.run(bundled.path("SCARA.DAT"), tmp_path / "long.mot"))
+    parts = list(rob_mat.run(formats.path("SCARA.DAT"), tmp_path / "long.mot"))
     assert np.concatenate([part.t for part in parts]).tolist() == [0.25 * k for k in range(30)]
     whole = "".join(chain.from_iterable(map(rob_mat.text, parts)))
     assert whole.count(" Link 1 ") == 30
     monkeypatch.setattr(rob_mat, "LINK_INSTANTS", 12)
-    pieces = list(rob_mat.run(bundled.path("SCARA.DAT"), tmp_path / "long.mot"))
+    pieces = list(rob_mat.run(formats.path("SCARA.DAT"), tmp_path / "long.mot"))
     assert [len(part.t) for part in pieces] == [4] * 7 + [2]
     assert "".join(chain.from_iterable(map(rob_mat.text, pieces))) == whole
 
@@ -210,14 +210,14 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
     out.write_text("before")
     (tmp_path / "bad.mot").write_text("0.05\n0 0 0\n0 0 0\n0 0 x\n")
     with pytest.raises(FileError, match="line 4: 'x' is not a number"):
-        rob_mat.write(out, rob_mat.run(bundled.path("SCARA.DAT"), tmp_path / "bad.mot"))
+        rob_mat.write(out, rob_mat.run(formats.path("SCARA.DAT"), tmp_path / "bad.mot"))
     assert out.read_text() == "before"
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_the_layout_is_that_of_linkwise_run(tmp_path: Path) -> None:
-    rob_mat.write(tmp_path / "scara.out", rob_mat.run(bundled.path("SCARA.DAT"), bundled.path("SCARA.MOT")))
-    mech = load(bundled.path("SCARA.DAT"))
+    rob_mat.write(tmp_path / "scara.out", rob_mat.run(formats.path("SCARA.DAT"), formats.path("SCARA.MOT")))
+    mech = load(formats.path("SCARA.DAT"))
     instants = np.array([[[0, 1, 10], [0, 2, 20], [0, 0, 0]], [[0.1, 1.1, 11], [0.1, 2.1, 21], [0, 0, 0]]])
     q, qp, qpp = np.moveaxis(instants, -1, 0)
     other = spacelib_out.matrices(mech, qp, qpp, *mech.motion(q, qp, qpp), mech.joint_wrenches(q, qp, qpp))

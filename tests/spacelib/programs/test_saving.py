@@ -10,7 +10,7 @@ import pytest
 
 from linkwise.errors import ArgumentError, FileError
 from linkwise.spacelib import jtoj
-from linkwise.spacelib.programs import bundled
+from linkwise.spacelib.programs import formats
 from linkwise.spacelib.programs.elbow_files import read_guess, read_lengths, save_guess, save_lengths
 from linkwise.spacelib.programs.linear_system import read_system, save_system
 from linkwise.spacelib.programs.two_links import TwoLinks, read_two_links, save_two_links
@@ -41,8 +41,8 @@ def test_the_manuals_own_files_are_written_as_they_are(tmp_path: Path) -> None:
         ("INP.DAT", lambda path, system: save_system(path, *system), read_system),
         ("TEST.DAT", save_two_links, read_two_links),
     ):
-        save(tmp_path / name, read(bundled.path(name)))
-        words = [[float(word) for word in path.read_text().split()] for path in (tmp_path / name, bundled.path(name))]
+        save(tmp_path / name, read(formats.path(name)))
+        words = [[float(word) for word in path.read_text().split()] for path in (tmp_path / name, formats.path(name))]
         assert words[0] == words[1]
 
 

@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 from linkwise.expr import evaluate, symbol
-from linkwise.spatial.linear.determinant import adjugate, determinant
+from linkwise.spatial.linear import adjugate, determinant
 
 RNG = np.random.default_rng(26)
 

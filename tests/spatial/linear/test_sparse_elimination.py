@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.kernel import Kernel, trace
-from linkwise.spatial.linear.sparse_elimination import solve
+from linkwise.spatial.linear import solve
 
 
 def test_as_numpy_solves_them() -> None:

@@ -14,8 +14,12 @@ viser = pytest.importorskip("viser")
 import msgspec  # noqa: E402
 from websockets.sync.client import ClientConnection, connect  # noqa: E402
 
-from linkwise.view.browser.messages import KNOWN, LARGEST, MessageGate  # noqa: E402
-from linkwise.view.browser.server import LOG  # noqa: E402
+from linkwise.view.browser.server import (  # noqa: E402
+    KNOWN,
+    LARGEST,
+    LOG,
+    MessageGate,
+)
 from linkwise.view.browser.viewer import Viewer  # noqa: E402
 
 CAMERA = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.view.browser.sliders import scales
+from linkwise.view.browser.panel import scales
 
 
 def test_limits_are_the_ends() -> None:

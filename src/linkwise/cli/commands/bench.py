@@ -13,9 +13,8 @@ import click
 import numpy as np
 
 from linkwise.algorithm.declaration import find
-from linkwise.cli.command import Options, command, mechanism, option
+from linkwise.cli.command import Options, Output, command, mechanism, option
 from linkwise.cli.options import complete_algorithm
-from linkwise.cli.output import Output
 from linkwise.errors import LinkwiseError
 from linkwise.files import Description
 from linkwise.loops import assemble

@@ -12,9 +12,8 @@ from typing import Any
 import click
 
 from linkwise import comparison, files, robots
-from linkwise.cli.command import Options, argument, command, option
+from linkwise.cli.command import Options, Output, argument, command, emit, option, painted
 from linkwise.cli.options import POSITIVE
-from linkwise.cli.output import Output, emit, painted
 from linkwise.cli.reading import ReadingOptions, in_option_words, is_table
 from linkwise.comparison import Comparison
 from linkwise.control import chain_file
@@ -22,9 +21,8 @@ from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseError
 from linkwise.files import registry
 from linkwise.files.description import Reading
 from linkwise.files.formats.linkwise_toml import CHAIN
-from linkwise.files.model_warnings import impossible
 from linkwise.files.motion import MotionRemarks
-from linkwise.files.suggestions import tool_among_tips
+from linkwise.files.report import impossible, tool_among_tips
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.mechanism_tables import joint_letters, total_mass
 from linkwise.model.formatting.table import counted, number, plain

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from linkwise.cli.command import Options, argument, command
-from linkwise.cli.output import Output, Raw
+from linkwise.cli.command import Options, Output, Raw, argument, command
 
 
 @command(argument("shell", type=click.Choice(["bash", "zsh", "fish"])), json=False)

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from linkwise import files
-from linkwise.cli.command import Options, argument, command, mechanism, option
-from linkwise.cli.output import Output
+from linkwise.cli.command import Options, Output, argument, command, mechanism, option
 from linkwise.cli.reading import is_table
 from linkwise.errors import FileError, FileProblem, choices
 from linkwise.files import Description

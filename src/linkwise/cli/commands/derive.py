@@ -10,13 +10,12 @@ from pathlib import Path
 import click
 
 from linkwise.algorithm.declaration import find
-from linkwise.cli.command import Options, argument, command, mechanism, option
+from linkwise.cli.command import File, Options, Output, Raw, argument, command, mechanism, option, say
 from linkwise.cli.options import Finite, refuse
-from linkwise.cli.output import File, Output, Raw, say
 from linkwise.cli.symbols import SYMBOL_OPTIONS, symbolic
 from linkwise.equations import derive as deriving
-from linkwise.equations.algorithm_names import algorithm_name
 from linkwise.equations.derive import Derivation
+from linkwise.equations.equations_of_motion import algorithm_name
 from linkwise.equations.writers.latex import latex_document
 from linkwise.equations.writers.source import to_data
 from linkwise.errors import choices

@@ -11,11 +11,10 @@ from typing import Any
 
 import click
 
-from linkwise.cli.command import Options, argument, command, mechanism, option
+from linkwise.cli.command import Options, Output, argument, command, mechanism, option
 from linkwise.cli.options import complete_algorithm
-from linkwise.cli.output import Output
 from linkwise.cli.symbols import SYMBOL_OPTIONS, symbolic
-from linkwise.equations.algorithm_names import SHORT
+from linkwise.equations.equations_of_motion import SHORT
 from linkwise.export import Sources
 from linkwise.export import export as write_code
 from linkwise.files import Description

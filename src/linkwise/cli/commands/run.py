@@ -1,25 +1,236 @@
-"""Motion in; forces and efforts out, as tables, files, figures."""
+"""Motion in; forces and efforts out, as tables, files, figures.
+
+The work of ``linkwise run``: a motion goes in a piece at a time, each piece through everything that was asked for.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from linkwise import files
 from linkwise.algorithm.declaration import refuse_loops
-from linkwise.cli.command import Options, argument, command, mechanism, option, result_options
-from linkwise.cli.motion_tables import Extremes, instant_tables, instants, limit_remarks, motion_tables
+from linkwise.cli.command import Options, Output, argument, command, mechanism, option, result_options
+from linkwise.cli.motion_tables import (
+    Extremes,
+    Summary,
+    instant_tables,
+    instants,
+    limit_remarks,
+    motion_rounding,
+    motion_tables,
+)
 from linkwise.cli.options import file_name
-from linkwise.cli.output import Output
-from linkwise.cli.pipeline import NO_OUT, RunFiles, RunReport, execute
-from linkwise.files import Description, Motion
+from linkwise.dynamics.link_states import LinkStates, link_states
+from linkwise.errors import MissingExtraError
+from linkwise.files import Description, Motion, csv_results, spacelib_out
+from linkwise.files.atomic import Folder
+from linkwise.files.motion import Block, MotionRemarks
+from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Table, action, plain
 from linkwise.model.quantities import names, units
+from linkwise.model.tree import Tree
+from linkwise.plot import curves
+from linkwise.plot.downsample import Thinned
+from linkwise.plot.figure import rendered
+from linkwise.spatial.scalar import FloatArray
+
+FEW = 3
+"""Up to this many instants, every link is printed at each."""
+
+MOST_OUT, MOST_LINKS = 1_000, 100_000
+"""Up to this many instants the .OUT file and links.csv are written unasked: beyond, they would fill a disk."""
+
+NO_OUT = "SpaceLib's layout has no place for a base that floats"
+"""Why such a mechanism gets no .OUT file."""
+
+LINK_INSTANTS, OUT_INSTANTS = 8192, 2048
+"""Links times instants computed, and written to an .OUT file, at a time."""
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """The files of a run.
+
+    Attributes
+    ----------
+    folder : Path
+        Where.
+    name : str
+        Of the .OUT file, without its suffix.
+    figures : str or None
+        Their format, ``png`` or ``svg``; None for no figures.
+    links, out : bool or None
+        Whether to write links.csv and the .OUT file; None leaves it to the length of the motion.
+    """
+
+    folder: Path
+    name: str
+    figures: str | None = "png"
+    links: bool | None = None
+    out: bool | None = None
+
+
+@dataclass
+class RunReport:
+    """The results of a run: the summary, the files, notes on them, the states if they are few, and what was odd."""
+
+    summary: Summary
+    files: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    few: LinkStates | None = None
+    remarks: list[str] = field(default_factory=list)
+
+
+def execute(
+    description: Description, motion: Motion, wanted: RunFiles, progress: Callable[[], None] = lambda: None
+) -> RunReport:
+    """Run a motion through a mechanism and write what is wanted; memory does not grow with the motion.
+
+    Raises
+    ------
+    FileError
+        Where the motion is wrong somewhere, or a file cannot be written; nothing is left behind then.
+    """
+    mechanism = description.mechanism
+    external = description.external if description.external.any() else None
+    report = RunReport(Summary(mechanism))
+    figures, odd = _Figures(mechanism), MotionRemarks(mechanism, motion)
+    with Folder(wanted.folder) as folder:
+        sinks: list[Sink] = []
+        for block in motion:
+            odd.add(*block)
+            if not sinks:
+                first = len(block[0])  # (the share of the file that these took says how many there will be)
+                expected = max(first, int(first * motion.size / max(motion.consumed, 1)))
+                sinks = [report.summary.add, *_writers(mechanism, wanted, folder, report, expected)]
+                sinks += [figures.add] if wanted.figures else []
+            for piece in _pieces(block, max(16, LINK_INSTANTS // len(mechanism.links))):
+                states = link_states(mechanism, *piece, external)
+                for add in sinks:
+                    add(states)
+                report.few = states if report.summary.count == len(states.t) <= FEW else None
+            progress()
+        report.remarks = [remark.message for remark in odd.told()]
+        try:
+            for name, figure in list(figures.draw(report.summary)) if wanted.figures else ():
+                folder.write(f"{name}.{wanted.figures}", rendered(figure, str(wanted.figures)))
+                report.files.append(folder.path / f"{name}.{wanted.figures}")
+        except MissingExtraError as error:
+            report.notes.append(f"no figures: {error}")
+    return report
+
+
+def _pieces(block: Block, size: int) -> Iterator[Block]:
+    for start in range(0, len(block[0]), size):
+        t, q, qd, qdd = (values[start : start + size] for values in block)
+        yield t, q, qd, qdd
+
+
+# ── text files ────────────────────────────────────────────────────────────────────────────────────
+
+
+Sink = Callable[[LinkStates], None]
+"""A function that takes in the next instants."""
+
+
+def _writer(folder: Folder, name: str, header: str, rows: Callable[[LinkStates], Iterator[str]], report: RunReport) -> Sink:
+    """Begin a text file with a header; return what writes states to it."""
+    file = folder.open(name)
+    file.write(header)
+    report.files.append(file.path)
+
+    def add(states: LinkStates) -> None:
+        for text in rows(states):
+            file.write(text)
+
+    return add
+
+
+def _writers(tree: Tree, wanted: RunFiles, folder: Folder, report: RunReport, expected: int) -> Iterator[Sink]:
+    links = partial(csv_results.links_rows, tree)
+    joints = lambda states: csv_results.motion_rows(states.t, states.q, states.qd, states.qdd, states.tau)  # noqa: E731
+    yield _writer(folder, "joints.csv", csv_results.joints_header(tree), joints, report)
+    if tree.floating and wanted.out is None:
+        report.notes.append(f"{wanted.name}.OUT left out: {NO_OUT}")
+
+    def matrices(states: LinkStates) -> Iterator[str]:
+        size = max(1, OUT_INSTANTS // len(tree.links))
+        for start in range(0, len(states.t), size):
+            k = slice(start, start + size)
+            fields = (states.qd, states.qdd, states.T, states.W, states.H, states.actions)
+            yield from spacelib_out.text(spacelib_out.matrices(tree, *(values[k] for values in fields)))
+
+    out = False if tree.floating else wanted.out
+    for name, asked, most, flag, header, rows in (
+        ("links.csv", wanted.links, MOST_LINKS, "--links", csv_results.links_header(), links),
+        (f"{wanted.name}.OUT", out, MOST_OUT, "--out", "", matrices),
+    ):
+        if asked or (asked is None and expected <= most):
+            yield _writer(folder, name, header, rows, report)
+        elif asked is None:
+            about = f"about {int(float(f'{expected:.1e}')):,}"
+            report.notes.append(f"{name} left out: {about} instants make a large file; {flag} writes it")
+
+
+# ── figures ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Figures:
+    """The curves of a run, thinned as they come."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
+        self._joints = Thinned(mechanism.nq + 3 * mechanism.nv)
+        self._links = Thinned(2 * len(mechanism.links))
+
+    def add(self, states: LinkStates) -> None:
+        """Take in the next instants."""
+        self._joints.add(states.t, np.concatenate((states.q, states.qd, states.qdd, states.tau), axis=1))
+        magnitudes = [np.linalg.norm(vectors, axis=2) for vectors in (states.forces, states.joint_moments)]
+        self._links.add(states.t, np.concatenate(magnitudes, axis=1))
+
+    def draw(self, summary: Summary) -> Iterator[tuple[str, object]]:
+        """Draw the figures; their names and they."""
+        mechanism = self._mechanism
+        small = motion_rounding(mechanism, summary)
+        if mechanism.nv:
+            t, values = self._joints.points()
+            quantities = np.split(values, mechanism.nq + mechanism.nv * np.arange(3), axis=1)
+            quantities[-1] = _without_rounding(quantities[-1], small[0])
+            rows = [self._panels(title, t, v) for title, v in zip(curves.UNITS, quantities, strict=True)]
+            also = "the base and " if mechanism.floating else ""
+            names = [*mechanism.names, *curves.BASE_LABELS]
+            yield "joints", curves.plot(rows, names, f"{mechanism.name}: {also}the joints")
+        t, values = self._links.points()
+        force, moment = map(_without_rounding, np.split(values, 2, axis=1), small[1:])
+        every = range(len(mechanism.links))
+        rows = [
+            [curves.Curves("force", "N", t, force, every)],
+            [curves.Curves("moment\nabout the joint", "N m", t, moment, every)],
+        ]
+        title = f"{mechanism.name}: magnitude of what each link receives from its parent"
+        yield "joint_forces", curves.plot(rows, mechanism.link_names, title)
+
+    def _panels(self, title: str, t: FloatArray, values: FloatArray) -> list[curves.Curves]:
+        """Make the panels of one quantity: a floating base, joints that turn, joints that slide."""
+        n = self._mechanism.n
+        first = values.shape[1] - n
+        base = curves.base_panels(title, t, values[:, :first], n) if first else []
+        return base + curves.joint_panels(title, t, values[:, first:], list(self._mechanism.slides))
+
+
+def _without_rounding(values: FloatArray, small: FloatArray | float) -> FloatArray:
+    """Return curves (k, m), zero where they never come above what is rounding."""
+    return np.where(np.abs(values).max(axis=0, initial=0.0) <= small, 0.0, values)
 
 
 @command(

@@ -14,9 +14,8 @@ from typing import Any
 
 import click
 
-from linkwise.cli.command import Options, argument, command, option
+from linkwise.cli.command import Options, Output, argument, command, emit, option, say
 from linkwise.cli.options import Finite, refuse
-from linkwise.cli.output import Output, emit, say
 from linkwise.control import Chain, load
 from linkwise.control.ring_buffer import Recorder
 from linkwise.errors import FileError, FileProblem
@@ -24,8 +23,8 @@ from linkwise.model.formatting.table import duration, plain
 from linkwise.server import Server, run
 from linkwise.server.authentication import add_user, new_user
 from linkwise.server.log import LOG
+from linkwise.server.scheduler import Counts, Timing
 from linkwise.server.status import Status
-from linkwise.server.timing import Counts, Timing
 
 RATE = 100.0
 """Cycles a second where neither the file nor the user states a rate."""

@@ -14,9 +14,8 @@ from typing import Any
 import click
 import numpy as np
 
-from linkwise.cli.command import Options, command, mechanism, option
+from linkwise.cli.command import File, Options, Output, command, mechanism, option, terminal_width
 from linkwise.cli.options import PICTURES, POSITIVE, Coordinates, Velocities, check_suffix, file_name, picture_type
-from linkwise.cli.output import File, Output, terminal_width
 from linkwise.errors import MissingExtraError, install_hint
 from linkwise.files import Description, open_motion
 from linkwise.files.formats import linkwise_toml as toml_writer
@@ -27,7 +26,7 @@ from linkwise.model import quantities
 from linkwise.model.formatting.mechanism_tables import described, limit_table, mass_table, motor_table
 from linkwise.model.formatting.table import Column, Table, action, number, plain
 from linkwise.model.loop import CLOSURE_ROWS
-from linkwise.plot.rendering import rendered
+from linkwise.plot.figure import rendered
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory

@@ -14,10 +14,9 @@ from typing import Any
 import click
 import numpy as np
 
-from linkwise.cli.command import Options, command, mechanism, option, result_options
+from linkwise.cli.command import Options, Output, command, mechanism, option, result_options
 from linkwise.cli.motion_tables import STATE, base_state, base_table, limit_remarks, momentum_table, outside_limits
 from linkwise.cli.options import POSITIVE, Coordinates, Velocities, did_you_mean, file_name, names_and_files, refuse
-from linkwise.cli.output import Output
 from linkwise.dynamics import gravity_torque
 from linkwise.errors import LinkwiseWarning, MissingExtraError, SimulationError
 from linkwise.files import Description
@@ -28,7 +27,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, action, duration, plain, short
 from linkwise.model.quantities import joint_columns, names
 from linkwise.model.tree import Tree
-from linkwise.plot.rendering import rendered
+from linkwise.plot.figure import rendered
 from linkwise.simulation import Feedback, Sampled
 from linkwise.simulation import simulate as integrate
 from linkwise.simulation.energy_account import (

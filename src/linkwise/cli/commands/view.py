@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from linkwise.cli.command import Options, argument, command, mechanism, option
+from linkwise.cli.command import Options, Output, argument, command, emit, mechanism, option, say
 from linkwise.cli.options import Coordinates, OutputFile
-from linkwise.cli.output import Output, emit, say
 from linkwise.files import Description
 from linkwise.model.formatting.table import plain
 from linkwise.view.browser.export import export

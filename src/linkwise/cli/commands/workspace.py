@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from linkwise.cli.command import Options, command, mechanism, option
+from linkwise.cli.command import File, Options, Output, command, mechanism, option
 from linkwise.cli.options import PICTURES, Angle, OfJoint, ParamType, check_suffix, file_name, numbers, picture_type, refuse
-from linkwise.cli.output import File, Output
 from linkwise.errors import ArgumentError
 from linkwise.files import Description
 from linkwise.kinematics.workspace import Workspace
@@ -20,7 +19,7 @@ from linkwise.kinematics.workspace_sampling import ENDLESS
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
 from linkwise.model.tree import TOOL
-from linkwise.plot.rendering import rendered
+from linkwise.plot.figure import rendered
 from linkwise.view.plots.workspace_plot import draw
 
 PLANES, MEASURES = ("auto", "xz", "yz", "xy", "3d"), ("manipulability", "reach")

@@ -1,26 +1,310 @@
-"""What is compiled for a kind of chain: the parts of its cycle, each over scalars, as kernels."""
+"""What is compiled for a kind of chain: the parts of its cycle, each over scalars, as kernels.
+
+The end of a cycle: all outputs from what was solved, and what the next cycle needs to know of this one.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from linkwise.control.constraints import ChainConstraint, Loop
-from linkwise.control.cycle.constraint_equations import BranchTracker, ChainProblem
-from linkwise.control.cycle.layout import Layout
-from linkwise.control.cycle.outputs import CycleOutputs
-from linkwise.control.cycle.setpoints import STARTS, GlobalSearch, Setpoints, common
+from linkwise.control.constraints import ChainConstraint, Loop, Velocity, link_of, turn_of
+from linkwise.control.cycle.layout import METHODS, REASONS, Layout
+from linkwise.control.cycle.setpoints import (
+    OWN,
+    STARTS,
+    BranchTracker,
+    ChainProblem,
+    GlobalSearch,
+    Setpoints,
+    TargetMotion,
+    common,
+)
 from linkwise.control.limits import Pace
 from linkwise.control.limits.stop_feasibility import length
 from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.link_motion import motion
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import iteration
-from linkwise.solve.policy import TRACK
-from linkwise.spatial.scalar import Array, greatest, select
+from linkwise.solve.constraints.constraint import Configuration, Equations
+from linkwise.solve.levenberg_marquardt import LIMIT, TRACK, UNREACHABLE
+from linkwise.spatial.rotation import axial
+from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, least, root, select
+
+REMEMBERED = ("integral", "before", "given", "expected")
+"""What is kept of a joint from one cycle to the next: its regulator's integral, the speed that came in and the one that went
+out, and where the joint is taken to be then if no measurement comes in."""
+
+
+@dataclass(frozen=True)
+class Regulator:
+    """Proportional, integral and derivative shares of a speed, and how much of a change acts in one cycle.
+
+    With w the speed that takes the joint from its input value (or, where that is what the chain itself gave out, from the
+    value predicted for now) to its predicted one within the cycle, the regulator gives
+
+        v = v_before + r (p w + i integral(w dt) + d dw/dt - v_before).
+
+    At first p = 1, i = 0, d = 0 and r = 1, and v = w: the speed acts at once. With r below 1 a change comes in gradually, by
+    the share r in each cycle.
+
+    Parameters
+    ----------
+    p, i, d, r : scalar
+        The shares; i in 1/s, d in s, r above 0 and at most 1.
+
+    Notes
+    -----
+    The textbook form (K. J. Aström and T. Hägglund, "PID Controllers", 1995) with a first-order lag behind it. The integral
+    is a sum over the cycles; the rate is a difference over one, and zero in the first.
+
+    Examples
+    --------
+    >>> regulator = Regulator(1.0, 0.0, 0.0, 0.5)
+    >>> regulator.act(2.0, 0.01, integral=0.0, before=0.0, given=0.0, first=0.0)[0]
+    1.0
+    """
+
+    p: Any
+    i: Any
+    d: Any
+    r: Any
+
+    def act(self, speed: Any, dt: Any, *, integral: Any, before: Any, given: Any, first: Any) -> tuple[Any, Any]:
+        """What it gives for a speed in one cycle of length dt, and the new integral; `first` is above zero in the first."""
+        total = integral + speed * dt
+        rate = select(first, 0.0, (speed - before) / dt)
+        return given + self.r * (self.p * speed + self.i * total + self.d * rate - given), total
+
+
+CLOCK = ("period", "cycle", "time")
+"""What is remembered of time: the length of the last cycle, how many there were, and their sum."""
+
+ROUNDING = 1e-9
+"""By this share of the precision the forward pass may differ from the solver's."""
+
+UNLIMITED = 1e300
+"""A greatest speed beyond this is none."""
+
+
+class CycleOutputs:
+    """Outputs and memory of a cycle, over scalars.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where inputs and outputs are.
+    problem : ChainProblem
+        The rows.
+    targets : Setpoints
+        Where the ends shall be.
+    """
+
+    def __init__(self, layout: Layout, problem: ChainProblem, targets: Setpoints) -> None:
+        self.layout, self.problem, self.targets = layout, problem, targets
+        self.links = [link_of(layout.tree, end) for end in layout.ends]
+        self.size = len(CLOCK) + 12 * len(self.links) + len(REMEMBERED) * layout.tree.n
+
+    def __call__(self, limited_row: dict[str, slice], *inputs: Array) -> tuple[Array, Array, Array]:
+        """All outputs (O,), the memory (size,) for the next cycle, and where the joints are taken to be (n + 1,).
+
+        Parameters
+        ----------
+        limited_row : dict of str to slice
+            Where the parts of a row of `Pace` are.
+        *inputs : ndarray
+            The inputs (I,) without what is no number; flags, the first of which counts those; the rows of the solver for now
+            and for the end of the cycle; the same as far as the limits of speeds let them, rows of `Pace`; joint speeds (n,)
+            by the Jacobian; what the second row would be without joint speeds and velocity constraints (n,); the numbers of
+            the problem, now and at the end; what the last cycle gave out (2, n), solved and predicted values; its memory;
+            the length of the cycle (1,), s.
+        """
+        x, flags, now_row, later_row, solved_row, predicted_row, speeds, carried, *numbers, at, memory, clock_now = inputs
+        n, dt = self.layout.tree.n, clock_now[0]
+        goal, after = now_row[:n], later_row[:n]
+        found = np.array([now_row[n], now_row[-1], select(flags[1], later_row[n], 0.0), later_row[-1]], dtype=object)
+        held, kept = ([row[limited_row[name]][0] for row in (solved_row, predicted_row)] for name in ("limited", "kept"))
+        limited, all_kept = select(held[0] + held[1], 1.0, 0.0), kept[0] * kept[1]
+        solved, predicted = solved_row[limited_row["q"]], predicted_row[limited_row["q"]]
+        tree, layout = self.layout.tree, self.layout
+        made = np.zeros(layout.outputs, dtype=object)
+        now = Configuration(tree, layout.coordinates(x, ""))
+        views = {"now": now, "solved": Configuration(tree, solved), "predicted": Configuration(tree, predicted)}
+        clock, ends, regulators = self._split(memory)
+        first = select(clock[1] - 0.5, 0.0, 1.0)
+        start = self.targets.start(x)
+        moved = motion(tree, solved, speeds, np.zeros(tree.n))[1]
+        for k, (name, link) in enumerate(zip(layout.ends, self.links, strict=True)):
+            carrier = tree.frame(link)[0]
+            self._end(made, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
+        expected = _expected(solved, predicted, after, carried)
+        memories, taken = self._joints(made, x, (solved, predicted), at, regulators, first, dt)
+        self.layout.put(made, "chain.limited", limited)
+        self.layout.put(made, "chain.kept", all_kept)
+        self.layout.put(made, "chain.cycle", clock[1] + 1.0)
+        self.layout.put(made, "chain.time", clock[2] + dt)
+        self.layout.put(made, "chain.period", dt)
+        self._solved(
+            made, x, flags[0], (Configuration(tree, goal), Configuration(tree, after), views["solved"]), found, numbers
+        )
+        ends = np.array([[*now.pose(link)[:3, 3], *now.pose(link)[:3, :3].flat] for link in self.links], dtype=object)
+        times = np.array([dt, clock[1] + 1.0, clock[2] + dt], dtype=object)
+        return made, np.concatenate([times, ends.ravel(), memories.ravel(), expected]), taken
+
+    def _split(self, memory: Array) -> tuple[Array, Array, Array]:
+        """Clock (3,), ends of the links (L, 12) and what is kept of the joints (4, n)."""
+        first, second = len(CLOCK), len(CLOCK) + 12 * len(self.links)
+        return memory[:first], memory[first:second].reshape(-1, 12), memory[second:].reshape(len(REMEMBERED), -1)
+
+    def kept_of(self, memory: FloatArray) -> dict[str, FloatArray]:
+        """Views (n,) of what is kept of the joints, by name."""
+        return dict(zip(REMEMBERED, self._split(memory)[2], strict=True))
+
+    def _end(
+        self,
+        outputs: Array,
+        name: str,
+        link: int | str,
+        views: dict[str, Configuration],
+        start: TargetMotion,
+        last_cycle: tuple[Any, ...],
+    ) -> None:
+        before, last, first, dt, screw = last_cycle
+        now, solved, predicted = (views[key].pose(link) for key in ("now", "solved", "predicted"))
+        put = self.layout.put
+        put(outputs, f"{name}.position", now[:3, 3])
+        put(outputs, f"{name}.rotation_matrix", now[:3, :3])
+        put(outputs, f"{name}.solved_position", solved[:3, 3])
+        put(outputs, f"{name}.solved_rotation", solved[:3, :3])
+        put(outputs, f"{name}.predicted_position", predicted[:3, 3])
+        put(outputs, f"{name}.world_position", start.position + start.rotation @ solved[:3, 3])
+        moved, turned = now[:3, 3] - before[:3], turn_of(now[:3, :3] @ before[3:].reshape(3, 3).T)
+        linear = {
+            "measured": [select(first, 0.0, part / last) for part in moved],
+            "predicted": (predicted[:3, 3] - solved[:3, 3]) / dt,
+            "jacobian": screw[:3, :3] @ solved[:3, 3] + screw[:3, 3],
+        }
+        angular = {
+            "measured": [select(first, 0.0, part / last) for part in turned],
+            "predicted": turn_of(predicted[:3, :3] @ solved[:3, :3].T) / dt,
+            "jacobian": axial(screw[:3, :3]),
+        }
+        for method in METHODS:
+            put(outputs, f"{name}.calculated_velocity.{method}", linear[method])
+            put(outputs, f"{name}.calculated_angular_velocity.{method}", angular[method])
+
+    def _joints(
+        self, outputs: Array, x: Array, ends: tuple[Array, Array], at: Array, kept: Array, first: Any, dt: Any
+    ) -> tuple[Array, Array]:
+        """Put the outputs of all joints; what is remembered of them (3, n), and where they are taken to be (n + 1,).
+
+        The speed of a joint leads to its predicted value from its input value. An input that is the solved value of the last
+        cycle is no measurement: the joint then is where the last cycle expected it. The last number is above zero where the
+        speeds may be other ones than the limited predicted values have: limits must be looked at once more.
+        """
+        solved, predicted = ends
+        memories, taken = [], []
+        other: Any = 0.0
+        for k, (link, letter) in enumerate(self.layout.joints):
+            p, i, d, r = (self.layout.take(x, f"{link}.regulator.{share}") for share in "pidr")
+            value = self.layout.take(x, f"{link}.{letter}")
+            integral, before, last, expected = kept[:, k]
+            unmeasured = OWN - abs(value - at[0, k])
+            taken.append(select(unmeasured, expected, value))
+            other = other + abs(taken[k] - at[1, k]) + abs(p - 1.0) + abs(i) + abs(d) + abs(r - 1.0)
+            speed = (predicted[k] - taken[k]) / dt
+            out, total = Regulator(p, i, d, r).act(speed, dt, integral=integral, before=before, given=last, first=first)
+            low, high = (self.layout.take(x, f"{link}.limits.{end}") for end in ("min", "max"))
+            reached = select(solved[k] - low - OWN, select(high - solved[k] - OWN, 0.0, 1.0), 1.0)
+            self.layout.put(outputs, f"{link}.limits.reached", reached)
+            self.layout.put(outputs, f"{link}.{letter}_solved", solved[k])
+            self.layout.put(outputs, f"{link}.predicted_{letter}", predicted[k])
+            self.layout.put(outputs, f"{link}.calculated_{letter}_speed", out)
+            self.layout.put(outputs, f"{link}.following_error", select(unmeasured, 0.0, at[1, k] - value))
+            memories.append([total, speed, out])
+        limited = sum(select(UNLIMITED - limit, 1.0, 0.0) for limit in self.layout.greatest(x, "speed"))
+        return np.array(memories, dtype=object).T, np.array([*taken, other * limited], dtype=object)
+
+    def _solved(
+        self,
+        outputs: Array,
+        x: Array,
+        wrong: Any,
+        views: tuple[Configuration, Configuration, Configuration],
+        endings: Array,
+        numbers: Sequence[Array],
+    ) -> None:
+        """Put what is told of the solution: by a forward pass of its own over what was found, now and at the end."""
+        precision = self.layout.take(x, "chain.calculation_precision")
+        most = precision * (1.0 + ROUNDING) + ROUNDING**2
+        lacking: list[Any] = []
+        for view, task in zip(views[:2], numbers, strict=True):
+            rows = self.problem.parts(view, task)
+            far, turned = (root(square) for square in self.problem.squares(rows))
+            lacking.append((far, rows, 1.0 - select(most - far, 1.0, 0.0) * select(most - turned, 1.0, 0.0)))
+        now, later = lacking
+        code = select(now[2], _code(endings[1]), select(later[2], _code(endings[3]), 0.0))
+        put = self.layout.put
+        put(outputs, "chain.unsolved", select(wrong + now[2] + later[2], 1.0, 0.0))
+        put(outputs, "chain.reason", select(wrong, float(REASONS.index("input")), code))
+        put(outputs, "chain.distance", select(now[2], now[0], later[0]))
+        put(outputs, "chain.angle", self._angle(now[2], now[1], later[1]))
+        put(outputs, "chain.iterations", endings[0] + endings[2])
+        parts = self.problem.parts(views[2], numbers[0]), lacking[1][1]
+        for k, group in enumerate(self.problem.groups):
+            if group.kind == "closed":
+                continue
+            constraint = self.layout.constraints[group.owner]
+            part = parts[int(isinstance(constraint, Velocity))][k]
+            far, turned = self.problem.squares([part])
+            if not all(part.angles):
+                put(outputs, f"{constraint.name}.distance", root(far))
+            if any(part.angles):
+                put(outputs, f"{constraint.name}.angle", root(turned) if group.kind == "drive" else _turn(root(turned)))
+
+    def _angle(self, lacks: Any, now: Sequence[Equations], later: Sequence[Equations]) -> Any:
+        """What is lacking of angles, rad, now where anything lacks now, else at the end: the root of the sum of squares."""
+        total: Any = 0.0
+        for group, *parts in zip(self.problem.groups, now, later, strict=True):
+            square = select(lacks, *(self.problem.squares([part])[1] for part in parts))
+            angle = _turn(root(square)) if group.kind in {"turn", "meet"} else 0.0
+            total = total + (angle * angle if group.kind in {"turn", "meet"} else square)
+        return root(total)
+
+
+def _expected(solved: Array, predicted: Array, after: Array, carried: Array) -> Array:
+    """Where the joints (n,) will be when the next cycle begins, if that takes the solved values for where they are.
+
+    What moves positions moves the solved values of the next cycle too, so it counts. Joint speeds and velocity constraints
+    do not: they lead from the same solved values to the same predicted ones in every cycle. Where limits hold the predicted
+    values back, this is held back as far, but not beyond all of the three that it lies between.
+    """
+    values = []
+    for now, then, goal, other in zip(solved, predicted, after, carried, strict=True):
+        low, high = least(now, least(then, other)), greatest(now, greatest(then, other))
+        values.append(least(greatest(then - (goal - other), low), high))
+    return np.array(values, dtype=object)
+
+
+def _turn(size: Any) -> Any:
+    """The angle, rad, of a rotation whose rows have the size 2 sin(t/2)."""
+    half = 0.5 * size
+    return 2.0 * atan2(half, root(greatest(1.0 - half * half, 0.0)))
+
+
+def _code(status: Any) -> Any:
+    """The reason that a status of the solver means."""
+    words = ((UNREACHABLE, "unreachable"), (LIMIT, "limit"))
+    code: Any = float(REASONS.index("iterations"))
+    for value, word in words:
+        code = select(0.5 - abs(status - value), float(REASONS.index(word)), code)
+    return code
+
 
 STATUS = 2
 """Numbers beside the joint values that the solver keeps: steps and damping; the status follows them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from linkwise.control.limits.loop_projection import ClosedCandidate
+from linkwise.control.limits.point_motion import ClosedCandidate
 from linkwise.control.limits.stop_feasibility import lower, upper
 from linkwise.kernel.row_layout import RowLayout
 from linkwise.spatial.scalar import Array, root, select

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from linkwise.control.limits.bisection import ALMOST, CHOSEN, STOPPED, BracketSearch
-from linkwise.control.limits.loop_projection import LoopProjection
-from linkwise.control.limits.point_motion import Points
-from linkwise.control.limits.precompute import PreparedRow
+from linkwise.control.limits.point_motion import LoopProjection, Points
 from linkwise.control.limits.stop_feasibility import (
     SLOWEST,
     Brake,
     PointLimits,
     PointTangent,
+    PreparedRow,
     joint_margin,
     length,
     lower,

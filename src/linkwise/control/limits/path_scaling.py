@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from linkwise.control.limits.bisection import BracketSearch
 from linkwise.control.limits.evaluate import CandidateStep
-from linkwise.control.limits.loop_projection import LoopProjection, Pair
-from linkwise.control.limits.point_motion import Points
-from linkwise.control.limits.precompute import LIMITS, Prepare
+from linkwise.control.limits.point_motion import LoopProjection, Pair, Points
+from linkwise.control.limits.stop_feasibility import LIMITS, Prepare
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.iteration import Descent, Program

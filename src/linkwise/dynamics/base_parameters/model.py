@@ -17,15 +17,14 @@ from linkwise.dynamics.base_parameters.row_reduction import tidied
 from linkwise.dynamics.base_parameters.symbolic import combination, combination_text, of_bounded_length, solved
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix
-from linkwise.dynamics.motor_terms import friction
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
+from linkwise.dynamics.recursions import friction
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.expr.expand import expanded
 from linkwise.expr.node import Expr, parameter
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape, trace
-from linkwise.model.body import Bodies, Body
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, Body, moving_bodies
 from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values, to_body
 from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree

@@ -19,8 +19,7 @@ from linkwise.dynamics.base_parameters.row_reduction import Point, at, reduced
 from linkwise.errors import ArgumentError
 from linkwise.expr.expand import Monomial, ranked, terms
 from linkwise.expr.node import Expr, parameter, text
-from linkwise.model.body import Bodies
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.parameters import parameter_names, parameter_values
 from linkwise.model.tree import Tree

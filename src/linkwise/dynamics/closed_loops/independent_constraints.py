@@ -19,7 +19,7 @@ from linkwise.errors import ModelError, Problem
 from linkwise.loops.loop_solver import CLOSED, LoopEquations, closed_near, closing, random_starts, repeating
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.tree import Tree
-from linkwise.solve.initial_guess import near_zero
+from linkwise.solve.joint_limits import near_zero
 from linkwise.spatial.scalar import FloatArray
 
 THERE, GONE = 1e-6, 1e-9

@@ -12,7 +12,7 @@ from linkwise.dynamics.closed_loops.independent_constraints import IndependentRo
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.kinematics.loop_constraints import closure, closure_facing, closure_jacobian
 from linkwise.model.tree import Tree
-from linkwise.spatial.linear.ldl import Factor, factor
+from linkwise.spatial.linear import Factor, factor
 from linkwise.spatial.scalar import Array, FloatArray, greatest, is_zero, root, select
 
 

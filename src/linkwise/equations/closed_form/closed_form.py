@@ -3,31 +3,284 @@
 Two of them. The explicit form has products of cosines and sines of angles, where those of joints with parallel axes are
 added up (c23), collected by the symbols in which it is linear. The harmonic form has one cosine or sine of a whole
 combination of angles in each term.
+
+Small terms left out of a closed form, and how far it is off then at most.
+
+B. Armstrong, O. Khatib and J. Burdick abbreviated the equations of the PUMA 560 so ("The explicit dynamic model and inertial
+parameters of the PUMA 560 arm", ICRA 1986).
+
+Fewer terms: cosines and sines of sums as products, where that puts two terms into one.
+
+Two angles a and b (or one angle twice), A cos(a + b) + B cos(a - b): with A = B it is 2 A cos a cos b, with A = -B it is
+-2 A sin a sin b; in general 2 A cos a cos b + (B - A) cos(a - b), so that sin^2 stands for 1 - cos^2. The same for sines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from itertools import product
+from typing import Any, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.algorithm.compile import kernel_of
 from linkwise.algorithm.declaration import find
 from linkwise.equations.closed_form.base_symbols import BaseSymbols, with_base_symbols
-from linkwise.equations.closed_form.listing import TermWriter, document
-from linkwise.equations.closed_form.pruning import small_terms
-from linkwise.equations.closed_form.terms import Part, Terms, terms_of
+from linkwise.equations.closed_form.listing import Part, Terms, TermWriter, document, terms_of
 from linkwise.equations.document import Listing, Sum
-from linkwise.equations.polynomials.expansion import Expansion, expansion, known_values
-from linkwise.equations.polynomials.parallel_axes import parallel_groups
-from linkwise.equations.polynomials.polynomial import Polynomial
-from linkwise.equations.polynomials.trigonometric_products import with_products
+from linkwise.equations.polynomials.expansion import Expansion, expansion, known_values, parallel_groups
+from linkwise.equations.polynomials.polynomial import ROUNDING, IntArray, Polynomial, Vector, Wave, Waves, identified, joined
 from linkwise.errors import ArgumentError, KernelError, members, shown
 from linkwise.expr.evaluate import evaluate
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+
+Form = TypeVar("Form", bound=Any)
+"""A `linkwise.equations.closed_form.closed_form.ClosedForm`."""
+
+
+def small_terms(
+    form: Form,
+    significance: float,
+    values: Mapping[str, float] | None = None,
+    speeds: Any = 1.0,
+    of_row: float = 0.0,
+) -> Form:
+    """Leave out the terms whose amplitude is below a part of the largest one of their entry, or of their row.
+
+    Parameters
+    ----------
+    form : ClosedForm
+        All terms.
+    significance : float
+        The part, from 0, which leaves all in, to below 1.
+    values : mapping of str to float, optional
+        Numbers for the symbols of the mechanism, by which amplitudes are compared.
+    speeds : float or (nv,) array_like
+        How fast each joint may be, rad/s or m/s: with these the terms of C are compared, and what is left out is bounded.
+        Sliding coordinates are taken to be within their limits, or within 1 m where there are none.
+    of_row : float
+        The same of the largest term of the row, which in a dynamic matrix is what one joint feels.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no number for a symbol, or the significance is none.
+    """
+    for name, part in (("significance", significance), ("of_row", of_row)):
+        if isinstance(part, bool) or not isinstance(part, (int, float)) or not 0 <= part < 1:
+            raise ArgumentError(f"{name} is {shown(part)}; expected a number from 0 to below 1")
+    if not significance and not of_row:
+        return form
+    speed = np.broadcast_to(np.abs(np.asarray(speeds, dtype=float)), (form.tree.nv,))
+    weights = _weights(form, values or {}, speed)
+    small = _small(form.data, weights, significance, of_row)
+    kept, dropped = (replace(form.data, waves=form.data.waves.part(which)) for which in (~small, small))
+    return replace(form, data=kept, dropped=dropped, weights=np.abs(weights), speed=speed)
+
+
+def _weights(form: Any, values: Mapping[str, float], speed: FloatArray) -> FloatArray:
+    """By owner, the product of its symbols, with sign, and the greatest of its speeds and coordinates."""
+    tree = form.tree
+    missing = [name for name in tree.symbols if name not in values]
+    if missing:
+        raise ArgumentError(f"to leave out small terms, values must have numbers for {members(missing)}")
+    parameters = np.array([[float(values[name]) for name in tree.symbols]]).reshape(1, -1)
+    reach = np.ones(tree.nq)
+    if tree.n:
+        limits = np.maximum(np.abs(tree.q_min), np.abs(tree.q_max))
+        reach[tree.nq - tree.n :] = np.where(np.isfinite(limits), limits, 1.0)
+    arrays = {"q": reach[None], "qd": speed[None], "qdd": np.ones((1, tree.nv)), "parameters": parameters}
+    return np.asarray(form.data.monomials(form.known(arrays))[0])
+
+
+def _small(terms: Terms, weights: FloatArray, significance: float, of_row: float) -> npt.NDArray[np.bool_]:
+    """Which terms are left out, judged with all others of the same waves; an angle's cosine and sine in one."""
+    waves = terms.waves
+    if not terms.count:
+        return np.zeros(0, dtype=bool)
+    moving = [k for k in range(terms.powers.shape[1]) if k not in terms.made.symbols]
+    _, motion = np.unique(terms.powers[:, moving], axis=0, return_inverse=True)
+    rows = [terms.element[waves.owner], motion.reshape(-1)[waves.owner]]
+    signs = [np.array([1 if len(wave) == 1 and wave[0][0] == "sin" else 0 for wave in table]) for table in waves.tables]
+    codes = waves.codes.T
+    _, each = np.unique(identified([*rows, *codes]), return_inverse=True)
+    alone = len(codes) == 1  # then cosine and sine of an angle stand next to each other in the table
+    pair = [codes[0] - signs[0][codes[0]]] if alone else list(codes)
+    _, both = np.unique(identified([*rows, *pair]), return_inverse=True)
+    each, both = each.reshape(-1), both.reshape(-1)
+    first = np.unique(each, return_index=True)[1]
+    squares = np.bincount(each, waves.values * weights[waves.owner]) ** 2
+    amplitude = np.sqrt(np.bincount(both[first], squares))[both]
+    in_row = terms.rows()[rows[0]]
+    return np.asarray(
+        (amplitude < significance * _greatest(rows[0], amplitude)) | (amplitude < of_row * _greatest(in_row, amplitude))
+    )
+
+
+def _greatest(place: npt.NDArray[np.int64], amounts: FloatArray) -> FloatArray:
+    """For each amount the greatest of all with the same place."""
+    greatest = np.zeros(int(place.max(initial=-1)) + 1)
+    np.maximum.at(greatest, place, amounts)
+    return greatest[place]
+
+
+MANY = 30_000
+"""Terms above which only one order of the groups is tried."""
+
+
+FREE, EVEN, ODD = range(3)
+"""Ways to write A cos(a + b) + B cos(a - b): as cos a cos b but where sin a sin b alone is enough; or always as one."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A combination of angles that is a + b, with the two angles."""
+
+    total: Vector
+    a: Vector
+    b: Vector
+
+    @property
+    def difference(self) -> tuple[Vector, int]:
+        """A - b, its first multiple positive, and with which sign; zeros where a is b."""
+        made = tuple(x - y for x, y in zip(self.a, self.b, strict=True))
+        sign = next((1 if x > 0 else -1 for x in made if x), 1)
+        return tuple(sign * x for x in made), sign
+
+
+def with_products(made: Waves, sums: Sequence[Sequence[Vector]]) -> Waves:
+    """Rewrite terms with the sums of angles of each group.
+
+    Which group comes first decides how well it goes; each owner gets the order that leaves it the fewest terms, of some.
+
+    Parameters
+    ----------
+    made : Waves
+        As `linkwise.equations.polynomials.polynomial.in_waves` gives them.
+    sums : sequence of sequence of tuple
+        For each group the combinations of its angles that are angles of their own.
+    """
+    pairs = [_pairs([_positive(vector) for vector in vectors]) for vectors in sums]
+    made = _with_all_products(made, pairs)
+    best = _rewritten(made, pairs, range(len(sums)))
+    owners = int(made.owner.max(initial=-1)) + 1
+    if made.terms <= MANY:
+        for first, way in product(range(len(sums)), (FREE, EVEN, ODD)):
+            count = np.bincount(best.owner, minlength=owners)
+            hard = made.part(count[made.owner] > 2)
+            rest = [k for k in range(len(sums)) if k != first]
+            for order in (rest, rest[::-1]) if len(rest) > 1 else (rest,):
+                other = _rewritten(_rewritten(hard, pairs, (first,), way), pairs, order)
+                terms = np.bincount(other.owner, minlength=owners)
+                better = (terms > 0) & (terms < np.bincount(best.owner, minlength=owners))
+                best = joined(best.part(~better[best.owner]), other.part(better[other.owner]))
+    return best.merged()
+
+
+def _positive(vector: Vector) -> Vector:
+    return vector if next((x for x in vector if x), 1) > 0 else tuple(-x for x in vector)
+
+
+def _pairs(vectors: Sequence[Vector]) -> list[Pair]:
+    """The sums of two of them, with the first multiple positive; the same sum once."""
+    found: dict[Vector, Pair] = {}
+    for i, a in enumerate(vectors):
+        for b in vectors[i:]:
+            total = tuple(x + y for x, y in zip(a, b, strict=True))
+            if next((x for x in total if x), 0) > 0 and total not in vectors:
+                found.setdefault(total, Pair(total, a, b))
+    return list(found.values())
+
+
+def _with_all_products(made: Waves, pairs: Sequence[Sequence[Pair]]) -> Waves:
+    """The same with tables that have every wave that rewriting may need."""
+    tables = []
+    for before, some in zip(made.tables, pairs, strict=True):
+        table = list(before)
+        for pair in some:
+            for name in ("cos", "sin"):
+                if ((name, pair.total, 1),) in table:
+                    for wave in (_difference(pair, name), *_products(pair, name)):
+                        if wave is not None and wave not in table:
+                            table.append(wave)
+        tables.append(table)
+    return replace(made, tables=tuple(tables))
+
+
+def _difference(pair: Pair, name: str) -> Wave | None:
+    """The partner of the cosine or sine of a sum; None for sin 0."""
+    vector, _ = pair.difference
+    if any(vector):
+        return ((name, vector, 1),)
+    return () if name == "cos" else None
+
+
+def _products(pair: Pair, name: str) -> tuple[Wave, Wave]:
+    """Cos a cos b and sin a sin b for a cosine, sin a cos b and cos a sin b for a sine."""
+    pattern = ("cos", "cos", "sin", "sin") if name == "cos" else ("sin", "cos", "cos", "sin")
+    return _product((pattern[0], pair.a), (pattern[1], pair.b)), _product((pattern[2], pair.a), (pattern[3], pair.b))
+
+
+def _product(one: tuple[str, Vector], other: tuple[str, Vector]) -> Wave:
+    """A product of two waves; sines before cosines, so that equal ones look equal."""
+    if one == other:
+        return ((*one, 2),)
+    first, second = sorted((one, other), key=lambda wave: (wave[0] == "cos", wave[1][::-1]))
+    return (*first, 1), (*second, 1)
+
+
+def _rewritten(made: Waves, pairs: Sequence[Sequence[Pair]], order: Sequence[int], way: int = FREE) -> Waves:
+    """Rewrite one group after the other."""
+    for group in order:
+        table = made.tables[group]
+        for pair in pairs[group]:
+            for name in ("cos", "sin"):
+                wave: Wave = ((name, pair.total, 1),)
+                if wave in table and (made.codes[:, group] == table.index(wave)).any():
+                    made = _put_together(made, group, pair, name, way)
+    return made
+
+
+def _put_together(made: Waves, group: int, pair: Pair, name: str, way: int) -> Waves:
+    """One cosine or sine of a sum, and its partner, rewritten in all terms."""
+    table = made.tables[group]
+    even, odd = (table.index(wave) for wave in _products(pair, name))
+    partner = _difference(pair, name)
+    codes, values, sizes = made.codes.copy(), made.values.copy(), made.sizes.copy()
+    rows = np.flatnonzero(codes[:, group] == table.index(((name, pair.total, 1),)))
+    if partner is None:  # sin 2a = 2 sin a cos a
+        codes[rows, group], values[rows], sizes[rows] = even, 2 * values[rows], 2 * sizes[rows]
+        return Waves(made.owner, codes, values, sizes, made.tables)
+    sign = pair.difference[1] if name == "sin" else 1
+    rows, others = _partners(made, group, rows, table.index(partner))
+    a, b = values[rows], sign * values[others]
+    near = ROUNDING * (sizes[rows] + sizes[others])
+    same, opposite = np.abs(a - b) <= near, np.abs(a + b) <= near
+    other = opposite if way == FREE else np.full(len(rows), way == ODD)
+    codes[rows, group] = np.where(other, odd, even)
+    values[rows] = np.where(other, -2 * a if name == "cos" else 2 * a, 2 * a)
+    values[others] = sign * np.where(other, np.where(opposite, 0.0, b + a), np.where(same, 0.0, b - a))
+    sizes[others] = sizes[others] + sizes[rows]
+    sizes[rows] *= 2
+    kept = values != 0
+    return Waves(made.owner[kept], codes[kept], values[kept], sizes[kept], made.tables)
+
+
+def _partners(made: Waves, group: int, rows: IntArray, partner: int) -> tuple[IntArray, IntArray]:
+    """Of some terms those that have a partner, which differs in the wave of one group alone, and these partners."""
+    rest = made.codes.copy()
+    rest[:, group] = 0
+    ids = identified([made.owner, *rest.T])
+    candidates = np.flatnonzero(made.codes[:, group] == partner)
+    order = candidates[np.argsort(ids[candidates], kind="stable")]
+    place = np.searchsorted(ids[order], ids[rows])
+    found = place < len(order)
+    found[found] = ids[order[place[found]]] == ids[rows[found]]
+    return rows[found], order[place[found]]
+
 
 EXACT = 1e-11
 """A closed form that differs from the kernel by more, relative to the largest entry, is not handed out."""
@@ -226,7 +479,7 @@ def explicit(tree: Tree, what: str, **options: Any) -> ClosedForm:
     what : str
         One of `RESULTS`.
     significance, values, speeds, of_row
-        Which small terms are left out: see `linkwise.equations.closed_form.pruning.small_terms`.
+        Which small terms are left out: see `linkwise.equations.closed_form.closed_form.small_terms`.
     base : bool
         Whether to write it in base parameters (see `linkwise.equations.closed_form.base_symbols`).
     **options
@@ -270,7 +523,7 @@ def harmonic(tree: Tree, what: str, **options: Any) -> ClosedForm:
     what : str
         One of `RESULTS`.
     significance, values, speeds, of_row
-        Which small terms are left out: see `linkwise.equations.closed_form.pruning.small_terms`.
+        Which small terms are left out: see `linkwise.equations.closed_form.closed_form.small_terms`.
     base : bool
         Whether to write it in base parameters.
     **options

@@ -1,17 +1,25 @@
 """Sparse polynomials in many variables and in sines and cosines of angles, as arrays: the arithmetic.
 
 A term is a complex coefficient times exp(i h a) times x^p, with whole h for the angles a and whole p for the variables x. h
-and p of a term are fields of its key, one or more 64-bit words (see `linkwise.equations.polynomials.key_packing`), so that
+and p of a term are fields of its key, one or more 64-bit words (see `linkwise.equations.polynomials.polynomial`), so that
 the key of a product is the sum of the keys: products and sums of polynomials are a few operations on whole arrays.
 
 With each coefficient goes its size, the sum of the absolute values of all that was added up to make it. A coefficient that
 is small beside its size is what rounding left of a zero; it is dropped at once.
+
+How the exponents of a term are packed into its key, so that adding keys adds all exponents at once.
+
+Polynomials written with cosines and sines: as one cosine or sine of a combination of angles, or as products of them.
+
+Every term is a coefficient, an owner (an entry of a matrix, with powers of symbols and speeds) and one wave for each group
+of angles. A wave is a product of cosines and sines of combinations of the angles of its group; 1 is wave 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -145,3 +153,281 @@ def first_signs(rows: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
     for column in rows.T[::-1]:
         np.copyto(sign, np.sign(column), where=column != 0, casting="unsafe")
     return sign
+
+
+BITS = 62
+"""Bits of a word that are used: sums of fields never reach the sign."""
+
+IntArray = npt.NDArray[np.int64]
+Exponents = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Need:
+    """What the terms of some polynomials may have in one variable.
+
+    Attributes
+    ----------
+    harmonic : int
+        Greatest multiple of it in exp(i ...); 0 where it is no angle.
+    low, high : int
+        Least and greatest power, 0 where it does not stand outside of sine and cosine.
+    apart : frozenset of int
+        Variables that occur with it in one product; itself, where its power may differ from 0 and 1.
+    """
+
+    harmonic: int = 0
+    low: int = 0
+    high: int = 0
+    apart: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Field:
+    """Where one number stands in a key: a harmonic or a power of a variable, or which of several variables there is."""
+
+    variables: tuple[int, ...]
+    harmonic: bool
+    word: int
+    shift: int
+    low: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of keys.
+
+    Variables of which a term has one at most, such as the inertial parameters, share a field, which says which one it is.
+
+    Attributes
+    ----------
+    count : int
+        How many variables there are.
+    words : int
+        Words of a key.
+    fields : tuple of Field
+        From the highest bits of the first word down, so that the order of keys is that of the harmonics.
+    """
+
+    count: int
+    words: int
+    fields: tuple[Field, ...]
+    _steps: dict[tuple[int, bool], Keys] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, needs: Sequence[Need]) -> Fields:
+        """Assign fields to what variables need."""
+        wanted: list[tuple[tuple[int, ...], bool, int, int]] = []
+        wanted += [((k,), True, -need.harmonic, need.harmonic) for k, need in enumerate(needs) if need.harmonic]
+        sharing: list[list[int]] = []
+        for k, need in enumerate(needs):
+            if not (need.low or need.high):
+                continue
+            if need.low < 0 or need.high > 1 or k in need.apart:
+                wanted.append(((k,), False, need.low, need.high))
+                continue
+            room = next((group for group in sharing if need.apart.isdisjoint(group)), None)
+            if room is None:
+                sharing.append([k])
+            else:
+                room.append(k)
+        wanted += [(tuple(group), False, 0, len(group)) for group in sharing]
+        fields, word, used = [], 0, 0
+        for variables, harmonic, low, high in wanted:
+            width = (high - low).bit_length()
+            if used + width > BITS:
+                word, used = word + 1, 0
+            fields.append(Field(variables, harmonic, word, BITS - used - width, low, width))
+            used += width
+        return cls(len(needs), word + 1, tuple(fields))
+
+    def step(self, variable: int, harmonic: bool = False) -> Keys:
+        """The key (W,) of a variable itself, or of exp(i times it)."""
+        if not self._steps:
+            for each in self.fields:
+                for place, k in enumerate(each.variables, 1):
+                    key = np.zeros(self.words, dtype=np.int64)
+                    key[each.word] = place << each.shift
+                    self._steps[k, each.harmonic] = key
+        return self._steps[variable, harmonic]
+
+    def exponents(self, keys: Keys, harmonic: bool, variables: Sequence[int] | None = None) -> Exponents:
+        """Harmonics, or powers, of variables (all by default) in keys (W, T): shape (T, V)."""
+        columns = {k: place for place, k in enumerate(range(self.count) if variables is None else variables)}
+        table = np.zeros((keys.shape[1], len(columns)), dtype=np.int32)
+        for each in self.fields:
+            if each.harmonic == harmonic and any(k in columns for k in each.variables):
+                values = self._read(keys, each)
+                if len(each.variables) == 1:
+                    table[:, columns[each.variables[0]]] = values + each.low
+                    continue
+                there = np.flatnonzero(values)
+                which = np.array([columns.get(k, -1) for k in each.variables])[values[there] - 1]
+                table[there[which >= 0], which[which >= 0]] = 1
+        return table
+
+    def exponent(self, keys: Keys, variable: int, harmonic: bool) -> IntArray:
+        """The harmonic, or the power, of one variable in keys (W, T): shape (T,)."""
+        each = next(each for each in self.fields if each.harmonic == harmonic and variable in each.variables)
+        found = self._read(keys, each)
+        if len(each.variables) == 1:
+            return np.asarray(found + each.low)
+        return np.asarray(found == each.variables.index(variable) + 1, dtype=np.int64)
+
+    def powers_alone(self, keys: Keys) -> Keys:
+        """The keys (W, T) without their harmonics."""
+        return self._alone(keys, False)
+
+    def _alone(self, keys: Keys, harmonic: bool) -> Keys:
+        mask, bias = np.zeros(self.words, dtype=np.int64), np.zeros(self.words, dtype=np.int64)
+        for each in self.fields:
+            if each.harmonic == harmonic:
+                mask[each.word] |= ((1 << each.width) - 1) << each.shift
+                bias[each.word] -= each.low << each.shift
+        return np.asarray(((keys + self._bias[:, None]) & mask[:, None]) - bias[:, None])
+
+    def _read(self, keys: Keys, each: Field) -> IntArray:
+        """What stands in a field, from 0 up."""
+        return np.asarray(((keys[each.word] + self._bias[each.word]) >> each.shift) & ((1 << each.width) - 1))
+
+    @cached_property
+    def _bias(self) -> Keys:
+        bias = np.zeros(self.words, dtype=np.int64)
+        for each in self.fields:
+            bias[each.word] -= each.low << each.shift
+        return bias
+
+
+Vector = tuple[int, ...]
+"""Whole multiples of the angles of a group."""
+
+Wave = tuple[tuple[str, Vector, int], ...]
+"""Factors: ``"cos"`` or ``"sin"``, of what, to which power."""
+
+
+@dataclass(frozen=True, eq=False)
+class Waves:
+    """Terms in cosines and sines.
+
+    Attributes
+    ----------
+    owner : ndarray (T,)
+        Whose term it is.
+    codes : ndarray (T, G)
+        The wave of each group.
+    values, sizes : ndarray (T,)
+        Coefficients, and how large what was added up to make them was.
+    tables : tuple of list
+        The waves of each group.
+    """
+
+    owner: IntArray
+    codes: IntArray
+    values: FloatArray
+    sizes: FloatArray
+    tables: tuple[list[Wave], ...]
+
+    @property
+    def terms(self) -> int:
+        """How many there are."""
+        return len(self.values)
+
+    def part(self, which: npt.NDArray[np.bool_]) -> Waves:
+        """Some of the terms."""
+        return Waves(self.owner[which], self.codes[which], self.values[which], self.sizes[which], self.tables)
+
+    def merged(self) -> Waves:
+        """Equal ones added up, in order, without what rounding left of zeros."""
+        ids = identified([self.owner, *self.codes.T])
+        order = np.argsort(ids, kind="stable")
+        first = np.flatnonzero(np.diff(ids[order], prepend=-1))
+        values, sizes = (np.add.reduceat(part[order], first) if len(first) else part for part in (self.values, self.sizes))
+        kept = np.abs(values) > ROUNDING * sizes
+        place = order[first][kept]
+        return Waves(self.owner[place], self.codes[place], values[kept], sizes[kept], self.tables)
+
+
+def joined(one: Waves, other: Waves) -> Waves:
+    """The terms of both, which have the same tables."""
+    owner, codes = np.concatenate([one.owner, other.owner]), np.concatenate([one.codes, other.codes])
+    values, sizes = np.concatenate([one.values, other.values]), np.concatenate([one.sizes, other.sizes])
+    return Waves(owner, codes, values, sizes, one.tables)
+
+
+def identified(columns: Sequence[IntArray]) -> IntArray:
+    """One number for each row of columns of numbers from 0, the same for equal rows, in lexical order."""
+    ids, size = columns[0], int(columns[0].max(initial=0)) + 1
+    for column in columns[1:]:
+        own = int(column.max(initial=0)) + 1
+        if size * own >= 1 << 62:
+            found, ids = np.unique(ids, return_inverse=True)
+            size = len(found)
+        ids, size = ids * own + column, size * own
+    return np.asarray(ids)
+
+
+def in_waves(
+    owner: IntArray, harmonics: Exponents, coefficients: ComplexArray, sizes: FloatArray, groups: Sequence[int]
+) -> Waves:
+    """Terms c exp(i h a), real in sum, as products of one cosine or sine for each group of angles.
+
+    Parameters
+    ----------
+    owner : ndarray (N,)
+        Whose term it is.
+    harmonics : ndarray (N, A)
+        The multiples h of the angles a, those of the first group first. Of h and -h there is only one, that for which
+        `first_signs` is not negative.
+    coefficients, sizes : ndarray (N,)
+        The coefficients c, complex, and how large they are.
+    groups : sequence of int
+        How many angles each group has.
+    """
+    value = coefficients * np.where(first_signs(harmonics) > 0, 2.0, 1.0)
+    size, done = np.abs(sizes) * np.where(first_signs(harmonics) > 0, 2.0, 1.0), owner[:, None]
+    tables: list[list[Wave]] = []
+    for count in groups:
+        table, code, turn = _waves(harmonics[:, :count])
+        tables.append(table)
+        turns = np.flatnonzero(code)
+        rows = np.concatenate([np.arange(len(code)), turns])
+        value, size = np.concatenate([value, value[turns] * (1j * turn[turns])]), size[rows]
+        done = np.hstack([done[rows], np.concatenate([code, code[turns] + 1])[:, None]])
+        value, harmonics = _turned(value, harmonics[rows, count:])
+        ids = identified([*done.T, *_from_zero(harmonics)])
+        order = np.argsort(ids, kind="stable")
+        first = np.flatnonzero(np.diff(ids[order], prepend=-1))
+        if len(first):
+            value, size = np.add.reduceat(value[order], first), np.add.reduceat(size[order], first)
+        kept = np.abs(value) > ROUNDING * size
+        place = order[first][kept]
+        value, size, done, harmonics = value[kept], size[kept], done[place], harmonics[place]
+    return Waves(done[:, 0], done[:, 1:], value.real, size, tuple(tables)).merged()
+
+
+def _turned(value: ComplexArray, harmonics: Exponents) -> tuple[ComplexArray, Exponents]:
+    """The same real part of v exp(i h a), with the first multiple in h positive; without h a real v."""
+    sign = first_signs(harmonics)
+    value = np.where(sign < 0, value.conj(), np.where(sign == 0, value.real, value))
+    return value, harmonics * np.where(sign < 0, -1, 1)[:, None].astype(np.int32)
+
+
+def _from_zero(harmonics: Exponents) -> list[IntArray]:
+    """Columns of numbers from 0."""
+    return [column - column.min(initial=0) for column in harmonics.T.astype(np.int64)]
+
+
+def _waves(harmonics: Exponents) -> tuple[list[Wave], IntArray, Exponents]:
+    """The cosines and sines of some rows, which of them the cosine of each row is, and the sign of each row."""
+    turn = first_signs(harmonics)
+    part = harmonics * turn[:, None]
+    ids = identified([np.zeros(len(part), np.int64), *_from_zero(part)])
+    _, first, place = np.unique(ids, return_index=True, return_inverse=True)
+    table: list[Wave] = [()]
+    code = np.zeros(len(first), dtype=np.int64)
+    for k, vector in enumerate(map(tuple, part[first].tolist())):
+        if any(vector):
+            code[k] = len(table)
+            table += [(("cos", vector, 1),), (("sin", vector, 1),)]
+    return table, code[place.reshape(-1)], turn

@@ -17,8 +17,7 @@ from linkwise.equations.recursive.document_from_tape import Known, Meanings
 from linkwise.errors import LinkwiseError
 from linkwise.expr.node import parameter
 from linkwise.kernel.tape import Tape
-from linkwise.model.body import Bodies
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray

@@ -7,8 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from linkwise.equations.document import Listing, matrix_shape
-from linkwise.equations.legend import names_in
+from linkwise.equations.document import Listing, matrix_shape, names_in
 from linkwise.equations.writers.abbreviation import abbreviated
 from linkwise.equations.writers.formats import writer
 from linkwise.equations.writers.names import Names, element_name

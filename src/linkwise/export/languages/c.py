@@ -12,11 +12,9 @@ from typing import ClassVar
 
 import numpy.typing as npt
 
-from linkwise.export.language import LANGUAGES, ROWS, Job, RowLanguage, language, special
-from linkwise.export.names import Names, spelt
-from linkwise.export.ports import inputs, operations_text, outputs, placed, told
+from linkwise.export.language import LANGUAGES, ROWS, Job, RowLanguage, Sources, language, special
+from linkwise.export.ports import Names, inputs, operations_text, outputs, placed, spelt, told
 from linkwise.export.samples import Samples, samples
-from linkwise.export.sources import Sources
 from linkwise.export.split import Part
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.export.language import LANGUAGES, ROWS, Job, language
+from linkwise.export.language import LANGUAGES, ROWS, Job, Sources, language
 from linkwise.export.languages.c import COMPARE, ENDS, C, definition, expected_text, signature, table_text, verdict
 from linkwise.export.ports import PARAMETERS, inputs, outputs, placed
 from linkwise.export.samples import samples
-from linkwise.export.sources import Sources
 from linkwise.export.split import Part
 from linkwise.export.statements import ports_of
 from linkwise.kernel.tape import Tape

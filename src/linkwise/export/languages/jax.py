@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from linkwise.errors import MissingExtraError
-from linkwise.export.language import LANGUAGES, Job, language
+from linkwise.export.language import LANGUAGES, Job, Sources, language
 from linkwise.export.languages.python import WIDTH, Python
-from linkwise.export.names import Names
-from linkwise.export.ports import Port, outputs
-from linkwise.export.sources import Sources
+from linkwise.export.ports import Names, Port, outputs
 from linkwise.export.statements import Body
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape

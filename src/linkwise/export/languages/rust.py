@@ -8,10 +8,9 @@ from typing import ClassVar
 
 import numpy.typing as npt
 
-from linkwise.export.language import LANGUAGES, ROWS, Job, RowLanguage, decimal, language, special
+from linkwise.export.language import LANGUAGES, ROWS, Job, RowLanguage, Sources, decimal, language, special
 from linkwise.export.ports import inputs, operations_text, outputs, placed, told
 from linkwise.export.samples import samples
-from linkwise.export.sources import Sources
 from linkwise.export.split import Part
 from linkwise.kernel.tape import Tape
 

@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from linkwise.errors import FileProblem, Problem, shown
-from linkwise.files.blocks import uneven_description
 from linkwise.files.description import Description, Reading
 from linkwise.files.format import NUMERIC, Format, Losses, chain_losses, register, stem, texts
-from linkwise.files.numbers import Token, begins_as_number, number, tokens, whole, why_not
 from linkwise.files.options import ReadOptions
 from linkwise.files.report import Report, attempt
+from linkwise.files.text import Token, begins_as_number, number, tokens, uneven_description, whole, why_not
 from linkwise.files.toml_text import Place, line_of
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.kinematics.forward_kinematics import frame_of
-from linkwise.model.body import Body
-from linkwise.model.body_tree import cleaned, moving_bodies
+from linkwise.model.body import Body, cleaned, moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray

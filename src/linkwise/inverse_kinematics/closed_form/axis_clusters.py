@@ -22,9 +22,9 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import (
     with_points,
 )
 from linkwise.inverse_kinematics.closed_form.orientation import orientations
+from linkwise.inverse_kinematics.closed_form.position import equation_order, place_point
 from linkwise.inverse_kinematics.closed_form.position_pairs import EquationOrder
 from linkwise.inverse_kinematics.closed_form.problem import Axis, Branch, Setting, Way, words
-from linkwise.inverse_kinematics.closed_form.wrist_positions import equation_order, place_point
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 

@@ -11,6 +11,7 @@ import numpy as np
 from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, settled
 from linkwise.inverse_kinematics.closed_form.axis_clusters import blocks
 from linkwise.inverse_kinematics.closed_form.planar_chain import RotationFirst, planar_runs, plane_first, rotation_first
+from linkwise.inverse_kinematics.closed_form.position import equation_order, place_point
 from linkwise.inverse_kinematics.closed_form.position_pairs import EquationOrder
 from linkwise.inverse_kinematics.closed_form.problem import (
     Axis,
@@ -24,7 +25,6 @@ from linkwise.inverse_kinematics.closed_form.problem import (
     values_at,
 )
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn
-from linkwise.inverse_kinematics.closed_form.wrist_positions import equation_order, place_point
 from linkwise.kernel import Kernel, trace
 from linkwise.spatial.scalar import Array, FloatArray
 

@@ -15,11 +15,10 @@ from linkwise.inverse_kinematics.closed_form.completion import Completion
 from linkwise.inverse_kinematics.closed_form.problem import Family
 from linkwise.inverse_kinematics.closed_form.program import Program
 from linkwise.model.tree import Tree
-from linkwise.solve.initial_guess import start_position
+from linkwise.solve.joint_limits import start_position
 from linkwise.solve.validation import FARTHEST, batch_of, positive
-from linkwise.spatial.poses import RIGID, no_poses, rigid_poses
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers, vectors
+from linkwise.spatial.validation import RIGID, no_poses, numbers, rigid_poses, vectors
 
 TOLERANCE = 1e-9
 """An answer is one where the forward pass comes as near to the pose as this, m and rad."""

@@ -13,8 +13,7 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import TOLERANCE, AxisCh
 from linkwise.inverse_kinematics.closed_form.axis_clusters import Block, blocks
 from linkwise.inverse_kinematics.closed_form.orientation import orientations
 from linkwise.inverse_kinematics.closed_form.problem import Axis, Branch, Setting, Way, part, words
-from linkwise.inverse_kinematics.closed_form.subproblem6 import over
-from linkwise.inverse_kinematics.closed_form.subproblems import MARGIN, component, require
+from linkwise.inverse_kinematics.closed_form.subproblems import MARGIN, component, over, require
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, select
 from linkwise.spatial.transform import inverse, transform

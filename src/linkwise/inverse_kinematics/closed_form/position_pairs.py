@@ -1,6 +1,6 @@
 """Two equations for the places of two joints on their curves: every branch.
 
-``a.matrix @ y_a + a.rest = c.matrix @ y_c + c.rest``, see `linkwise.inverse_kinematics.closed_form.wrist_positions`.
+``a.matrix @ y_a + a.rest = c.matrix @ y_c + c.rest``, see `linkwise.inverse_kinematics.closed_form.position`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,16 @@ import numpy as np
 
 from linkwise.inverse_kinematics.closed_form.axis_chain import TOLERANCE
 from linkwise.inverse_kinematics.closed_form.problem import NO_TURN, Axis
-from linkwise.inverse_kinematics.closed_form.subproblem6 import conic_on_circle, conic_on_parabola, over, quadratic
-from linkwise.inverse_kinematics.closed_form.subproblems import Turn, direction, linear, require
+from linkwise.inverse_kinematics.closed_form.subproblems import (
+    Turn,
+    conic_on_circle,
+    conic_on_parabola,
+    direction,
+    linear,
+    over,
+    quadratic,
+    require,
+)
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.vector import inner
 

@@ -19,7 +19,6 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import (
 from linkwise.inverse_kinematics.closed_form.orientation import beside, orient, turned_back
 from linkwise.inverse_kinematics.closed_form.position import made_special, neighbours, regional, regional_pair
 from linkwise.inverse_kinematics.closed_form.problem import Branch, Family, Solve, family_of_six
-from linkwise.inverse_kinematics.closed_form.subproblem6 import two_angles
 from linkwise.inverse_kinematics.closed_form.subproblems import (
     DEGENERATE,
     Turn,
@@ -31,6 +30,7 @@ from linkwise.inverse_kinematics.closed_form.subproblems import (
     length_between,
     linear,
     turned,
+    two_angles,
     unturned,
 )
 from linkwise.spatial.rotation import cross

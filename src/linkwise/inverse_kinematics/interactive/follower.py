@@ -11,9 +11,9 @@ from linkwise.algorithm.compile import kernel_of
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleSet, loop_start
 from linkwise.inverse_kinematics.interactive.trust_region import Aim, CoordinateAim, PoseAim, descend
-from linkwise.loops.assembly import LinkageSolution
+from linkwise.loops.assembly_modes import LinkageSolution
 from linkwise.model.tree import Tree
-from linkwise.solve.initial_guess import near_zero
+from linkwise.solve.joint_limits import near_zero
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 

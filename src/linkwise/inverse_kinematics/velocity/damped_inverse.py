@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.spatial.linear.jacobi_svd import orthogonal_rows
+from linkwise.spatial.linear import orthogonal_rows
 from linkwise.spatial.scalar import Array, greatest, least, root, select
 
 RANK = 1e-12

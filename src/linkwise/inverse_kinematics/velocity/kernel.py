@@ -13,7 +13,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.kinematics.jacobian_dot import jacobian_dot
-from linkwise.model.body_tree import moving_bodies
+from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross

@@ -16,8 +16,8 @@ from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
-from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import Array, FloatArray, root, select
+from linkwise.spatial.validation import rows_of
 
 
 def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> FloatArray:

@@ -17,9 +17,8 @@ from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length, random_configurations
 from linkwise.solve.validation import positive
-from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import numbers, rows_of
 
 RANK = 1e-9
 """Singular values below this share of the greatest count as zero where the rank is counted."""

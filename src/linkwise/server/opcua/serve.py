@@ -20,7 +20,7 @@ from linkwise.errors import LinkwiseError
 from linkwise.server import shared_memory as memory
 from linkwise.server.authentication import Doorkeeper
 from linkwise.server.log import LimitedLog, Relay
-from linkwise.server.opcua import message_limits as wire
+from linkwise.server.opcua import connections
 from linkwise.server.opcua.certificates import application_uri
 from linkwise.server.opcua.connections import HANDSHAKE, PENDING, Endpoint, Listener
 from linkwise.server.opcua.nodes import SPACE, TYPES, Nodes
@@ -129,7 +129,7 @@ async def serve(settings: ServerSettings, tell: Callable[[dict[str, object]], No
     """Serve until `gone`; where it listens is told, and then the lines of the log."""
     logging.disable()  # (the library's; its lines are not bounded)
     log = LimitedLog(Relay(lambda level, text: tell({"level": level, "log": text})))
-    wire.bound()
+    connections.bound()
     shared = SharedMemory(settings.layout, settings.handle)
     words = shared.words
     words[memory.HEARTBEAT] = time.monotonic_ns()

@@ -14,8 +14,8 @@ from linkwise.kernel.rollout import Program
 from linkwise.kernel.tape import Tape, trace
 from linkwise.kinematics.configuration import configuration_rate
 from linkwise.model.tree import Tree
-from linkwise.simulation.feedback import Feedback
 from linkwise.simulation.plant import Plant
+from linkwise.simulation.torque import Feedback
 from linkwise.spatial.quaternion import unit_quaternion
 from linkwise.spatial.scalar import Array
 

@@ -16,12 +16,10 @@ from linkwise.kinematics.jacobian import FRAMES
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations, squared
 from linkwise.solve.validation import FARTHEST, one, points, settle, words
-from linkwise.spatial.mask import mask_of
-from linkwise.spatial.poses import RIGID, rigid_poses
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import RIGID, mask_of, numbers, rigid_poses
 
 EXACT = 1e-26
 """Poses whose `defects` are no greater are taken as they are; the rotations of others are brought to the nearest."""

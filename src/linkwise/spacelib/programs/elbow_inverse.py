@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.arrays import whole
 from linkwise.spacelib.cardan import cardatoh, cardatom, cardatow
 from linkwise.spacelib.constants import NULL4, ORIGIN, PIG2, UNIT3, Rev, U, X, Y, Z
+from linkwise.spacelib.kinds import whole
 from linkwise.spacelib.linear_systems import solve_l
 from linkwise.spacelib.position import dhtom
 from linkwise.spacelib.programs.elbow import ALPHA, ends, gripper_pa, offsets

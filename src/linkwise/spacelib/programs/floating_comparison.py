@@ -15,7 +15,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
-from linkwise.spacelib.arrays import whole
+from linkwise.spacelib.kinds import whole
 from linkwise.spacelib.programs.floating import History, run_test, run_test_new
 from linkwise.spacelib.programs.motions import Motion, refined
 from linkwise.spacelib.programs.two_links import TwoLinks, check_motor, momentum

@@ -2,23 +2,34 @@
 
 Numbers are read one after the other, every mistake with its line. Blanks and line breaks mean the same; there are no
 comments. The robot's .DAT and the .MOT have readers of their own, see `linkwise.files`.
+
+The OUT file of ROB_MAT, read back: for every instant and link its twelve matrices.
+
+The data files that the manual prints, in its formats; `linkwise spacelib data` copies them.
+
+G. Legnani et al., *SpaceLib for MATLAB, User's Manual*: tables 4.2 (INP.DAT), 7.2 (SCARA.DAT), 7.3 (SCARA.MOT), 7.4
+(SMART.DAT, SMART.MOT), 7.6 (TEST.DAT), 7.10 (ELBOW.DAT) and 7.12 (GUESS.1ST), digits as printed.
 """
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import FileError, FileProblem, shown
+from linkwise.errors import ArgumentError, FileError, FileProblem, choices, members, shown
 from linkwise.files.atomic import write_text
-from linkwise.files.numbers import Token, begins_as_number, each_token, number, whole, why_not
-from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.spacelib_out import LABELS
+from linkwise.files.text import LARGEST_DESCRIPTION, Token, begins_as_number, each_token, number, read_text, whole, why_not
 from linkwise.spacelib.printing import fprintm
+from linkwise.spacelib.programs.rob_mat import PRINTED
 from linkwise.spatial.scalar import FloatArray
 
 MANY = 20
@@ -235,3 +246,205 @@ def rounded(value: float, size: float = 1.0) -> str:
         return f"{value:.7g}" if abs(value) > 1e-6 * size else "0"
     text = f"{round(value, 6) + 0.0:.6f}".rstrip("0").rstrip(".")
     return text if abs(value) < 1e9 else repr(value)
+
+
+LARGEST = 1 << 30
+"""Bytes of the largest OUT file that is read."""
+
+
+@dataclass(frozen=True)
+class OutFile:
+    """What an OUT file holds, to the four decimals that are printed.
+
+    Attributes
+    ----------
+    matrices : dict of str to ndarray (k, L, 4, 4)
+        At k instants, of L links: ``A``, ``T``, ``W``, ``WO``, ``WA``, ``H``, ``HO``, ``HA``, ``J``, ``JO``, ``FI``,
+        ``ACTO`` (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, table 7.1). The times are not in the file.
+    """
+
+    matrices: dict[str, FloatArray]
+
+    def __getitem__(self, name: str) -> FloatArray:
+        return self.matrices[name]
+
+
+def read_out(path: str | Path) -> OutFile:
+    """Read an OUT file as `linkwise.spacelib.programs.rob_mat.write` lays it out; the original's labels will do too.
+
+    A matrix is told by where it stands, and its label by its last word, in which the original's differ.
+
+    Raises
+    ------
+    FileError
+        Where the file cannot be opened, or is no such file: the first line that is not as it must be.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from linkwise.spacelib.programs import bundled, rob_mat
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "SCARA.OUT"
+    >>> rob_mat.write(path, rob_mat.run(bundled.path("SCARA.DAT"), bundled.path("SCARA.MOT")))
+    >>> read_out(path)["ACTO"].shape
+    (2, 3, 4, 4)
+    """
+    lines = [(k, line.strip()) for k, line in enumerate(read_text(path, LARGEST).splitlines(), 1) if line.strip()]
+    width = 1 + 5 * len(LABELS)
+    collected, link, links, instants = [], 0, 0, 0
+    for start in range(0, len(lines), width):
+        block = lines[start : start + width]
+        link = _link(path, block[0], _next(link, links, instants))
+        instants += link == 1
+        links = max(links, link)
+        collected.append(_matrices(path, block))
+    if not collected:
+        raise FileError(path, [FileProblem(0, "the file is empty; expected the matrices of at least one link")])
+    if len(collected) != instants * links:
+        raise FileError(path, [FileProblem(lines[-1][0], f"the file ends before link {links} of instant {instants}")])
+    values = np.array(collected).reshape(instants, links, len(LABELS), 4, 4)
+    return OutFile({name: values[:, :, k] for k, name in enumerate(PRINTED)})
+
+
+def _next(link: int, links: int, instants: int) -> list[int]:
+    """The numbers that the next link may have: how many links there are is known when the second instant begins."""
+    if instants == 1:
+        return [link + 1, 1]
+    return [1 if link == links else link + 1]
+
+
+def _link(path: str | Path, line: tuple[int, str], allowed: list[int]) -> int:
+    """The number of the link whose matrices begin here, one of those allowed."""
+    place, text = line
+    for number_of_link in allowed:
+        if text.split() == ["Link", str(number_of_link)]:
+            return number_of_link
+    raise FileError(path, [FileProblem(place, f"{shown(text, 60)}; expected {choices(f'Link {k}' for k in allowed)}")])
+
+
+def _matrices(path: str | Path, block: list[tuple[int, str]]) -> FloatArray:
+    """The matrices (12, 4, 4) of one link at one instant."""
+    rows: list[list[float]] = []
+    for k, label in enumerate(LABELS):
+        part = block[1 + 5 * k : 6 + 5 * k]
+        if len(part) < 5:
+            raise FileError(path, [FileProblem(block[-1][0], f"the file ends within {block[0][1]}, {label!r}")])
+        for place, text in part[1:]:
+            values = [number(word) for word in text.split()]
+            row = [value for value in values if value is not None]
+            if len(values) != 4 or len(row) != 4:
+                raise FileError(path, [FileProblem(place, f"{shown(text, 60)}; expected four numbers of {label!r}")])
+            rows.append(row)
+    return np.array(rows).reshape(len(LABELS), 4, 4)
+
+
+MEANINGS = {
+    "SCARA.DAT": "a SCARA robot: frames, masses, gravity (table 7.2)",
+    "SCARA.MOT": "two instants of its joints (table 7.3)",
+    "SMART.DAT": "a robot with six joints (table 7.4)",
+    "SMART.MOT": "one instant of its joints (table 7.4)",
+    "TEST.DAT": "two links that float, with their initial motion (table 7.6)",
+    "ELBOW.DAT": "lengths of the links of the elbow robot (table 7.10)",
+    "GUESS.1ST": "first guess of its joint angles (table 7.12)",
+    "INP.DAT": "a system of four equations in five unknowns (table 4.2)",
+}
+"""What each file holds."""
+
+WRITTEN_BY = {"TEST.MOT": "test-mot", "JOINT.MOT": "joint-mot", "GRIPPER.MOT": "elb-d-dh"}
+"""Files of which the manual prints only the beginning, and the commands that write them."""
+
+
+def names() -> tuple[str, ...]:
+    """Names of the bundled files.
+
+    Examples
+    --------
+    >>> names()[:2]
+    ('SCARA.DAT', 'SCARA.MOT')
+    """
+    return tuple(MEANINGS)
+
+
+def path(name: str) -> Path:
+    """Where a bundled file is.
+
+    Parameters
+    ----------
+    name : str
+        As in `names`; small letters will do.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the files there are.
+
+    Examples
+    --------
+    >>> path("guess.1st").read_text().split()
+    ['.0', '.1', '.2', '.0', '.1', '.0']
+    """
+    known = name.upper()
+    if known not in MEANINGS:
+        raise ArgumentError(f"no bundled file {shown(name)}; there are {members(MEANINGS)}{_hint(known)}")
+    return Path(str(files("linkwise.spacelib").joinpath("data", known)))
+
+
+def found(name: str | Path) -> tuple[Path, bool]:
+    """The file of that name, and whether it is a bundled one: taken where no file of the name exists.
+
+    Parameters
+    ----------
+    name : str or Path
+        A path, or the bare name of a bundled file.
+
+    Raises
+    ------
+    FileError
+        Where there is neither.
+    """
+    here = Path(name)
+    if os.path.exists(here):
+        return here, False
+    known = str(here).upper()
+    if known in MEANINGS:
+        return path(known), True
+    message = f"there is no such file; bundled are {members(MEANINGS)}{_hint(known)}"
+    raise FileError(here, [FileProblem(0, message)])
+
+
+def _hint(known: str) -> str:
+    return f"; linkwise spacelib {WRITTEN_BY[known]} writes {known}" if known in WRITTEN_BY else ""
+
+
+def copy(chosen: Sequence[str], folder: str | Path = ".", *, overwrite: bool = False) -> list[Path]:
+    """Copy bundled files into a folder; those that are there already are left as they are.
+
+    Parameters
+    ----------
+    chosen : sequence of str
+        Their names; all where there is none.
+    folder : str or Path
+        Where to; made if needed.
+    overwrite : bool
+        Whether files that are there already may be replaced.
+
+    Returns
+    -------
+    list of Path
+        The files written; what is missing in it was left.
+
+    Raises
+    ------
+    ArgumentError
+        For a name that is not bundled.
+    FileError
+        Where a file cannot be written.
+    """
+    targets = {Path(folder) / source.name: source for source in (path(name) for name in chosen or names())}
+    try:
+        written = [target for target in targets if overwrite or not os.path.exists(target)]
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(folder, [FileProblem(0, f"cannot be made: {error.strerror or error}")]) from error
+    for target in written:
+        write_text(target, [read_text(targets[target])])
+    return written

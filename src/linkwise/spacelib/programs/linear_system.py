@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.arrays import read_arrays
+from linkwise.spacelib.kinds import read_arrays
 from linkwise.spacelib.linear_systems import linears
 from linkwise.spacelib.programs.formats import NumberFile, Sheet, rounded, save_numbers
 from linkwise.spatial.scalar import FloatArray
@@ -102,7 +102,7 @@ def read_system(path: str | Path) -> tuple[FloatArray, FloatArray]:
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs.bundled import path
+    >>> from linkwise.spacelib.programs.formats import path
     >>> A, b = read_system(path("INP.DAT"))
     >>> A.shape, b.tolist()
     ((4, 5), [6.0, 5.0, 3.0, 3.0])

@@ -15,7 +15,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
 from linkwise.files import open_motion, spacelib_mot
 from linkwise.files.atomic import write_text
-from linkwise.spacelib.arrays import whole
+from linkwise.spacelib.kinds import whole
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 

@@ -131,7 +131,7 @@ def read_robot(path: str | Path, *, physical: bool = True) -> Robot:
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs.bundled import path
+    >>> from linkwise.spacelib.programs.formats import path
     >>> read_robot(path("SCARA.DAT")).jtype
     (0, 0, 1)
     """
@@ -220,7 +220,7 @@ def rob_mat(robot: Robot, q: Any, qp: Any, qpp: Any, t: Any = 0.0) -> RobMat:
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs.bundled import path
+    >>> from linkwise.spacelib.programs.formats import path
     >>> scara = read_robot(path("SCARA.DAT"))
     >>> rob_mat(scara, [0, 0, 0], [1, 2, 0], [10, 20, 0]).tau.round(3).tolist()
     [107.391, 47.373, 29.4]
@@ -321,7 +321,7 @@ def run(data: str | Path, motion: str | Path, *, physical: bool = True, read_fir
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs.bundled import path
+    >>> from linkwise.spacelib.programs.formats import path
     >>> [part.t.tolist() for part in run(path("SCARA.DAT"), path("SCARA.MOT"))]
     [[0.0, 0.05]]
     """

@@ -24,10 +24,9 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.event_queue import Inbox
 from linkwise.view.browser.motion_buffer import SECONDS, History
 from linkwise.view.browser.painter import BrowserPainter, keep_fitted, start
-from linkwise.view.browser.panel import Panel
+from linkwise.view.browser.panel import Panel, scales
 from linkwise.view.browser.playback import Playback
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
-from linkwise.view.browser.sliders import scales
 from linkwise.view.motion.motion import motion_of
 from linkwise.view.scene import coordinates, evaluate, lay_out
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals

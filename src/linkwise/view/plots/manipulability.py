@@ -14,11 +14,9 @@ from linkwise.kinematics.workspace import workspace
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
-from linkwise.spatial.mask import rows_of
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import number_within
-from linkwise.view.plots.ellipsoids import ones
-from linkwise.view.plots.velocity_ellipses import add_ellipses
+from linkwise.spatial.validation import number_within, rows_of
+from linkwise.view.plots.ellipsoids import add_ellipses, ones
 from linkwise.view.plots.workspace_plot import draw_panels
 from linkwise.view.scene import coordinates, evaluate
 

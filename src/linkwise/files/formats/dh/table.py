@@ -14,9 +14,8 @@ from linkwise.errors import ArgumentError, FileError, FileProblem, choices, memb
 from linkwise.files.csv_motion import name_and_unit
 from linkwise.files.description import Description, Reading
 from linkwise.files.formats.dh.dialects import DIALECTS, HEADER, LONGEST, SCALES, Dialect, dialect_of, meanings
-from linkwise.files.numbers import number, why_not
 from linkwise.files.report import attempt
-from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.text import LARGEST_DESCRIPTION, number, read_text, why_not
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import CONVENTIONS, Link
 from linkwise.model.motor import Motor

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from math import prod
 
+from linkwise.kernel.backends.llvm.body import Plan
 from linkwise.kernel.backends.llvm.rows import broadcast_row, first_lane, set_constants
-from linkwise.kernel.backends.llvm.schedule import Plan
 from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.fastcall import FLAGS, OFFSETS
 from linkwise.kernel.tape import Shape, Tape

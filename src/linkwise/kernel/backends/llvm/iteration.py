@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.backends.llvm.argument_reduction import slow
 from linkwise.kernel.backends.llvm.body import body
 from linkwise.kernel.backends.llvm.loading import laned, load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
-from linkwise.kernel.backends.llvm.rollout_rows import moving
-from linkwise.kernel.backends.llvm.rows import set_constants
+from linkwise.kernel.backends.llvm.rows import moving, set_constants
+from linkwise.kernel.backends.llvm.sincos import slow
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
 from linkwise.kernel.iteration import Program

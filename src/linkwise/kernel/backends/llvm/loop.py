@@ -1,18 +1,343 @@
 """The inner loop of a NumPy gufunc around the arithmetic of a kernel, as LLVM text.
 
 A block of `width` configurations is laid out with one vector per element (``in``, ``out`` of the body); what moves arguments
-there and back is written by `linkwise.kernel.backends.llvm.arguments`. Every configuration takes the same arithmetic however
+there and back is written by `linkwise.kernel.backends.llvm.loop`. Every configuration takes the same arithmetic however
 it comes.
+
+Copying an argument with any strides to and from vector lanes, as LLVM text.
+
+Moving the arguments of a gufunc into vector lanes and back, as LLVM text.
+
+Rows whose elements lie side by side are moved by `linkwise.kernel.backends.llvm.rows`, anything else by
+`linkwise.kernel.backends.llvm.loop`. Where a block has fewer rows than lanes, the spare lanes repeat the last row. An output
+that is larger than the caches goes through a stage, a piece of memory laid out as the output is, and from there past the
+caches.
 """
 
 from __future__ import annotations
 
-from linkwise.kernel.backends.llvm.arguments import ARGUMENTS, Ports
-from linkwise.kernel.backends.llvm.copy import DIMENSIONS
-from linkwise.kernel.backends.llvm.rows import set_constants
-from linkwise.kernel.backends.llvm.schedule import Plan
+from math import prod
+
+from linkwise.kernel.backends.llvm.body import Plan
+from linkwise.kernel.backends.llvm.rows import Columns, broadcast_row, first_lane, rows_in, rows_out, set_constants
 from linkwise.kernel.backends.llvm.text import RUNTIME, Text
-from linkwise.kernel.tape import Tape
+from linkwise.kernel.tape import Shape, Tape
+
+DIMENSIONS = 3
+"""Greatest number of core dimensions of an input or output."""
+
+
+def copying(t: Text) -> str:
+    """Emit ``copy_in`` and ``copy_out``: an argument with any strides to and from vector lanes.
+
+    Spare lanes get the last row.
+    """
+    return _copying(t, inward=True) + "\n" + _copying(t, inward=False)
+
+
+def _copying(t: Text, *, inward: bool) -> str:
+    t.begin()
+    last = t.emit("sub i64 %lanes, 1") if inward else ""
+    with t.loop("element", "%count") as element:
+        offset = t.emit(f"call i64 @element(i64 {element}, ptr %steps, ptr %dims)")
+        outside = t.at("i8", "%src" if inward else "%dst", offset)
+        inside = t.at(t.vector, "%dst" if inward else "%src", element)
+        with t.loop("lane", t.width if inward else "%lanes") as lane:
+            row = lane
+            if inward:
+                over = t.emit(f"icmp ugt i64 {lane}, {last}")
+                row = t.emit(f"select i1 {over}, i64 {last}, i64 {lane}")
+            far = t.at("i8", outside, t.emit(f"mul i64 {row}, %row"))
+            near = t.at(t.scalar, inside, lane)
+            t.copy(near, far, t.size, 1) if inward else t.copy(far, near, 1, t.size)
+        t.do("%count = load i64, ptr %dims")
+    t.do("ret void")
+    name = "in" if inward else "out"
+    arguments = "ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst"
+    return t.function(f"define internal void @copy_{name}_{t.tag}({arguments})", kind="noinline nounwind")
+
+
+def sending(t: Text) -> str:
+    """Emit ``void @send(ptr to, ptr from, i64 bytes)``: copy past the caches. Both lie alike on cache lines."""
+    return f"""
+define internal void @send_{t.tag}(ptr noalias %to, ptr noalias %from, i64 %bytes) noinline nounwind #0 {{
+entry:
+  %start = ptrtoint ptr %to to i64
+  %minus = sub i64 0, %start
+  %gap = and i64 %minus, 63
+  %short = icmp ult i64 %bytes, %gap
+  %head = select i1 %short, i64 %bytes, i64 %gap
+  %lines.end = sub i64 %bytes, 63
+  br label %begin
+begin:
+  %b = phi i64 [ 0, %entry ], [ %b1, %first ]
+  %before = icmp ult i64 %b, %head
+  br i1 %before, label %first, label %lines
+first:
+  %p = getelementptr i8, ptr %from, i64 %b
+  %q = getelementptr i8, ptr %to, i64 %b
+  %x = load {t.scalar}, ptr %p, align {t.size}
+  store {t.scalar} %x, ptr %q, align {t.size}
+  %b1 = add i64 %b, {t.size}
+  br label %begin
+lines:
+  %l = phi i64 [ %head, %begin ], [ %l1, %line ]
+  %full = icmp slt i64 %l, %lines.end
+  br i1 %full, label %line, label %rest
+line:
+{_line(t)}
+  %l1 = add i64 %l, 64
+  br label %lines
+rest:
+  %r = phi i64 [ %l, %lines ], [ %r1, %last ]
+  %more = icmp ult i64 %r, %bytes
+  br i1 %more, label %last, label %done
+last:
+  %p3 = getelementptr i8, ptr %from, i64 %r
+  %q3 = getelementptr i8, ptr %to, i64 %r
+  %x3 = load {t.scalar}, ptr %p3, align {t.size}
+  store {t.scalar} %x3, ptr %q3, align {t.size}
+  %r1 = add i64 %r, {t.size}
+  br label %rest
+done:
+  ret void
+}}
+
+!2 = !{{i32 1}}
+"""
+
+
+def _line(t: Text) -> str:
+    """One cache line, by one vector or more."""
+    lines = []
+    for k in range(0, 64, t.vector_size):
+        lines += [
+            f"  %at{k} = add i64 %l, {k}",
+            f"  %from{k} = getelementptr i8, ptr %from, i64 %at{k}",
+            f"  %to{k} = getelementptr i8, ptr %to, i64 %at{k}",
+            f"  %v{k} = load {t.vector}, ptr %from{k}, align {t.vector_size}",
+            f"  store {t.vector} %v{k}, ptr %to{k}, align {t.vector_size}, !nontemporal !2",
+        ]
+    return "\n".join(lines)
+
+
+ELEMENT = """
+define internal i64 @element(i64 %e, ptr %steps, ptr %dims) alwaysinline nounwind {
+  %p1 = getelementptr i64, ptr %dims, i64 2
+  %p2 = getelementptr i64, ptr %dims, i64 3
+  %d1 = load i64, ptr %p1
+  %d2 = load i64, ptr %p2
+  %i2 = urem i64 %e, %d2
+  %r = udiv i64 %e, %d2
+  %i1 = urem i64 %r, %d1
+  %i0 = udiv i64 %r, %d1
+  %s0 = load i64, ptr %steps
+  %q1 = getelementptr i64, ptr %steps, i64 1
+  %q2 = getelementptr i64, ptr %steps, i64 2
+  %s1 = load i64, ptr %q1
+  %s2 = load i64, ptr %q2
+  %o0 = mul i64 %i0, %s0
+  %o1 = mul i64 %i1, %s1
+  %o2 = mul i64 %i2, %s2
+  %o01 = add i64 %o0, %o1
+  %o = add i64 %o01, %o2
+  ret i64 %o
+}
+"""
+
+
+STREAM = 1 << 25
+"""Bytes of all outputs together from which on they are written past the caches, which have no room for them."""
+
+STREAMED_ROW = 16
+"""Scalars of a row of an output from which on it is written so: for fewer, too many cache lines are written in pieces."""
+
+ARGUMENTS = ("ptr args", "ptr steps", "ptr cores", "i64 done", "i64 lanes", "ptr block", "ptr stage")
+"""What ``pack`` and ``unpack`` take: two of the gufunc's own tables, what `Ports.cores` wrote, the rows that are done and
+those to be moved, where they are in lanes, the stage."""
+
+
+class Ports:
+    """Writes what moves the arguments: ``pack`` for the inputs, ``unpack`` for the outputs."""
+
+    def __init__(self, tape: Tape, t: Text) -> None:
+        self.tape, self.t = tape, t
+        self.shapes: list[Shape] = [*tape.inputs.values(), *tape.outputs.values()]
+        self.sizes = [prod(shape) for shape in self.shapes]
+        self.inputs = len(tape.inputs)
+        self.firsts = [sum(self.sizes[:k]) for k in range(self.inputs)]
+        self.firsts += [sum(self.sizes[self.inputs : k]) for k in range(self.inputs, len(self.sizes))]
+        self.columns = [self._columns(k) for k in range(len(self.sizes))]
+        self.largest = max(self.sizes[self.inputs :])
+        # Vectors shorter than 32 bytes are those of processors that are not of the x86 kind.
+        self.streams = t.vector_size >= 32 and self.largest >= STREAMED_ROW
+
+    def text(self) -> str:
+        """Emit ``pack``, ``unpack`` and the tables that they need."""
+        t = self.t
+        parts = [self._dims(k) for k in range(len(self.shapes))]
+        parts += [columns.tables(t) for columns in self.columns if columns]
+        signature = ", ".join(argument.replace(" ", " %") for argument in ARGUMENTS)
+        for name, ports in (("pack", range(self.inputs)), ("unpack", range(self.inputs, len(self.shapes)))):
+            t.begin()
+            for k in ports:
+                self._port(k, inward=name == "pack")
+            t.do("ret void")
+            head = f"define internal void @{name}_{t.tag}({signature}) noinline #0 {{"
+            parts.append("\n".join([head, *t.lines, "}"]))
+        return "\n".join(parts) + "\n"
+
+    def _columns(self, k: int) -> Columns | None:
+        """Which columns of an output are constant, where that is worth a table."""
+        if k < self.inputs:
+            return None
+        slots = self.tape.results[self.firsts[k] : self.firsts[k] + self.sizes[k]]
+        found = Columns(self.t, f"columns_{self.t.scalar}_{k}", [self.tape.constant(slot) for slot in slots])
+        return found if any(found.constant) else None
+
+    def _dims(self, k: int) -> str:
+        padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])
+        numbers = ", ".join(f"i64 {value}" for value in (self.sizes[k], *padded))
+        return f"@dims_{self.t.scalar}_{k} = internal constant [{DIMENSIONS + 1} x i64] [{numbers}]"
+
+    def cores(self) -> None:
+        """Write into ``cores``, for each argument, the strides within a row and whether its elements lie side by side."""
+        t = self.t
+        step_index = len(self.shapes)
+        for k, shape in enumerate(self.shapes):
+            packed = "true"
+            for axis in range(DIMENSIONS):
+                inner = axis - (DIMENSIONS - len(shape))
+                step = "0"
+                if inner >= 0:
+                    step = self._load("i64", "%steps", step_index + inner)
+                    if shape[inner] > 1:
+                        tight = t.emit(f"icmp eq i64 {step}, {t.size * prod(shape[inner + 1 :])}")
+                        packed = t.emit(f"and i1 {packed}, {tight}")
+                place = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1) + axis}")
+                t.do(f"store i64 {step}, ptr {place}")
+            step_index += len(shape)
+            flag = t.emit(f"zext i1 {packed} to i64")
+            if k >= self.inputs and self.streamed(k):
+                flag = self._placed(k, packed, flag)
+            place = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1) + DIMENSIONS}")
+            t.do(f"store i64 {flag}, ptr {place}")
+
+    def _load(self, kind: str, table: str, k: int) -> str:
+        address = self.t.emit(f"getelementptr {kind}, ptr {table}, i64 {k}")
+        return self.t.emit(f"load {kind}, ptr {address}")
+
+    def streamed(self, k: int) -> bool:
+        """Whether an output may be written past the caches."""
+        return self.streams and self.sizes[k] >= STREAMED_ROW
+
+    def is_streaming(self) -> str:
+        """Emit: whether the outputs are so large that they are written past the caches."""
+        return self.t.emit(f"icmp ugt i64 %count, {STREAM // (self.t.size * sum(self.sizes[self.inputs :]))}")
+
+    def _placed(self, k: int, packed: str, flag: str) -> str:
+        """2 for an output that is written past the caches: many rows without gaps."""
+        t, row_size = self.t, self.t.size * self.sizes[k]
+        row = self._load("i64", "%steps", k)
+        start = t.emit(f"ptrtoint ptr {self._load('ptr', '%args', k)} to i64")
+        odd = t.emit(f"and i64 {start}, {t.size - 1}")
+        conditions = [
+            t.emit(f"icmp eq i64 {row}, {row_size}"),
+            t.emit(f"icmp eq i64 {odd}, 0"),
+            self.is_streaming(),
+        ]
+        good = packed
+        for condition in conditions:
+            good = t.emit(f"and i1 {good}, {condition}")
+        return t.emit(f"select i1 {good}, i64 2, i64 {flag}")
+
+    def _port(self, k: int, *, inward: bool) -> None:
+        """Move one argument of one block of configurations."""
+        t, s = self.t, self.t.scalar
+        if not self.sizes[k]:
+            return
+        buffer = t.emit(f"getelementptr {t.vector}, ptr %block, i64 {self.firsts[k]}")
+        start, row = self._load("ptr", "%args", k), self._load("i64", "%steps", k)
+        packed = self._load("i64", "%cores", k * (DIMENSIONS + 1) + DIMENSIONS)
+        passed = t.emit(f"mul i64 %done, {row}")
+        here = t.emit(f"getelementptr i8, ptr {start}, i64 {passed}")
+        tight = t.emit(f"icmp ne i64 {packed}, 0")
+        t.do(f"br i1 {tight}, label %tight{k}, label %loose{k}, !prof !1")
+        t.start(f"tight{k}")
+        t.do(f"%whole{k} = icmp eq i64 %lanes, {t.width}")
+        t.do(f"br i1 %whole{k}, label %whole{k}.rows, label %few{k}, !prof !1")
+        self._rows(k, here, row, packed, buffer, inward=inward)
+        t.start(f"few{k}")
+        one = t.emit("icmp eq i64 %lanes, 1")
+        t.do(f"br i1 {one}, label %single{k}, label %few{k}.rows")
+        t.start(f"single{k}")
+        (broadcast_row if inward else first_lane)(t, here, buffer, self.sizes[k])
+        t.do(f"br label %moved{k}")
+        t.start(f"loose{k}")
+        core = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1)}")
+        name, source, target = ("in", here, buffer) if inward else ("out", buffer, here)
+        copied = f"ptr {source}, i64 %lanes, i64 {row}, ptr {core}, ptr @dims_{s}_{k}, ptr {target}"
+        t.do(f"call void @copy_{name}_{t.tag}({copied})")
+        t.do(f"br label %moved{k}")
+        t.start(f"moved{k}")
+
+    def _rows(self, k: int, here: str, row: str, packed: str, buffer: str, *, inward: bool) -> None:
+        """Move rows whose elements lie side by side; where some lanes are spare, the last row stands for theirs.
+
+        What spare lanes computed is what the last row's lane did, so writing it there once more changes nothing.
+        """
+        t = self.t
+        sources = {f"whole{k}.rows": self._pointers(f"whole{k}.rows", here, row)}
+        staged = self.streamed(k) and not inward
+        if staged:
+            t.do(f"%stream{k} = icmp eq i64 {packed}, 2")
+            t.do(f"br i1 %stream{k}, label %stage{k}, label %move{k}")
+            t.start(f"stage{k}")
+            sources[f"stage{k}"] = self._stage(k, here)
+        t.do(f"br label %move{k}")
+        sources[f"few{k}.rows"] = self._pointers(f"few{k}.rows", here, row, clamped=True)
+        t.do(f"br label %move{k}")
+        t.start(f"move{k}")
+        rows = []
+        for lane in range(t.width):
+            values = [f"[ {pointers[lane]}, %{block} ]" for block, pointers in sources.items()]
+            rows.append(t.emit(f"phi ptr {', '.join(values)}"))
+        if inward:
+            rows_in(t, rows, buffer, self.sizes[k])
+            t.do(f"br label %moved{k}")
+            return
+        if staged:
+            t.do(f"%staged{k} = phi i1 [ %stream{k}, %whole{k}.rows ], [ %stream{k}, %stage{k} ], [ false, %few{k}.rows ]")
+        rows_out(t, rows, buffer, self.sizes[k], self.columns[k])
+        t.do(f"br i1 %staged{k}, label %send{k}, label %moved{k}" if staged else f"br label %moved{k}")
+        if staged:
+            t.start(f"send{k}")
+            t.do(f"call void @send_{t.tag}(ptr {here}, ptr {rows[0]}, i64 {t.size * t.width * self.sizes[k]})")
+            t.do(f"br label %moved{k}")
+
+    def _pointers(self, block: str, here: str, row: str, *, clamped: bool = False) -> list[str]:
+        """Begin a block with a pointer to the row of each lane."""
+        t = self.t
+        t.start(block)
+        rows = [here]
+        for lane in range(1, t.width):
+            step = row
+            if clamped:
+                real = t.emit(f"icmp ult i64 {lane}, %lanes")
+                step = t.emit(f"select i1 {real}, i64 {row}, i64 0")
+            rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 {step}"))
+        return rows
+
+    def _stage(self, k: int, here: str) -> list[str]:
+        """Pointers to rows on the stage, which begins as far behind a cache line as the place where they go."""
+        t = self.t
+        start = t.emit(f"ptrtoint ptr {here} to i64")
+        shift = t.emit(f"and i64 {start}, 63")
+        rows = [t.emit(f"getelementptr i8, ptr %stage, i64 {shift}")]
+        for _ in range(1, t.width):
+            rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 {t.size * self.sizes[k]}"))
+        return rows
+
 
 STACK = 32768
 """Bytes of a block of configurations that are still taken from the stack."""

@@ -9,12 +9,10 @@ from functools import cache
 from typing import Any
 
 from linkwise.errors import KernelError
-from linkwise.kernel.backends.llvm.argument_reduction import reduction, slow
-from linkwise.kernel.backends.llvm.body import blocks, part_functions, whole
-from linkwise.kernel.backends.llvm.copy import ELEMENT, copying, sending
+from linkwise.kernel.backends.llvm.body import Plan, blocks, part_functions, whole
 from linkwise.kernel.backends.llvm.fastcall import entry, has_entry
-from linkwise.kernel.backends.llvm.loop import loop
-from linkwise.kernel.backends.llvm.schedule import Plan
+from linkwise.kernel.backends.llvm.loop import ELEMENT, copying, loop, sending
+from linkwise.kernel.backends.llvm.sincos import reduction, slow
 from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 

@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.backends.llvm.argument_reduction import slow
 from linkwise.kernel.backends.llvm.body import body
 from linkwise.kernel.backends.llvm.loading import load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
-from linkwise.kernel.backends.llvm.rollout_rows import moving, port
-from linkwise.kernel.backends.llvm.rows import set_constants
+from linkwise.kernel.backends.llvm.rows import moving, port, set_constants
+from linkwise.kernel.backends.llvm.sincos import slow
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.rollout import Program, Recorded
 from linkwise.spatial.scalar import FloatArray

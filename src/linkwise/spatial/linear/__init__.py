@@ -1,1 +1,0 @@
-"""Small linear algebra over arrays of scalars."""
