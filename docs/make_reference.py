@@ -28,7 +28,7 @@ from linkwise import (
     trajectory,
     view,
 )
-from linkwise.algorithm.declaration import ALGORITHMS
+from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
 from linkwise.dynamics import BaseBodies, BaseForms, BaseParameters, SpatialOperators
 from linkwise.equations import Equations, HarmonicForm

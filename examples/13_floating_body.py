@@ -7,8 +7,8 @@ import numpy as np
 import linkwise as lw
 from linkwise.errors import MissingExtraError
 from linkwise.spacelib.programs import formats, laws
+from linkwise.spacelib.programs.floating import read_two_links
 from linkwise.spacelib.programs.floating_comparison import compare, names
-from linkwise.spacelib.programs.two_links import read_two_links
 
 # Two equal links on one joint, of 10 kg each; both move at 1 m/s, and a motor opens them by 22.4 degrees in a third of a
 # second (G. Legnani et al., "SpaceLib for MATLAB, User's Manual", section 7.2).
@@ -41,7 +41,7 @@ assert drift < 1e-9
 
 try:
     from linkwise.plot.figure import rendered
-    from linkwise.spacelib.programs.floating_plot import draw
+    from linkwise.spacelib.programs.floating_comparison import draw
 
     shown = [one for one in found if one.history.dt == motion.dt]
     picture = rendered(draw(links, shown, names(shown)), "png")

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import linkwise as lw
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find
 from linkwise.kernel import trace
 from linkwise.kernel.tape import Tape
 

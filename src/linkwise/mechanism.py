@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 import linkwise.dynamics
 import linkwise.kinematics  # (the algorithms declare themselves)
-from linkwise.algorithm.compile import kernel_of
-from linkwise.algorithm.method import LazyMethod, compiled
+from linkwise.algorithm import LazyMethod, compiled, kernel_of
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms

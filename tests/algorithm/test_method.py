@@ -18,10 +18,10 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.errors import ArgumentError
-from linkwise.kernel import fastcall as entry
-from linkwise.kernel.fastcall import make_callable
+from linkwise.kernel import gufunc
+from linkwise.kernel.gufunc import make_callable
 
-pytestmark = pytest.mark.skipif(not entry.usable(), reason="this Python has no compiled entry")
+pytestmark = pytest.mark.skipif(not gufunc.usable(), reason="this Python has no compiled entry")
 pytest.importorskip("llvmlite", reason="an entry is machine code")
 
 Q = np.array([0.1, -0.7])

@@ -11,7 +11,7 @@ import pytest
 import linkwise as lw
 from linkwise import files
 from linkwise.cli.commands import simulate as integration
-from linkwise.simulation.energy_account import energy_account as balance
+from linkwise.simulation.energy_balance import energy_account as balance
 from linkwise.simulation.integrators import INTEGRATORS
 from linkwise.simulation.task import ADAPTIVE
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwise.spacelib.programs import elbow_files, formats, laws
+from linkwise.spacelib.programs import elbow, formats, laws
 from linkwise.spacelib.programs.motions import read_motion
 
 PNG = b"\x89PNG\r\n"
@@ -184,7 +184,7 @@ def test_the_scheme_of_the_manual_closes(linkwise: Callable) -> None:
     assert "  singular from t = 0.4 s to 0.6 s: rank 5" in out
     assert "wrote JOINT2.MOT: 61 instants of 6 joints, 0.01 s apart" in out
     run(linkwise, "elb-d-pa", "ELBOW.DAT", "JOINT2.MOT", "GRIPPER2.MOT")
-    first, second = (elbow_files.read_gripper(f"GRIPPER{k}.MOT") for k in (1, 2))
+    first, second = (elbow.read_gripper(f"GRIPPER{k}.MOT") for k in (1, 2))
     for name in ("pos", "vel", "acc"):
         found, wanted = getattr(second, name), getattr(first, name)
         assert np.abs(found - wanted).max() < 1e-12 * max(1.0, np.abs(wanted).max())

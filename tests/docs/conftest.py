@@ -67,7 +67,7 @@ def desk_in(folder: Path) -> Iterator[Path]:
     """A folder to work in, as a reader has it, with the examples and their data; algorithms declared in it are forgotten."""
     import linkwise.dynamics
     import linkwise.kinematics  # noqa: F401  (their algorithms are declared before the snapshot is taken)
-    from linkwise.algorithm.declaration import ALGORITHMS
+    from linkwise.algorithm import ALGORITHMS
 
     declared = dict(ALGORITHMS)
     place = folder / "desk"

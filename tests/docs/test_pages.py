@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from linkwise.algorithm.declaration import ALGORITHMS
+from linkwise.algorithm import ALGORITHMS
 from linkwise.export.language import LANGUAGES
 from linkwise.export.ports import WORDS
-from linkwise.files.format import FORMATS, formats
+from linkwise.files.registry import FORMATS, formats
 from linkwise.kernel import writers
 from linkwise.kernel.backend import BACKENDS, default_backend
 from linkwise.model.joints.joint import JOINTS

@@ -3,7 +3,7 @@
 import runpy
 
 import linkwise as lw
-from linkwise.algorithm.declaration import ALGORITHMS, find
+from linkwise.algorithm import ALGORITHMS, find
 
 from .conftest import ROOT
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 
 from linkwise import robots
-from linkwise.algorithm.declaration import ALGORITHMS, find
+from linkwise.algorithm import ALGORITHMS, find
 from linkwise.errors import ArgumentError, FileError
 from linkwise.export import LANGUAGES, Sources, export
 from linkwise.export.language import Job, Language

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find
 from linkwise.expr import Expr, operation_count, schedule, symbol
 from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.ordering import REGISTERS, memory_traffic, most_alive

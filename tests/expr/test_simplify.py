@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from linkwise.expr.count import effort, operation_count
-from linkwise.expr.cse import Bounds, Facts, merged
+from linkwise.expr.cse import LARGE, SMALL, Bounds, Facts, Residues, merged
 from linkwise.expr.evaluate import evaluate
 from linkwise.expr.factor import factored, shared
-from linkwise.expr.hashing import LARGE, SMALL, Residues
 from linkwise.expr.node import Expr, symbol
 from linkwise.expr.ordering import operations_needed
 from linkwise.expr.resynthesis import combined

@@ -10,15 +10,14 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import FileError
-from linkwise.files import check, load, loads, read, save
-from linkwise.files import format as format_module
-from linkwise.files.format import FORMATS, formats
+from linkwise.files import check, load, loads, read, registry, save
+from linkwise.files.registry import FORMATS, formats
 
 STRANGER = '''
 from linkwise import Link, Mechanism
 from linkwise.errors import FileProblem
-from linkwise.files.description import Description, Reading
-from linkwise.files.format import Format, Losses, register, stem
+from linkwise.files.report import Description, Reading
+from linkwise.files.registry import Format, Losses, register, stem
 
 
 class Lengths(Format):
@@ -57,7 +56,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     formats()
     (tmp_path / "linkwise_lengths.py").write_text(STRANGER)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(format_module, "FORMATS", list(FORMATS))
+    monkeypatch.setattr(registry, "FORMATS", list(FORMATS))
     __import__("linkwise_lengths")
     yield
     del sys.modules["linkwise_lengths"]

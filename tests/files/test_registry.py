@@ -10,7 +10,7 @@ import pytest
 from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError, FileError, LinkwiseError, LinkwiseWarning
 from linkwise.files import Description, ReadOptions, check, load, loads, read, remarks, save
-from linkwise.files.options import Options
+from linkwise.files.registry import Options
 
 TRIED = "tried Linkwise .toml (keys and [tables]), MJCF (XML), SpaceLib .DAT (numbers only), URDF (XML)"
 

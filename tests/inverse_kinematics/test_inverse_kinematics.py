@@ -10,8 +10,8 @@ from linkwise.inverse_kinematics import inverse_kinematics, newton_raphson
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.kernel import iteration as descent
 from linkwise.solve import REASONS, Pose, solve
-from linkwise.solve.best_fit import nearest
 from linkwise.solve.compiled_problem import system_of
+from linkwise.solve.solve import nearest
 from support.random_mechanisms import random_pose
 
 ARMS = ("puma560", "ur5", "panda")

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Mechanism, robots
-from linkwise.algorithm import method
-from linkwise.kernel import fastcall as entry
+from linkwise import Mechanism, algorithm, robots
+from linkwise.kernel import gufunc
 from linkwise.kernel.backends.llvm import backend
 from support.random_mechanisms import random_mechanism, random_state
 
@@ -206,7 +205,7 @@ def test_links_and_frames_by_name_fall_through(arm: Mechanism) -> None:
 
 def test_without_the_entry_answers_are_the_same(arm: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where arrays are laid out otherwise the methods use the gufunc."""
-    for module in (backend, method):
+    for module in (backend, algorithm):
         monkeypatch.setattr(module, "usable", lambda: False)
     other = arm.replace(name="other")
     point = random_state(arm)
@@ -216,14 +215,14 @@ def test_without_the_entry_answers_are_the_same(arm: Mechanism, monkeypatch: pyt
 
 
 def test_the_layout_check_sees_a_wrong_offset(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry.usable.cache_clear()
+    gufunc.usable.cache_clear()
     try:
-        monkeypatch.setitem(entry.OFFSETS, "data", entry.OFFSETS["data"] + 8)
-        assert not entry.usable()
+        monkeypatch.setitem(gufunc.OFFSETS, "data", gufunc.OFFSETS["data"] + 8)
+        assert not gufunc.usable()
     finally:
         monkeypatch.undo()
-        entry.usable.cache_clear()
-    assert entry.usable() in {True, False}
+        gufunc.usable.cache_clear()
+    assert gufunc.usable() in {True, False}
 
 
 def test_help_and_signature() -> None:

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise.kernel import Kernel, trace
-from linkwise.kernel import fastcall as entry
+from linkwise.kernel import Kernel, gufunc, trace
 from linkwise.kernel.backends.llvm.fastcall import MOST_SCALARS, POOL, has_entry
 
-pytestmark = pytest.mark.skipif(not entry.usable(), reason="this Python has no compiled entry")
+pytestmark = pytest.mark.skipif(not gufunc.usable(), reason="this Python has no compiled entry")
 
 
 def several() -> Kernel:

@@ -15,10 +15,10 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.errors import ArgumentError
-from linkwise.kernel import fastcall as entry_module
+from linkwise.kernel import gufunc
 from linkwise.kernel.backends.llvm.fastcall import POOL
 
-pytestmark = pytest.mark.skipif(not entry_module.usable(), reason="this Python has no compiled entry")
+pytestmark = pytest.mark.skipif(not gufunc.usable(), reason="this Python has no compiled entry")
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from linkwise.expr.operations import OPERATIONS
-from linkwise.kernel import Kernel, Tape, trace
-from linkwise.kernel import fastcall as entry
+from linkwise.kernel import Kernel, Tape, gufunc, trace
 from linkwise.kernel.backends.llvm import body, loop
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.body import ANGLES, LARGE, LARGE_PART, PART, Plan
@@ -122,7 +121,7 @@ def test_batches_of_any_length_are_loops(dtype: type) -> None:
         assert np.array_equal(np.concatenate([part.reshape(count, -1) for part in found], axis=1), rows[:count]), count
 
 
-@pytest.mark.skipif(not entry.usable(), reason="this Python has no compiled entry")
+@pytest.mark.skipif(not gufunc.usable(), reason="this Python has no compiled entry")
 @pytest.mark.parametrize("steps", [1000, WHOLE])
 def test_one_call_gives_what_the_gufunc_gives(steps: int) -> None:
     kernel = Kernel(large(steps), "llvm")

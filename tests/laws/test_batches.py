@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
-from linkwise.algorithm.declaration import ALGORITHMS, find
+from linkwise.algorithm import ALGORITHMS, find
 from support.random_mechanisms import arguments, craft, parts, sample
 
 find("inverse_dynamics")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism
-from linkwise.algorithm.declaration import ALGORITHMS, find
+from linkwise.algorithm import ALGORITHMS, find
 from support.compilers import C
 from support.random_mechanisms import arguments, craft, parts, sample
 

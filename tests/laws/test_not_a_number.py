@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.algorithm.declaration import ALGORITHMS, find
+from linkwise.algorithm import ALGORITHMS, find
 from linkwise.kernel import Tape
 from support.random_mechanisms import arguments, craft, parts, sample
 

@@ -9,7 +9,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import Mechanism
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find
 from linkwise.expr.count import operation_count
 from linkwise.expr.evaluate import evaluate
 from linkwise.expr.node import Expr, symbol

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Loop, Mechanism, simulate
-from linkwise.algorithm.declaration import ALGORITHMS, find
+from linkwise.algorithm import ALGORITHMS, find
 from linkwise.dynamics import spatial_operators
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation

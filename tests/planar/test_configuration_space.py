@@ -10,8 +10,7 @@ import pytest
 
 from linkwise import planar
 from linkwise.errors import ArgumentError
-from linkwise.planar.configuration_space import ROUNDING
-from linkwise.planar.configuration_space_picture import _of_pi
+from linkwise.planar.configuration_space import ROUNDING, _of_pi
 from linkwise.plot.figure import rendered
 
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])

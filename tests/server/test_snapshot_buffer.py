@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from linkwise.server import shared_memory as memory
-from linkwise.server.shared_memory import MemoryLayout, SharedMemory
-from linkwise.server.snapshot_buffer import LAST, SUM, Publisher, Slots, Snapshots
+from linkwise.server.shared_memory import LAST, SUM, MemoryLayout, Publisher, SharedMemory, Slots, Snapshots
 
 both = pytest.mark.parametrize("summed", [False, True], ids=["ordered", "summed"])
 

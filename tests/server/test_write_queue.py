@@ -4,10 +4,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from linkwise.server import shared_memory
 from linkwise.server import shared_memory as memory
-from linkwise.server import write_queue as mailbox
-from linkwise.server.shared_memory import MemoryLayout, SharedMemory
-from linkwise.server.write_queue import Mail, Outcome, Receiver, Sender
+from linkwise.server.shared_memory import Mail, MemoryLayout, Outcome, Receiver, Sender, SharedMemory
 
 
 class Inputs:
@@ -91,7 +90,7 @@ def test_a_cycle_takes_only_so_many() -> None:
 def test_what_waited_too_long_is_void(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     old = post.sender.post(0, [1.0])
     later = time.monotonic_ns() + 1_100_000_000
-    monkeypatch.setattr(mailbox.time, "monotonic_ns", lambda: later)
+    monkeypatch.setattr(shared_memory.time, "monotonic_ns", lambda: later)
     new = post.sender.post(0, [2.0])
     post.cycle()
     assert [numbers[0] for _, numbers in post.inputs.got] == [2.0]
@@ -111,7 +110,7 @@ def test_an_entry_that_is_not_whole_is_looked_at_again_and_then_given_up(post: P
     assert post.inputs.got == [(0, [1.0, 2.0, 3.0]), (1, [4.0, 0.0, 0.0])]
     third = post.sender.post(2, [5.0])
     mail.heads[3][1] = 1  # another port than was meant
-    for _ in range(mailbox.PATIENCE):
+    for _ in range(shared_memory.PATIENCE):
         post.cycle()
     assert post.sender.outcome(third) is Outcome.broken
     assert len(post.inputs.got) == 2
@@ -129,7 +128,10 @@ def test_a_sender_gone_mad_cannot_hold_up_a_cycle_or_get_a_number_in(post: Post)
         post.cycle()
     assert post.inputs.got == []
     assert post.counted(memory.ACCEPTED) == 0
-    assert 0 < post.counted(memory.BROKEN) <= 200 / (mailbox.PATIENCE - 1)  # (one is given up where the next is first seen)
+    # one is given up where the next is first seen
+    assert (
+        0 < post.counted(memory.BROKEN) <= 200 / (shared_memory.PATIENCE - 1)
+    )  # (one is given up where the next is first seen)
 
 
 def test_nothing_new_leaves_nothing_in_memory(post: Post) -> None:
@@ -138,6 +140,6 @@ def test_nothing_new_leaves_nothing_in_memory(post: Post) -> None:
     tracemalloc.start()
     for _ in range(1000):
         post.receiver.take()
-    held = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, mailbox.__file__)])
+    held = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, shared_memory.__file__)])
     tracemalloc.stop()
     assert sum(trace.size for trace in held.traces) == 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.simulation.energy_account import EnergyAccount, energy_account, unexplained
+from linkwise.simulation.energy_balance import EnergyAccount, energy_account, unexplained
 
 RUBBING = lw.Mechanism([lw.Link(name="wheel", inertia=(0.5, 0.5, 0.5), motor=lw.Motor(coulomb=0.2))])
 PLAIN = lw.Mechanism([lw.Link(name="wheel", inertia=(0.5, 0.5, 0.5), motor=lw.Motor(viscous=0.2))])

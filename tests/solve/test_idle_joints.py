@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import Link, Mechanism
-from linkwise.inverse_kinematics.multi_start import numeric_solutions
+from linkwise.inverse_kinematics.inverse_kinematics import numeric_solutions
 from linkwise.solve import Coordinate, Pose, Position, solve
 from linkwise.solve.compiled_problem import system_of
 

@@ -7,7 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.solve.reach_bound import farthest
+from linkwise.inverse_kinematics.inverse_kinematics import farthest
 
 SHIFTED = np.eye(4)
 SHIFTED[:3, 3] = 806.0, 0.0, 0.0

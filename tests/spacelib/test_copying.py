@@ -9,7 +9,7 @@ import sympy
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import Col, Row
-from linkwise.spacelib.copying import mcopy, mmcopy, mvcopy, vmcopy
+from linkwise.spacelib.matrices import mcopy, mmcopy, mvcopy, vmcopy
 
 A = np.arange(24.0).reshape(2, 3, 4)
 

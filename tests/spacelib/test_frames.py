@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import X, Y, Z
-from linkwise.spacelib.frames import aaxis, frame4p, frame4v, framep, framev
+from linkwise.spacelib.position import aaxis, frame4p, frame4v, framep, framev
 from support.spacelib_figures import EPS, inner, on_expressions, on_sympy, parts, random_points, same_bits, unit
 
 PAIRS = list(itertools.permutations((X, Y, Z), 2))

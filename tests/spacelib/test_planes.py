@@ -11,8 +11,7 @@ import sympy
 from linkwise.errors import ArgumentError
 from linkwise.expr import Expr, evaluate, symbol
 from linkwise.spacelib.constants import NOTOK, OK, ORIGIN
-from linkwise.spacelib.lines import line2p, linpvect
-from linkwise.spacelib.planes import distpp, inter2pl, interlpl, plane, plane2, project
+from linkwise.spacelib.lines import distpp, inter2pl, interlpl, line2p, linpvect, plane, plane2, project
 from support.random_mechanisms import random_rotation
 from support.spacelib_figures import (
     EPS,

@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 from linkwise.errors import ArgumentError
-from linkwise.spacelib.points import angle, dist, distp, intermed, middle, vect
+from linkwise.spacelib.lines import angle, dist, distp, intermed, middle, vect
 from support.random_mechanisms import random_rotation
 from support.spacelib_figures import EPS, inner, on_expressions, on_sympy, parts, random_points, same_bits
 

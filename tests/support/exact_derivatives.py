@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise import Mechanism
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find
 from linkwise.expr import evaluate
 from linkwise.expr.derivative import derivative
 from linkwise.expr.node import symbol

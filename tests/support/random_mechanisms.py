@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 from linkwise import Link, Mechanism, Mimic, Motor
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find
 from linkwise.kernel import Kernel
 
 KINDS = ("revolute", "prismatic", "screw", "fixed")

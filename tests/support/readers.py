@@ -21,7 +21,7 @@ from linkwise.files import check, check_motion, open_motion, read, read_dh, rema
 from linkwise.files.motion import positions
 from linkwise.files.number_table import read_efforts
 from linkwise.server import authentication as users
-from linkwise.spacelib.programs import elbow_files, formats, linear_system, motions, rob_mat, two_links
+from linkwise.spacelib.programs import elbow, floating, formats, linear_system, motions, rob_mat
 
 DATA = Path(__file__).parents[1] / "files" / "data"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
@@ -135,10 +135,10 @@ def readers() -> dict[str, Reader]:
         "target matrices": Reader(".txt", (rows,), lambda path: _targets(matrix=str(path))),
         "users": Reader(".txt", (user,), users.read_users),
         "program .OUT": Reader(".out", (_written(lambda path: rob_mat.write(path, result), "a.out"),), formats.read_out),
-        "program lengths": Reader(".dat", (_bundled("ELBOW.DAT"),), elbow_files.read_lengths),
-        "program guess": Reader(".1st", (_bundled("GUESS.1ST"),), elbow_files.read_guess),
+        "program lengths": Reader(".dat", (_bundled("ELBOW.DAT"),), elbow.read_lengths),
+        "program guess": Reader(".1st", (_bundled("GUESS.1ST"),), elbow.read_guess),
         "program system": Reader(".dat", (_bundled("INP.DAT"),), linear_system.read_system),
-        "program two links": Reader(".dat", (_bundled("TEST.DAT"),), two_links.read_two_links),
+        "program two links": Reader(".dat", (_bundled("TEST.DAT"),), floating.read_two_links),
         "program motion": Reader(".mot", (_bundled("SCARA.MOT"),), lambda path: motions.read_motion(path, 3)),
         "program robot": Reader(".dat", (_bundled("SCARA.DAT"),), rob_mat.read_robot),
     }

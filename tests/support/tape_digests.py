@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import linkwise as lw
-from linkwise.algorithm.declaration import ALGORITHMS
+from linkwise.algorithm import ALGORITHMS
 from linkwise.dynamics import base_bodies
 from linkwise.expr.node import parameter, symbol
 from linkwise.expr.simplify import shortened

@@ -317,6 +317,6 @@ def complete_mechanism(ctx: click.Context, param: click.Parameter, incomplete: s
 def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Offer the algorithms whose names begin so."""
     import linkwise.mechanism  # noqa: F401  (the algorithms declare themselves)
-    from linkwise.algorithm.declaration import ALGORITHMS
+    from linkwise.algorithm import ALGORITHMS
 
     return [name for name in sorted(ALGORITHMS) if name.startswith(incomplete)]

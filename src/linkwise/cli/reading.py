@@ -16,7 +16,7 @@ from linkwise.errors import ArgumentError, FileError, FileProblem
 
 if TYPE_CHECKING:
     from linkwise.files import Description
-    from linkwise.files.description import Reading
+    from linkwise.files.report import Reading
 
 
 def _pairs(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str] | None:

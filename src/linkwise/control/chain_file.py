@@ -14,8 +14,8 @@ from linkwise.control.parser import XACRO, ChainReader, ChainReading, file_mecha
 from linkwise.control.schema import CONSTRAINT, FORMAT, LINK, REGULATOR, SPEED_LIMIT, START, TOP
 from linkwise.errors import FileError, FileProblem, LinkwiseError
 from linkwise.files.atomic import write_text
-from linkwise.files.description import Description
 from linkwise.files.formats.linkwise_toml import render as render_mechanism
+from linkwise.files.report import Description
 from linkwise.files.schema import FLAG, WHOLE, Schema, lines, table
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.toml_text import TOO_DEEP, parsed, real, row, text

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.recursions import summed_inward
 from linkwise.errors import ModelError, Problem
 from linkwise.expr.node import Expr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import composite_inertias, momenta, pairs, summed_inward, velocities
 from linkwise.kinematics.body_transform import JointTransform

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.center_of_mass import first_moment
 from linkwise.dynamics.recursions import reflected_inertias, velocities
 from linkwise.kinematics.body_transform import joint_transforms

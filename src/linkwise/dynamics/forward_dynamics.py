@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external, recursion

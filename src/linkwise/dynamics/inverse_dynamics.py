@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics import recursions
 from linkwise.dynamics.optimise.first_moment_split import PointMasses, Way, parts, point_masses
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.kinematics.link_motion import body_motion
 from linkwise.model.body import moving_bodies

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.inverse_dynamics import friction_torque
 from linkwise.expr.derivative import gradient, rates
 from linkwise.expr.evaluate import substitute

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import composite_inertias, pairs, reflected_inertias
 from linkwise.kinematics.body_transform import JointTransform

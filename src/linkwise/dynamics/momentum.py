@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.center_of_mass import first_moment, some_mass
 from linkwise.dynamics.recursions import summed_inward, velocities
 from linkwise.errors import ArgumentError, choices

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import ArgumentError

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.recursions import BodyMotion, joint_friction, motions, pairs
 from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.model.body import moving_bodies

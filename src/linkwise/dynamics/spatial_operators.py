@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
-from linkwise.algorithm.declaration import refuse_loops
+from linkwise.algorithm import kernel_of, refuse_loops
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.recursions import reflected_inertias
 from linkwise.errors import ArgumentError

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics.base_parameters.model import base_bodies, base_tape
 from linkwise.dynamics.base_parameters.symbolic import combination_text
 from linkwise.equations.closed_form.closed_form import closed_form

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.compile import kernel_of
-from linkwise.algorithm.declaration import ALGORITHMS, refuse_loops
+from linkwise.algorithm import ALGORITHMS, kernel_of, refuse_loops
 from linkwise.equations.closed_form.closed_form import ClosedForm, harmonic
 from linkwise.equations.closed_form.harmonic import HarmonicForm, HarmonicSum
 from linkwise.equations.tape_to_sympy import steps, to_sympy, written_size

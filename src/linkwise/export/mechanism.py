@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.compile import kernel_of
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find, kernel_of
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.export.language import LANGUAGES, Sources, check_precision
 from linkwise.export.split import sentence

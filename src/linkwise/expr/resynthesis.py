@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.expr.count import effort
-from linkwise.expr.cse import Facts
-from linkwise.expr.hashing import LARGE, SMALL, Residues
+from linkwise.expr.cse import LARGE, SMALL, Facts, Residues
 from linkwise.expr.node import Expr, simplified
 from linkwise.expr.ordering import operations_needed
 

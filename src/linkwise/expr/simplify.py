@@ -33,7 +33,7 @@ def shortened(outputs: Sequence[Any]) -> list[Any]:
     Equal values, and opposite ones, are computed once; a value that is the sum, the difference or the product of two others
     is taken from them where that saves operations; common factors are taken out of sums; sums and products of two that occur
     in several are computed once. The passes are repeated until nothing is saved. That two values are equal is known from
-    their residues (see `linkwise.expr.hashing`); the results are compared with the given ones at the trial points as well.
+    their residues (see `linkwise.expr.cse`); the results are compared with the given ones at the trial points as well.
 
     No rewriting cancels: what the result is added up from may not be larger, by more than a factor of two at any of several
     trial points, than what it was added up from before; and what is made of sums and differences of inputs by products alone

@@ -1,6 +1,5 @@
 """Reading and writing files: descriptions of mechanisms (.toml, URDF, MJCF, .DAT) and joint motions (.MOT, .csv)."""
 
-from linkwise.files.description import Description as Description
 from linkwise.files.formats import xacro as xacro
 from linkwise.files.formats.dh.table import read_dh as read_dh
 from linkwise.files.formats.dh.writer import save_dh as save_dh
@@ -8,11 +7,12 @@ from linkwise.files.motion import Motion as Motion
 from linkwise.files.motion import check_motion as check_motion
 from linkwise.files.motion import open_motion as open_motion
 from linkwise.files.motion import save_motion as save_motion
-from linkwise.files.options import ReadOptions as ReadOptions
+from linkwise.files.registry import ReadOptions as ReadOptions
 from linkwise.files.registry import check as check
 from linkwise.files.registry import load as load
 from linkwise.files.registry import loads as loads
 from linkwise.files.registry import read as read
 from linkwise.files.registry import remarks as remarks
 from linkwise.files.registry import save as save
+from linkwise.files.report import Description as Description
 from linkwise.model.shape import Shape as Shape

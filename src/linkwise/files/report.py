@@ -3,6 +3,8 @@
 What is odd but not wrong in a description file.
 
 Where the tool goes on a mechanism whose file does not say.
+
+What a description file holds: a mechanism, what acts on its tool, and where the numbers come from.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from typing import TypeVar
 
@@ -17,7 +20,7 @@ import numpy as np
 
 from linkwise.dynamics.recursions import composite_inertias, reflected_inertias
 from linkwise.errors import FileProblem, ModelError, Problem, choices, nearest
-from linkwise.files.description import Reading
+from linkwise.files.toml_text import Place, line_of
 from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.mechanism import Mechanism
 from linkwise.model.body import moving_bodies
@@ -26,8 +29,72 @@ from linkwise.model.formatting.mechanism_tables import total_mass
 from linkwise.model.formatting.table import number
 from linkwise.model.inertia import SLACK, SMALLEST
 from linkwise.model.link import Link
+from linkwise.model.shape import Shape
+from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.spatial_vectors import inertia_times
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """What a description file holds.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    external : ndarray (6,)
+        Force (N) and moment (N m) that act on the tool from outside, in tool axes; zero where the file says nothing.
+    source : tuple of str
+        Where the numbers come from, a line each.
+    shapes : tuple of Shape
+        What the links look like and collide with, where the file says so; nothing is computed from it.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = robots.describe("planar_2r")
+    >>> found.mechanism.name, found.external.tolist()
+    ('planar_2r', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    """
+
+    mechanism: Mechanism
+    external: FloatArray = field(default_factory=lambda: frozen(np.zeros(6)))
+    source: tuple[str, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a reader made of a text.
+
+    Attributes
+    ----------
+    description : Description or None
+        What the file holds, if nothing was wrong.
+    problems : list of FileProblem
+        What was wrong, by line.
+    lines : dict
+        Where in the text each part of the description stands.
+    remarks : list of FileProblem
+        What was not used.
+    between : frozenset of int
+        Places of links that the file does not name, without mass, which the reader put between the joints of one body.
+    lacking : list of FileProblem
+        Those of the remarks that say what the mechanism lacks of what the file describes.
+    """
+
+    description: Description | None
+    problems: list[FileProblem]
+    lines: dict[Place, int]
+    remarks: list[FileProblem] = field(default_factory=list)
+    between: frozenset[int] = frozenset()
+    lacking: list[FileProblem] = field(default_factory=list)
+
+    def line(self, *place: object) -> int:
+        """The line of the innermost place that is known, 0 for none."""
+        return line_of(self.lines, place)
+
 
 Result = TypeVar("Result")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError
 from linkwise.identification.parameters import Unknowns
 from linkwise.identification.preprocess import decimated

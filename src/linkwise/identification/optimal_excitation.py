@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics import parameter_names
 from linkwise.dynamics.base_parameters.base_parameters import INDEPENDENT
 from linkwise.errors import ArgumentError, members, shown

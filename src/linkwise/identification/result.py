@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics import parameter_names, parameter_values
 from linkwise.errors import ArgumentError
 from linkwise.identification.estimate import Estimate

@@ -6,9 +6,9 @@ from linkwise.inverse_kinematics.closed_form import Solutions as Solutions
 from linkwise.inverse_kinematics.closed_form import closed_form as closed_form
 from linkwise.inverse_kinematics.interactive import DragSolution as DragSolution
 from linkwise.inverse_kinematics.interactive import Follower as Follower
+from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematics as all_inverse_kinematics
 from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
-from linkwise.inverse_kinematics.multi_start import all_inverse_kinematics as all_inverse_kinematics
-from linkwise.inverse_kinematics.multi_start import numeric_solutions as numeric_solutions
+from linkwise.inverse_kinematics.inverse_kinematics import numeric_solutions as numeric_solutions
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson as newton_raphson
 from linkwise.inverse_kinematics.textbook_methods import steepest_descent as steepest_descent
 from linkwise.inverse_kinematics.velocity import VELOCITY_REASONS as VELOCITY_REASONS

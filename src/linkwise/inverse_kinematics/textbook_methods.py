@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, choices
 from linkwise.inverse_kinematics.pose_error import pose_error, pose_error_rate
 from linkwise.kinematics.jacobian import FRAMES

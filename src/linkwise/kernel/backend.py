@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from linkwise.errors import KernelError, choices
-from linkwise.kernel.fastcall import Entry
+from linkwise.kernel.gufunc import Entry
 from linkwise.kernel.tape import Tape
 
 T = TypeVar("T")

@@ -1,12 +1,19 @@
-"""A NumPy generalised ufunc from function pointers, through NumPy's own C interface."""
+"""A NumPy generalised ufunc from function pointers, through NumPy's own C interface.
+
+Making the compiled entry of a kernel callable from Python, where this Python and NumPy are laid out as it expects.
+"""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+import inspect
+import struct
+import sys
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,3 +104,155 @@ def api_table(capsule: Any) -> Any:
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+
+
+OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64, "weakrefs": 72}
+"""Where the fields of a NumPy array object stand, in bytes, on a 64-bit machine."""
+
+FLAGS = 0x101
+"""C contiguous and aligned."""
+
+_FASTCALL_KEYWORDS = 0x0080 | 0x0002
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+class Entry(NamedTuple):
+    """The compiled entry of a kernel: the address of its machine code, and what must live as long as it is called."""
+
+    address: int
+    keep: tuple[Any, ...]
+
+
+class _HandOver(tuple[Any, ...]):
+    """What a function of `make_callable` is bound to: fallback, method definition, what to keep, what to ask for an entry.
+
+    A tuple, for the garbage collector never empties one before its time, and what is kept stands in an array of objects,
+    which it does not look into. Pickling the function leads back to the method.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result = self[0](*args, **kwargs)
+        for question in self[3][:1]:  # (another thread may have had its answer)
+            self._take(question(args, kwargs))
+        return result
+
+    def _take(self, entry: Entry | None) -> None:
+        """Put the machine code in its place where there is some; what was asked is forgotten then."""
+        _, method, kept, questions = self
+        if entry is not None:
+            kept[0] = entry.keep
+            method.function = entry.address
+            questions.clear()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        owner = getattr(self[0], "__self__", None)
+        if owner is None:
+            raise TypeError("this compiled entry does not pickle; its kernel does")
+        return _itself, (owner,)
+
+
+def _itself(owner: Any) -> Any:
+    return owner
+
+
+def make_callable(
+    fallback: Callable[..., Any],
+    name: str,
+    doc: str,
+    entry: Entry | None = None,
+    later: Callable[[tuple[Any, ...], dict[str, Any]], Entry | None] | None = None,
+) -> Any:
+    """Wrap a compiled entry as a Python function; calls that it does not take go to the fallback.
+
+    Parameters
+    ----------
+    fallback : callable
+        Takes the same arguments, any way they may come.
+    name, doc : str
+        Of the function; see `documentation`.
+    entry : Entry, optional
+        What is called. Without, all calls go to the fallback, until `later` gives it.
+    later : callable, optional
+        Asked after each call, with its arguments and keywords, until it gives the entry; then the function, whoever holds
+        it, calls that.
+    """
+    address, keep = entry or no_entry()
+    kept = np.empty(1, dtype=object)
+    kept[0] = keep
+    method = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, doc.encode())
+    return _function_maker()(ctypes.addressof(method), _HandOver((fallback, method, kept, [later] if later else [])), None)
+
+
+def documentation(function: Callable[..., Any], name: str, doc: str) -> str:
+    """Text for `make_callable` out of which Python reads a signature and the documentation."""
+    return f"{name}{_plain_signature(function)}\n--\n\n{inspect.getdoc(function) or doc}"
+
+
+def _plain_signature(function: Callable[..., Any]) -> str:
+    """The parameters and their defaults, as CPython wants them at the head of a built-in function's documentation."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "(*args, **kwargs)"
+    plain = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
+    return str(signature.replace(parameters=plain, return_annotation=signature.empty))
+
+
+@cache
+def _function_maker() -> Any:
+    new = ctypes.pythonapi.PyCFunction_NewEx
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return new
+
+
+@cache
+def no_entry() -> Entry:
+    """What stands in the place of a compiled entry and hands every call over: a function of Python with its signature."""
+    return Entry(ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0, ())
+
+
+@cache
+def usable() -> bool:
+    """Whether array objects in this process are laid out as the compiled entry reads them: tried on a known array."""
+    plain = (
+        sys.implementation.name == "cpython"
+        and struct.calcsize("P") == 8
+        and sys.byteorder == "little"
+        and not hasattr(sys, "gettotalrefcount")
+        and getattr(sys, "_is_gil_enabled", lambda: True)()
+    )
+    if not plain:
+        return False
+    known = np.array([1.5, 2.5, 3.5])
+    held = [np.empty(3)]
+    count = ctypes.c_int32.from_address(id(held[0])).value
+    weakrefs = id(known) + OFFSETS["weakrefs"]
+    before = ctypes.c_void_p.from_address(weakrefs).value
+    reference = weakref.ref(known)
+    after = ctypes.c_void_p.from_address(weakrefs).value
+
+    def at(field: str, form: str) -> int:
+        return int(struct.unpack(form, ctypes.string_at(id(known) + OFFSETS[field], struct.calcsize(form)))[0])
+
+    array_type, descr = id(np.ndarray), id(np.dtype(np.float64))
+    looks_right = (
+        at("type", "P") == array_type
+        and count == 1
+        and before is None
+        and after == id(reference)
+        and at("data", "P") == known.ctypes.data
+        and at("nd", "i") == 1
+        and at("descr", "P") == descr
+        and at("flags", "i") & FLAGS == FLAGS
+    )
+    return looks_right and ctypes.c_ssize_t.from_address(at("dimensions", "P")).value == known.size

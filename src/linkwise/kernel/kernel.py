@@ -1,21 +1,55 @@
-"""A compiled function: a tape, and everything that can be made of it."""
+"""A compiled function: a tape, and everything that can be made of it.
+
+The exact derivatives of a tape, as a tape.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError, KernelError, members
-from linkwise.expr.node import Expr
+from linkwise.expr.derivative import derivative
+from linkwise.expr.node import Expr, symbol
 from linkwise.kernel import writers
 from linkwise.kernel.backend import Lazy, backend_of, default_backend
-from linkwise.kernel.derivative import differentiated
-from linkwise.kernel.fastcall import Entry, documentation, make_callable
+from linkwise.kernel.gufunc import Entry, documentation, make_callable
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.validation import is_masked
+
+
+def differentiated(tape: Tape, by: str) -> Tape:
+    """The derivatives of all outputs by one input.
+
+    Parameters
+    ----------
+    tape : Tape
+        The function.
+    by : str
+        Name of the input.
+
+    Returns
+    -------
+    Tape
+        With the same inputs; an output ``Y`` of shape s becomes ``dY_dX`` of shape s + the shape of X.
+    """
+    symbols: dict[str, Any] = {}
+    for name, shape in tape.inputs.items():
+        symbols[name] = np.array([symbol(f"{name}[{k}]") for k in range(prod(shape))], dtype=object).reshape(shape)
+    results = tape.graph([node for array in symbols.values() for node in array.ravel()])
+    table = derivative(results, list(symbols[by].ravel()))
+    outputs, start = {}, 0
+    for name, shape in tape.outputs.items():
+        stop = start + prod(shape)
+        outputs[f"d{name}_d{by}"] = table[start:stop].reshape((*shape, *tape.inputs[by]))
+        start = stop
+    labels = {name: names for name, names in tape.labels.items() if name in symbols}
+    result = Tape.from_graph(f"{tape.name}_by_{by}", symbols, outputs, labels)
+    return replace(result, origins=tape.origins)
 
 
 class Kernel:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError
 from linkwise.model.joints import Floating
 from linkwise.model.tree import Tree

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.expr.count import effort
 from linkwise.expr.ordering import operations_needed
 from linkwise.kinematics.parallel_axes import Turned, ground, levers, splits, turned, turned_path

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.parallel_axes import Turned, levers, shortest, splits, turned_path

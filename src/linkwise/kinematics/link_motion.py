@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import Bodies, Freedom, moving_bodies
 from linkwise.model.tree import Tree

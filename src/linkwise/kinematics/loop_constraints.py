@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward_kinematics import place
 from linkwise.kinematics.jacobian import column
 from linkwise.model.body import Bodies, carrier_frame, moving_bodies

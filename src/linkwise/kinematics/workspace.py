@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.declaration import refuse_loops
+from linkwise.algorithm import refuse_loops
 from linkwise.errors import ArgumentError, shown
-from linkwise.kinematics.workspace_map import Cells, Grid, climb, grid_of, measured
-from linkwise.kinematics.workspace_sampling import Postures, pointing_of, ranges_of
+from linkwise.kinematics.workspace_map import Cells, Grid, Postures, climb, grid_of, measured, pointing_of, ranges_of
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import rows_of, word_of

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import near_zero, random_coordinates

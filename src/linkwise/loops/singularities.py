@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.errors import members
 from linkwise.loops.loop_solver import LoopEquations
 from linkwise.loops.mobility import closed_position

@@ -1,35 +1,321 @@
-"""The immutable tree of links: who hangs on whom, which coordinate moves what, checked when built."""
+"""The immutable tree of links: who hangs on whom, which coordinate moves what, checked when built.
+
+The structure of a tree of links: names, parents, order, which coordinate moves which joint, and the joints' limits.
+
+What every immutable tree of links can do, spatial or planar: names, indices, paths, symbols, cached results.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, Problem, choices
+from linkwise.errors import ArgumentError, Problem, choices, members, shown
 from linkwise.expr.node import Expr
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
-from linkwise.model.link_tree import LinkTree
 from linkwise.model.loop import Loop, given_loops
-from linkwise.model.mimic import Follower
+from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.motor import FRICTION_RULES, Motor
-from linkwise.model.symbolic import parameters_in, substituted
-from linkwise.model.topology import (
-    check_limits,
-    followers_of,
-    greatest_efforts,
-    greatest_rates,
-    order_of,
-    parents_of,
-    position_limits,
-    with_names,
-)
+from linkwise.model.symbolic import expression_of, parameters_in, substituted, values_by_name
 from linkwise.model.transmission import Drive, drives_of, given_motors
-from linkwise.model.validation import Checker, frozen
+from linkwise.model.validation import Checker, Record, frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import generator
+from linkwise.spatial.validation import numbers as real_numbers
+
+Item = TypeVar("Item", bound=Any)
+
+
+def with_names(links: Sequence[Item]) -> tuple[Item, ...]:
+    """The links, with names of their own for those that have none: link1, link2, ... by their place."""
+    taken = {link.name for link in links}
+    results = []
+    for k, link in enumerate(links):
+        name = link.name or next(name for name in (f"link{k + 1}{'_' * more}" for more in count()) if name not in taken)
+        taken.add(name)
+        results.append(link if link.name else link.replace(name=name))
+    return tuple(results)
+
+
+def followers_of(check: Checker, links: Sequence[Link]) -> tuple[Follower, ...]:
+    """How each link's joint depends on the joint coordinates; a coordinate for each joint that follows no other."""
+    known = len(check.problems)
+    first: dict[str, Link] = {}
+    for link in links:
+        name = link.coordinate_name
+        if link.moves and (link.joint_name or (name in first and first[name].joint_name)) and name in first:
+            check.report("links", name, "joint names that differ; this one stands twice")
+        if link.moves:
+            first.setdefault(name, link)
+    joints = [(link.coordinate_name, link.moves, link.mimic if isinstance(link.mimic, Mimic) else None) for link in links]
+    return followers(check if len(check.problems) == known else Checker(check.item), joints)
+
+
+def parents_of(check: Checker, links: Sequence[Any], base: str = "base") -> tuple[int, ...]:
+    """Index of each link's parent, -1 for the base, which has a name of its own in the plane."""
+    places: dict[str | None, int] = {}
+    for k, link in enumerate(links):
+        if places.setdefault(link.name, k) != k:
+            check.report("links", link.name, "names that differ; this one stands twice")
+    results = []
+    for k, link in enumerate(links):
+        parent = link.parent
+        if parent is not None and parent != base and parent not in places:
+            others = [base, *(name for name in places if name != link.name)]
+            check.problems.append(Problem(f"link {link.name!r}", "parent", parent, choices(others)))
+            results.append(-1)
+        else:
+            results.append(k - 1 if parent is None else -1 if parent == base else places[parent])
+    return tuple(results)
+
+
+def order_of(check: Checker, links: Sequence[Any], parents: Sequence[int]) -> tuple[int, ...]:
+    """The links sorted so that each stands after its parent; reports a cycle."""
+    done: list[int] = []
+    placed = {-1}
+    waiting = list(range(len(links)))
+    while waiting:
+        for k in waiting:
+            if parents[k] in placed:
+                done.append(k)
+                placed.add(k)
+        left = [k for k in waiting if k not in placed]
+        if left == waiting:
+            ring = [links[k].name for k in left]
+            check.report("links", ring, "a tree; each of these hangs on another of them (a cycle; a Loop closes one)")
+            return tuple(range(len(links)))
+        waiting = left
+    return tuple(done)
+
+
+def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> tuple[FloatArray, FloatArray]:
+    """Least and greatest coordinates, each (n,), that every joint allows, those that follow others too."""
+    least, greatest = np.full(n, -np.inf), np.full(n, np.inf)
+    for link, joint in zip(links, joints, strict=True):
+        k = joint.coordinate
+        if link.limits is not None and k >= 0 and joint.ratio:
+            low, high = sorted((limit - joint.shift) / joint.ratio for limit in link.limits)
+            least[k], greatest[k] = max(least[k], low), min(greatest[k], high)
+    return least, greatest
+
+
+def greatest_rates(links: Sequence[Link], joints: Sequence[Follower], n: int, name: str) -> FloatArray:
+    """Greatest velocities or accelerations (n,), by the name of the field, that every joint allows, followers too."""
+    result = np.full(n, np.inf)
+    for link, joint in zip(links, joints, strict=True):
+        if (most := getattr(link, name)) is not None and joint.coordinate >= 0 and joint.ratio:
+            result[joint.coordinate] = min(result[joint.coordinate], most / abs(joint.ratio))
+    return result
+
+
+def greatest_efforts(links: Sequence[Link], n: int) -> FloatArray:
+    """Greatest efforts (n,) of the joints that have a coordinate of their own."""
+    own = (np.inf if link.tau_max is None else link.tau_max for link in links if link.moves and not link.mimic)
+    return np.fromiter(own, dtype=np.float64, count=n)
+
+
+def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> Iterator[Problem]:
+    """What is wrong with joints whose limits leave nothing to the coordinate that they follow, or to themselves."""
+    least, greatest = position_limits(links, joints, n)
+    for link, joint in zip(links, joints, strict=True):
+        if (
+            link.mimic is not None
+            and link.limits
+            and not joint.ratio
+            and not link.limits[0] <= joint.shift <= link.limits[1]
+        ):
+            expected = f"limits around {joint.shift:g}, where the joint stays"
+            yield Problem(f"joint {link.coordinate_name!r}", "limits", link.limits, expected)
+    for link, joint in zip(links, joints, strict=True):
+        if link.mimic is not None and joint.coordinate >= 0 and least[joint.coordinate] > greatest[joint.coordinate]:
+            expected = f"limits that leave a range to the coordinate of {link.mimic.joint!r}, which it follows"
+            yield Problem(f"joint {link.coordinate_name!r}", "limits", link.limits, expected)
+
+
+def check_limits(check: Checker, links: Sequence[Link], joints: Sequence[Follower]) -> None:
+    """Report the limits of joints that leave nothing to the coordinate that they follow."""
+    if any(link.mimic for link in links) and not check.problems:
+        check.problems += empty_limits(links, joints, sum(link.moves and not link.mimic for link in links))
+
+
+T = TypeVar("T")
+
+_memo_lock = threading.RLock()
+
+
+class LinkTree(Record):
+    """Links with names, each with a parent; subclasses hold the fields and say which of them may have symbols."""
+
+    links: tuple[Any, ...]
+    name: str
+    parents: tuple[int, ...]
+    order: tuple[int, ...]
+
+    def __setattr__(self, field: str, value: object) -> None:
+        raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
+
+    def __delattr__(self, field: str) -> None:
+        raise AttributeError(f"a mechanism never changes; use replace({field}=...) to make another")
+
+    # ── what it is made of ────────────────────────────────────────────────────────────────────────
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of all links, (L,), fixed ones too."""
+        return tuple(str(link.name) for link in self.links)
+
+    def link_index(self, link: int | str) -> int:
+        """Place of a link in the list, by its name or by an index that may count from the end.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the links there are.
+        """
+        index = find_index(link, self.link_names)
+        if index is not None:
+            return index
+        last = len(self.links) - 1
+        raise ArgumentError(
+            f"no link {link!r}; this mechanism has {members(self.link_names)}, or indices -{last + 1} to {last}"
+        )
+
+    def path(self, link: int | str) -> tuple[int, ...]:
+        """The links from the base to a link, itself included, by index."""
+        results = [self.link_index(link)]
+        while self.parents[results[-1]] >= 0:
+            results.append(self.parents[results[-1]])
+        return tuple(reversed(results))
+
+    def memo(self, owner: str, key: Hashable, make: Callable[[], T]) -> T:
+        """The result of `make`, which is called once for this mechanism, whichever thread asks first.
+
+        Results live as long as the mechanism; other mechanisms made from it, and copies, start without any.
+
+        Parameters
+        ----------
+        owner : str
+            The module or algorithm that keeps the result.
+        key : hashable
+            Which of the owner's results.
+        make : callable
+            Computes it, from the mechanism and the key alone.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> arm.memo("example", "list", list) is arm.memo("example", "list", list)
+        True
+        """
+        results: dict[Hashable, T] = self.__dict__["_memo"]
+        place = (owner, key)
+        if place not in results:
+            with _memo_lock:
+                if place not in results:
+                    results[place] = make()
+        return results[place]
+
+    # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
+
+    def replace(self, **changes: Any) -> Self:
+        """The same mechanism with other values for some fields.
+
+        They are links, loops, motors, base, tool, tool_link, gravity, payload, floating and name; of a planar mechanism
+        links, loops and name.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> arm.replace(gravity=(0, 0, -1.62), name="on the moon").gravity
+        array([ 0.  ,  0.  , -1.62])
+        """
+        return type(self)(**self._with(changes, self._values(), "a mechanism"))
+
+    # ── symbols in it ─────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def parameters_used(self) -> tuple[Expr, ...]:
+        """The symbols that stand for numbers of the mechanism, in the order in which they first occur."""
+        return self.memo("model", "parameters", self._find_parameters)
+
+    def _find_parameters(self) -> tuple[Expr, ...]:
+        raise NotImplementedError
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols in it, (S,): kernels take their values as a last input, ``parameters`` (..., S)."""
+        return tuple(str(node.value) for node in self.parameters_used)
+
+    def substitute(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
+        """The same mechanism with numbers, or other expressions, for some of its symbols; checked again.
+
+        Parameters
+        ----------
+        values : mapping of str or symbol to float, optional
+            By the symbols, or their names, where these are no Python words.
+        **named
+            The same.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the symbols there are.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> l1, l2 = lw.symbols("l1 l2")
+        >>> arm = lw.Mechanism.from_dh([(0, 0, l1, 0), (0, 0, l2, 0)], convention="standard")
+        >>> arm.symbols, arm.substitute(l1=1.0, l2=0.5).forward_kinematics([0.0, 0.0])[0, 3].tolist()
+        (('l1', 'l2'), 1.5)
+        """
+        chosen = values_by_name(values, named)
+        unknown = [name for name in chosen if name not in self.symbols]
+        if unknown:
+            there = members(self.symbols) if self.symbols else "none"
+            raise ArgumentError(f"{self.name!r} has no symbol {choices(unknown)}; there is {there}")
+        numbers = {
+            node: _as_scalar(str(node.value), chosen[node.value]) for node in self.parameters_used if node.value in chosen
+        }
+        return self.replace(**self._substituted(numbers))
+
+    def _substituted(self, numbers: Mapping[Expr, Any]) -> dict[str, Any]:
+        """The fields that may hold symbols, with numbers or other expressions for these."""
+        raise NotImplementedError
+
+    def require_numbers(self, what: str) -> None:
+        """Raise `ArgumentError` where the mechanism has symbols: `what` works on numbers."""
+        if self.symbols:
+            problem = f"{self.name!r} has symbols, {members(self.symbols)}; {what} needs numbers in their place"
+            raise ArgumentError(f"{problem} (substitute() puts them there)")
+
+
+def find_index(item: Any, names: Sequence[str], count: int | None = None) -> int | None:
+    """Place of a name in a list, or of an index of its first ``count``, which may count from their end; None without it."""
+    if isinstance(item, str):
+        return names.index(item) if item in names else None
+    last = len(names) if count is None else count
+    whole = isinstance(item, int | np.integer) and not isinstance(item, bool)
+    return int(item) % last if whole and -last <= item < last else None
+
+
+def _as_scalar(name: str, value: Any) -> Any:
+    """A number or an expression to put in for a symbol."""
+    match = expression_of(value)
+    if match is not None:
+        return match
+    result = real_numbers(f"symbol {name!r}", value, "a finite number, or an expression")
+    if result.shape:
+        raise ArgumentError(f"symbol {name!r} is {shown(value)}; expected one number, or an expression")
+    return float(result)
+
 
 GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world frame unless said otherwise, m/s2."""

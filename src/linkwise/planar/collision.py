@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import ArgumentError, MissingExtraError, choices, install_hint, shown
-from linkwise.model.link_tree import find_index
+from linkwise.model.tree import find_index
 from linkwise.planar.link import WORLD
 from linkwise.planar.polygon import obstacle_polygons
 from linkwise.planar.transforms import evaluated, place_polygons

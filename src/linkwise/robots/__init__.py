@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 
 from linkwise.errors import ArgumentError, FileError, members
-from linkwise.files.description import Description
 from linkwise.files.formats.linkwise_toml import parse
+from linkwise.files.report import Description
 from linkwise.mechanism import Mechanism
 
 

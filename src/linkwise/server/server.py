@@ -28,9 +28,7 @@ from linkwise.server import shared_memory as memory
 from linkwise.server.authentication import read_users
 from linkwise.server.log import LOG
 from linkwise.server.settings import ServerSettings
-from linkwise.server.shared_memory import MemoryLayout, SharedMemory
-from linkwise.server.snapshot_buffer import Publisher
-from linkwise.server.write_queue import Receiver
+from linkwise.server.shared_memory import MemoryLayout, Publisher, Receiver, SharedMemory
 from linkwise.spatial.validation import number_within
 
 SPEEDS: tuple[str, ...] = ("velocity", "angular_velocity", "speed", "theta_speed", "d_speed")

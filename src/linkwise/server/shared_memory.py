@@ -1,12 +1,32 @@
-"""SharedMemory that the process of the cycle and the process of the server share, and what stands where in it."""
+"""SharedMemory that the process of the cycle and the process of the server share, and what stands where in it.
+
+The board: the cycle puts all its values up at once, whoever reads gets those of one cycle or none, and nobody waits.
+
+A sequence lock over four places in turn (after L. Lamport, Concurrent reading and writing, 1977). The number of the snapshot
+stands before and after its values. Where the processor may let one write be seen before an earlier one, which those of the
+x86-64 kind do not, a checksum over number and values has the last word. A reader that is overtaken tries again.
+
+The mailbox: what clients write to inputs waits here until the cycle takes it, and learns what became of it.
+
+One process posts, the other takes; neither waits for the other. What became of an entry is told after the cycle that took it
+has put its values up: who hears that a write was accepted finds its effect there. An entry that the cycle does not take in
+time is void, so that a cycle that stood still does not act on commands of long ago.
+"""
 
 from __future__ import annotations
 
 import mmap
 import os
+import platform
 import sys
 import tempfile
+import time
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from enum import IntEnum
+
+from linkwise.spatial.scalar import FloatArray
 
 WORD = 8
 COUNTERS = 64
@@ -122,3 +142,237 @@ def _anonymous(size: int) -> int:
             handle = os.dup(file.fileno())
     os.ftruncate(handle, size)
     return handle
+
+
+FIRST, STAMP, SUM, LAST = range(SLOT_HEAD)
+TRIES = 16
+ORDERED = platform.machine().lower() in ("x86_64", "amd64")
+"""Whether the processor lets writes be seen in their order (Intel 64 manual, volume 3, memory ordering)."""
+_MASK = 0xFFFFFFFF
+
+
+class Slots:
+    """The places for snapshots, as views."""
+
+    def __init__(self, memory: SharedMemory) -> None:
+        layout = memory.layout
+        begins = [layout.board + k * layout.slot for k in range(SLOTS)]
+        self.head = memory.words[BOARD_HEAD : BOARD_HEAD + 1]
+        self.heads = [memory.words[begin : begin + SLOT_HEAD] for begin in begins]
+        self.stamps = [memory.numbers[begin + STAMP : begin + STAMP + 1] for begin in begins]
+        self.numbers = [memory.numbers[begin + SLOT_HEAD : begin + SLOT_HEAD + layout.values] for begin in begins]
+
+
+class Publisher:
+    """The side of the cycle.
+
+    Parameters
+    ----------
+    memory : SharedMemory
+        Where to.
+    values : ndarray (N,)
+        The vector that is put up each time.
+    summed : bool
+        Whether with a checksum.
+    """
+
+    def __init__(self, memory: SharedMemory, values: FloatArray, summed: bool = not ORDERED) -> None:
+        slots = Slots(memory)
+        self._head = slots.head
+        self._places = tuple(zip(slots.heads, slots.stamps, slots.numbers, strict=True))
+        self._values = values.data
+        self._bytes = self._values.cast("B")
+        self._count, self._summed = 0, summed
+
+    def publish(self) -> None:
+        """Put the values up as they are now."""
+        self._count = count = self._count + 1
+        head, stamp, numbers = self._places[count % SLOTS]
+        head[FIRST] = count
+        numbers[:] = self._values
+        stamp[0] = time.time()
+        if self._summed:
+            head[SUM] = zlib.crc32(self._bytes, count & _MASK)
+        head[LAST] = count
+        self._head[0] = count
+
+
+class Snapshots:
+    """The side of the server.
+
+    Parameters
+    ----------
+    memory, values, summed
+        As of `Publisher`.
+
+    Attributes
+    ----------
+    values : ndarray (N,)
+        The newest values that were whole.
+    count, stamp : int, float
+        Their number, 0 before there are any, and when they were put up, s since 1970.
+    torn : int
+        How often a snapshot was not whole and was read again.
+    """
+
+    def __init__(self, memory: SharedMemory, values: FloatArray, summed: bool = not ORDERED) -> None:
+        slots = Slots(memory)
+        self._head, self._summed = slots.head, summed
+        self._places = tuple(zip(slots.heads, slots.stamps, slots.numbers, strict=True))
+        self.values = values
+        self._new = values.copy()
+        self._view = self._new.data
+        self._bytes = self._view.cast("B")
+        self.count, self.stamp, self.torn = 0, 0.0, 0
+
+    def read(self) -> bool:
+        """Take the newest snapshot; False where there is none that is newer than the last."""
+        for _ in range(TRIES):
+            count = self._head[0]
+            if count == self.count:
+                return False
+            stamp = self._copy(count)
+            if stamp is not None:
+                self.values[:] = self._new
+                self.count, self.stamp = count, stamp
+                return True
+            self.torn += 1
+        return False
+
+    def _copy(self, count: int) -> float | None:
+        """Copy a snapshot aside; when it was put up, or None where it is not whole."""
+        head, stamps, numbers = self._places[count % SLOTS]
+        if head[FIRST] != count:
+            return None
+        self._view[:] = numbers
+        stamp = stamps[0]
+        if not head[FIRST] == head[LAST] == count:
+            return None
+        return None if self._summed and head[SUM] != zlib.crc32(self._bytes, count & _MASK) else stamp
+
+
+TICKET, PORT, POSTED, ENTRY_SUM = range(ENTRY_HEAD)
+PATIENCE = 3
+"""So many cycles an entry that is not whole is looked at again before it is given up."""
+_CODES = 8
+
+
+class Outcome(IntEnum):
+    """What became of an entry."""
+
+    waiting = 0
+    accepted = 1
+    refused = 2
+    expired = 3
+    broken = 4
+
+
+_COUNTED = (0, ACCEPTED, REFUSED, EXPIRED, BROKEN)
+"""The word that counts each outcome that is final, by its number."""
+
+
+class Mail:
+    """The entries and their outcomes, as views of both sides."""
+
+    def __init__(self, memory: SharedMemory) -> None:
+        layout = memory.layout
+        begins = [layout.mail + k * layout.entry for k in range(layout.entries)]
+        self.entries, self.width = layout.entries, layout.width
+        self.words = memory.words
+        self.heads = [memory.words[begin : begin + ENTRY_HEAD] for begin in begins]
+        self.numbers = [memory.numbers[begin + ENTRY_HEAD : begin + ENTRY_HEAD + layout.width] for begin in begins]
+        self.outcomes = memory.words[layout.outcomes : layout.outcomes + layout.entries]
+
+    def sum(self, place: int, ticket: int) -> int:
+        """The checksum of an entry as it stands: over its port, when it was posted, and its numbers."""
+        head = self.heads[place][PORT:ENTRY_SUM]
+        return zlib.crc32(self.numbers[place].cast("B"), zlib.crc32(head.cast("B"), ticket & _MASK))
+
+
+class Sender:
+    """The side of the server."""
+
+    def __init__(self, memory: SharedMemory) -> None:
+        self._mail = Mail(memory)
+        self._count = 0
+
+    def post(self, port: int, numbers: Sequence[float]) -> int | None:
+        """Post numbers for the input of a place; its ticket, or None where too many wait already."""
+        mail = self._mail
+        if self._count - mail.words[MAIL_TAIL] >= mail.entries:
+            return None
+        self._count = ticket = self._count + 1
+        place = ticket % mail.entries
+        head, slots = mail.heads[place], mail.numbers[place]
+        for k in range(mail.width):
+            slots[k] = numbers[k] if k < len(numbers) else 0.0
+        head[TICKET], head[PORT], head[POSTED] = ticket, port, time.monotonic_ns()
+        head[ENTRY_SUM] = mail.sum(place, ticket)
+        mail.words[MAIL_HEAD] = ticket
+        return ticket
+
+    def outcome(self, ticket: int) -> Outcome:
+        """What became of a ticket."""
+        known, code = divmod(self._mail.outcomes[ticket % self._mail.entries], _CODES)
+        return Outcome(code) if known == ticket else Outcome.waiting
+
+
+class Receiver:
+    """The side of the cycle.
+
+    Parameters
+    ----------
+    memory : SharedMemory
+        Where from.
+    accept : callable
+        Given the place of an input and its numbers, as a memoryview; whether it takes them.
+    lifetime : float
+        How long an entry stays good, s.
+    most : int
+        So many are taken in a cycle; the others wait.
+    """
+
+    def __init__(
+        self, memory: SharedMemory, accept: Callable[[int, memoryview[float]], bool], lifetime: float = 1.0, most: int = 16
+    ) -> None:
+        self._mail = Mail(memory)
+        self._words = memory.words
+        self._accept, self._lifetime, self._most = accept, round(lifetime * 1e9), most
+        self._tail = self._tries = 0
+        self.taken: list[tuple[int, int]] = []
+
+    def take(self) -> None:
+        """Take what has come."""
+        if self._words[MAIL_HEAD] != self._tail:
+            self._take()
+
+    def tell(self) -> None:
+        """Tell what became of what was taken: when the cycle is done and its values are up."""
+        for place, outcome in self.taken:
+            self._mail.outcomes[place] = outcome
+        self.taken.clear()
+        self._words[MAIL_TAIL] = self._tail
+
+    def _take(self) -> None:
+        mail, words = self._mail, self._words
+        for _ in range(self._most):
+            if words[MAIL_HEAD] == self._tail:
+                return
+            ticket = self._tail + 1
+            place = ticket % mail.entries
+            outcome = self._outcome(place, ticket)
+            if outcome is Outcome.waiting:
+                return
+            self._tail, self._tries = ticket, 0
+            words[_COUNTED[outcome]] += 1
+            self.taken.append((place, ticket * _CODES + outcome))
+
+    def _outcome(self, place: int, ticket: int) -> Outcome:
+        mail = self._mail
+        head = mail.heads[place]
+        if head[TICKET] != ticket or head[ENTRY_SUM] != mail.sum(place, ticket):
+            self._tries += 1
+            return Outcome.waiting if self._tries < PATIENCE else Outcome.broken
+        if time.monotonic_ns() - head[POSTED] > self._lifetime:
+            return Outcome.expired
+        return Outcome.accepted if self._accept(head[PORT], mail.numbers[place]) else Outcome.refused

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.compile import kernel_of
-from linkwise.dynamics.closed_loops.independent_constraints import independent_closure
+from linkwise.algorithm import kernel_of
+from linkwise.dynamics.closed_loops.kkt import independent_closure
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Shape

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.compile import kernel_of
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find, kernel_of
 from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
 from linkwise.kernel import Kernel
 from linkwise.model.tree import Tree

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.kinematics.loop_constraints import loop_frames, own_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray

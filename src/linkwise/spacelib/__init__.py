@@ -16,15 +16,11 @@ from linkwise.spacelib.appendix import Miszero as Miszero
 from linkwise.spacelib.appendix import viszero as viszero
 from linkwise.spacelib.cardan import *
 from linkwise.spacelib.constants import *
-from linkwise.spacelib.copying import *
 from linkwise.spacelib.direct_dynamics import *
-from linkwise.spacelib.frames import *
 from linkwise.spacelib.inertia import *
 from linkwise.spacelib.linear_systems import *
 from linkwise.spacelib.lines import *
 from linkwise.spacelib.matrices import *
-from linkwise.spacelib.planes import *
-from linkwise.spacelib.points import *
 from linkwise.spacelib.position import *
 from linkwise.spacelib.printing import *
 from linkwise.spacelib.transformations import *

@@ -16,11 +16,10 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.spacelib.cardan import cardompt
 from linkwise.spacelib.constants import NOTOK, OK, ORIGIN, SKEW_, SYMM_
-from linkwise.spacelib.copying import mcopy, mmcopy
 from linkwise.spacelib.exact import is_zero
 from linkwise.spacelib.function import spacelib
 from linkwise.spacelib.kinds import BLOCK, MAT3, MAT4, POINT, SCALAR, VECTOR, is_symbolic, read, read_arrays, read_matrix
-from linkwise.spacelib.matrices import clearmat, idmat
+from linkwise.spacelib.matrices import clearmat, idmat, mcopy, mmcopy
 from linkwise.spacelib.printing import printm
 from linkwise.spacelib.transformations import normskew, vtom
 from linkwise.spacelib.vectors import size_of

@@ -9,7 +9,7 @@ import numpy as np
 from linkwise.spacelib.constants import Z
 from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.kinds import AXIS, BLOCK, JOINT, MAT4, MOTION, POINT, SCALAR, VECTOR
-from linkwise.spacelib.points import as_point
+from linkwise.spacelib.lines import as_point
 from linkwise.spacelib.position import NOT_SKEW, along, skew_measure
 from linkwise.spatial.matrix_method import (
     acceleration_matrix,

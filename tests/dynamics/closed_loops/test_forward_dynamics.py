@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Loop, Mechanism, Motor, robots
-from linkwise.dynamics.closed_loops.independent_constraints import independent_closure
+from linkwise.dynamics.closed_loops.kkt import independent_closure
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
 from support.random_linkages import bennett, closed_state, cut, near_zero, parallelogram, random_loop

@@ -12,7 +12,7 @@ from linkwise import Link, Mechanism, robots
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics import all_inverse_kinematics
 from linkwise.inverse_kinematics.closed_form import NoClosedFormError, Solutions, closed_form
-from linkwise.inverse_kinematics.closed_form.detect import recognised
+from linkwise.inverse_kinematics.closed_form.decomposition import recognised
 from linkwise.inverse_kinematics.closed_form.program import Program
 from linkwise.model.mimic import Mimic
 from linkwise.solve.joint_limits import start_position

@@ -11,7 +11,7 @@ from linkwise import robots
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form import closed_form
 from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
-from linkwise.inverse_kinematics.closed_form.detect import given_joint, joints_to_give
+from linkwise.inverse_kinematics.closed_form.decomposition import given_joint, joints_to_give
 from linkwise.inverse_kinematics.closed_form.program import Program
 from support.axis_arms import Arm, X, Y, Z, apart, arm, branches, direction, in_plane, loose, meeting, run
 

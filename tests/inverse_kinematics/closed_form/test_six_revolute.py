@@ -8,7 +8,7 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.inverse_kinematics.closed_form import ClosedForm, closed_form
-from linkwise.inverse_kinematics.closed_form.detect import recognised
+from linkwise.inverse_kinematics.closed_form.decomposition import recognised
 from linkwise.inverse_kinematics.closed_form.program import Program
 from linkwise.kernel import Kernel
 from support.axis_arms import Arm, X, Y, Z, apart, arm, branches, in_plane, loose, meeting, run

@@ -16,7 +16,7 @@ from linkwise import Link, Mechanism, robots
 from linkwise.errors import LinkwiseWarning
 from linkwise.inverse_kinematics import all_inverse_kinematics
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form
-from linkwise.inverse_kinematics.closed_form.detect import recognised
+from linkwise.inverse_kinematics.closed_form.decomposition import recognised
 from linkwise.inverse_kinematics.closed_form.problem import ROWS
 from linkwise.inverse_kinematics.closed_form.program import Program
 from linkwise.kernel import iteration as descent

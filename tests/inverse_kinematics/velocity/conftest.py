@@ -9,8 +9,7 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.spacelib.programs import formats
-from linkwise.spacelib.programs.elbow import ALPHA, ends, offsets
-from linkwise.spacelib.programs.elbow_files import read_lengths
+from linkwise.spacelib.programs.elbow import ALPHA, ends, offsets, read_lengths
 
 
 @pytest.fixture(scope="session")

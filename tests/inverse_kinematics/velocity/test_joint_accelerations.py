@@ -10,8 +10,7 @@ import pytest
 from linkwise import Mechanism
 from linkwise.inverse_kinematics import joint_accelerations, joint_velocities
 from linkwise.spacelib.programs import formats
-from linkwise.spacelib.programs.elbow import elb_d_dh
-from linkwise.spacelib.programs.elbow_files import read_guess, read_lengths
+from linkwise.spacelib.programs.elbow import elb_d_dh, read_guess, read_lengths
 from linkwise.spacelib.programs.elbow_inverse import elb_i_dh, six, target
 from linkwise.spacelib.programs.laws import joint_motion
 from support.random_mechanisms import sample

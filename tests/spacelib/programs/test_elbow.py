@@ -9,8 +9,16 @@ from scipy.spatial.transform import Rotation
 import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.programs import elbow_inverse, formats
-from linkwise.spacelib.programs.elbow import elb_d_dh, elb_d_pa, written
-from linkwise.spacelib.programs.elbow_files import GripperMotion, read_gripper, read_guess, read_lengths, save_gripper
+from linkwise.spacelib.programs.elbow import (
+    GripperMotion,
+    elb_d_dh,
+    elb_d_pa,
+    read_gripper,
+    read_guess,
+    read_lengths,
+    save_gripper,
+    written,
+)
 from linkwise.spacelib.programs.elbow_inverse import LISTED_TOLERANCE, elb_i_dh
 from linkwise.spacelib.programs.laws import joint_motion
 from linkwise.spacelib.programs.motions import Motion, read_motion, save_motion

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.errors import ArgumentError, FileError
-from linkwise.spacelib.programs.elbow_files import (
+from linkwise.spacelib.programs.elbow import (
     GripperMotion,
     gripper_text,
     read_gripper,

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from linkwise.errors import ArgumentError, FileError
 from linkwise.spacelib.programs import formats
-from linkwise.spacelib.programs.floating import run_test, run_test_new, written
+from linkwise.spacelib.programs.floating import TwoLinks, read_two_links, run_test, run_test_new, written
 from linkwise.spacelib.programs.floating_comparison import (
     centres,
     compare,
@@ -21,7 +21,6 @@ from linkwise.spacelib.programs.floating_comparison import (
 )
 from linkwise.spacelib.programs.laws import motor_motion
 from linkwise.spacelib.programs.motions import Motion
-from linkwise.spacelib.programs.two_links import TwoLinks, read_two_links
 
 LINKS = read_two_links(formats.path("TEST.DAT"))
 MATRICES = ("m1", "m2", "W1", "W2", "H1", "H2")

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from linkwise.spacelib.programs import formats
-from linkwise.spacelib.programs.floating_comparison import centres, compare, names
-from linkwise.spacelib.programs.floating_plot import POSTURES, draw
+from linkwise.spacelib.programs.floating import TwoLinks, read_two_links
+from linkwise.spacelib.programs.floating_comparison import POSTURES, centres, compare, draw, names
 from linkwise.spacelib.programs.laws import motor_motion
-from linkwise.spacelib.programs.two_links import TwoLinks, read_two_links
 
 LINKS = read_two_links(formats.path("TEST.DAT"))
 

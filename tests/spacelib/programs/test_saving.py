@@ -11,9 +11,9 @@ import pytest
 from linkwise.errors import ArgumentError, FileError
 from linkwise.spacelib import jtoj
 from linkwise.spacelib.programs import formats
-from linkwise.spacelib.programs.elbow_files import read_guess, read_lengths, save_guess, save_lengths
+from linkwise.spacelib.programs.elbow import read_guess, read_lengths, save_guess, save_lengths
+from linkwise.spacelib.programs.floating import TwoLinks, read_two_links, save_two_links
 from linkwise.spacelib.programs.linear_system import read_system, save_system
-from linkwise.spacelib.programs.two_links import TwoLinks, read_two_links, save_two_links
 
 RNG = np.random.default_rng(11)
 

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from linkwise.view.browser.event_queue import Inbox
+from linkwise.view.browser.viewer import Inbox
 
 
 def test_the_newest_word_counts_and_stands_last() -> None:

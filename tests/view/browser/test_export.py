@@ -21,7 +21,7 @@ from linkwise.view.browser.curves import groups, svg_plot
 from linkwise.view.browser.export import export
 from linkwise.view.browser.painter import BrowserPainter
 from linkwise.view.browser.server import make_server, stop
-from linkwise.view.motion.motion import Motion
+from linkwise.view.motion import Motion
 from linkwise.view.scene.meshes import Visuals
 
 EVIL = "<script>alert('x')</script>"

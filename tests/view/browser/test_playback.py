@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise.errors import ArgumentError
-from linkwise.view.browser.playback import Playback
+from linkwise.view.browser.viewer import Playback
 
 
 def test_it_stands_until_told_to_play():

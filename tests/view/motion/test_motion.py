@@ -13,8 +13,7 @@ from linkwise.files import save_motion
 from linkwise.inverse_kinematics.interactive.follower import Follower
 from linkwise.model.tree import BASE_EFFORTS
 from linkwise.trajectory import Trajectory
-from linkwise.view.motion.conversion import DERIVED
-from linkwise.view.motion.motion import Motion, motion_of
+from linkwise.view.motion import DERIVED, Motion, motion_of
 
 EPS = float(np.finfo(float).eps)
 

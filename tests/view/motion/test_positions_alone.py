@@ -7,7 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import FileError
-from linkwise.view.motion.conversion import DERIVED, given_motion
+from linkwise.view.motion import DERIVED, given_motion
 
 ARM = lw.robots.planar_2r()
 T = np.linspace(0.0, 1.0, 41)

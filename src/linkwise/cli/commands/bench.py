@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find
 from linkwise.cli.command import Options, Output, command, mechanism, option
 from linkwise.cli.options import complete_algorithm
 from linkwise.errors import LinkwiseError

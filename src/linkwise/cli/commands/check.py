@@ -19,10 +19,9 @@ from linkwise.comparison import Comparison
 from linkwise.control import chain_file
 from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseError
 from linkwise.files import registry
-from linkwise.files.description import Reading
 from linkwise.files.formats.linkwise_toml import CHAIN
 from linkwise.files.motion import MotionRemarks
-from linkwise.files.report import impossible, tool_among_tips
+from linkwise.files.report import Reading, impossible, tool_among_tips
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.mechanism_tables import joint_letters, total_mass
 from linkwise.model.formatting.table import counted, number, plain

@@ -13,9 +13,9 @@ from linkwise.cli.command import Options, Output, argument, command, mechanism, 
 from linkwise.cli.reading import is_table
 from linkwise.errors import FileError, FileProblem, choices
 from linkwise.files import Description
-from linkwise.files.format import Losses, formats
-from linkwise.files.formats.dh.dialects import DIALECTS, dialect_of
+from linkwise.files.formats.dh.table import DIALECTS, dialect_of
 from linkwise.files.formats.dh.writer import losses
+from linkwise.files.registry import Losses, formats
 from linkwise.model.formatting.table import plain
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find
 from linkwise.cli.command import File, Options, Output, Raw, argument, command, mechanism, option, say
 from linkwise.cli.options import Finite, refuse
 from linkwise.cli.symbols import SYMBOL_OPTIONS, symbolic

@@ -17,7 +17,7 @@ import click
 import numpy as np
 
 from linkwise import files
-from linkwise.algorithm.declaration import refuse_loops
+from linkwise.algorithm import refuse_loops
 from linkwise.cli.command import Options, Output, argument, command, mechanism, option, result_options
 from linkwise.cli.motion_tables import (
     Extremes,

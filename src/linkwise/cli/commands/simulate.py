@@ -30,7 +30,7 @@ from linkwise.model.tree import Tree
 from linkwise.plot.figure import rendered
 from linkwise.simulation import Feedback, Sampled
 from linkwise.simulation import simulate as integrate
-from linkwise.simulation.energy_account import (
+from linkwise.simulation.energy_balance import (
     EnergyAccount,
     energies,
     energy_account,

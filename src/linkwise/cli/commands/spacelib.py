@@ -25,7 +25,7 @@ from linkwise.errors import FileError
 from linkwise.files.atomic import write_text
 from linkwise.model.formatting.table import Column, Table, counted, duration, fixed, plain, short
 from linkwise.plot.figure import rendered
-from linkwise.spacelib.programs import elbow, elbow_files, floating, formats, laws, linear_system
+from linkwise.spacelib.programs import elbow, floating, formats, laws, linear_system
 from linkwise.spacelib.programs import floating_comparison as comparison
 from linkwise.spacelib.programs import rob_mat as rob_mat_program
 from linkwise.spacelib.programs import robscara as robscara_program
@@ -33,10 +33,10 @@ from linkwise.spacelib.programs import satellite as satellite_program
 from linkwise.spacelib.programs import triangle as triangle_program
 from linkwise.spacelib.programs.elbow_inverse import Inverse
 from linkwise.spacelib.programs.elbow_inverse import elb_i_dh as invert
-from linkwise.spacelib.programs.floating_plot import draw
+from linkwise.spacelib.programs.floating import read_two_links
+from linkwise.spacelib.programs.floating_comparison import draw
 from linkwise.spacelib.programs.motions import LAYOUTS, Motion, read_motion, save_motion
 from linkwise.spacelib.programs.rob_mat import RobMat
-from linkwise.spacelib.programs.two_links import read_two_links
 
 DIGITS = option(
     "--digits",
@@ -210,17 +210,17 @@ def elb_d_pa(options: Options) -> Output:
 
 def _gripper(program: Callable[..., elbow.Direct], options: Options) -> Output:
     file = output_file(options.out, options.as_json, (options.data, options.motion))
-    lengths = elbow_files.read_lengths(file_of(options.data))
-    direct = program(lengths, motion_of(options.motion, elbow_files.JOINTS))
+    lengths = elbow.read_lengths(file_of(options.data))
+    direct = program(lengths, motion_of(options.motion, elbow.JOINTS))
     gripper = direct.gripper
     count = len(gripper.t)
     fields = _fields(direct, "M", "W", "H") | _fields(gripper, "t", "q", "qp", "qpp", "pos", "vel", "acc")
     parts: list[str | Raw] = [Raw(elbow.written(direct))] if options.matrices else []
     if file is not None:
-        elbow_files.save_gripper(file, gripper, options.digits)
+        elbow.save_gripper(file, gripper, options.digits)
         parts.append(wrote(file, f"{count} instants of the gripper, {gripper.dt:g} s apart"))
     elif not (options.matrices and options.out is None):
-        parts.append(Raw(elbow_files.gripper_text(gripper, options.digits)))
+        parts.append(Raw(elbow.gripper_text(gripper, options.digits)))
     return Output(_entries(count, **fields), parts)
 
 
@@ -246,9 +246,9 @@ def elb_i_dh(options: Options) -> Output:
       linkwise spacelib elb-d-dh ELBOW.DAT JOINT2.MOT GRIPPER2.MOT
     """  # noqa: D301  (\b keeps click from filling the lines)
     file = output_file(options.out, options.as_json, (options.data, options.motion, options.guess))
-    lengths = elbow_files.read_lengths(file_of(options.data))
-    guess = elbow_files.read_guess(_guess_file(options.guess, options.out))
-    inverse = invert(lengths, elbow_files.read_gripper(file_of(options.motion)), guess, tolerance=options.tolerance)
+    lengths = elbow.read_lengths(file_of(options.data))
+    guess = elbow.read_guess(_guess_file(options.guess, options.out))
+    inverse = invert(lengths, elbow.read_gripper(file_of(options.motion)), guess, tolerance=options.tolerance)
     motion = inverse.motion
     if options.as_json:
         fields = _fields(motion, "t", "q", "qp", "qpp") | _fields(inverse, "iterations", "rank", "closure")

@@ -16,7 +16,7 @@ from linkwise.model.formatting.table import plain
 from linkwise.view.browser.export import export
 from linkwise.view.browser.server import is_loopback
 from linkwise.view.browser.viewer import Viewer
-from linkwise.view.motion.motion import Motion
+from linkwise.view.motion import Motion
 from linkwise.view.scene.meshes import Visuals
 
 

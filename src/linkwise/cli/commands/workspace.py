@@ -15,7 +15,7 @@ from linkwise.errors import ArgumentError
 from linkwise.files import Description
 from linkwise.kinematics.workspace import Workspace
 from linkwise.kinematics.workspace import workspace as sample
-from linkwise.kinematics.workspace_sampling import ENDLESS
+from linkwise.kinematics.workspace_map import ENDLESS
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
 from linkwise.model.tree import TOOL

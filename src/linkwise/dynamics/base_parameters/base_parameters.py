@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics.base_parameters.regressor_columns import asked
 from linkwise.dynamics.base_parameters.row_reduction import CLEAR
 from linkwise.dynamics.base_parameters.symbolic import base_forms, combination, combination_text

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import labels
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find, labels
 from linkwise.dynamics.base_parameters.regressor_columns import problem_of_bodies
 from linkwise.dynamics.base_parameters.row_reduction import tidied
 from linkwise.dynamics.base_parameters.symbolic import combination, combination_text, of_bounded_length, solved

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.declaration import refuse_loops
+from linkwise.algorithm import refuse_loops
 from linkwise.dynamics.base_parameters.grouping import grouped, rotor_speeds
 from linkwise.dynamics.base_parameters.identifiability import Felt, felt
 from linkwise.dynamics.base_parameters.regressor_columns import Problem, problem_of, symbolic_geometry

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.closed_loops.kkt import ClosedSystem, closed_system, within
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external
 from linkwise.kinematics.loop_constraints import closure_bias

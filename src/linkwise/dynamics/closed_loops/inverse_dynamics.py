@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, Freedom, driven_speeds, first, freedom_at
 from linkwise.errors import ArgumentError
 from linkwise.loops.loop_solver import NEARLY, REST

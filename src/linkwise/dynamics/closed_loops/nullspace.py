@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
-from linkwise.dynamics.closed_loops.independent_constraints import IndependentRows, independent_closure
+from linkwise.algorithm import kernel_of
+from linkwise.dynamics.closed_loops.kkt import IndependentRows, independent_closure
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.loops.loop_solver import NEARLY, closing
 from linkwise.model.tree import Tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.algorithm.declaration import algorithm
+from linkwise.algorithm import algorithm
 from linkwise.dynamics.closed_loops.kkt import closed_system, within
 from linkwise.kinematics.configuration import integrate
 from linkwise.kinematics.loop_constraints import closure, closure_jacobian

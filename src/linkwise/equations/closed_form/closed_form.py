@@ -25,8 +25,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find, kernel_of
 from linkwise.equations.closed_form.base_symbols import BaseSymbols, with_base_symbols
 from linkwise.equations.closed_form.listing import Part, Terms, TermWriter, document, terms_of
 from linkwise.equations.document import Listing, Sum

@@ -17,7 +17,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics.recursions import reflected_inertias
 from linkwise.equations.closed_form.closed_form import EXACT, kernel_values
 from linkwise.equations.polynomials.expansion import Survey, christoffel, expanded, parallel_groups, survey

@@ -25,7 +25,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find
 from linkwise.equations.polynomials.polynomial import (
     Fields,
     FloatArray,

@@ -12,10 +12,8 @@ import numpy as np
 
 from linkwise.errors import FileProblem, ModelError, Problem, choices
 from linkwise.files import schema
-from linkwise.files.description import Description, Reading
-from linkwise.files.format import NUMERIC, XML, Format, Losses, register, stem
-from linkwise.files.options import ReadOptions
-from linkwise.files.report import attempt
+from linkwise.files.registry import NUMERIC, XML, Format, Losses, ReadOptions, register, stem
+from linkwise.files.report import Description, Reading, attempt
 from linkwise.files.schema import Field, Kind, Schema, TableReader, lines, named, rows, same, table, tables, word
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
 from linkwise.mechanism import Mechanism

@@ -14,10 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from linkwise.errors import FileProblem, Problem, shown
-from linkwise.files.description import Description, Reading
-from linkwise.files.format import NUMERIC, Format, Losses, chain_losses, register, stem, texts
-from linkwise.files.options import ReadOptions
-from linkwise.files.report import Report, attempt
+from linkwise.files.registry import NUMERIC, Format, Losses, ReadOptions, chain_losses, register, stem, texts
+from linkwise.files.report import Description, Reading, Report, attempt
 from linkwise.files.text import Token, begins_as_number, number, tokens, uneven_description, whole, why_not
 from linkwise.files.toml_text import Place, line_of
 from linkwise.mechanism import Mechanism

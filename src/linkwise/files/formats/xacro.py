@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.errors import FileError, FileProblem, MissingExtraError, choices, install_hint, members
-from linkwise.files.description import Reading
-from linkwise.files.format import XML, Format, register, stem
-from linkwise.files.options import ReadOptions
 from linkwise.files.packages import Folders, Manifests, package_folder
+from linkwise.files.registry import XML, Format, ReadOptions, register, stem
+from linkwise.files.report import Reading
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import XmlError, read_xml, without_late_declaration
 

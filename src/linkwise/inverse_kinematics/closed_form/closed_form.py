@@ -1,24 +1,429 @@
-"""The closed form of a mechanism for one of its frames: every solution of a pose at once, or the nearest one."""
+"""The closed form of a mechanism for one of its frames: every solution of a pose at once, or the nearest one.
+
+Solutions that a closed form may have left out at a special pose, by iteration: its branches polished, and many starts.
+
+The kernel of a closed form, compiled when it is first needed, and arguments of any kind brought into its shapes.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices, shown
-from linkwise.inverse_kinematics.closed_form.detect import recognised
-from linkwise.inverse_kinematics.closed_form.kernel import TOLERANCE, Compiled
-from linkwise.inverse_kinematics.closed_form.problem import ROWS
-from linkwise.inverse_kinematics.closed_form.program import SEARCH
+from linkwise.algorithm import kernel_of
+from linkwise.errors import ArgumentError, choices, shown, warn
+from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
+from linkwise.inverse_kinematics.closed_form.decomposition import recognised
+from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family
+from linkwise.inverse_kinematics.closed_form.program import NEAR, SAME, SEARCH, Program
+from linkwise.inverse_kinematics.pose_error import pose_error
+from linkwise.kernel import Kernel
 from linkwise.model.tree import Tree
-from linkwise.solve.validation import joint_given, joint_index, link_given
+from linkwise.solve.compiled_problem import CompiledProblem, system_of
+from linkwise.solve.constraints.constraint import Constraint
+from linkwise.solve.constraints.joint_value import Coordinate
+from linkwise.solve.constraints.pose import Pose
+from linkwise.solve.joint_limits import TURN, JointRanges, start_position, turning
+from linkwise.solve.validation import FARTHEST, batch_of, joint_given, joint_index, link_given, positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import RIGID, no_poses, numbers, rigid_poses, vectors
+
+STARTS = 100
+"""Random starts of a pose at which an equation leaves its unknown free."""
+
+FINE = 1e-12
+"""Iterations go on to this, m and rad, so that equal solutions come out nearly equal."""
+
+OPEN = 1e30
+"""The tolerance with which the kernel gives every branch."""
+
+SINGULAR = 1e-6
+"""The share of the greatest singular value of the Jacobian below which a solution is one of a continuum, or a double one."""
+
+APART = 1e-3
+"""Solutions with a singular Jacobian are known to the root of the tolerance: closer ones (rad, m) are one."""
+
+STEPS, LONGEST, RANK = 8, 0.1, 1e-11
+"""Newton steps without damping, the longest of them (rad, m), and the share of the greatest singular value of the Jacobian
+below which one counts as zero."""
+
+STARTS_AT_ONCE = 500
+"""Poses completed in one call."""
+
+
+class CompletedPose(NamedTuple):
+    """The solutions of one pose.
+
+    Attributes
+    ----------
+    q : ndarray (k, n)
+        Joint coordinates, the nearest to the start first.
+    errors : ndarray (2,)
+        Position and rotation error of the first, m and rad.
+    added : int
+        How many of them come from random starts.
+    """
+
+    q: FloatArray
+    errors: FloatArray
+    added: int
+
+
+class Completion:
+    """What completes the solutions of one closed form.
+
+    Parameters
+    ----------
+    mechanism, link, chain, family, given
+        As for `linkwise.inverse_kinematics.closed_form.closed_form.Compiled`.
+    kernel : Kernel
+        The closed form.
+    """
+
+    def __init__(
+        self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None, kernel: Kernel
+    ) -> None:
+        self.mechanism, self.link, self.given, self.kernel = mechanism, link, given, kernel
+        self.size, self.rows, self.turning = chain.size, ROWS[family.asks], turning(mechanism)
+        self.columns = [k for k in chain.coordinates if k != given]
+
+    def run(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[CompletedPose]:
+        """The solutions of poses (N, 16) from starts (N, n), with what the kernel says may be missing (N,)."""
+        found: list[CompletedPose] = []
+        for first in range(0, len(poses), STARTS_AT_ONCE):
+            here = slice(first, first + STARTS_AT_ONCE)
+            found += self._some(poses[here], start[here], bounds, missing[here])
+        return found
+
+    def _some(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[CompletedPose]:
+        n, tol = self.mechanism.n, float(bounds[-2])
+        ranges = JointRanges.of(self.mechanism)
+        inside = np.clip(start, bounds[:n], bounds[n : 2 * n])
+        if self.given is not None:
+            inside[:, self.given] = start[:, self.given]
+        limited = bool(np.isfinite(bounds[: 2 * n]).any())
+        unlimited = np.concatenate([np.full(n, -np.inf), np.full(n, np.inf), [OPEN, np.nan]])
+        with np.errstate(all="ignore"):
+            rows, count, _, errors = self.kernel.ufunc(poses, start, bounds)
+            branches, total, _, _ = self.kernel.ufunc(poses, start, unlimited)
+        known = [part[: int(k)] for part, k in zip(rows, count, strict=True)]
+        start, first = inside, start
+        tasks = self._numbers(poses, start)
+        system = self._system(limits=False)
+        at = np.repeat(np.arange(len(poses)), total.astype(int))
+        begun = branches[np.arange(branches.shape[1]) < total[:, None]]
+        distance, angle, _ = system.checking(tasks[at], begun)
+        close = (distance < NEAR * self.size) & (angle < NEAR)
+        searched = np.flatnonzero(missing >= SEARCH)
+        others = system.starts(0, STARTS)
+        at = np.concatenate([at, np.repeat(searched, STARTS)])
+        begun = np.concatenate([begun, np.tile(others, (len(searched), 1))])
+        close = np.concatenate([close, np.zeros(len(at) - len(close), dtype=bool)])
+        kept = self._reached(system, tasks, start, at, begun, tol, ranges if limited else None)
+        merged = [
+            self._merged(
+                first[k], known[k], *(part[(at == k) & kept.good] for part in (kept.q, kept.regular, close, kept.far))
+            )
+            for k in range(len(poses))
+        ]
+        empty = np.flatnonzero((missing >= SEARCH) & np.array([not len(each.q) for each in merged]))
+        if (
+            limited and empty.size
+        ):  # (of a continuum the solution that stands for all may be outside while others are within)
+            system = self._system(limits=True)
+            at, begun = np.repeat(empty, STARTS), np.tile(system.starts(0, STARTS), (len(empty), 1))
+            kept = self._reached(system, tasks, start, at, begun, tol, ranges)
+            none = np.zeros(len(at), dtype=bool)
+            for k in empty:
+                these = (at == k) & kept.good
+                merged[k] = self._merged(first[k], known[k], *(p[these] for p in (kept.q, kept.regular, none, kept.far)))
+        return [
+            each if len(each.q) and not (len(old) and np.array_equal(each.q[0], old[0])) else each._replace(errors=error[:2])
+            for each, old, error in zip(merged, known, errors, strict=True)
+        ]
+
+    def _reached(
+        self,
+        system: CompiledProblem,
+        tasks: FloatArray,
+        start: FloatArray,
+        at: npt.NDArray[np.intp],
+        begun: FloatArray,
+        tol: float,
+        ranges: JointRanges | None,
+    ) -> _Reached:
+        """Where iterations from starts (M, n) for the tasks `at` (M,) lead, and which of these are solutions."""
+        n = self.mechanism.n
+        made = system.reaching(tasks[at], begun, begun[:0], system.settings(min(tol, FINE)))
+        q = self._polished(system, tasks[at], system.unmoved(np.ascontiguousarray(made[:, :n]), start[at]), tol)
+        if self.given is not None:
+            q[:, self.given] = start[at, self.given]
+        inside: npt.NDArray[np.bool_] = np.ones(len(q), dtype=bool)
+        if ranges is not None:
+            q = ranges.nearest_turns(q, start[at])
+            inside = np.asarray(((q >= ranges.low - tol) & (q <= ranges.high + tol)).all(axis=1))
+            q = np.where(inside[:, None], np.clip(q, ranges.low, ranges.high), q)
+        else:
+            q = system.ranges.nearest_turns(q, start[at])
+        distance, angle, _ = system.checking(tasks[at], q)
+        good = np.asarray((distance <= tol) & (angle <= tol) & inside)
+        regular: npt.NDArray[np.bool_] = np.zeros(len(q), dtype=bool)
+        if good.any():
+            rates = np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.link})(q[good]))
+            rates[:, :3] /= self.size
+            values = np.linalg.svd(rates[:, self.rows][..., self.columns], compute_uv=False)
+            regular[good] = values[:, -1] > SINGULAR * values[:, 0]
+        return _Reached(q, good, regular, np.stack([distance, angle], axis=1))
+
+    def _polished(self, system: CompiledProblem, tasks: FloatArray, q: FloatArray, tol: float) -> FloatArray:
+        """Coordinates (M, n), those that nearly solve their task after Newton steps without damping.
+
+        Damping holds up the iteration where the Jacobian is nearly singular.
+        """
+        distance, angle, _ = system.checking(tasks, q)
+        rest = np.flatnonzero(((distance > tol) | (angle > tol)) & (distance < NEAR * self.size) & (angle < NEAR))
+        wanted = tasks[rest, :16].reshape(-1, 4, 4)
+        for _ in range(STEPS if rest.size else 0):
+            reached = kernel_of(self.mechanism, "forward_kinematics", None, {"link": self.link})(q[rest])
+            gap, rates = (
+                pose_error(reached, wanted),
+                np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.link})(q[rest])),
+            )
+            gap[:, :3] /= self.size
+            rates[:, :3] /= self.size
+            inverse = np.linalg.pinv(rates[:, self.rows][..., self.columns], rcond=RANK)
+            step = (inverse @ gap[:, self.rows, None])[..., 0]
+            moved = q[rest]
+            moved[:, self.columns] += step * (LONGEST / np.maximum(np.linalg.norm(step, axis=1), LONGEST))[:, None]
+            q[rest] = moved
+        return q
+
+    def _merged(
+        self,
+        start: FloatArray,
+        known: FloatArray,
+        q: FloatArray,
+        regular: npt.NDArray[np.bool_],
+        close: npt.NDArray[np.bool_],
+        errors: FloatArray,
+    ) -> CompletedPose:
+        """Known solutions (k, n) and others of one pose, each once. One of a continuum counts where there is no other."""
+        kept, far, added = [*known], [np.zeros(2)] * len(known), 0
+        order = np.argsort(np.linalg.norm(q - start, axis=1), kind="stable")
+        for k in sorted(order, key=lambda k: not regular[k]):
+            if not (regular[k] or close[k] or not kept):
+                continue
+            away = np.array(kept).reshape(-1, len(start)) - q[k]
+            away = np.where(self.turning, np.remainder(away + 0.5 * TURN, TURN) - 0.5 * TURN, away)
+            if not kept or np.linalg.norm(away, axis=1).min() > (SAME if regular[k] else APART):
+                kept.append(q[k])
+                far.append(errors[k])
+                added += not close[k]
+        rows = np.array(kept).reshape(-1, len(start))
+        order = np.argsort(np.sum((rows - start) ** 2, axis=1), kind="stable")
+        return CompletedPose(rows[order], far[order[0]] if kept else np.zeros(2), added)
+
+    def _numbers(self, poses: FloatArray, start: FloatArray) -> FloatArray:
+        """The numbers (N, p) of the system."""
+        T = poses.reshape(-1, 4, 4).copy()
+        if self.rows == ROWS["position"]:
+            T[:, :3, :3] = np.eye(3)
+        elif self.rows == ROWS["orientation"]:
+            T[:, :3, 3] = 0.0
+        T[:, 3] = [0.0, 0.0, 0.0, 1.0]
+        goal = Pose(self.link, T).numbers
+        return goal if self.given is None else np.concatenate([goal, start[:, self.given, None]], axis=1)
+
+    def _system(self, *, limits: bool) -> CompiledProblem:
+        mask = np.zeros(6, dtype=int)
+        mask[self.rows] = 1
+        wanted: list[Constraint] = [Pose(self.link, np.eye(4), mask)]
+        if self.given is not None:
+            wanted.append(Coordinate(self.given, 0.0))
+        return system_of(self.mechanism, wanted, limits=limits)
+
+
+class _Reached(NamedTuple):
+    q: FloatArray
+    good: npt.NDArray[np.bool_]
+    regular: npt.NDArray[np.bool_]
+    far: FloatArray
+
+
+TOLERANCE = 1e-9
+"""An answer is one where the forward pass comes as near to the pose as this, m and rad."""
+
+AT_ONCE = 8192
+"""Poses of a large batch that go through the kernel together where only the nearest answers are kept."""
+
+
+class Compiled:
+    """What solves the poses of one frame, with one joint's value handed in or none; see `Program.run` for what it gives.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Whose frame it is.
+    link : int or str
+        Which frame.
+    chain, family : AxisChain, Family
+        The joints, and what solves them.
+    given : int, optional
+        The coordinate whose value is handed in.
+    """
+
+    def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None = None) -> None:
+        self.mechanism, self.given = mechanism, given
+        self._parts: _Parts | None = None
+        self._program = link, chain, family
+
+    def run(
+        self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
+    ) -> tuple[Any, ...]:
+        """What `Program.run` gives for arguments of any kind that fit, completed; if `nearest`, the rows may be left out."""
+        parts = self._parts or self._made()
+        bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
+        if bounds is None:
+            bounds = parts.bounds(limits, tol)
+        if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d" and self.given is None:  # (without detours)
+            start = parts.start if q0 is None else q0
+            if type(start) is np.ndarray and start.shape == parts.start.shape and start.dtype.char == "d":
+                found: tuple[Any, ...] = parts.entry(T.reshape(16), start, bounds)
+                if found[3][2] <= RIGID:
+                    return found
+        poses, start = _poses(T), self._start(parts, q0, value)
+        batch = batch_of(T=poses.shape[:-1], q0=start.shape[:-1])
+        with np.errstate(all="ignore"):  # (branches that are no answers may divide by nothing)
+            if nearest and math.prod(batch) > AT_ONCE:
+                found = _in_blocks(parts, batch, poses, start, bounds)
+            else:
+                found = parts.kernel.ufunc(poses, start, bounds)
+        if np.all(found[3][..., 2] <= RIGID):
+            return found
+        if not np.all(found[3][..., 2] - found[3][..., 3] <= RIGID):
+            _refuse(T, start)
+        completed, added = self._completed(parts, batch, poses, start, bounds, found)
+        if added and not batch and not nearest:
+            warn(
+                f"{self.mechanism.name!r}: {added} of {int(completed[1])} solutions come from random starts, because the"
+                " closed form leaves a joint undetermined at this pose; there may be others"
+            )
+        return completed
+
+    def _completed(
+        self,
+        parts: _Parts,
+        batch: tuple[int, ...],
+        poses: FloatArray,
+        start: FloatArray,
+        bounds: FloatArray,
+        found: tuple[Any, ...],
+    ) -> tuple[tuple[Any, ...], int]:
+        """What the kernel gave, into its arrays, with the answers that it left out, and how many come from starts."""
+        n = start.shape[-1]
+        q = None if found[0] is None else found[0].reshape(-1, *found[0].shape[-2:])
+        count, nearest, errors = (
+            np.asarray(part).reshape(-1, *core) for part, core in zip(found[1:], ((), (n,), (4,)), strict=True)
+        )
+        some = np.flatnonzero(errors[:, 3] > 0.0)
+        completed = parts.completion.run(
+            np.broadcast_to(poses, (*batch, 16)).reshape(-1, 16)[some],
+            np.broadcast_to(start, (*batch, n)).reshape(-1, n)[some],
+            bounds,
+            errors[some, 3],
+        )
+        most = max((len(rows.q) for rows in completed), default=0)
+        if q is not None and most > q.shape[1]:
+            q = np.concatenate([q, np.full((len(q), most - q.shape[1], n), np.nan)], axis=1)
+        for k, rows in zip(some, completed, strict=True):
+            count[k], errors[k, :2] = len(rows.q), rows.errors
+            if len(rows.q):
+                nearest[k] = rows.q[0]
+            if q is not None:
+                q[k, : len(rows.q)] = rows.q
+        shaped = (None if p is None else p.reshape((*batch, *p.shape[1:])) for p in (q, count, nearest, errors))
+        return tuple(shaped), sum(rows.added for rows in completed)
+
+    def _made(self) -> _Parts:
+        made = partial(_Parts, self.mechanism, *self._program, self.given)
+        self._parts = self.mechanism.memo("closed_form", self._program, made)
+        return self._parts
+
+    def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
+        n = self.mechanism.n
+        start = parts.start if q0 is None else vectors("q0", q0, n)
+        if self.given is None:
+            return start
+        made = np.broadcast_to(start, (*batch_of(q0=start.shape[:-1], given=value.shape), n)).copy()
+        made[..., self.given] = value
+        return made
+
+
+class _Parts:
+    """What a closed form needs at every call."""
+
+    def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None) -> None:
+        self.kernel = Program(mechanism, link, chain, family).kernel()
+        self.completion = Completion(mechanism, link, chain, family, given, self.kernel)
+        idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
+        self.start = np.ascontiguousarray(start_position(mechanism, idle))
+        self.limits = {
+            True: np.column_stack([mechanism.q_min, mechanism.q_max]),
+            False: np.tile([-np.inf, np.inf], (mechanism.n, 1)),
+        }
+        self.known = {(limits, TOLERANCE): self.bounds(limits, TOLERANCE) for limits in (True, False)}
+        self.entry = self.kernel.entry(self._slow) or self._slow
+
+    def bounds(self, limits: bool, tol: float) -> FloatArray:
+        """The third argument of the kernel."""
+        if not isinstance(limits, (bool, np.bool_)):
+            raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
+        return np.concatenate([*self.limits[bool(limits)].T, [positive("tol", tol), np.nan]])
+
+    def _slow(self, pose: FloatArray, q0: FloatArray, bounds: FloatArray) -> Any:
+        with np.errstate(all="ignore"):
+            return self.kernel.ufunc(pose, q0, bounds)
+
+
+def _in_blocks(
+    parts: _Parts, batch: tuple[int, ...], poses: FloatArray, start: FloatArray, bounds: FloatArray
+) -> tuple[Any, ...]:
+    """What the kernel gives but for all the answers, for which a large batch would need much room."""
+    total, n = math.prod(batch), start.shape[-1]
+    rows = np.broadcast_to(poses, (*batch, 16)).reshape(total, 16)
+    starts = np.broadcast_to(start, (*batch, n)) if start.ndim > 1 else start
+    starts = starts.reshape(total, n) if start.ndim > 1 else starts
+    count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
+    for first in range(0, total, AT_ONCE):
+        here = slice(first, first + AT_ONCE)
+        from_here = starts[here] if start.ndim > 1 else starts
+        _, count[here], q[here], errors[here] = parts.kernel.ufunc(rows[here], from_here, bounds)
+    return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 4)
+
+
+def _poses(T: npt.ArrayLike) -> FloatArray:
+    """The numbers (..., 16) of poses (..., 4, 4)."""
+    made = T if type(T) is np.ndarray else numbers("T", T, "rigid poses (..., 4, 4)")
+    if made.shape[-2:] != (4, 4) or made.dtype != np.float64:
+        made = numbers("T", T, "rigid poses (..., 4, 4)")
+        if made.shape[-2:] != (4, 4):
+            raise no_poses("T", made.shape)
+    return np.asarray(made.reshape(*made.shape[:-2], 16))
+
+
+def _refuse(T: npt.ArrayLike, start: FloatArray) -> None:
+    """Raise what is wrong with poses or starts; return where they are right after all."""
+    farthest = np.abs(rigid_poses("T", T)[..., :3, 3]).max(initial=0.0)
+    if farthest > FARTHEST:
+        raise ArgumentError(f"T has the position {farthest:g} m; expected positions up to {FARTHEST:g} m")
+    if np.abs(start).max(initial=0.0) > FARTHEST:
+        raise ArgumentError(f"q0 is {np.abs(start).max():g}; expected numbers up to {FARTHEST:g}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,10 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleSet, loop_start
-from linkwise.inverse_kinematics.interactive.trust_region import Aim, CoordinateAim, PoseAim, descend
+from linkwise.inverse_kinematics.interactive.trust_region import (
+    Aim,
+    CoordinateAim,
+    FeasibleSet,
+    PoseAim,
+    descend,
+    loop_start,
+)
 from linkwise.loops.assembly_modes import LinkageSolution
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import near_zero

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError, install_hint, shown
-from linkwise.inverse_kinematics.velocity.damped_inverse import RANK
-from linkwise.inverse_kinematics.velocity.kernel import motion_kernel
+from linkwise.inverse_kinematics.velocity.kernel import RANK, motion_kernel
 from linkwise.inverse_kinematics.velocity.solution import VelocitySolution
 from linkwise.inverse_kinematics.velocity.task import (
     REGION,
@@ -305,7 +304,7 @@ def joint_velocities(
     D. E. Whitney, "Resolved motion rate control of manipulators and human prostheses", IEEE Trans. Man-Machine Systems
     10(2), 1969, for the idea and for weights; A. Liégeois, "Automatic supervisory control of the configuration and behavior
     of multibody mechanisms", IEEE Trans. Systems, Man and Cybernetics 7(12), 1977, for the secondary motion; for the damping
-    see `linkwise.inverse_kinematics.velocity.damped_inverse`.
+    see `linkwise.inverse_kinematics.velocity.kernel`.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.inverse_kinematics.velocity.damped_inverse import RANK
-from linkwise.inverse_kinematics.velocity.kernel import TELLS
+from linkwise.inverse_kinematics.velocity.kernel import RANK, TELLS
 from linkwise.solve.solution import REASONS, Solution
 from linkwise.spatial.scalar import FloatArray
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.inverse_kinematics.velocity.kernel import rate_kernel
 from linkwise.kinematics.jacobian import check_frame

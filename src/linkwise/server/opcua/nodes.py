@@ -10,7 +10,7 @@ import numpy as np
 from asyncua import Server, ua
 
 from linkwise.control.ports import Ports
-from linkwise.server.snapshot_buffer import Snapshots
+from linkwise.server.shared_memory import Snapshots
 
 CODES = {
     "1": ("C62", "one"),

@@ -26,9 +26,7 @@ from linkwise.server.opcua.connections import HANDSHAKE, PENDING, Endpoint, List
 from linkwise.server.opcua.nodes import SPACE, TYPES, Nodes
 from linkwise.server.opcua.sessions import BROWSES, ITEMS, PATHS, READS, WRITES, Services
 from linkwise.server.settings import ServerSettings
-from linkwise.server.shared_memory import SharedMemory
-from linkwise.server.snapshot_buffer import Snapshots
-from linkwise.server.write_queue import Outcome, Sender
+from linkwise.server.shared_memory import Outcome, Sender, SharedMemory, Snapshots
 
 PATIENCE = 1.5
 """An answer is waited for this many times longer than an entry in the mailbox is good for: then it is void for certain."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithm.declaration import find
+from linkwise.algorithm import find
 from linkwise.kernel.rollout import Program
 from linkwise.kernel.tape import Tape, trace
 from linkwise.kinematics.configuration import configuration_rate

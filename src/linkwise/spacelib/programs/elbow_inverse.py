@@ -21,8 +21,16 @@ from linkwise.spacelib.constants import NULL4, ORIGIN, PIG2, UNIT3, Rev, U, X, Y
 from linkwise.spacelib.kinds import whole
 from linkwise.spacelib.linear_systems import solve_l
 from linkwise.spacelib.position import dhtom
-from linkwise.spacelib.programs.elbow import ALPHA, ends, gripper_pa, offsets
-from linkwise.spacelib.programs.elbow_files import JOINTS, GripperMotion, check_lengths, check_six
+from linkwise.spacelib.programs.elbow import (
+    ALPHA,
+    JOINTS,
+    GripperMotion,
+    check_lengths,
+    check_six,
+    ends,
+    gripper_pa,
+    offsets,
+)
 from linkwise.spacelib.programs.formats import pages
 from linkwise.spacelib.programs.motions import Motion
 from linkwise.spacelib.transformations import invers, mami

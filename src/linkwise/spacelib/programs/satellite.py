@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import X, Y, Z
-from linkwise.spacelib.points import distp
+from linkwise.spacelib.lines import distp
 from linkwise.spacelib.position import mtoscrew, screwtom
 from linkwise.spacelib.programs.formats import Sheet
 from linkwise.spacelib.transformations import invers, rad

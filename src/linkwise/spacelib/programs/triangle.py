@@ -10,8 +10,7 @@ from typing import Any
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import Y, Z
-from linkwise.spacelib.frames import frame4p
-from linkwise.spacelib.position import mtoscrew
+from linkwise.spacelib.position import frame4p, mtoscrew
 from linkwise.spacelib.programs.formats import Sheet
 from linkwise.spacelib.transformations import invers
 from linkwise.spatial.scalar import Array

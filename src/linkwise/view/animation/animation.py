@@ -25,7 +25,7 @@ from linkwise.view.animation import encoding
 from linkwise.view.animation.encoding import Pixels
 from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.drawing.render import SIDE, draw_trace, look_at, positions, space, trim
-from linkwise.view.motion.motion import MotionLike, trajectory_of
+from linkwise.view.motion import MotionLike, trajectory_of
 from linkwise.view.scene import Layout, build, frames_at, lay_out
 from linkwise.view.scene.scene import MANY
 

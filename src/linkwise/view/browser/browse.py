@@ -11,7 +11,7 @@ from linkwise.view.browser.server import LOOPBACK
 from linkwise.view.scene.meshes import Visuals
 
 if TYPE_CHECKING:
-    from linkwise.files.options import Options
+    from linkwise.files.registry import Options
     from linkwise.model.tree import Tree
     from linkwise.view.browser.viewer import Viewer
 
@@ -33,7 +33,7 @@ def browse(
     mechanism : Mechanism or path
         A mechanism, or a description file, whose meshes and shapes are shown too.
     motion : Trajectory, path or (t, q), optional
-        What can be played; see `linkwise.view.motion.motion.Motion.of`.
+        What can be played; see `linkwise.view.motion.Motion.of`.
     q : (nq,) array_like, optional
         Coordinates to begin with, rad or m; by default those of the motion, else zero or the limit next to it, loops closed.
     physical : bool
@@ -140,7 +140,7 @@ def _given(mechanism: Tree | str | os.PathLike[str], motion: Any, physical: bool
     if not isinstance(mechanism, str | os.PathLike):
         raise ArgumentError(f"mechanism is {mechanism!r}; expected a Mechanism or the path of a description")
     from linkwise.files import read
-    from linkwise.view.motion.motion import Motion
+    from linkwise.view.motion import Motion
 
     path = Path(mechanism)
     description = read(path, physical=physical, **options)

@@ -14,7 +14,7 @@ from linkwise.model.formatting.table import number, plain
 from linkwise.plot.figure import colour, shortened, style
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.motion_buffer import SECONDS
-from linkwise.view.motion.motion import Motion
+from linkwise.view.motion import Motion
 
 if TYPE_CHECKING:
     from viser import GuiApi

@@ -22,7 +22,7 @@ from linkwise.spatial.validation import number_within
 from linkwise.view.browser.curves import TITLES, groups, svg_plot
 from linkwise.view.browser.painter import BrowserPainter, Track
 from linkwise.view.browser.server import make_server, stop
-from linkwise.view.motion.motion import Motion, motion_of
+from linkwise.view.motion import Motion, motion_of
 from linkwise.view.scene import coordinates
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
@@ -83,7 +83,7 @@ def export(
     mechanism : Mechanism
         What is shown.
     motion : Motion, Trajectory, path, (t, q) or None
-        What is played, see `linkwise.view.motion.motion.Motion.of`; None for a mechanism at rest.
+        What is played, see `linkwise.view.motion.Motion.of`; None for a mechanism at rest.
     path : str or Path
         The file, written whole or not at all.
     q : (nq,) array_like, optional

@@ -10,7 +10,7 @@ from linkwise.kinematics import difference
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
-from linkwise.view.motion.motion import Motion, efforts_of
+from linkwise.view.motion import Motion, efforts_of
 
 SECONDS, APART = 10.0, 0.05
 """How long it is remembered, and the least time between two instants, s."""

@@ -18,7 +18,7 @@ from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.curves import LiveCurves, PlayedCurves
-from linkwise.view.motion.motion import Motion
+from linkwise.view.motion import Motion
 
 if TYPE_CHECKING:
     import viser

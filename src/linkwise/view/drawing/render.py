@@ -19,7 +19,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import number_within, unmasked
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.painter import FigurePainter
-from linkwise.view.motion.motion import MotionLike, trajectory_of
+from linkwise.view.motion import MotionLike, trajectory_of
 from linkwise.view.scene import Layout, build, evaluate, lay_out
 from linkwise.view.scene.camera import view_angles
 from linkwise.view.scene.scene import FREE, GROUND, MANY

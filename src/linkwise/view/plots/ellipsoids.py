@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.declaration import refuse_loops
+from linkwise.algorithm import refuse_loops
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.workspace import Workspace
 from linkwise.model.quantities import UNITS

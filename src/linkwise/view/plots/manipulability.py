@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.declaration import refuse_loops
+from linkwise.algorithm import refuse_loops
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.workspace import workspace
 from linkwise.model.formatting.table import plain

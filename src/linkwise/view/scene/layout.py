@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm.compile import kernel_of
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics.link_states import base_poses
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import resting

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 
 import linkwise as lw
 from linkwise.errors import ArgumentError, FileError, LinkwiseError
-from linkwise.files.formats.dh.dialects import DIALECTS
-from linkwise.files.formats.dh.table import parse, read_dh, said_dialect, undecided
+from linkwise.files.formats.dh.table import DIALECTS, parse, read_dh, said_dialect, undecided
 from linkwise.files.formats.dh.writer import save_dh
 from linkwise.spatial.transform import dh_modified, dh_standard
 from support.random_mechanisms import numpy_call

@@ -11,8 +11,8 @@ import pytest
 import linkwise as lw
 from linkwise import Mechanism
 from linkwise.errors import LinkwiseWarning
-from linkwise.files.description import Reading
 from linkwise.files.formats.mjcf import reader as mjcf
+from linkwise.files.report import Reading
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from linkwise.errors import LinkwiseError
 from linkwise.files import check, loads, read, remarks, save
-from linkwise.files.options import Options
+from linkwise.files.registry import Options
 
 ARM = b"""<mujoco model="arm"><compiler angle="degree" eulerseq="xyz" boundmass="0.1" boundinertia="0.01" settotalmass="3"/>
 <option gravity="0 0 -9.81"><flag spring="enable"/></option>

@@ -12,9 +12,9 @@ import pytest
 import linkwise as lw
 from linkwise.errors import FileError
 from linkwise.files import check, read, remarks, save
-from linkwise.files.description import Description
 from linkwise.files.formats.mjcf import reader as mjcf
 from linkwise.files.formats.mjcf.document import MOST_FILES
+from linkwise.files.report import Description
 
 BALL = '<geom size="0.1"/>'
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from linkwise.files.formats.mjcf import schema
+from linkwise.files.formats.mjcf import attributes
 
 mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
 
@@ -29,26 +29,28 @@ def entries() -> dict[tuple[str, str], set[str]]:
 def test_every_attribute_of_mujoco_is_known() -> None:
     theirs = entries()
     known = {
-        ("mujoco", "compiler"): schema.COMPILER,
-        ("mujoco", "option"): schema.OPTION,
-        ("option", "flag"): schema.FLAG,
-        ("mujoco", "(world)body"): schema.BODY,
+        ("mujoco", "compiler"): attributes.COMPILER,
+        ("mujoco", "option"): attributes.OPTION,
+        ("option", "flag"): attributes.FLAG,
+        ("mujoco", "(world)body"): attributes.BODY,
         **{("(world)body", tag): said for tag, said in {
-            "inertial": schema.INERTIAL, "joint": schema.JOINT, "freejoint": schema.FREE, "geom": schema.GEOM,
-            "site": schema.SITE,
+            "inertial": attributes.INERTIAL, "joint": attributes.JOINT, "freejoint": attributes.FREE,
+            "geom": attributes.GEOM,
+            "site": attributes.SITE,
         }.items()},
-        **{("equality", tag): said for tag, said in schema.EQUALITIES.items()},
-        **{("actuator", tag): schema.ACTUATOR for tag in (*schema.ACTUATORS, "plugin") if ("actuator", tag) in theirs},
-        **{("default", tag): said for tag, said in schema.DEFAULTS.items() if said and ("default", tag) in theirs},
+        **{("equality", tag): said for tag, said in attributes.EQUALITIES.items()},
+        **{("actuator", tag): attributes.ACTUATOR for tag in (*attributes.ACTUATORS, "plugin")
+           if ("actuator", tag) in theirs},
+        **{("default", tag): said for tag, said in attributes.DEFAULTS.items() if said and ("default", tag) in theirs},
     }  # fmt: skip
     assert {place: theirs[place] - set(said) for place, said in known.items() if theirs[place] - set(said)} == {}
-    assert {tag for place, tag in theirs if place == "default"} <= set(schema.DEFAULTS)
-    assert {tag for place, tag in theirs if place == "actuator"} <= {*schema.ACTUATORS, "plugin"}
+    assert {tag for place, tag in theirs if place == "default"} <= set(attributes.DEFAULTS)
+    assert {tag for place, tag in theirs if place == "actuator"} <= {*attributes.ACTUATORS, "plugin"}
 
 
 def test_every_element_of_mujoco_is_known() -> None:
     theirs = entries()
-    inside = {place: {tag for other, tag in theirs if other == place} for place in schema.INSIDE}
+    inside = {place: {tag for other, tag in theirs if other == place} for place in attributes.INSIDE}
     shared = ("joint", "site", "geom", "equality")  # (of a tendon; of the whole file, where ours are those of a class)
-    assert all(found <= set(schema.INSIDE[place]) for place, found in inside.items() if place not in shared)
+    assert all(found <= set(attributes.INSIDE[place]) for place, found in inside.items() if place not in shared)
     assert inside["option"] == {"flag"}

@@ -10,8 +10,8 @@ import pytest
 
 from linkwise import Mechanism, Mimic, Motor
 from linkwise.files import read, remarks
-from linkwise.files.description import Description, Reading
 from linkwise.files.formats.urdf import reader as urdf
+from linkwise.files.report import Description, Reading
 from linkwise.model.shape import Shape
 from linkwise.spatial.rotation import rotation_between, rpy_to_rotation
 from linkwise.spatial.transform import transform

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from linkwise.errors import FileError
-from linkwise.files.description import Reading
-from linkwise.files.format import Format, register
-from linkwise.files.options import ReadOptions
+from linkwise.files.registry import Format, ReadOptions, register
+from linkwise.files.report import Reading
 
 
 class DHTable(Format):

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from linkwise.files.atomic import write_text
-from linkwise.files.format import Losses, chain_losses, with_offset
-from linkwise.files.formats.dh.dialects import DIALECTS, HEADER, Dialect, dialect_of
-from linkwise.files.formats.dh.table import flipped
+from linkwise.files.formats.dh.table import DIALECTS, HEADER, Dialect, dialect_of, flipped
+from linkwise.files.registry import Losses, chain_losses, with_offset
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import DHRow, Link
 from linkwise.model.motor import Motor

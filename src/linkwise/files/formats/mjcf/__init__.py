@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from linkwise.files.description import Reading
-from linkwise.files.format import TEXT, Format, register, stem
-from linkwise.files.options import ReadOptions
+from linkwise.files.registry import TEXT, Format, ReadOptions, register, stem
+from linkwise.files.report import Reading
 
 
 class Mjcf(Format):

@@ -14,6 +14,14 @@ import numpy as np
 
 from linkwise.errors import ModelError, shown
 from linkwise.files.formats.mjcf.attributes import (
+    BODY,
+    FRAME,
+    FREE,
+    GEOM,
+    INERTIAL,
+    JOINT,
+    ORIENTATIONS,
+    SITE,
     Attributes,
     Defaults,
     Told,
@@ -24,8 +32,7 @@ from linkwise.files.formats.mjcf.attributes import (
     place,
     pose,
 )
-from linkwise.files.formats.mjcf.compiler_options import Settings
-from linkwise.files.formats.mjcf.schema import BODY, FRAME, FREE, GEOM, INERTIAL, JOINT, ORIENTATIONS, SITE
+from linkwise.files.formats.mjcf.document import Settings
 from linkwise.files.xml_tree import Element
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import FileProblem, choices, members, shown
-from linkwise.files.description import Description, Reading
 from linkwise.files.formats.mjcf.attributes import (
+    ACTUATOR,
+    ACTUATORS,
+    EQUALITIES,
     LEAST,
     Attributes,
     Defaults,
@@ -31,10 +33,8 @@ from linkwise.files.formats.mjcf.attributes import (
     where,
 )
 from linkwise.files.formats.mjcf.bodies import CONTESTED, WORLD, Bodies, BodyElement, Joint, Site, repeated, scaled_to
-from linkwise.files.formats.mjcf.compiler_options import Settings, settings_of
-from linkwise.files.formats.mjcf.document import Includer, keep_body
-from linkwise.files.formats.mjcf.schema import ACTUATOR, ACTUATORS, EQUALITIES
-from linkwise.files.report import attempt, base_names, some, unused_name, with_tool_at_a_tip
+from linkwise.files.formats.mjcf.document import Includer, Settings, keep_body, settings_of
+from linkwise.files.report import Description, Reading, attempt, base_names, some, unused_name, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism

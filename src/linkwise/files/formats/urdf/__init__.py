@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from linkwise.files.description import Description, Reading
-from linkwise.files.format import Format, Losses, register, stem
-from linkwise.files.options import ReadOptions
+from linkwise.files.registry import Format, Losses, ReadOptions, register, stem
+from linkwise.files.report import Description, Reading
 
 
 class Urdf(Format):

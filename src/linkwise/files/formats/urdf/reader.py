@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from linkwise.errors import FileProblem, Problem, members
-from linkwise.files.description import Description, Reading
 from linkwise.files.formats.urdf.elements import JointElement, LinkElement, Notes, read_joints, read_links, read_shapes
 from linkwise.files.formats.urdf.writer import axis_links, planar_links
-from linkwise.files.report import attempt, base_names, some, unused_name, with_tool_at_a_tip
+from linkwise.files.report import Description, Reading, attempt, base_names, some, unused_name, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism

@@ -17,10 +17,9 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices
-from linkwise.files.description import Description
-from linkwise.files.format import Losses
 from linkwise.files.formats.urdf.elements import GEOMETRIES, UNBOUNDED
-from linkwise.files.report import attempt, unused_name, with_tool_at_a_tip
+from linkwise.files.registry import Losses
+from linkwise.files.report import Description, attempt, unused_name, with_tool_at_a_tip
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import number
 from linkwise.model.inertia import Inertia

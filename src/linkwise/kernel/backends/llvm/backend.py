@@ -15,8 +15,7 @@ from linkwise.kernel.backends import numpy as numpy_lowering
 from linkwise.kernel.backends.llvm import iteration, loaders, rollout, sequence
 from linkwise.kernel.backends.llvm.fastcall import POOL, has_entry, pooled
 from linkwise.kernel.backends.llvm.loading import Code, fill_pool, load
-from linkwise.kernel.fastcall import Entry, usable
-from linkwise.kernel.gufunc import LOOP, Memory, make
+from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, usable
 from linkwise.kernel.iteration import Program as Iteration
 from linkwise.kernel.rollout import Program as RolloutProgram
 from linkwise.kernel.tape import Tape

@@ -3,7 +3,7 @@
 It takes only one-dimensional contiguous float64 arrays of the right length, runs the kernel on the shortest vectors
 there are (every lane of any vector takes the same arithmetic, so the numbers are those of a batch), and hands every
 other call, keywords included, to the object it is bound to. What it must know of Python and NumPy stands in the
-global ``runtime``, filled in after loading; the offsets into an array object are checked by `linkwise.kernel.fastcall`.
+global ``runtime``, filled in after loading; the offsets into an array object are checked by `linkwise.kernel.gufunc`.
 It returns what the gufunc does: an array, a float64 for the shape (), or a tuple of them.
 """
 
@@ -14,7 +14,7 @@ from math import prod
 from linkwise.kernel.backends.llvm.body import Plan
 from linkwise.kernel.backends.llvm.rows import broadcast_row, first_lane, set_constants
 from linkwise.kernel.backends.llvm.text import RUNTIME, Text
-from linkwise.kernel.fastcall import FLAGS, OFFSETS
+from linkwise.kernel.gufunc import FLAGS, OFFSETS
 from linkwise.kernel.tape import Shape, Tape
 
 POOL = 3

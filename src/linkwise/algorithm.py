@@ -1,0 +1,291 @@
+"""An algorithm declares itself once: its name, its inputs and outputs with shapes, and the function over scalars.
+
+`Mechanism.kernel`, the reference page and the laws in the tests read the declarations in `ALGORITHMS`; adding an
+algorithm is adding one file with one decorated function, and one line to `Mechanism`.
+
+From an algorithm and a mechanism to a kernel: traced and compiled once, then kept with the mechanism.
+
+Methods of `Mechanism` that become compiled functions at their first call.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial, update_wrapper, wraps
+from importlib import import_module
+from types import MethodType
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.kernel import Kernel, trace
+from linkwise.kernel.gufunc import Entry, documentation, make_callable, no_entry, usable
+from linkwise.kernel.tape import Shape
+from linkwise.model.coupling import coupling
+from linkwise.model.loop import CLOSURE_ROWS
+from linkwise.model.parameters import LINK, MOTOR
+from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_EFFORTS, BASE_SPEEDS, Tree
+
+ALGORITHMS: dict[str, Algorithm] = {}
+"""Every algorithm there is, by name."""
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """The declaration of one algorithm.
+
+    Attributes
+    ----------
+    name : str
+        What `Mechanism.kernel` finds it by.
+    inputs, outputs : mapping of str to str
+        Shapes in letters: ``"nq"``, ``"L 4 4"``, ``"6 nv"``; nq coordinates, nv speeds, n joints, L links, P inertial
+        parameters, K equations that close the loops (see `linkwise.kinematics.closure`).
+    function : callable
+        ``function(tree, *inputs, **options)`` over arrays of scalars; one array or a tuple of them.
+    options : mapping of str to object
+        The keyword-only options of the function, and what they are by default; each choice is a kernel of its own.
+    needs_loops : bool
+        Whether it says nothing of a mechanism without loops.
+    """
+
+    name: str
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    function: Callable[..., Any]
+    options: Mapping[str, Any]
+    needs_loops: bool = False
+
+    def shapes(self, tree: Tree, which: Mapping[str, str]) -> dict[str, Shape]:
+        """The shapes in numbers, for one mechanism."""
+        links, drives = len(tree.links), len(tree.drives)
+        parameters = len(LINK) * links + len(MOTOR) * drives
+        letters = {"n": tree.n, "nq": tree.nq, "nv": tree.nv, "L": links, "P": parameters, "loops": len(tree.loops)}
+        letters["K"] = sum(CLOSURE_ROWS[loop.kind] for loop in tree.loops)
+        return {
+            name: tuple(letters[letter] if letter in letters else int(letter) for letter in shape.split())
+            for name, shape in which.items()
+        }
+
+
+def algorithm(
+    inputs: Mapping[str, str],
+    outputs: Mapping[str, str],
+    *,
+    spread: bool = True,
+    open_only: bool = False,
+    needs_loops: bool = False,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare the decorated function as an algorithm.
+
+    Parameters
+    ----------
+    inputs, outputs : mapping of str to str
+        Shapes in letters, see `Algorithm`.
+    spread : bool
+        Whether, where joints follow others, the function runs on the mechanism with every joint free, and its result is
+        gathered (see `linkwise.model.coupling`); False where it deals with the coordinates that there are itself.
+    open_only : bool
+        Whether mechanisms with closed loops are refused, for what it gives would be that of the tree cut open.
+    needs_loops : bool
+        Whether mechanisms without loops are refused, for there is nothing to give.
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = inspect.signature(function).parameters.values()
+        options = {parameter.name: parameter.default for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
+        name = function.__name__
+
+        @wraps(function)
+        def run(tree: Tree, *given: Any, **options: Any) -> Any:
+            if open_only and tree.loops:
+                refuse_loops(tree, name)
+            if needs_loops and not tree.loops:
+                raise ArgumentError(f"{tree.name!r} has no loops; {name} is for mechanisms with them")
+            if spread and tree.coupled:
+                return _spread(declared, tree, given, options)
+            return function(tree, *given, **options)
+
+        declared = ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), run, options, needs_loops)
+        return run
+
+    return declare
+
+
+def _spread(declared: Algorithm, tree: Tree, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Run on the mechanism with every joint free, and gather what comes back."""
+    how = coupling(tree)
+    to_free = {"nq": how.coordinates, "nv": how.speeds}
+    pairs = zip(declared.inputs.values(), given, strict=True)
+    free = [to_free[shape](value) if shape in to_free else value for shape, value in pairs]
+    match = declared.function(how.uncoupled, *free, **options)
+    result = match if isinstance(match, tuple) else (match,)
+    gathered = tuple(how.gathered(value, shape) for value, shape in zip(result, declared.outputs.values(), strict=True))
+    return gathered if isinstance(match, tuple) else gathered[0]
+
+
+def refuse_loops(tree: Tree, name: str) -> NoReturn:
+    """Raise `ArgumentError`: what was asked for is not known where loops are closed."""
+    loops = members(loop.name or repr(loop) for loop in tree.loops)
+    called = name.removesuffix("_external")  # (the method has one name for both)
+    hint = "replace(loops=()) gives the tree, cut open"
+    if called in ("inverse_dynamics", "run"):
+        which = "" if tree.drives else ", driven=[...]"
+        hint = f"actuator_efforts(q, qd, qdd{which}) gives the efforts with loops closed; {hint}"
+    raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without ({hint})")
+
+
+def find(name: str) -> Algorithm:
+    """Return the algorithm of that name; an error lists what there is."""
+    if name not in ALGORITHMS:
+        raise ArgumentError(f"no algorithm {name!r}; there is {members(sorted(ALGORITHMS))}")
+    return ALGORITHMS[name]
+
+
+def kernel_of(tree: Tree, name: str, backend: str | None = None, options: Mapping[str, Any] | None = None) -> Kernel:
+    """Return the kernel of an algorithm for a mechanism; see `Mechanism.kernel`.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the algorithms, or the options, there are.
+    """
+    declared = find(name)
+    chosen = _chosen(tree, declared, options) if options else {}
+    key = (name, backend, *chosen.items())
+    return tree.memo("kernel", key, lambda: _compile(tree, declared, backend, chosen))
+
+
+def _chosen(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are not what they are by default, in their order, links by index."""
+    unknown = sorted(options.keys() - declared.options.keys())
+    if unknown:
+        raise ArgumentError(f"{declared.name} has no option {choices(unknown)}; it has {members(declared.options)}")
+    chosen = {}
+    for name, default in declared.options.items():
+        value = options.get(name, default)
+        if not isinstance(value, (str, int, np.integer)):
+            raise ArgumentError(f"{declared.name}: {name} is {shown(value)}; expected a word or a whole number")
+        if name == "link" and (isinstance(value, bool) or value != default):
+            value = tree.link_index(value if isinstance(value, str) else int(value))
+        if value != default:
+            chosen[name] = value
+    return chosen
+
+
+def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
+    function = partial(declared.function, tree, **options)
+    inputs, outputs = declared.shapes(tree, declared.inputs), declared.shapes(tree, declared.outputs)
+    named = {name: result for name, shape in {**inputs, **outputs}.items() if (result := labels(tree, name, shape))}
+    tape = trace(
+        function,
+        declared.name,
+        inputs,
+        outputs,
+        parameters=tree.parameters_used,
+        labels=named,
+        shorten=not tree.loops,  # what closes loops refines its results for the sake of rounding
+    )
+    return Kernel(tape, backend, declared.function.__doc__ or "")
+
+
+def labels(tree: Tree, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Names of the elements of an input or output along the coordinates: ``q1``, ``qd1``, whatever the joints are called."""
+    own = {"q": BASE_COORDINATES, "qd": BASE_SPEEDS, "qdd": BASE_ACCELERATIONS, "tau": BASE_EFFORTS}
+    if name not in own or shape != ((tree.nq if name == "q" else tree.nv),):
+        return ()
+    return (*(own[name] if tree.floating else ()), *(f"{name}{k}" for k in range(1, tree.n + 1)))
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class LazyMethod:
+    """Functions of a package as the methods of the same names, with the functions' signatures and descriptions.
+
+    The package is imported when one of them is first asked for; from then on the class has the function itself.
+
+    Parameters
+    ----------
+    package : str
+        Where functions of the names under which this stands in the class are; their first argument is the mechanism.
+    """
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        setattr(owner, name, _LazyFunction(owner, name, self.package))
+
+
+class _LazyFunction:
+    def __init__(self, owner: type, name: str, package: str) -> None:
+        self.owner, self.name, self.package = owner, name, package
+
+    def __get__(self, instance: Any, kind: type | None = None) -> Any:
+        function = getattr(import_module(self.package), self.name)
+        setattr(self.owner, self.name, function)
+        return function if instance is None else MethodType(function, instance)
+
+
+class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
+    """A method that computes one algorithm with its default options, and whose plain calls skip Python.
+
+    When it is first looked up on a mechanism, the mechanism gets a built-in function under the method's own name. It calls
+    the method as it is written, until the first plain call (as many arguments as the kernel has inputs, no keywords); from
+    then on, whoever holds it calls the kernel's compiled entry, which takes contiguous float64 vectors itself and hands any
+    other call to the method. Where a subclass overrides the method, `super` and the class lead to such a function too.
+    """
+
+    def __init__(self, method: Callable[Concatenate[Any, P], R]) -> None:
+        self.method = method
+        self.name = method.__name__
+        self.inputs = [
+            parameter.name
+            for parameter in list(inspect.signature(method).parameters.values())[1:]
+            if parameter.default is parameter.empty
+        ]
+        self.own_name = f"{method.__module__}.{method.__qualname__}"
+        update_wrapper(self, method)
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> compiled[P, R]: ...
+    @overload
+    def __get__(self, owner: Any, kind: type) -> Callable[P, R]: ...
+    def __get__(self, owner: Any, kind: type) -> Any:
+        if owner is None:
+            return self
+        return owner.__dict__.get(self.own_name) or self._bind(owner)
+
+    def __call__(self, owner: Any, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Compute for a mechanism, as ``Mechanism.method(mechanism, ...)``."""
+        function: Callable[P, R] = owner.__dict__.get(self.own_name) or self._bind(owner)
+        return function(*args, **kwargs)
+
+    def _bind(self, owner: Any) -> Callable[P, R]:
+        """The one function of a mechanism; where the method is not overridden, also under the method's name."""
+        bound: Callable[P, R] = MethodType(self.method, owner)
+        if usable():
+            bound = make_callable(bound, self.name, self._doc, later=partial(self._entry, owner))
+        bound = owner.__dict__.setdefault(self.own_name, bound)
+        if getattr(type(owner), self.name) is self:
+            owner.__dict__[self.name] = bound
+        return bound
+
+    def _entry(self, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry | None:
+        """What to call from now on: None before the first plain call, after which the kernel is there."""
+        if kwargs or len(args) != len(self.inputs):
+            return None
+        return owner.kernel(self.name).machine_entry() or no_entry()
+
+    @cached_property
+    def _doc(self) -> str:
+        return documentation(MethodType(self.method, object()), self.name, "")
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.method)

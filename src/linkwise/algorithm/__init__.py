@@ -1,1 +1,0 @@
-"""How an algorithm is declared, compiled and bound to `Mechanism`."""
