@@ -54,7 +54,6 @@ __all__ = [
 ]
 
 _MODULES = {
-    "angles": ("angles_rotation", "rotation_angles"),
     "chain": ("Chain", "load"),
     "links": ("FixedLink", "PrismaticLink", "RevoluteLink"),
     "playback": ("replay",),

@@ -87,8 +87,8 @@ def read_lengths(path: str | Path) -> FloatArray:
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import bundled
-    >>> read_lengths(bundled.path("ELBOW.DAT")).tolist()
+    >>> from linkwise.spacelib.programs import formats
+    >>> read_lengths(formats.path("ELBOW.DAT")).tolist()
     [1.5, 0.8, 0.8, 0.2, 0.0, 0.2]
     """
     return _six(path, "length of link")
@@ -117,8 +117,8 @@ def read_guess(path: str | Path) -> FloatArray:
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import bundled
-    >>> read_guess(bundled.path("GUESS.1ST")).tolist()
+    >>> from linkwise.spacelib.programs import formats
+    >>> read_guess(formats.path("GUESS.1ST")).tolist()
     [0.0, 0.1, 0.2, 0.0, 0.1, 0.0]
     """
     return _six(path, "angle of joint")

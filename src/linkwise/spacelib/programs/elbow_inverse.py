@@ -139,9 +139,9 @@ def elb_i_dh(
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import bundled, elbow, elbow_files, laws
-    >>> lengths = elbow_files.read_lengths(bundled.path("ELBOW.DAT"))
-    >>> guess = elbow_files.read_guess(bundled.path("GUESS.1ST"))
+    >>> from linkwise.spacelib.programs import formats, elbow, elbow_files, laws
+    >>> lengths = elbow.read_lengths(formats.path("ELBOW.DAT"))
+    >>> guess = elbow.read_guess(formats.path("GUESS.1ST"))
     >>> wanted = elbow.elb_d_dh(lengths, laws.joint_motion()).gripper
     >>> bool(elb_i_dh(lengths, wanted, guess).closure.max() < 1e-10)
     True

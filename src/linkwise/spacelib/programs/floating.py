@@ -75,8 +75,8 @@ def read_two_links(path: str | Path) -> TwoLinks:
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import bundled
-    >>> read_two_links(bundled.path("TEST.DAT")).J1.tolist()[0]
+    >>> from linkwise.spacelib.programs import formats
+    >>> read_two_links(formats.path("TEST.DAT")).J1.tolist()[0]
     [10.5, 0.0, 0.0, 10.0]
     """
     file = NumberFile(path)
@@ -109,9 +109,9 @@ def save_two_links(path: str | Path, links: TwoLinks) -> None:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from linkwise.spacelib.programs import bundled
+    >>> from linkwise.spacelib.programs import formats
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "TEST.DAT"
-    >>> save_two_links(path, read_two_links(bundled.path("TEST.DAT")))
+    >>> save_two_links(path, read_two_links(formats.path("TEST.DAT")))
     >>> path.read_text().splitlines()[0]
     '10.0 1.0 1.0 1.0'
     """
@@ -244,8 +244,8 @@ def run_test(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> His
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import bundled, laws, two_links
-    >>> links = two_links.read_two_links(bundled.path("TEST.DAT"))
+    >>> from linkwise.spacelib.programs import formats, laws, two_links
+    >>> links = floating.read_two_links(formats.path("TEST.DAT"))
     >>> float(run_test(links, laws.motor_motion()).W1[5, 1, 0].round(4))
     -0.0083
     """
@@ -279,8 +279,8 @@ def run_test_new(links: TwoLinks, motion: Motion, *, as_listed: bool = False) ->
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import bundled, laws, two_links
-    >>> links = two_links.read_two_links(bundled.path("TEST.DAT"))
+    >>> from linkwise.spacelib.programs import formats, laws, two_links
+    >>> links = floating.read_two_links(formats.path("TEST.DAT"))
     >>> made = run_test_new(links, laws.motor_motion())
     >>> bool(abs(made.momentum - made.momentum[0]).max() < 1e-13)
     True

@@ -52,8 +52,8 @@ def mechanism(links: TwoLinks) -> Mechanism:
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import bundled, two_links
-    >>> mechanism(two_links.read_two_links(bundled.path("TEST.DAT"))).speed_names
+    >>> from linkwise.spacelib.programs import formats, two_links
+    >>> mechanism(floating.read_two_links(formats.path("TEST.DAT"))).speed_names
     ('base_vx', 'base_vy', 'base_vz', 'base_wx', 'base_wy', 'base_wz', 'link2')
     """
     parts = [
@@ -91,8 +91,8 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, tolerance: float = TOL
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import bundled, laws, two_links
-    >>> links = two_links.read_two_links(bundled.path("TEST.DAT"))
+    >>> from linkwise.spacelib.programs import formats, laws, two_links
+    >>> links = floating.read_two_links(formats.path("TEST.DAT"))
     >>> made = run_floating_base(links, laws.motor_motion())
     >>> bool(abs(made.momentum - made.momentum[0]).max() < 1e-13)
     True
@@ -271,8 +271,8 @@ def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bo
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import bundled, laws, two_links
-    >>> links = two_links.read_two_links(bundled.path("TEST.DAT"))
+    >>> from linkwise.spacelib.programs import formats, laws, two_links
+    >>> links = floating.read_two_links(formats.path("TEST.DAT"))
     >>> for one in compare(links, laws.motor_motion()):
     ...     print(one.history.program, bool(one.angular.max() < 1e-12), bool(one.angle.max() < 1e-4))
     TEST False False

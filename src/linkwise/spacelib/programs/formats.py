@@ -282,9 +282,9 @@ def read_out(path: str | Path) -> OutFile:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from linkwise.spacelib.programs import bundled, rob_mat
+    >>> from linkwise.spacelib.programs import formats, rob_mat
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "SCARA.OUT"
-    >>> rob_mat.write(path, rob_mat.run(bundled.path("SCARA.DAT"), bundled.path("SCARA.MOT")))
+    >>> rob_mat.write(path, rob_mat.run(formats.path("SCARA.DAT"), formats.path("SCARA.MOT")))
     >>> read_out(path)["ACTO"].shape
     (2, 3, 4, 4)
     """
@@ -435,7 +435,7 @@ def copy(chosen: Sequence[str], folder: str | Path = ".", *, overwrite: bool = F
     Raises
     ------
     ArgumentError
-        For a name that is not bundled.
+        For a name that is not formats.
     FileError
         Where a file cannot be written.
     """
