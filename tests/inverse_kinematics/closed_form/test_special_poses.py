@@ -185,7 +185,7 @@ def test_a_batch_has_the_bits_of_a_loop() -> None:
 
 
 def test_solutions_from_starts_are_told() -> None:
-    """Poses at which the closed form leaves a joint undetermined, or not, by their last digits; one at which it never does."""
+    """Poses at which the closed form leaves a joint undetermined or not, by their last digits; one where it never does."""
     made = aligned(*KNOWN["two parallel axes, double roots"])
     q = np.array([np.pi / 4, np.pi, -np.pi / 4])
     pose = made.forward(q)

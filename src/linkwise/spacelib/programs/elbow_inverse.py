@@ -139,7 +139,7 @@ def elb_i_dh(
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import formats, elbow, elbow_files, laws
+    >>> from linkwise.spacelib.programs import elbow, formats, laws
     >>> lengths = elbow.read_lengths(formats.path("ELBOW.DAT"))
     >>> guess = elbow.read_guess(formats.path("GUESS.1ST"))
     >>> wanted = elbow.elb_d_dh(lengths, laws.joint_motion()).gripper

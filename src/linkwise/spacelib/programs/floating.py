@@ -244,7 +244,7 @@ def run_test(links: TwoLinks, motion: Motion, *, as_listed: bool = False) -> His
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import formats, laws, two_links
+    >>> from linkwise.spacelib.programs import floating, formats, laws
     >>> links = floating.read_two_links(formats.path("TEST.DAT"))
     >>> float(run_test(links, laws.motor_motion()).W1[5, 1, 0].round(4))
     -0.0083
@@ -279,7 +279,7 @@ def run_test_new(links: TwoLinks, motion: Motion, *, as_listed: bool = False) ->
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import formats, laws, two_links
+    >>> from linkwise.spacelib.programs import floating, formats, laws
     >>> links = floating.read_two_links(formats.path("TEST.DAT"))
     >>> made = run_test_new(links, laws.motor_motion())
     >>> bool(abs(made.momentum - made.momentum[0]).max() < 1e-13)

@@ -52,7 +52,7 @@ def mechanism(links: TwoLinks) -> Mechanism:
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import formats, two_links
+    >>> from linkwise.spacelib.programs import floating, formats
     >>> mechanism(floating.read_two_links(formats.path("TEST.DAT"))).speed_names
     ('base_vx', 'base_vy', 'base_vz', 'base_wx', 'base_wy', 'base_wz', 'link2')
     """
@@ -91,7 +91,7 @@ def run_floating_base(links: TwoLinks, motion: Motion, *, tolerance: float = TOL
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import formats, laws, two_links
+    >>> from linkwise.spacelib.programs import floating, formats, laws
     >>> links = floating.read_two_links(formats.path("TEST.DAT"))
     >>> made = run_floating_base(links, laws.motor_motion())
     >>> bool(abs(made.momentum - made.momentum[0]).max() < 1e-13)
@@ -271,7 +271,7 @@ def compare(links: TwoLinks, motion: Motion, *, halvings: int = 0, as_listed: bo
 
     Examples
     --------
-    >>> from linkwise.spacelib.programs import formats, laws, two_links
+    >>> from linkwise.spacelib.programs import floating, formats, laws
     >>> links = floating.read_two_links(formats.path("TEST.DAT"))
     >>> for one in compare(links, laws.motor_motion()):
     ...     print(one.history.program, bool(one.angular.max() < 1e-12), bool(one.angle.max() < 1e-4))
