@@ -94,6 +94,8 @@ __all__ = [
     "view",
 ]
 
+#: Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing
+#: Linkwise, and the help of its command line, cost next to nothing.
 _HOMES = {
     "Aligned": "linkwise.solve",
     "CartesianTrajectory": "linkwise.trajectory",
@@ -138,8 +140,6 @@ _HOMES = {
     "trajectory": "",
     "view": "",
 }
-"""Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing
-Linkwise, and the help of its command line, cost next to nothing."""
 
 
 def __getattr__(name: str) -> Any:

@@ -29,8 +29,8 @@ from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_EFFORTS, BASE_SPEEDS, Tree
 
+#: Every algorithm there is, by name.
 ALGORITHMS: dict[str, Algorithm] = {}
-"""Every algorithm there is, by name."""
 
 
 @dataclass(frozen=True)

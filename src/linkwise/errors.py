@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+#: Names that are compared with an unknown one, at most, and their characters: the comparison is slow.
 MOST_COMPARED, LONGEST_NAME = 1000, 200
-"""Names that are compared with an unknown one, at most, and their characters: the comparison is slow."""
 
 
 class LinkwiseError(Exception):
@@ -144,6 +144,7 @@ class MissingExtraError(LinkwiseError, ImportError):
     """
 
 
+#: The libraries of each extra, as pyproject.toml has them.
 EXTRAS: dict[str, tuple[str, ...]] = {
     "mp4": ("matplotlib>=3.8", "imageio-ffmpeg>=0.5"),
     "opcua": ("asyncua>=2.1,<2.2",),
@@ -155,7 +156,6 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "view": ("viser==1.1.1", "trimesh>=4"),
     "xacro": ("xacro>=2.1",),
 }
-"""The libraries of each extra, as pyproject.toml has them."""
 
 
 def install_hint(extra: str) -> str:

@@ -12,8 +12,8 @@ from linkwise.cli.command import Commands, Invocation, forced, painted, say
 from linkwise.errors import FileError, LinkwiseError
 from linkwise.model.formatting.table import plain
 
+#: Exit statuses: an input that cannot be used, a run stopped by the user.
 FAILED, STOPPED = 2, 130
-"""Exit statuses: an input that cannot be used, a run stopped by the user."""
 
 WELCOME = """Kinematics and dynamics of linked rigid bodies: robots and other mechanisms.
 

@@ -28,6 +28,7 @@ from linkwise.cli.options import complete_mechanism, did_you_mean, option_name
 from linkwise.cli.reading import ReadingOptions, reading_options
 from linkwise.model.formatting.table import Table, blocks, plain
 
+#: Words at the head of a line or a cell, and their colours; the words say the same without a colour.
 MARKS = {
     "remark:": "yellow",
     "Error:": "red",
@@ -37,10 +38,9 @@ MARKS = {
     "not reached": "red",
     "at its": "yellow",
 }
-"""Words at the head of a line or a cell, and their colours; the words say the same without a colour."""
 
+#: Columns of a terminal that does not say how many it has.
 USUAL_WIDTH = 80
-"""Columns of a terminal that does not say how many it has."""
 
 
 @dataclass
@@ -301,11 +301,11 @@ def marked(line: str, *, err: bool = False) -> str:
     return line
 
 
+#: The group of entry points in which other packages name their commands.
 ENTRY_POINTS = "linkwise.commands"
-"""The group of entry points in which other packages name their commands."""
 
+#: The values of a command's options, by name; ``reading`` has those of reading, ``as_json`` whether JSON is asked for.
 Options = SimpleNamespace
-"""The values of a command's options, by name; ``reading`` has those of reading, ``as_json`` whether JSON is asked for."""
 
 Parameter = click.Parameter
 Function = Callable[..., "Output | None"]

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
 
+#: What is below this share of what it is the difference of is rounding.
 NOTHING = 1e-12
-"""What is below this share of what it is the difference of is rounding."""
 
 
 class Extremes:
@@ -158,8 +158,9 @@ def inertia_rounding(mechanism: Mechanism, rates: FloatArray) -> FloatArray:
 
 STATE = (("position", "m"), ("rpy", "°"), ("velocity", "m/s"), ("angular_velocity", "rad/s"))
 ACCELERATIONS = (("acceleration", "m/s²"), ("angular_acceleration", "rad/s²"))
+
+#: Keys and units of the vectors of a link or a base in the JSON document, which the tables show too.
 ACTIONS = (("force", "N"), ("moment", "N m"))
-"""Keys and units of the vectors of a link or a base in the JSON document, which the tables show too."""
 
 LINK_WORDS = {
     "position": "position of its frame",
@@ -167,8 +168,9 @@ LINK_WORDS = {
     "force": "force from its parent",
     "moment": "moment, about the joint",
 }
+
+#: What the tables call a key; others by their words.
 BASE_WORDS = {"rpy": "roll, pitch, yaw", "force": "force that it takes", "moment": "moment that it takes"}
-"""What the tables call a key; others by their words."""
 
 BASE_DIRECTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")
 

@@ -26,13 +26,13 @@ else:
 LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
 ANGLES = {"rad": 1.0, "deg": math.pi / 180.0, "°": math.pi / 180.0}
 
+#: The units that may stand behind a number of each kind, and what one of them is in SI; without one it is in m or rad.
 UNITS = {"length": LENGTHS, "angle": ANGLES, "": {}}
-"""The units that may stand behind a number of each kind, and what one of them is in SI; without one it is in m or rad."""
 
 PICTURES = ("png", "svg", "pdf")
 
+#: Suffixes of descriptions that completion offers.
 SUFFIXES = {".toml", ".dat", ".urdf", ".xacro", ".xml", ".csv"}
-"""Suffixes of descriptions that completion offers."""
 
 _UNIT = re.compile(r"(?<=[0-9.])(mm|cm|m|deg|°|rad)$")
 
@@ -134,8 +134,8 @@ class Finite(click.FloatRange):
         return super().convert(value, param, ctx)
 
 
+#: A finite number above 0.
 POSITIVE = Finite(0, min_open=True)
-"""A finite number above 0."""
 
 
 class Vector(ParamType):

@@ -52,6 +52,7 @@ _READING: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("--drop-free-armature", "Leave out the armature of a free joint of an MJCF file.", {"is_flag": True}),
 )
 
+#: What stands in the library's messages, and on the command line for it.
 _WORDS = {
     r"reading with physical=False accepts": "--any-inertia accepts",
     r"\broot=('[^']*') reads one": r"--root \1 reads one",
@@ -62,7 +63,6 @@ _WORDS = {
     r"\bswap_limits=True": "--swap-limits",
     r"\bdrop_free_armature=True": "--drop-free-armature",
 }
-"""What stands in the library's messages, and on the command line for it."""
 
 
 def reading_options() -> list[click.Option]:

@@ -24,14 +24,14 @@ from linkwise.spatial.rotation import rotation_about, rotation_between
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, transform
 
+#: How many places of axes are tried before it is given up.
 MOST = 20_000
-"""How many places of axes are tried before it is given up."""
 
+#: How many alignments are tried for one that fits the joints that follow others.
 MOST_WHOLE = 200
-"""How many alignments are tried for one that fits the joints that follow others."""
 
+#: The free turn that is left belongs to the base; 0 and above: to that joint.
 BASE = -1
-"""The free turn that is left belongs to the base; 0 and above: to that joint."""
 
 
 @dataclass(frozen=True)
@@ -316,13 +316,13 @@ def align(
 
 ROUNDS = 8
 
+#: Whole turns of a joint, either way, that are tried where others follow it: a third of one turn is another place than a
+#: third of two.
 LAPS = 24
-"""Whole turns of a joint, either way, that are tried where others follow it: a third of one turn is another place than a
-third of two."""
 
 
+#: rad or m: turns that bring the followers no nearer than this are coincidence.
 NEAR = 1e-2
-"""rad or m: turns that bring the followers no nearer than this are coincidence."""
 
 
 def tool_of(first: Chain, second: Chain, alignment: Alignment) -> FloatArray:

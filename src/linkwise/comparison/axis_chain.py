@@ -210,11 +210,11 @@ def alike(one: Sequence[int], other: Sequence[int]) -> bool:
     return len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other))
 
 
+#: What it is, how two values of it are written, and its values in both chains.
 Invariant = tuple[str, Callable[[float, float], str], float, float]
-"""What it is, how two values of it are written, and its values in both chains."""
 
+#: Axes within so many tolerances of parallel have no normal worth a number.
 NEARLY = 1e3
-"""Axes within so many tolerances of parallel have no normal worth a number."""
 
 
 def kinds_differ(first: Sequence[Axis], second: Sequence[Axis]) -> list[str]:

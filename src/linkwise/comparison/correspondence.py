@@ -202,11 +202,11 @@ def _frame(pose: FloatArray) -> str:
 
 MASS_SAMPLES = 16
 
+#: Other zeros of the ends are taken where they bring the differences down to this share.
 BETTER = 0.1
-"""Other zeros of the ends are taken where they bring the differences down to this share."""
 
+#: A length, an angle or a moment that is not worth a turn.
 NOTHING = 1e-9
-"""A length, an angle or a moment that is not worth a turn."""
 
 
 def with_dynamics(comparison: Comparison, seed: int) -> Comparison:
@@ -386,11 +386,11 @@ def _rotors(comparison: Comparison) -> list[str]:
     return texts
 
 
+#: Between these tolerances (m and rad) a correspondence is looked for; beyond them there is none.
 FINEST, COARSEST = 1e-9, 0.05
-"""Between these tolerances (m and rad) a correspondence is looked for; beyond them there is none."""
 
+#: Random configurations at which what was found is checked.
 SAMPLES = 64
-"""Random configurations at which what was found is checked."""
 
 
 def compare(

@@ -63,8 +63,9 @@ _MODULES = {
     "ring_buffer": ("Recorder",),
     "state": ("State",),
 }
+
+#: Where each public name stands. They are imported when first asked for: the process that serves ports needs few of them.
 _HOMES = dict.fromkeys(__all__, "constraints") | {name: module for module, names in _MODULES.items() for name in names}
-"""Where each public name stands. They are imported when first asked for: the process that serves ports needs few of them."""
 
 
 def __getattr__(name: str) -> Any:

@@ -377,8 +377,8 @@ def _entity(port: object) -> str:
     return str(port).partition(".")[0]
 
 
+#: No cycle is shorter than this, or as long as that, s.
 SHORTEST, LONGEST = 1e-9, 1e6
-"""No cycle is shorter than this, or as long as that, s."""
 
 
 def _beginning(mechanism: Mechanism, q0: npt.ArrayLike | None) -> FloatArray:

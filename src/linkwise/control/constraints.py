@@ -69,11 +69,11 @@ class Mistakes:
             raise ArgumentError("\n".join(str(error) for error in self.errors))
 
 
+#: Fields that are vectors (3,), in the order of their ports,
 VECTORS = ("position", "angles", "velocity", "angular_velocity")
-"""Fields that are vectors (3,), in the order of their ports,"""
 
+#: and those that are numbers.
 SCALARS = ("value", "speed")
-"""and those that are numbers."""
 
 
 def link_of(tree: Tree, name: str) -> int | str:
@@ -370,18 +370,19 @@ class DrivenJoint(ChainConstraint):
         return [("drive", Coordinate(tree.coordinates[tree.link_index(self.link)], 0.0))]
 
 
+#: Each kind by the name that a chain's file gives it.
 KINDS: dict[str, type[ChainConstraint]] = {
     c.kind: c for c in (FixedPosition, FixedRotation, MovingPosition, Velocity, Loop, DrivenJoint)
 }
-"""Each kind by the name that a chain's file gives it."""
 
 
 AnglesConvention = Literal["xyz", "zyx"]
-CONVENTIONS: tuple[str, ...] = ("xyz", "zyx")
-"""Extrinsic: about the fixed axes x, y, z in this order, and about z, y, x."""
 
+#: Extrinsic: about the fixed axes x, y, z in this order, and about z, y, x.
+CONVENTIONS: tuple[str, ...] = ("xyz", "zyx")
+
+#: Squares of angles below this take the series: its next term is lost in rounding.
 SMALL = 1e-8
-"""Squares of angles below this take the series: its next term is lost in rounding."""
 
 
 def angles_rotation(angles: npt.ArrayLike, convention: str = "xyz") -> Array:

@@ -22,15 +22,17 @@ from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
 
 Triple = tuple[float, float, float]
+
+#: The first value of a port.
 Value = float | bool | int | Triple
-"""The first value of a port."""
 
+#: What a constraint may have that is a vector.
 VECTORS: tuple[str, ...] = ("position", "angles", "velocity", "angular_velocity")
-"""What a constraint may have that is a vector."""
 
+#: What a constraint may have that is a number.
 SCALARS: tuple[str, ...] = ("value", "speed")
-"""What a constraint may have that is a number."""
 
+#: What each kind of constraint must have.
 NEEDED: dict[str, tuple[str, ...]] = {
     "fixed position": ("position",),
     "fixed rotation": ("angles",),
@@ -39,8 +41,8 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "loop": ("to",),
     "driven joint": (),
 }
-"""What each kind of constraint must have."""
 
+#: What each kind of constraint may have beside.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "fixed position": (),
     "fixed rotation": (),
@@ -49,7 +51,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "loop": ("rotation",),
     "driven joint": SCALARS,
 }
-"""What each kind of constraint may have beside."""
 
 _NOTHING = (0.0, 0.0, 0.0)
 
@@ -194,11 +195,11 @@ def _members(names: Iterable[str]) -> str:
     return " and ".join(found) if len(found) < 3 else f"{', '.join(found[:-1])} and {found[-1]}"
 
 
+#: How many names a message lists at most where it cannot offer a near one.
 MOST_NAMES = 12
-"""How many names a message lists at most where it cannot offer a near one."""
 
+#: Inputs of the chain itself, which a description holds in fields of their own.
 OWN_KEYS: tuple[str, ...] = ("calculations_per_cycle", "calculation_precision")
-"""Inputs of the chain itself, which a description holds in fields of their own."""
 
 
 @dataclass(frozen=True)

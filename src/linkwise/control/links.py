@@ -16,14 +16,14 @@ from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
 
+#: What a link that hangs on the start names as its predecessor.
 START = "start"
-"""What a link that hangs on the start names as its predecessor."""
 
+#: Names that no link may have, because the values of a chain are called by them.
 RESERVED: tuple[str, ...] = (START, "chain", "base")
-"""Names that no link may have, because the values of a chain are called by them."""
 
+#: What may be bounded at the end of a link, m/s and m/s2.
 GREATEST: tuple[str, ...] = ("max_speed", "max_acceleration", "max_deceleration")
-"""What may be bounded at the end of a link, m/s and m/s2."""
 
 
 @dataclass(frozen=True)
@@ -179,8 +179,8 @@ class FixedLink(DHLink):
     joint: ClassVar[str] = "fixed"
 
 
+#: The classes of links by the word for their joint.
 KINDS: dict[str, type[DHLink]] = {kind.joint: kind for kind in (RevoluteLink, PrismaticLink, FixedLink)}
-"""The classes of links by the word for their joint."""
 
 
 def _check_name(check: Checker, name: object) -> None:
@@ -223,8 +223,8 @@ __all__ = [
     "with_starting_dof",
 ]
 
+#: The axes of the start that the z axis of the first joint can lie along.
 AXES: tuple[str, ...] = ("x", "y", "z")
-"""The axes of the start that the z axis of the first joint can lie along."""
 
 
 def mechanism_of(links: Iterable[DHLink], *, name: str = "chain", starting_dof: str = "z") -> tuple[Mechanism, FloatArray]:

@@ -24,12 +24,12 @@ from linkwise.mechanism import Mechanism
 
 XACRO = ".xacro"
 
+#: Values of a constraint in the place of those that are wrong, while the rest is checked.
 REPLACEMENTS: dict[str, Any] = {
     **dict.fromkeys(VECTORS, (0.0, 0.0, 0.0)),
     **dict.fromkeys(SCALARS, 0.0),
     **{"rotation": False, "enabled": True, "to": "start"},
 }
-"""Values of a constraint in the place of those that are wrong, while the rest is checked."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ Value: TypeAlias = float | int | bool | str | npt.NDArray[Any]
 
 DIRECTIONS: tuple[str, ...] = get_args(Direction)
 KINDS: tuple[str, ...] = get_args(Kind)
+
+#: Up to here every whole number is a float64.
 LARGEST_WHOLE = 2.0**53
-"""Up to here every whole number is a float64."""
 
 _LARGEST = sys.float_info.max
 _SMALLEST = math.ulp(0.0)
@@ -301,8 +302,9 @@ def _short(number: float) -> str:
 
 
 _AXES = "xyz"
+
+#: How the elements of a vector (3,) and a matrix (3, 3) are called; no port may end in one of them.
 ELEMENT_WORDS = frozenset((*_AXES, *(row + column for row in _AXES for column in _AXES)))
-"""How the elements of a vector (3,) and a matrix (3, 3) are called; no port may end in one of them."""
 
 
 def element_names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:

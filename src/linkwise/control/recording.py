@@ -25,8 +25,9 @@ from linkwise.spatial.scalar import FloatArray
 
 CLOCK = ("t [s]", "dt [s]", "cycle [int]")
 BOOLS = ("false", "true")
+
+#: How many rows are turned into text at a time.
 ROWS = 1 << 10
-"""How many rows are turned into text at a time."""
 
 
 def _csv_lines(table: Recording) -> Iterator[str]:
@@ -160,8 +161,9 @@ def _wrong(path: str | Path, line: int, message: str) -> FileError:
 SUFFIXES = (".csv", ".npz")
 HELD = ("times", "periods", "cycles", "values")
 START = "start_"
+
+#: What an .npz file holds, and of what kind each is.
 KINDS = {**dict.fromkeys(HELD, NUMBERS), "channels": TEXT, **{START + name: kind for name, kind in ARRAYS.items()}}
-"""What an .npz file holds, and of what kind each is."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from linkwise.files.toml_text import row
 
 FORMAT = "linkwise chain 1"
 
+#: What may be bounded of a joint.
 JOINT_GREATEST: tuple[str, ...] = tuple(
     f"max_{free}_{rate}" for free in ("theta", "d") for rate in ("speed", "acceleration", "deceleration")
 )
-"""What may be bounded of a joint."""
 
 
 def _list_of_numbers(value: Any) -> Any:
@@ -90,6 +90,8 @@ TOP = Schema(
     Field("routes", _by_port("a table of names of ports"), doc="the input = the port that feeds it"),
     Field("ports", _by_port("a table of values by the names of ports"), doc="all other inputs, always rad"),
 )
+
+#: The schemas by what the documentation calls their tables.
 TABLES = {
     "the file": TOP,
     "[[link]]": LINK,
@@ -98,4 +100,3 @@ TABLES = {
     "[[speed_limit]]": SPEED_LIMIT,
     "[[regulator]]": REGULATOR,
 }
-"""The schemas by what the documentation calls their tables."""

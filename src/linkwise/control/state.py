@@ -20,8 +20,9 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real
 
 Setting: TypeAlias = str | int | float | bool
+
+#: What a file holds of a state, and of what kind each is.
 ARRAYS = {"values": NUMBERS, "carry": NUMBERS, "channels": TEXT, "digest": TEXT, "routes": TEXT, "settings": TEXT}
-"""What a file holds of a state, and of what kind each is."""
 
 
 @dataclass(frozen=True, eq=False)

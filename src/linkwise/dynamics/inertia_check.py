@@ -14,14 +14,14 @@ from linkwise.model.inertia import Inertia
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: Random configurations; at all of them the inertia of a joint that moves something is positive.
 TRIALS = 3
-"""Random configurations; at all of them the inertia of a joint that moves something is positive."""
 
+#: Below this part of what was added up in it, a pivot of M is rounding.
 LEAST = 1e-13
-"""Below this part of what was added up in it, a pivot of M is rounding."""
 
+#: How often numbers for symbols are drawn before it is left open whether there is inertia.
 DRAWS = 32
-"""How often numbers for symbols are drawn before it is left open whether there is inertia."""
 
 
 def check_inertia(tree: Tree) -> None:

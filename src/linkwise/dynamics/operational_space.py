@@ -17,8 +17,8 @@ from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import rows_of
 
+#: A direction in which the scaled inverse inertia is less than this is one in which the frame cannot accelerate.
 SINGULAR = 1e-10
-"""A direction in which the scaled inverse inertia is less than this is one in which the frame cannot accelerate."""
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"inverse": "6 6"}, spread=False, open_only=True)

@@ -36,14 +36,14 @@ from linkwise.spatial.scalar import FloatArray
 
 FORMS = ("recursive", "explicit", "harmonic")
 
+#: Options that say which terms are small: see `linkwise.equations.closed_form.closed_form.small_terms`.
 DROPPING = frozenset({"values", "speeds", "of_row"})
-"""Options that say which terms are small: see `linkwise.equations.closed_form.closed_form.small_terms`."""
 
+#: Terms that are written as text; some 10 MB.
 MOST_TERMS = 300_000
-"""Terms that are written as text; some 10 MB."""
 
+#: Lines that a notebook shows by itself.
 SHOWN_LINES = 120
-"""Lines that a notebook shows by itself."""
 
 TITLES = {
     "forward_kinematics": "Forward kinematics",
@@ -57,8 +57,8 @@ TITLES = {
 }
 
 
+#: What there is in explicit and harmonic form.
 WRITTEN_OUT = tuple(TITLES)
-"""What there is in explicit and harmonic form."""
 
 
 @dataclass(frozen=True)

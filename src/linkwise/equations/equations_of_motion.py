@@ -69,14 +69,14 @@ FORMS = ("harmonic", "graph")
 
 _SOURCES = {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque"}
 
+#: Characters of LaTeX source after which a sum goes on in the next line.
 WIDTH = 110
-"""Characters of LaTeX source after which a sum goes on in the next line."""
 
+#: Terms that a matrix in harmonic form may have as SymPy expressions.
 MOST_TERMS = 100_000
-"""Terms that a matrix in harmonic form may have as SymPy expressions."""
 
+#: Operations that a matrix in graph form may have, written out: SymPy's functions walk through all of them.
 MOST_OPERATIONS = 200_000
-"""Operations that a matrix in graph form may have, written out: SymPy's functions walk through all of them."""
 
 
 class Equations:
@@ -457,6 +457,7 @@ def _terms(sympy: Any, expression: Any) -> list[Any]:
     return sorted(found, key=lambda term: (bool(term.free_symbols), -abs(term.as_coeff_Mul()[0])))
 
 
+#: Short names of what is mostly derived, and the algorithms.
 SHORT = {
     "M": "mass_matrix",
     "C": "coriolis_matrix",
@@ -467,7 +468,6 @@ SHORT = {
     "fd": "forward_dynamics",
     "Y": "regressor",
 }
-"""Short names of what is mostly derived, and the algorithms."""
 
 
 def algorithm_name(word: str) -> str:

@@ -112,11 +112,11 @@ def _mask() -> int:
 
 PRECISIONS = ("double", "single")
 
+#: Points at which a test calls a function.
 ROWS = 4
-"""Points at which a test calls a function."""
 
+#: The languages by name.
 LANGUAGES: dict[str, Language] = {}
-"""The languages by name."""
 
 
 def language(kind: type[Language]) -> type[Language]:

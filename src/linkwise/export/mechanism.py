@@ -15,6 +15,7 @@ from linkwise.kernel.tape import Tape
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: Algorithms that give no numbers where loops are open.
 CLOSED = {
     "forward_dynamics",
     "forward_dynamics_external",
@@ -23,7 +24,6 @@ CLOSED = {
     "constraint_forces_external",
     "project_to_loops",
 }
-"""Algorithms that give no numbers where loops are open."""
 
 
 def export(

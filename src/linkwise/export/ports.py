@@ -22,6 +22,8 @@ alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron
 psi omega
 """
 _GREEK = {name: chr(code) for code, name in enumerate(_LETTERS.split(), 0x3B1)}
+
+#: How letters that are not ASCII are written: Greek ones, and some others.
 SPELT = {
     **{letter: name for name, letter in _GREEK.items()},
     **{letter.upper(): name.capitalize() for name, letter in _GREEK.items() if name != "sigma_final"},
@@ -35,11 +37,10 @@ SPELT = {
     "\u00f8": "o",
     "\u00e6": "ae",
 }
-"""How letters that are not ASCII are written: Greek ones, and some others."""
 
 
+#: What a name must not be, by language; see `linkwise.export.language.language`.
 WORDS: dict[str, frozenset[str]] = {}
-"""What a name must not be, by language; see `linkwise.export.language.language`."""
 
 
 def spelt(text: str) -> str:
@@ -102,12 +103,13 @@ class Names:
         return Names(self.language, self.used)
 
 
+#: The input that holds the values of a mechanism's symbols.
 PARAMETERS = "parameters"
-"""The input that holds the values of a mechanism's symbols."""
 
+#: The input that takes its place once what depends on parameters alone has been computed.
 CONSTANTS = "constants"
-"""The input that takes its place once what depends on parameters alone has been computed."""
 
+#: What a port of this name and so many axes is, in the algorithms of the library.
 _MEANINGS = {
     ("q", 1): "joint coordinates, rad or m",
     ("qd", 1): "joint speeds, rad/s or m/s",
@@ -148,10 +150,9 @@ _MEANINGS = {
     ("q_closed", 1): "joint coordinates with closed loops, rad or m",
     ("qd_closed", 1): "joint speeds that keep the loops closed, rad/s or m/s",
 }
-"""What a port of this name and so many axes is, in the algorithms of the library."""
 
+#: The shape that it then has; a port of another shape is something else.
 _SHAPES = {("p", 1): (6,), ("c", 1): (3,), ("external", 1): (6,), ("T", 2): (4, 4)}
-"""The shape that it then has; a port of another shape is something else."""
 
 
 @dataclass(frozen=True)

@@ -23,15 +23,15 @@ from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
+#: The unit roundoff of each precision: the greatest relative error of one rounding.
 UNITS = {"double": 2.0**-53, "single": 2.0**-24}
-"""The unit roundoff of each precision: the greatest relative error of one rounding."""
 
+#: What a result that is too small for full precision may be off besides.
 SMALLEST = {"double": 2.0**-1074, "single": 2.0**-149}
-"""What a result that is too small for full precision may be off besides."""
 
+#: Unit roundoffs that a sine, a cosine or an arctangent may be off: 2 units in the last place, as CUDA's manual says of its
+#: own; those of the C libraries in use, and of the machine code here, are closer.
 LIBRARY = 4.0
-"""Unit roundoffs that a sine, a cosine or an arctangent may be off: 2 units in the last place, as CUDA's manual says of its
-own; those of the C libraries in use, and of the machine code here, are closer."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,7 @@ def _select(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
     return abs(x[1] - x[2]) + e[1] + e[2], 0.0
 
 
+#: For each operation: how far errors of its operands take its value, and how many unit roundoffs it adds.
 _CARRIED: dict[str, Callable[[float, list[float], list[float]], tuple[float, float]]] = {
     "add": _sum,
     "sub": _sum,
@@ -136,14 +137,13 @@ _CARRIED: dict[str, Callable[[float, list[float], list[float]], tuple[float, flo
     "atan2": _angle,
     "select": _select,
 }
-"""For each operation: how far errors of its operands take its value, and how many unit roundoffs it adds."""
 
 
+#: Inputs are multiples of 1 / 64, which are exact in either precision and short in decimals.
 _STEP = 64.0
-"""Inputs are multiples of 1 / 64, which are exact in either precision and short in decimals."""
 
+#: Points that are drawn for one row, where rounding can change what is chosen.
 _TRIES = 20
-"""Points that are drawn for one row, where rounding can change what is chosen."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from linkwise.export.ports import Names, Port, inputs, outputs, spelt, used_slots
 from linkwise.kernel.tape import Tape
 
+#: The slot of a value that has a name of its own, or an operation on trees.
 Tree = int | tuple[str, tuple["Tree", ...]]
-"""The slot of a value that has a name of its own, or an operation on trees."""
 
 _ARITHMETIC = {"add", "sub", "mul", "div", "neg"}
 _LEVEL = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3}

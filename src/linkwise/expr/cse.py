@@ -24,16 +24,17 @@ from linkwise.expr.ordering import operations_needed
 from linkwise.expr.signed_products import positive
 
 LARGE = (1 << 61) - 1
-SMALL = (1 << 31) - 1
-"""Mersenne primes; products of residues of the small one fit into 64 bits."""
 
+#: Mersenne primes; products of residues of the small one fit into 64 bits.
+SMALL = (1 << 31) - 1
+
+#: Of how many parts the sum of an angle is looked into.
 MOST = 64
-"""Of how many parts the sum of an angle is looked into."""
 
 _MODULAR: dict[str, Callable[..., int]] = {"add": add, "sub": sub, "mul": mul, "neg": neg}
 
+#: A sum of multiples of angles: whole numbers by what they multiply.
 Combination = dict[Hashable, int]
-"""A sum of multiples of angles: whole numbers by what they multiply."""
 
 
 class Residues:
@@ -149,11 +150,11 @@ class Residues:
         return self._points[part]
 
 
+#: At how many points magnitudes are compared.
 TRIALS = 5
-"""At how many points magnitudes are compared."""
 
+#: Up to this factor the sum of magnitudes may grow: one bit.
 GROWTH = 2.0
-"""Up to this factor the sum of magnitudes may grow: one bit."""
 
 
 Numbers = tuple[float, ...]
@@ -265,8 +266,8 @@ _RATIONAL = {"add", "sub", "mul", "neg"}
 
 _SUMS, _CIRCULAR, _SHARP = {"add", "sub"}, {"sin", "cos"}, {"same", "mul", "neg", "div", "sqrt", "abs"}
 
+#: What may be no number, or is not always taken: a value that comes from it stands for an input of its own.
 _PARTIAL = {"div", "sqrt", "atan2", "select"}
-"""What may be no number, or is not always taken: a value that comes from it stands for an input of its own."""
 
 
 class Facts:

@@ -9,16 +9,16 @@ from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr, existing, precedence
 from linkwise.expr.ordering import schedule
 
+#: Factors with their exponents, in the order of `precedence`; no exponent is 0.
 Monomial = tuple[tuple[Expr, int], ...]
-"""Factors with their exponents, in the order of `precedence`; no exponent is 0."""
 
 Sum = dict[Monomial, float]
 
+#: Terms that a product may have before like ones are collected.
 MOST_TERMS = 2_000
-"""Terms that a product may have before like ones are collected."""
 
+#: A coefficient below this part of what was added up to make it is rounding.
 _ROUNDING = 1e-14
-"""A coefficient below this part of what was added up to make it is rounding."""
 
 
 def expanded(expression: Any) -> Any:

@@ -10,14 +10,14 @@ from typing import Any
 from linkwise.expr.node import Expr
 from linkwise.expr.signed_products import Term, WrittenOut
 
+#: Longer sums and products are left as they are.
 LONGEST = 60
-"""Longer sums and products are left as they are."""
 
+#: A sum and which of its terms, or a product and -1.
 Place = tuple[int, int]
-"""A sum and which of its terms, or a product and -1."""
 
+#: A sign and a number.
 Signed = tuple[int, int]
-"""A sign and a number."""
 
 
 def factored(outputs: Sequence[Expr]) -> list[Expr]:

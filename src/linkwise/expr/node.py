@@ -21,14 +21,13 @@ _naming = threading.RLock()
 _rewrites: dict[tuple[str, ...], tuple[Callable[..., Expr | None], ...]] = {}
 _rules: dict[str, Sequence[RewriteRule]] = {}
 
+#: Each node, operands first: (op, value) of a leaf, (op, places of the operands) of an operation.
+#:
+#: The value of a symbol that was read from another object is the pair of its name and that object.
 Steps = tuple[tuple[str, Any], ...]
-"""Each node, operands first: (op, value) of a leaf, (op, places of the operands) of an operation.
 
-The value of a symbol that was read from another object is the pair of its name and that object.
-"""
-
+#: Longer expressions are cut when they are written: a graph with shared parts can be exponentially longer as text.
 LONGEST = 2000
-"""Longer expressions are cut when they are written: a graph with shared parts can be exponentially longer as text."""
 
 _BINDING = {"add": 1, "sub": 1, "neg": 2, "mul": 3, "div": 3}
 _SIGN = {"add": " + ", "sub": " - ", "mul": " * ", "div": " / "}
@@ -395,8 +394,8 @@ def _key(op: str, args: tuple[Expr, ...], value: Any) -> bytes | None:
     return height.to_bytes(4, "big") + blake2b(repr((op, keys)).encode(), digest_size=16).digest()
 
 
+#: What the keys of numbers and of parameters begin with.
 _NUMBER, _PARAMETER = bytes(4), (1).to_bytes(4, "big")
-"""What the keys of numbers and of parameters begin with."""
 
 
 # ── as plain data, and as text ────────────────────────────────────────────────────────────────────

@@ -49,6 +49,10 @@ class Operation:
     rate: Callable[[tuple[Any, ...], list[Any]], Any] | None = None
 
 
+#: ``sign`` is 0 at 0 and NaN at NaN; its derivative, and that of ``abs`` at 0, are taken as 0.
+#:
+#: ``atan2(y, x)`` and ``select(c, x, y)`` are those of `linkwise.spatial.scalar`. The derivative of a selection is that
+#: of the operand that is chosen, also where the choice changes.
 OPERATIONS: dict[str, Operation] = {
     "add": Operation(2, lambda x, y: x + y, lambda z, x, y: (1.0, 1.0), commutes=True),
     "sub": Operation(2, lambda x, y: x - y, lambda z, x, y: (1.0, -1.0)),
@@ -68,7 +72,3 @@ OPERATIONS: dict[str, Operation] = {
         rate=lambda args, rates: select(args[0], rates[1], rates[2]),
     ),
 }
-"""``sign`` is 0 at 0 and NaN at NaN; its derivative, and that of ``abs`` at 0, are taken as 0.
-
-``atan2(y, x)`` and ``select(c, x, y)`` are those of `linkwise.spatial.scalar`. The derivative of a selection is that of the
-operand that is chosen, also where the choice changes."""

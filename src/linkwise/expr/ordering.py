@@ -8,13 +8,13 @@ from typing import Any
 
 from linkwise.expr.node import Expr
 
+#: Registers that hold waiting values, of the 32 of a large processor; some are needed for what is in work.
 REGISTERS = 28
-"""Registers that hold waiting values, of the 32 of a large processor; some are needed for what is in work."""
 
 _NEVER = 1 << 60
 
+#: For each operation, by its number, the operations whose results it takes, each once.
 Args = Sequence[Sequence[int]]
-"""For each operation, by its number, the operations whose results it takes, each once."""
 
 
 def schedule(outputs: Sequence[Any]) -> list[Expr]:

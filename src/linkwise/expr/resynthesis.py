@@ -14,18 +14,18 @@ from linkwise.expr.cse import LARGE, SMALL, Facts, Residues
 from linkwise.expr.node import Expr, simplified
 from linkwise.expr.ordering import operations_needed
 
+#: How many pairs of values are looked at in one pass; the operations that are left then stay as they are.
 BUDGET = 1_500_000
-"""How many pairs of values are looked at in one pass; the operations that are left then stay as they are."""
 
+#: How many pairs at a time.
 BLOCK = 30_000
-"""How many pairs at a time."""
 
 _DIRECT = {"add", "sub", "mul"}
 
 Residue = npt.NDArray[np.uint64]
 
+#: An operation, its operands, and whether its result is to be negated.
 Replacement = tuple[str, tuple[Expr, ...], bool]
-"""An operation, its operands, and whether its result is to be negated."""
 
 
 def combined(outputs: Sequence[Expr], facts: Facts) -> list[Expr]:

@@ -8,12 +8,12 @@ from itertools import count
 from linkwise.expr.node import Expr, simplified
 from linkwise.expr.ordering import operations_needed
 
+#: A sign, and the numbers of the factors.
 Term = tuple[int, tuple[int, ...]]
-"""A sign, and the numbers of the factors."""
 
 
+#: Of what an operation is written out as a part.
 _WITHIN = {"add": {"add", "sub"}, "sub": {"add", "sub"}, "mul": {"add", "sub", "mul"}}
-"""Of what an operation is written out as a part."""
 
 
 class WrittenOut:

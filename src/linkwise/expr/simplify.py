@@ -13,18 +13,18 @@ from linkwise.expr.node import Expr
 from linkwise.expr.ordering import operations_needed
 from linkwise.expr.resynthesis import combined
 
+#: Graphs of more operations are left as they are.
 LARGEST = 30_000
-"""Graphs of more operations are left as they are."""
 
+#: How often the passes are run at most.
 ROUNDS = 3
-"""How often the passes are run at most."""
 
+#: Graphs of more operations are merged and factored only, once: the rest saves some two in a hundred there, and takes three
+#: times as long.
 FEW = 500
-"""Graphs of more operations are merged and factored only, once: the rest saves some two in a hundred there, and takes three
-times as long."""
 
+#: How far results may differ from those before at the trial points, as a share of what they are added up from.
 EXACTNESS = 1e-12
-"""How far results may differ from those before at the trial points, as a share of what they are added up from."""
 
 
 def shortened(outputs: Sequence[Any]) -> list[Any]:

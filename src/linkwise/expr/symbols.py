@@ -10,8 +10,8 @@ from typing import Any, overload
 from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import parameter
 
+#: Characters that a name may have.
 LONGEST = 200
-"""Characters that a name may have."""
 
 
 @overload

@@ -67,11 +67,12 @@ def name_and_unit(cell: str) -> tuple[str, str | None]:
 
 
 SEPARATORS = (";", "\t", ",")
-UNIT_QUATERNION = 1e-6
-"""How far the length of a floating base's quaternion may be from 1 in a file (tables carry few digits)."""
 
+#: How far the length of a floating base's quaternion may be from 1 in a file (tables carry few digits).
+UNIT_QUATERNION = 1e-6
+
+#: Columns that are the motion of a joint, by its number or its name.
 _NUMBERED, _NAMED = re.compile(r"q(d|dd)?[0-9]+"), re.compile(r"q(d|dd)?_")
-"""Columns that are the motion of a joint, by its number or its name."""
 
 
 class Reader:

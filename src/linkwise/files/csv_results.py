@@ -14,9 +14,10 @@ from linkwise.model.quantities import QUANTITIES, labelled
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: How many numbers are turned into text at a time.
 NUMBERS = 1 << 17
-"""How many numbers are turned into text at a time."""
 
+#: The fields of `LinkStates` in links.csv, and their columns.
 LINK_COLUMNS = (
     ("positions", [f"{axis} [m]" for axis in "xyz"]),
     ("quaternions", [f"q{axis}" for axis in "wxyz"]),
@@ -28,7 +29,6 @@ LINK_COLUMNS = (
     ("joint_moments", [f"m{axis}_joint [N m]" for axis in "xyz"]),
     ("moments", [f"m{axis}_base [N m]" for axis in "xyz"]),
 )
-"""The fields of `LinkStates` in links.csv, and their columns."""
 
 
 def joints_header(tree: Tree) -> str:

@@ -18,8 +18,8 @@ from linkwise.solve.lengths import longest_offset
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import unmasked
 
+#: Instants in a row: t (k,), q (k, nq), qd (k, nv), qdd (k, nv).
 Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
-"""Instants in a row: t (k,), q (k, nq), qd (k, nv), qdd (k, nv)."""
 
 
 _JOINTS_ONLY = "a .MOT file holds the motion of joints only, and the base floats; the motion must be a .csv"
@@ -277,11 +277,11 @@ def _step(path: str | Path, times: FloatArray, k: int) -> float:
     return step
 
 
+#: A step in q is a jump where it is so many times what the speeds and accelerations at both its ends explain.
 TIMES = 5.0
-"""A step in q is a jump where it is so many times what the speeds and accelerations at both its ends explain."""
 
+#: A smaller step is none: rad, and of a joint that slides the share of the longest offset between joints.
 LEAST_TURN, LEAST_SHARE = 0.2, 0.05
-"""A smaller step is none: rad, and of a joint that slides the share of the longest offset between joints."""
 
 
 class MotionRemarks:

@@ -18,17 +18,17 @@ from linkwise.errors import ArgumentError, FileError, FileProblem, choices, show
 from linkwise.files.atomic import write_bytes
 from linkwise.files.text import read_bytes
 
+#: Bytes of all arrays that are read without being asked for: what a file of a few bytes may expand to.
 LARGEST = 96 << 20
-"""Bytes of all arrays that are read without being asked for: what a file of a few bytes may expand to."""
 
+#: A file may hold so many times its own size where that is more: recorded numbers are seldom compressed further.
 EXPANSION = 8
-"""A file may hold so many times its own size where that is more: recorded numbers are seldom compressed further."""
 
+#: Bytes of an array of text, four a character: text becomes Python objects, which take several times as much.
 LARGEST_TEXT = 8 << 20
-"""Bytes of an array of text, four a character: text becomes Python objects, which take several times as much."""
 
+#: Kinds of elements, as NumPy calls them.
 NUMBERS, TEXT, FLAGS = "biuf", "U", "b"
-"""Kinds of elements, as NumPy calls them."""
 
 _MOST_MEMBERS = 1000
 _LONGEST_HEADER = 10_000

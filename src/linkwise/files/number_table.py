@@ -115,8 +115,8 @@ class NumberTable:
         return members(self.names[:NAMES_SHOWN])
 
 
+#: Columns of a file of poses.
 POSITION, QUATERNION, RPY = ("x", "y", "z"), ("qw", "qx", "qy", "qz"), ("roll", "pitch", "yaw")
-"""Columns of a file of poses."""
 
 UNITS = (
     {name: {"m": 1.0, "mm": 1e-3} for name in POSITION}
@@ -124,8 +124,8 @@ UNITS = (
     | {name: {"": 1.0} for name in QUATERNION}
 )
 
+#: A quaternion shorter than this has no direction.
 ZERO = 1e-9
-"""A quaternion shorter than this has no direction."""
 
 
 def read_poses(path: str, link: str | None = None) -> tuple[FloatArray, str, tuple[str, ...]]:

@@ -12,14 +12,14 @@ from linkwise.errors import FileError, FileProblem
 from linkwise.files.text import read_text
 from linkwise.files.xml_tree import XmlError, read_xml
 
+#: Addresses that begin with the name of a package.
 SCHEMES = ("package://", "model://")
-"""Addresses that begin with the name of a package."""
 
+#: Bytes of the largest ``package.xml`` that is read.
 LARGEST_MANIFEST = 256 * 1024
-"""Bytes of the largest ``package.xml`` that is read."""
 
+#: How many folders in a folder are looked at for packages, the first by their names.
 MOST_ENTRIES = 2000
-"""How many folders in a folder are looked at for packages, the first by their names."""
 
 PACKAGE_PATH = "ROS_PACKAGE_PATH"
 PREFIX_PATH = "AMENT_PREFIX_PATH"

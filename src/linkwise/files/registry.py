@@ -176,12 +176,13 @@ def _require_folder(name: str, folder: object) -> None:
         raise ArgumentError(f"{name}: there is no folder {os.fspath(folder)!r}")
 
 
+#: What stands for the path of a text that is in no file.
 TEXT = "<text>"
-"""What stands for the path of a text that is in no file."""
 
 XML = re.compile(r"\s*<")
+
+#: How an XML text begins, and a text of numbers.
 NUMERIC = re.compile(r"\s*[+-]?\.?\d[^\s=]*(\s|$)")
-"""How an XML text begins, and a text of numbers."""
 
 
 @dataclass
@@ -261,8 +262,8 @@ class Format:
         raise NotImplementedError
 
 
+#: All formats, in the order in which they were registered.
 FORMATS: list[Format] = []
-"""All formats, in the order in which they were registered."""
 
 
 def register(form: Format) -> Format:
@@ -431,8 +432,8 @@ def texts(values: Iterable[float]) -> str:
     return " ".join(repr(float(value)) for value in values)
 
 
+#: How many problems of one file are told at most.
 MOST_PROBLEMS = 100
-"""How many problems of one file are told at most."""
 
 
 def read(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> Description:

@@ -98,8 +98,8 @@ class Reading:
 
 Result = TypeVar("Result")
 
+#: After this many problems nothing more is suggested: comparing names is slow.
 MOST_GUESSES = 100
-"""After this many problems nothing more is suggested: comparing names is slow."""
 
 IDENTIFIED = "physical=False accepts an identified set of parameters"
 
@@ -208,14 +208,14 @@ def base_names() -> Iterator[str]:
 
 UNDEFINED = "its acceleration is not defined, and forward dynamics and simulate refuse it"
 
+#: Of a mass of 1 kg, near the axes of a mechanism of 1 m: the inertia, kg m2, that rounding makes.
 ROUNDING = 1e-15
-"""Of a mass of 1 kg, near the axes of a mechanism of 1 m: the inertia, kg m2, that rounding makes."""
 
+#: A length beyond this is asked about, m.
 LONG = 50.0
-"""A length beyond this is asked about, m."""
 
+#: A joint with limits beyond this is asked about, rad.
 MOST_TURN = 4 * math.pi
-"""A joint with limits beyond this is asked about, rad."""
 
 
 def remarks_on(mechanism: Mechanism, reading: Reading) -> list[FileProblem]:
@@ -389,8 +389,8 @@ def impossible(mechanism: Mechanism) -> list[str]:
 
 _TOOL = re.compile(r"tool(_\d+)?")
 
+#: How robots' files call the frame of the tool: ``tool0``, ``tcp``, ``hand_tcp``, ``ee_link`` and so on.
 _CENTRE = re.compile(r".*tool0|(.*_)?(tool|tcp|ee|end_effector)(_link|_frame)?", re.IGNORECASE)
-"""How robots' files call the frame of the tool: ``tool0``, ``tcp``, ``hand_tcp``, ``ee_link`` and so on."""
 
 
 def with_tool_at_a_tip(mechanism: Mechanism) -> Mechanism:

@@ -112,8 +112,9 @@ TEXT_OR_WHOLE = Kind(
 
 
 IN_SI = 'lengths are in m, masses in kg; angles alone may be in degrees, with angles = "deg"'
+
+#: What a message says of an unknown key in the place of a suggestion.
 HINTS = dict.fromkeys(("length", "lengths", "unit", "units"), IN_SI)
-"""What a message says of an unknown key in the place of a suggestion."""
 
 
 @dataclass(frozen=True)

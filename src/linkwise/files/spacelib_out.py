@@ -38,11 +38,11 @@ LABELS = (
     "Actions on Joint (i) ACTO",
 )
 
+#: Phi (6, 4, 4) of unit forces along and unit moments about x, y, z.
 ACTIONS = np.array([action_matrix(unit[:3], unit[3:]) for unit in np.eye(6)], dtype=float)
-"""Phi (6, 4, 4) of unit forces along and unit moments about x, y, z."""
 
+#: How many numbers are turned into text at a time.
 NUMBERS = 1 << 17
-"""How many numbers are turned into text at a time."""
 
 
 def matrices(

@@ -29,11 +29,12 @@ BOM = codecs.BOM_UTF8
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SHELL_PIPE = re.compile(r"/dev/stdin|/(dev|proc/self)/fd/\d+", re.ASCII)
 _DECLARATION = re.compile(rb"\s*<\?xml\s[^>]{0,200}?\bencoding\s*=\s*[\"']([A-Za-z0-9._:-]{1,40})[\"']")
-_ASCII = bytes(range(128)) + rb" \x41 \u0041 +AEE- ~{VPND~} .xn--bcher-kva."
-"""Bytes that an encoding must read as ASCII does: escapes and shifts of other encodings are none."""
 
+#: Bytes that an encoding must read as ASCII does: escapes and shifts of other encodings are none.
+_ASCII = bytes(range(128)) + rb" \x41 \u0041 +AEE- ~{VPND~} .xn--bcher-kva."
+
+#: Bytes of the largest description that is read: a larger file describes no mechanism.
 LARGEST_DESCRIPTION = 32 * 1024 * 1024
-"""Bytes of the largest description that is read: a larger file describes no mechanism."""
 
 
 def open_file(path: str | Path, *, pipes: bool = False) -> BinaryIO:
@@ -299,14 +300,14 @@ def why_not(text: str) -> str:
     return f"{shown(text)} is not a number"
 
 
+#: Bytes read at a time.
 BLOCK = 1 << 18
-"""Bytes read at a time."""
 
+#: The longest word or line, bytes; a file without any break is not read into memory as one.
 LONGEST = 1 << 16
-"""The longest word or line, bytes; a file without any break is not read into memory as one."""
 
+#: The longest word that is read as a number, bytes.
 LONGEST_NUMBER = 60
-"""The longest word that is read as a number, bytes."""
 
 BLANKS = b" \t\n\v\f\r"
 
@@ -382,8 +383,8 @@ def quoted(word: bytes) -> str:
     return shown(word_shown(word))
 
 
+#: A count of numbers that so many of the lines hold is usual.
 OFTEN = 0.1
-"""A count of numbers that so many of the lines hold is usual."""
 
 
 def uneven_motion(source: Source) -> tuple[int, str] | None:

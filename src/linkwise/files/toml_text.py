@@ -9,11 +9,11 @@ from typing import Any
 
 from linkwise.errors import FileProblem
 
+#: Where something stands in a document: ``("link", 2, "mass")``, ``("gravity",)``.
 Place = tuple[object, ...]
-"""Where something stands in a document: ``("link", 2, "mass")``, ``("gravity",)``."""
 
+#: How many tables and arrays may stand in each other; a description has fewer than ten.
 DEEPEST = 16
-"""How many tables and arrays may stand in each other; a description has fewer than ten."""
 
 TOO_DEEP = "tables nested too deeply"
 
@@ -24,9 +24,11 @@ _STRING = (
 _KEY_PART = r"""(?>[A-Za-z0-9_-]++|"(?>[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _DEEP_KEY = rf"(?P<deep>{_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{DEEPEST}}})"
 _MAYBE_DEEP = re.compile(rf"(?m)(?:^|[\[{{,])[ \t]*+{_DEEP_KEY}")
+
+#: Lexemes: dotted keys of too many parts (the parser's time grows with the square of their number), strings, comments,
+#: words, and what stands between them.
 _LEXEME = re.compile(rf"{_DEEP_KEY}|{_STRING}|#[^\n]*+|[A-Za-z0-9_-]++|[^\"'#A-Za-z0-9_-]++|.", re.DOTALL)
-"""Lexemes: dotted keys of too many parts (the parser's time grows with the square of their number), strings, comments,
-words, and what stands between them."""
+
 _TOKEN = re.compile(rf"{_STRING}|#[^\n]*|\n|[\[\]{{}},=]|[^\s\[\]{{}},=#\"']+", re.DOTALL)
 _KEY = re.compile(rf"{_STRING}|[A-Za-z0-9_-]+", re.DOTALL)
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}

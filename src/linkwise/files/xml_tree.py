@@ -9,8 +9,8 @@ from xml.parsers import expat
 
 from linkwise.errors import FileProblem, LinkwiseError
 
+#: Elements nested deeper than this are refused.
 DEEPEST = 300
-"""Elements nested deeper than this are refused."""
 
 _CODES = expat.errors.codes
 _MISMATCH = _CODES[expat.errors.XML_ERROR_TAG_MISMATCH]
@@ -93,8 +93,8 @@ def root_tag(text: str) -> str:
     return found[1] if found else ""
 
 
+#: Blanks, instructions and comments may stand before the root element.
 _ROOT = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->)*+<([^\s<>/!?]+)", re.DOTALL)
-"""Blanks, instructions and comments may stand before the root element."""
 
 
 def read_xml(text: str) -> Element:

@@ -14,17 +14,17 @@ from linkwise.identification.preprocess import decimated
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: The weights are found anew until they change less than this share, or so often.
 ROUNDS, SETTLED = 20, 1e-4
-"""The weights are found anew until they change less than this share, or so often."""
 
+#: Share of the largest effort below which no joint is believed to scatter: rounding does.
 LEAST = 1e-12
-"""Share of the largest effort below which no joint is believed to scatter: rounding does."""
 
+#: Samples whose full regressor is in memory at a time.
 CHUNK = 4096
-"""Samples whose full regressor is in memory at a time."""
 
+#: Decimated samples that are dropped at either end; a slow sample spoils as many to either side: e^-4.8 of it is left.
 ENDS = 4
-"""Decimated samples that are dropped at either end; a slow sample spoils as many to either side: e^-4.8 of it is left."""
 
 
 @dataclass(frozen=True, eq=False)

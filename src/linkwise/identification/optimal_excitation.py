@@ -27,14 +27,14 @@ from linkwise.trajectory.motion import State
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import count, position_bounds, positive, scalar
 
+#: A parameter takes part in a combination if it makes up this share of it.
 MEANT = 1e-6
-"""A parameter takes part in a combination if it makes up this share of it."""
 
 
 CRITERIA = ("determinant", "condition")
 
+#: Below this ratio of eigenvalues of the normal equations, parameters cannot be told apart.
 SINGULAR = 1e-13
-"""Below this ratio of eigenvalues of the normal equations, parameters cannot be told apart."""
 
 
 def check_excited(table: FloatArray, labels: Sequence[str]) -> None:
@@ -119,11 +119,11 @@ def criterion_loss(table: FloatArray, criterion: str) -> tuple[float, FloatArray
     return float(0.5 * np.log(values[-1] / values[0])), 0.5 * (largest - smallest)
 
 
+#: Instants for each harmonic at which the limits are held.
 GRID = 32
-"""Instants for each harmonic at which the limits are held."""
 
+#: The greatest of many numbers is taken as their sum of powers of this degree, which is smooth and never too small.
 SHARP = 64.0
-"""The greatest of many numbers is taken as their sum of powers of this degree, which is smooth and never too small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,21 +249,21 @@ def _logistic(x: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
 
 
+#: Random motions from which the best are taken.
 CANDIDATES = 100
-"""Random motions from which the best are taken."""
 
+#: Instants of the result unless it is said.
 SAMPLES = 501
-"""Instants of the result unless it is said."""
 
 
+#: A step of the minimiser must bring this share of what the slope promises; it is halved so often.
 ENOUGH, HALVINGS = 1e-4, 20
-"""A step of the minimiser must bring this share of what the slope promises; it is halved so often."""
 
+#: Samples of the regressor for each harmonic.
 RATE = 20
-"""Samples of the regressor for each harmonic."""
 
+#: Of the finite differences of the regressor, whose error of 1e-6 an optimisation does not feel.
 STEP = 1e-6
-"""Of the finite differences of the regressor, whose error of 1e-6 an optimisation does not feel."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

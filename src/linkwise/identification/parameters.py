@@ -20,11 +20,11 @@ from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: Words for several kinds of parameters.
 GROUPS = {"friction": ("B", "Tc+", "Tc-"), "rotors": ("Jm",)}
-"""Words for several kinds of parameters."""
 
+#: Stands behind a parameter that others are grouped with (W. Khalil, E. Dombre, 2002, section 9.4).
 REGROUPED = "R"
-"""Stands behind a parameter that others are grouped with (W. Khalil, E. Dombre, 2002, section 9.4)."""
 
 Flags = npt.NDArray[np.bool_]
 

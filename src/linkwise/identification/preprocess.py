@@ -13,14 +13,14 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import configuration, instants, scalar
 
+#: Of the Butterworth filter; run forth and back it is twice that.
 ORDER = 4
-"""Of the Butterworth filter; run forth and back it is twice that."""
 
+#: Periods of the cutoff after which the filter has forgotten an end: its slowest part falls by e^-2.4 in each.
 SETTLED = 5.0
-"""Periods of the cutoff after which the filter has forgotten an end: its slowest part falls by e^-2.4 in each."""
 
+#: The steps of time may differ by this share of their mean.
 EVEN = 1e-3
-"""The steps of time may differ by this share of their mean."""
 
 
 def differentiate(

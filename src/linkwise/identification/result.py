@@ -24,20 +24,20 @@ from linkwise.trajectory.trajectory import Trajectory
 
 M = TypeVar("M", bound=Tree)
 
+#: Residuals whose neighbours correlate more than this make the deviations too small.
 CORRELATED = 0.3
-"""Residuals whose neighbours correlate more than this make the deviations too small."""
 
+#: Residuals below this share of the scatter do not matter.
 NOTICED = 1e-2
-"""Residuals below this share of the scatter do not matter."""
 
+#: Of a combination in the table.
 LONGEST = 56
-"""Of a combination in the table."""
 
+#: Mass of a link that has a first moment and no mass of its own, kg.
 NEEDED = 1.0
-"""Mass of a link that has a first moment and no mass of its own, kg."""
 
+#: A mass below this is none, kg.
 NOTHING = 1e-9
-"""A mass below this is none, kg."""
 
 _SIGNS = {"Jm": 1.0, "B": 1.0, "Tc+": 1.0, "Tc-": -1.0}
 

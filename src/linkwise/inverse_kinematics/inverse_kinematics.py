@@ -102,12 +102,12 @@ def _told(
     return replace(solution, away=np.broadcast_to(away, np.shape(solution.success)), reach=most)
 
 
+#: What a closed form is asked for, by the mask.
 ASKS: dict[tuple[int, ...], str] = {
     (1, 1, 1, 1, 1, 1): "pose",
     (1, 1, 1, 0, 0, 0): "position",
     (0, 0, 0, 1, 1, 1): "orientation",
 }
-"""What a closed form is asked for, by the mask."""
 
 
 def form_for(mechanism: Tree, link: int | str, mask: npt.ArrayLike | None, *, needed: bool) -> ClosedForm | None:
@@ -289,17 +289,17 @@ def _plain(
     return solved(mechanism, system, rows, start, tol, seed)
 
 
+#: Starts are followed to this, m and rad, so that equal solutions come out nearly equal.
 FINE = 1e-12
-"""Starts are followed to this, m and rad, so that equal solutions come out nearly equal."""
 
+#: Solutions whose coordinates differ by less, rad or m, are one.
 SAME = 1e-6
-"""Solutions whose coordinates differ by less, rad or m, are one."""
 
+#: How all solutions are found.
 ALL_METHODS = ("closed_form", "numeric")
-"""How all solutions are found."""
 
+#: Starts followed in one call.
 AT_ONCE = 100_000
-"""Starts followed in one call."""
 
 
 def numeric_solutions(

@@ -115,9 +115,9 @@ def goal(
     return task
 
 
+#: From positions (k, n), their errors (k, 6) and which poses they are for (k,): the next positions, and for each a reason to
+#: stop, "" to go on.
 Step = Callable[[FloatArray, FloatArray, npt.NDArray[np.intp]], tuple[FloatArray, npt.NDArray[np.str_]]]
-"""From positions (k, n), their errors (k, 6) and which poses they are for (k,): the next positions, and for each a reason to
-stop, "" to go on."""
 
 
 def search(
@@ -147,8 +147,8 @@ def search(
     return task.answer(q if settle is None else settle(task, q), reasons, spent)
 
 
+#: A step below this share of the tolerance leads nowhere.
 AT_REST = 1e-3
-"""A step below this share of the tolerance leads nowhere."""
 
 
 def newton_raphson(
@@ -243,18 +243,18 @@ def whole_turns(task: PoseTask, q: FloatArray) -> FloatArray:
     return np.where(turning(task.mechanism) & (up <= down), q + turn * least, q)
 
 
+#: Share of the exact step that is taken: the exact one makes successive slopes perpendicular, and zigzags.
 RELAXED = 0.9
-"""Share of the exact step that is taken: the exact one makes successive slopes perpendicular, and zigzags."""
 
+#: A step that must be halved more often than this leads nowhere.
 HALVINGS = 40
-"""A step that must be halved more often than this leads nowhere."""
 
+#: The slope at rest, as a share of the tolerance.
 LEVEL = 1e-6
-"""The slope at rest, as a share of the tolerance."""
 
+#: Singular values of the Jacobian below this share of the greatest count as zero where the method rests: beside an error
+#: that stays, the slope is known to some 1e-8 only, the root of the rounding of its square.
 FLAT = 1e-6
-"""Singular values of the Jacobian below this share of the greatest count as zero where the method rests: beside an error
-that stays, the slope is known to some 1e-8 only, the root of the rounding of its square."""
 
 
 def steepest_descent(

@@ -13,8 +13,8 @@ from linkwise.kernel.tape import Tape
 
 T = TypeVar("T")
 
+#: The back ends by name.
 BACKENDS: dict[str, Backend] = {}
-"""The back ends by name."""
 
 
 class CompiledKernel(NamedTuple):

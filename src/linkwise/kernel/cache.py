@@ -16,20 +16,20 @@ import tempfile
 import time
 from pathlib import Path
 
+#: Environment variable that names another directory; empty switches the cache off.
 VARIABLE = "LINKWISE_CACHE_DIR"
-"""Environment variable that names another directory; empty switches the cache off."""
 
+#: Environment variable: how many megabytes may be kept.
 LIMIT_VARIABLE = "LINKWISE_CACHE_MB"
-"""Environment variable: how many megabytes may be kept."""
 
+#: Megabytes that may be kept unless the variable says otherwise.
 LIMIT_MB = 512.0
-"""Megabytes that may be kept unless the variable says otherwise."""
 
+#: What is left of the limit after a deletion, so that not every file that is written asks for another one.
 _KEEP = 0.8
-"""What is left of the limit after a deletion, so that not every file that is written asks for another one."""
 
+#: Age in s from which on a file that was begun is given up, and from which on a use is written down again.
 _STALE, _FRESH = 86400.0, 3600.0
-"""Age in s from which on a file that was begun is given up, and from which on a use is written down again."""
 
 _MARK = b"linkwise object 1\n"
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from linkwise.kernel.tape import Tape
 
+#: ``void loop(char **args, npy_intp *dimensions, npy_intp *steps, void *data)``.
 LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-"""``void loop(char **args, npy_intp *dimensions, npy_intp *steps, void *data)``."""
 
 _FROM_DATA_AND_SIGNATURE = 31
 _NUMBERS = {"float32": 11, "float64": 12}
@@ -106,11 +106,11 @@ def api_table(capsule: Any) -> Any:
     return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
+#: Where the fields of a NumPy array object stand, in bytes, on a 64-bit machine.
 OFFSETS = {"type": 8, "data": 16, "nd": 24, "dimensions": 32, "descr": 56, "flags": 64, "weakrefs": 72}
-"""Where the fields of a NumPy array object stand, in bytes, on a 64-bit machine."""
 
+#: C contiguous and aligned.
 FLAGS = 0x101
-"""C contiguous and aligned."""
 
 _FASTCALL_KEYWORDS = 0x0080 | 0x0002
 

@@ -13,8 +13,8 @@ from linkwise.kernel.backend import Lazy, backend_of, default_backend
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
+#: Counts the changes of the lowering, so that object code of an older one is not used.
 LOWERING = "1"
-"""Counts the changes of the lowering, so that object code of an older one is not used."""
 
 INPUTS = ("parameters", "q0", "settings", "q", "aux")
 OUTPUTS = ("q", "aux", "status")

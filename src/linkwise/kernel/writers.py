@@ -8,11 +8,11 @@ from typing import Any
 
 from linkwise.errors import ArgumentError, choices, shown
 
+#: By name, from a kernel and options to what is written.
 WRITERS: dict[str, Callable[..., Any]] = {}
-"""By name, from a kernel and options to what is written."""
 
+#: Modules that register writers; they are imported when a kernel is first written, and more may be added.
 MODULES = ["linkwise.export", "linkwise.equations.writers"]
-"""Modules that register writers; they are imported when a kernel is first written, and more may be added."""
 
 
 def writer(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -67,8 +67,8 @@ def _efforts(axes: Array, position: Array) -> Iterator[tuple[int | None, int]]:
         yield k, effort(operations_needed([*np.delete(axes, k, axis=1).ravel(), *position])) + CROSS
 
 
+#: Operations of a cross product.
 CROSS = 9
-"""Operations of a cross product."""
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"T": "L 4 4"})

@@ -18,9 +18,9 @@ from linkwise.spatial.scalar import Array, FloatArray, blank
 
 FRAMES = ("world", "body")
 
+#: On paths of more stages no column is passed from stage to stage: for all columns together that takes operations in
+#: proportion to the square of their number, and is never the shortest.
 LONG = 40
-"""On paths of more stages no column is passed from stage to stage: for all columns together that takes operations in
-proportion to the square of their number, and is never the shortest."""
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"J": "6 nv"})

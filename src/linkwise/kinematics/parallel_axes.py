@@ -22,12 +22,12 @@ from linkwise.expr.ordering import operations_needed
 from linkwise.model.body import Bodies, Body, cos_sin_of_sum, rotation_of
 from linkwise.spatial.scalar import Array
 
+#: Below this a computed direction cosine is rounding of zero.
 TINY = 1e-15
-"""Below this a computed direction cosine is rounding of zero."""
 
 
+#: Up to this many stages all splits of a path are tried.
 FEW = 10
-"""Up to this many stages all splits of a path are tried."""
 
 
 @dataclass(frozen=True, eq=False)

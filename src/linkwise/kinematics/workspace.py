@@ -15,17 +15,17 @@ from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import rows_of, word_of
 
+#: Postures with less than this share of the greatest manipulability count as near a singular one.
 NEAR = 0.01
-"""Postures with less than this share of the greatest manipulability count as near a singular one."""
 
+#: Postures from which extremes are climbed, and by which shares are estimated.
 SEEDS, SHARE = 20_000, 100_000
-"""Postures from which extremes are climbed, and by which shares are estimated."""
 
+#: Postures drawn at a time: more samples need no more memory.
 AT_ONCE = 500_000
-"""Postures drawn at a time: more samples need no more memory."""
 
+#: How often the cells are improved.
 ROUNDS = 40
-"""How often the cells are improved."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,20 +23,20 @@ from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, root
 from linkwise.spatial.validation import numbers, rows_of
 
+#: Singular values below this share of the greatest count as zero: directions in which no posture moves.
 RANK = 1e-9
-"""Singular values below this share of the greatest count as zero: directions in which no posture moves."""
 
+#: A velocity below this, m/s or rad/s per unit of joint speed, is none.
 TINY = 1e-12
-"""A velocity below this, m/s or rad/s per unit of joint speed, is none."""
 
+#: Postures that show in which directions a mechanism moves at all.
 PROBES = 64
-"""Postures that show in which directions a mechanism moves at all."""
 
+#: Postures computed at a time.
 CHUNK = 1 << 16
-"""Postures computed at a time."""
 
+#: What is wrong with joints that slide without limits.
 ENDLESS = "the reach has no end"
-"""What is wrong with joints that slide without limits."""
 
 Bools = npt.NDArray[np.bool_]
 
@@ -281,11 +281,11 @@ def _along(placed: FloatArray, axis: FloatArray) -> FloatArray:
     return result
 
 
+#: Least and greatest standard deviation of a change, shares of the joint's range.
 SPREAD = (1e-3, 0.25)
-"""Least and greatest standard deviation of a change, shares of the joint's range."""
 
+#: Changes tried a round for each cell at an edge of what is reached; most cells taken a round.
 EDGE_TRIES, MOST_PARENTS = 4, 24_000
-"""Changes tried a round for each cell at an edge of what is reached; most cells taken a round."""
 
 
 @dataclass
@@ -403,14 +403,14 @@ def climb(
     return value, q
 
 
+#: A workspace thinner than this share of its size is plane.
 FLAT = 1e-7
-"""A workspace thinner than this share of its size is plane."""
 
+#: Cells about the first axis, and where all lies in a plane: as many of these as fit its range best.
 TURNS, TURNS_FLAT = range(64, 81), range(320, 361)
-"""Cells about the first axis, and where all lies in a plane: as many of these as fit its range best."""
 
+#: Most cells along each side of a map in x, y, z.
 MOST_ALONG = 100
-"""Most cells along each side of a map in x, y, z."""
 
 Chart = Callable[[FloatArray], FloatArray]
 Edges = tuple[FloatArray, FloatArray, FloatArray]

@@ -286,8 +286,9 @@ def _first_set(mechanism: Tree, rings: Sequence[Ring], count: int) -> tuple[int,
 
 
 WORDS = ("converged", "limit", "toggle", "unreachable", "stalled", "iterations")
+
+#: Reasons by number, in the order of `WORDS`.
 CONVERGED, LIMITS, TOGGLE, UNREACHABLE, STALLED, ITERATIONS = range(len(WORDS))
-"""Reasons by number, in the order of `WORDS`."""
 
 
 class LinkageSolution(Solution):
@@ -363,8 +364,8 @@ def shaped(q: FloatArray, reasons: Any, errors: FloatArray, iterations: Any, bat
     return LinkageSolution.of(q=q, iterations=iterations, **rows).shaped(batch)
 
 
+#: Random starts before it is given up.
 STARTS = 128
-"""Random starts before it is given up."""
 
 _AT_ONCE = 32
 

@@ -42,8 +42,8 @@ from linkwise.spatial.linear import RANK, independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, vectors
 
+#: What a joint is worth as a passive one, against 1: with a motor or a greatest effort; with limits; without mass on it.
 _MOTOR, _LIMITS, _HELPER = 1e-3, 0.3, 10.0
-"""What a joint is worth as a passive one, against 1: with a motor or a greatest effort; with limits; without mass on it."""
 
 
 def driven_coordinates(task: LoopEquations, jacobians: FloatArray, given: Sequence[int | str] | None) -> tuple[int, ...]:
@@ -134,23 +134,23 @@ def coordinate_index(tree: Tree, item: Any) -> int:
     raise ArgumentError(f"no coordinate {item!r}; this mechanism has {members(tree.names)}, or indices 0 to {tree.n - 1}")
 
 
+#: A step of the driven coordinates below this, rad or longest offsets, is not cut again: the branch ends there. Loops that
+#: are closed to 1e-15 leave a position uncertain by 3e-8 where a branch ends, so that shorter steps would tell nothing.
 SHORTEST = 1e-6
-"""A step of the driven coordinates below this, rad or longest offsets, is not cut again: the branch ends there. Loops that
-are closed to 1e-15 leave a position uncertain by 3e-8 where a branch ends, so that shorter steps would tell nothing."""
 
+#: Not settled: to be followed from where it is.
 _WALK = -1
-"""Not settled: to be followed from where it is."""
 
+#: A step by all closure equations, rad or longest offsets, and the smallest singular value, beside the greatest, with which
+#: they settle the passive coordinates well.
 HOP, WELL = 1e-2, 0.05
-"""A step by all closure equations, rad or longest offsets, and the smallest singular value, beside the greatest, with which
-they settle the passive coordinates well."""
 
+#: Steps at most.
 ROUNDS = 2000
-"""Steps at most."""
 
+#: How far the end of a branch may be from the last position that was sure: driven coordinates, and passive ones, which go
+#: with the square root there; rad and longest offsets.
 AT_END = 10 * SHORTEST, 0.05
-"""How far the end of a branch may be from the last position that was sure: driven coordinates, and passive ones, which go
-with the square root there; rad and longest offsets."""
 
 Step = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 Counts = npt.NDArray[np.intp]
@@ -290,8 +290,8 @@ class BranchFollower:
         return np.asarray(((joints < low - allowed) | (joints > high + allowed)).any(axis=-1))
 
 
+#: What all closure equations may leave of speeds and accelerations, as a share of these.
 LEFT = 1e-9
-"""What all closure equations may leave of speeds and accelerations, as a share of these."""
 
 
 def given_rates(tree: Tree, q: npt.ArrayLike, **rates: npt.ArrayLike) -> list[Any]:

@@ -22,27 +22,27 @@ from linkwise.solve.lengths import longest_offset
 from linkwise.solve.levenberg_marquardt import CLOSE
 from linkwise.spatial.scalar import FloatArray
 
+#: Up to here loops count as closed: lengths over the longest offset, and sines of angles.
 CLOSED = 1e-12
-"""Up to here loops count as closed: lengths over the longest offset, and sines of angles."""
 
+#: By this part of the longest offset, or rad, loops of a position that is given may be open; speeds and accelerations of the
+#: loops' ends may differ by this part of the terms that make them up.
 NEARLY = 1e-6
-"""By this part of the longest offset, or rad, loops of a position that is given may be open; speeds and accelerations of the
-loops' ends may differ by this part of the terms that make them up."""
 
+#: Speeds and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none.
 REST = 1e-9
-"""Speeds and accelerations of loops' ends below this many longest offsets, or rad, per s or s2 count as none."""
 
+#: Steps of damped least squares from one start.
 ITERATIONS = 200
-"""Steps of damped least squares from one start."""
 
 
 _PERFECT = 1e-15
 
+#: The damping does not fall below this part of the squared error.
 _LEAST = 1e-6
-"""The damping does not fall below this part of the squared error."""
 
+#: Loops that are open by less may be so by numbers given with few digits.
 _MISFIT = 1e-2
-"""Loops that are open by less may be so by numbers given with few digits."""
 
 
 @dataclass(frozen=True, eq=False)

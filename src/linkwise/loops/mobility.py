@@ -19,11 +19,11 @@ from linkwise.spatial.linear import rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 
+#: Sines of angles up to this count as zero, and lengths up to this share of the way to the farthest joint.
 SAME = 1e-9
-"""Sines of angles up to this count as zero, and lengths up to this share of the way to the farthest joint."""
 
+#: A kind of joint, "revolute", "prismatic", "screw" or "point", a point on its axis (3,), and its direction (3,).
 Axis = tuple[str, FloatArray, FloatArray]
-"""A kind of joint, "revolute", "prismatic", "screw" or "point", a point on its axis (3,), and its direction (3,)."""
 
 
 def loop_axes(tree: Tree, q: FloatArray) -> list[Axis]:
@@ -72,15 +72,15 @@ def spherical_loops(tree: Tree, q: FloatArray) -> bool:
     return rank == 3 and max(off) <= SAME * size
 
 
+#: How many equations each kind of closure is in a plane, or on a sphere.
 PLANAR_ROWS = {"full": 3, "point": 2, "hinge": 2}
-"""How many equations each kind of closure is in a plane, or on a sphere."""
 
+#: Of the step, rad or longest offsets, that shows whether a position is singular: well above the root of `CLOSED`, by which
+#: positions beside a singular one may be wrong.
 _STEP = 1e-2
-"""Of the step, rad or longest offsets, that shows whether a position is singular: well above the root of `CLOSED`, by which
-positions beside a singular one may be wrong."""
 
+#: Positions of one rank that are looked at.
 _LOOKED_AT = 4
-"""Positions of one rank that are looked at."""
 
 _WHY = {
     "planar": "the axes of all loops are parallel, so the mechanism is planar and needs no equations out of its plane",

@@ -20,13 +20,13 @@ from linkwise.model.tree import Tree
 from linkwise.solve.constraints.axis_alignment import basis
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, root, select
 
+#: A displacement of the plane: turn and shift, (2,) each.
 Move = tuple[Array, Array]
-"""A displacement of the plane: turn and shift, (2,) each."""
 
 STAY: Move = (np.array([1.0, 0.0]), np.zeros(2))
 
+#: By how much, relative to what is compared, two links that just reach each other may be too short: rounding.
 ROUNDING = 1e-14
-"""By how much, relative to what is compared, two links that just reach each other may be too short: rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +177,8 @@ def _root(square: Any, other: Any) -> Any:
     return root(select(left, left, select(left + square * ROUNDING, 0.0, left)))
 
 
+#: How far axes may be from parallel, and planes apart relative to the size of the loop.
 CLOSE = 1e-9
-"""How far axes may be from parallel, and planes apart relative to the size of the loop."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,17 +19,17 @@ from linkwise.loops.step_kernels import LinkageEquations
 from linkwise.spatial.linear import RANK, rank_of
 from linkwise.spatial.scalar import Array, FloatArray
 
+#: A measure up to here is called singular.
 SINGULAR = 1e-6
-"""A measure up to here is called singular."""
 
+#: Positions at which it is seen what moves.
 _SAMPLES = 4
-"""Positions at which it is seen what moves."""
 
+#: A speed ratio above this is a motion.
 _MOVES = 1e-3
-"""A speed ratio above this is a motion."""
 
+#: A measure up to here is called close to singular.
 CLOSE = 0.05
-"""A measure up to here is called close to singular."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,22 +18,22 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.linear import RANK, Solved, solve
 from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, select
 
+#: Newton steps from one position to the next.
 STEPS = 4
-"""Newton steps from one position to the next."""
 
+#: The second Newton step must be shorter than this share of the first: then the solution is the one that continues the
+#: branch (the monotonicity test of P. Deuflhard, *Newton Methods for Nonlinear Problems*, 2004, chapters 2 and 5).
 CONTRACTION = 0.25
-"""The second Newton step must be shorter than this share of the first: then the solution is the one that continues the
-branch (the monotonicity test of P. Deuflhard, *Newton Methods for Nonlinear Problems*, 2004, chapters 2 and 5)."""
 
+#: The way from the start to the solution may differ by this share from the tangent at the solution: where it differs more,
+#: the solution is on another branch that meets the first, or the branch turns within the step.
 KINK = 0.5
-"""The way from the start to the solution may differ by this share from the tangent at the solution: where it differs more,
-the solution is on another branch that meets the first, or the branch turns within the step."""
 
+#: A second step below this is short whatever the first was; rad, or longest offsets.
 SHORT = 1e-8
-"""A second step below this is short whatever the first was; rad, or longest offsets."""
 
+#: What became of a step: on its branch and closed; loops still open; too long to be sure of the branch; beyond limits.
 DONE, OPEN, FAR, OUTSIDE = 0.0, 1.0, 2.0, 3.0
-"""What became of a step: on its branch and closed; loops still open; too long to be sure of the branch; beyond limits."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,8 @@ from linkwise.spatial.rotation import rotation_between, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin
 from linkwise.spatial.transform import inverse, transform, translation
 
+#: Units in the last place of the numbers added up, for the three additions of an element of X + T Y T' and its products.
 ROUNDINGS = 4.0
-"""Units in the last place of the numbers added up, for the three additions of an element of X + T Y T' and its products."""
 
 
 @dataclass(frozen=True)
@@ -298,14 +298,14 @@ def unseen(body: Body, inertia: FloatArray) -> FloatArray:
     return np.where(np.outer(resting, resting), inertia, 0.0)
 
 
+#: Below this a computed direction cosine is rounding of zero.
 TINY = 1e-15
-"""Below this a computed direction cosine is rounding of zero."""
 
+#: With symbols for lengths, axes that are nearer to parallel than this are not brought to their common normal.
 SYMBOLIC_SINE = 1e-3
-"""With symbols for lengths, axes that are nearer to parallel than this are not brought to their common normal."""
 
+#: How far along its axis a frame may be moved, in distances to the next joint: inertia there grows with the square.
 FAR = 3.0
-"""How far along its axis a frame may be moved, in distances to the next joint: inertia there grows with the square."""
 
 
 def moving_bodies(tree: Tree) -> Bodies:

@@ -15,14 +15,14 @@ from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import Array, FloatArray, array
 from linkwise.spatial.validation import unmasked
 
+#: Relative rounding allowed where an inertia is checked (tables carry few digits).
 SLACK = 1e-9
-"""Relative rounding allowed where an inertia is checked (tables carry few digits)."""
 
+#: Moments below this, kg m2, are held to what rounding makes of one of this size: programs write 1e-20 for nothing.
 SMALLEST = 1e-8
-"""Moments below this, kg m2, are held to what rounding makes of one of this size: programs write 1e-20 for nothing."""
 
+#: Where the six numbers of a tensor stand in it.
 TENSOR = {"XX": (0, 0), "YY": (1, 1), "ZZ": (2, 2), "XY": (0, 1), "YZ": (1, 2), "XZ": (0, 2)}
-"""Where the six numbers of a tensor stand in it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,10 @@ from linkwise.spatial.transform import dh_modified, dh_standard, translation
 from linkwise.spatial.validation import unmasked
 
 CONVENTIONS: tuple[str, ...] = ("standard", "modified")
+
+#: The letters of joints that a row of Denavit-Hartenberg parameters can have, and the names of their kinds.
 DH_LETTERS = {kind.letter: name for name, kind in JOINTS.items() if kind.dh_parameter is not None}
-"""The letters of joints that a row of Denavit-Hartenberg parameters can have, and the names of their kinds."""
+
 DH_COLUMNS = ("theta", "d", "a", "alpha", "b")
 
 

@@ -14,8 +14,9 @@ from linkwise.spatial.scalar import FloatArray
 
 LoopKind = Literal["full", "point", "hinge"]
 LOOPS: tuple[str, ...] = ("full", "point", "hinge")
+
+#: How many equations each kind of closure is.
 CLOSURE_ROWS = {"full": 6, "point": 3, "hinge": 5}
-"""How many equations each kind of closure is."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from linkwise.model.symbolic import any_nonzero, has_symbols, numbers_at, parame
 from linkwise.model.validation import Checker, Record
 from linkwise.spatial.scalar import FloatArray
 
+#: How friction on the motor's side is felt at the joint.
 FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
-"""How friction on the motor's side is felt at the joint."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

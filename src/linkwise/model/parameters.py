@@ -26,15 +26,15 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
 
+#: Of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, *Modeling,
+#: Identification and Control of Robots*, 2002, chapter 9).
 LINK = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "YZ", "XZ")
-"""Of a link: m, m c, and the elements of the tensor about the frame's origin (W. Khalil, E. Dombre, *Modeling,
-Identification and Control of Robots*, 2002, chapter 9)."""
 
+#: Of a motor: see `linkwise.Motor`.
 MOTOR = ("Jm", "B", "Tc+", "Tc-")
-"""Of a motor: see `linkwise.Motor`."""
 
+#: Places of XX, YY, ZZ, XY, YZ, XZ in the tensor.
 PAIRS = tuple(TENSOR.values())
-"""Places of XX, YY, ZZ, XY, YZ, XZ in the tensor."""
 
 
 def parameter_names(tree: Tree) -> tuple[str, ...]:
@@ -123,8 +123,8 @@ def _pseudo(inertia: Inertia) -> FloatArray:
     return np.asarray(inertia.pseudo)
 
 
+#: What can be replaced.
 GROUPS = ("inertial", "lengths", "gravity", "motors")
-"""What can be replaced."""
 
 
 class Symbolizer:

@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import BASE_EFFORTS, Tree
 
+#: Coordinates, velocities, accelerations.
 GROUPS = ("q", "qd", "qdd")
-"""Coordinates, velocities, accelerations."""
 
+#: The same, and efforts.
 QUANTITIES = (*GROUPS, "tau")
-"""The same, and efforts."""
 
+#: Of a joint that turns and of one that slides.
 UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2"), "tau": ("N m", "N")}
-"""Of a joint that turns and of one that slides."""
 
+#: Of a floating base.
 BASE_UNITS = {
     "q": ("m", "m", "m", "1", "1", "1", "1"),
     "qd": ("m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"),
     "qdd": ("m/s2", "m/s2", "m/s2", "rad/s2", "rad/s2", "rad/s2"),
     "tau": ("N", "N", "N", "N m", "N m", "N m"),
 }
-"""Of a floating base."""
 
 
 def joint_columns(tree: Tree) -> Iterator[tuple[str, bool, int, int]]:

@@ -10,6 +10,7 @@ from linkwise.spatial.scalar import FloatArray
 
 ROLES: tuple[str, ...] = ("visual", "collision")
 
+#: What the numbers of `Shape.size` are, for each kind.
 SIZES: dict[str, tuple[str, ...]] = {
     "box": ("x", "y", "z"),
     "cylinder": ("radius", "length"),
@@ -18,7 +19,6 @@ SIZES: dict[str, tuple[str, ...]] = {
     "ellipsoid": ("x", "y", "z"),
     "mesh": ("x", "y", "z"),
 }
-"""What the numbers of `Shape.size` are, for each kind."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -317,25 +317,25 @@ def _as_scalar(name: str, value: Any) -> Any:
     return float(result)
 
 
+#: Acceleration of free fall in the world frame unless said otherwise, m/s2.
 GRAVITY = (0.0, 0.0, -9.81)
-"""Acceleration of free fall in the world frame unless said otherwise, m/s2."""
 
+#: What the frame of the tool is called where a link is asked for.
 TOOL = "tool"
-"""What the frame of the tool is called where a link is asked for."""
 
 NO_PAYLOAD = Inertia()
 
+#: Position (m) and unit quaternion of a floating base, in the frame `Tree.base`.
 BASE_COORDINATES = ("base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy", "base_qz")
-"""Position (m) and unit quaternion of a floating base, in the frame `Tree.base`."""
 
+#: Linear (m/s) and angular velocity (rad/s) of a floating base, in its own axes.
 BASE_SPEEDS = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
-"""Linear (m/s) and angular velocity (rad/s) of a floating base, in its own axes."""
 
+#: Names of the derivatives in time of the speeds of a floating base.
 BASE_ACCELERATIONS = tuple(f"{speed}_dot" for speed in BASE_SPEEDS)
-"""Names of the derivatives in time of the speeds of a floating base."""
 
+#: Force (N) and moment (N m) on a floating base, in its own axes.
 BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz")
-"""Force (N) and moment (N m) on a floating base, in its own axes."""
 
 
 class Tree(LinkTree):

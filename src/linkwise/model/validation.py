@@ -16,14 +16,14 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
 from linkwise.spatial.validation import real, real_or_empty
 
+#: The largest constant angle that is taken, rad: a turn, and what rounding to three places adds.
 TURN = 2.0 * math.pi + 1e-3
-"""The largest constant angle that is taken, rad: a turn, and what rounding to three places adds."""
 
+#: The largest magnitude of a number of a model; products of a few such numbers (G^2 Jm, m r^2) are finite still.
 LARGEST = 1e50
-"""The largest magnitude of a number of a model; products of a few such numbers (G^2 Jm, m r^2) are finite still."""
 
+#: A direction this near to a unit vector is one already, so that normalising twice changes nothing.
 UNIT_SLACK = 1e-15
-"""A direction this near to a unit vector is one already, so that normalising twice changes nothing."""
 
 
 class Record:

@@ -22,11 +22,11 @@ from linkwise.spatial.validation import real_or_empty
 
 BoolArray = NDArray[np.bool_]
 
+#: Two things: links by their index, then obstacles, counted on from the number of links.
 IndexPair = tuple[int, int]
-"""Two things: links by their index, then obstacles, counted on from the number of links."""
 
+#: Configurations whose polygons are held at the same time.
 AT_ONCE = 16384
-"""Configurations whose polygons are held at the same time."""
 
 Obstacles = Mapping[str, Any] | Sequence[Any]
 

@@ -27,17 +27,17 @@ from linkwise.plot.figure import colour, figure, legend, literal, shortened
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty
 
+#: Where the grid proves nothing; where a path collides.
 UNSURE, CLASH = "#c9ccd1", "#b3261e"
-"""Where the grid proves nothing; where a path collides."""
 
+#: Up to this many pairs have colours of their own; beyond, those of one obstacle share one.
 MOST = 7
-"""Up to this many pairs have colours of their own; beyond, those of one obstacle share one."""
 
+#: All links in the workspace: colours are those of the regions beside it.
 BODY = "#7d8790"
-"""All links in the workspace: colours are those of the regions beside it."""
 
+#: Configurations of a path that are drawn in the workspace.
 TRACES = 7
-"""Configurations of a path that are drawn in the workspace."""
 
 
 def draw(space: Any, path: Any = None, *, into: Any = None) -> Any:
@@ -271,8 +271,8 @@ def _overlay(axes: Any, space: Any, route: FloatArray) -> list[tuple[Any, str]]:
 
 TURN = 2.0 * math.pi
 
+#: Of a placed corner, in parts of the farthest one from the origin and per radian: a dozen products and sums, with room.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
-"""Of a placed corner, in parts of the farthest one from the origin and per radian: a dozen products and sums, with room."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,11 +22,11 @@ from linkwise.spatial.transform import transform
 from linkwise.view.scene.scene import Primitive, rgb
 from linkwise.view.scene.tessellation import Surface
 
+#: Radius of a pin, length of a frame's axes, and the room about a picture, as shares of its size.
 PIN, FRAME, EDGE = 0.013, 0.105, 0.06
-"""Radius of a pin, length of a frame's axes, and the room about a picture, as shares of its size."""
 
+#: Longer side of a picture's axes, inches.
 LONGEST = 6.2
-"""Longer side of a picture's axes, inches."""
 
 
 def draw(
@@ -200,6 +200,7 @@ class PlanePainter:
                 SIGNS[primitive.kind](self.axes, place[:2, 2], turned, self.radius)
 
 
+#: The sign of each kind of joint, of the ground below one, and of a closed loop.
 SIGNS: dict[str, Callable[[Any, FloatArray, float, float], None]] = {
     "revolute": lambda axes, at, _, radius: symbols.pin(axes, at, radius),
     "prismatic": symbols.slot,
@@ -207,7 +208,6 @@ SIGNS: dict[str, Callable[[Any, FloatArray, float, float], None]] = {
     "foot": symbols.ground,
     "loop": lambda axes, at, _, radius: symbols.pin(axes, at, radius, loop=True),
 }
-"""The sign of each kind of joint, of the ground below one, and of a closed loop."""
 
 
 def link_primitives(mechanism: PlanarTree, k: int, fill: str | None = None) -> Iterator[Primitive]:

@@ -18,11 +18,11 @@ from linkwise.planar.tree import PlanarTree
 from linkwise.plot.figure import figure
 from linkwise.spatial.scalar import FloatArray
 
+#: Radius of a pin and length of a frame's axes, as shares of the size of the pair.
 PIN, FRAME = 0.022, 0.2
-"""Radius of a pin and length of a frame's axes, as shares of the size of the pair."""
 
+#: Panels side by side.
 ROW = 4
-"""Panels side by side."""
 
 
 def draw_pair(

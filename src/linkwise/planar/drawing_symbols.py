@@ -13,11 +13,12 @@ from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import FloatArray
 
 INK, GROUND, OBSTACLE = "#222222", "#8a8f94", "#5f6b6d"
-X, Y = "#b3261e", "#1b7f3b"
-"""Colours of the x and the y axis of a frame; their labels tell them apart too."""
 
+#: Colours of the x and the y axis of a frame; their labels tell them apart too.
+X, Y = "#b3261e", "#1b7f3b"
+
+#: What lies on top of what.
 BELOW, BODY, JOINT, FRAME, WORDS = 1.0, 2.0, 4.0, 5.0, 7.0
-"""What lies on top of what."""
 
 
 def body(axes: Any, polygons: Iterable[FloatArray], fill: Any, *, hatched: bool = False, faint: bool = False) -> None:

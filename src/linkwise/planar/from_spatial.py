@@ -23,15 +23,15 @@ from linkwise.spatial.transform import inverse, transform
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as SpatialMechanism
 
+#: Directions this near to parallel, or square to each other, are so: tables and files carry more digits than that.
 FLAT = 1e-9
-"""Directions this near to parallel, or square to each other, are so: tables and files carry more digits than that."""
 
+#: Width of a bar, as a part of the mean distance between joints on a link.
 PART = 0.1
-"""Width of a bar, as a part of the mean distance between joints on a link."""
 
+#: Lengths below this part of the mechanism's size, and angles, are 0: a few dozen roundings, for frames are brought from the
+#: world into the body frames and back.
 DUST = 4e-15
-"""Lengths below this part of the mechanism's size, and angles, are 0: a few dozen roundings, for frames are brought from the
-world into the body frames and back."""
 
 
 def from_spatial(mechanism: SpatialMechanism, polygons: Mapping[str, npt.ArrayLike] | str | None = None) -> Mechanism:

@@ -67,16 +67,16 @@ def point_text(point: Any) -> str:
 
 JointKind = Literal["revolute", "prismatic", "fixed", "free"]
 
+#: The coordinates that each kind of joint leaves: whether each is an angle, rad, or a length, m.
 JOINTS: dict[str, tuple[bool, ...]] = {
     "revolute": (True,),
     "prismatic": (False,),
     "fixed": (),
     "free": (False, False, True),
 }
-"""The coordinates that each kind of joint leaves: whether each is an angle, rad, or a length, m."""
 
+#: What stands in the place of a parent's name for the ground.
 WORLD = "world"
-"""What stands in the place of a parent's name for the ground."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,8 +252,8 @@ def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
     return None if np.isinf(bounds).all() else frozen(bounds + 0.0)
 
 
+#: Kinds of joints that are cut to open a loop.
 CLOSURES = ("revolute", "fixed")
-"""Kinds of joints that are cut to open a loop."""
 
 END = f"the name of a link, or {WORLD!r}"
 

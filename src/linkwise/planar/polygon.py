@@ -15,8 +15,8 @@ from linkwise.spatial.validation import real_or_empty
 
 EXPECTED = "a polygon (m, 2) of at least 3 points x, y (m), or a sequence of such"
 
+#: Pairs of edges that are looked at together.
 AT_ONCE = 200_000
-"""Pairs of edges that are looked at together."""
 
 
 def bar(length: float, width: float) -> FloatArray:

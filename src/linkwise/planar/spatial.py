@@ -24,15 +24,15 @@ from linkwise.spatial.validation import numbers
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as SpatialMechanism
 
+#: What the closures of the plane are in space.
 _KINDS = {"revolute": "hinge", "fixed": "full"}
-"""What the closures of the plane are in space."""
 
+#: Up to here loops count as closed: gaps over the size of the mechanism, and the sine of an angle.
+#:
+#: The solver closes them to 1e-12 of the longest offset; the poses are computed another way here, and a few dozen
+#: roundings of 2e-16 of the size of the mechanism, with the offset shorter than that size, stay far within the factor of
+#: ten.
 CLOSED = 1e-11
-"""Up to here loops count as closed: gaps over the size of the mechanism, and the sine of an angle.
-
-The solver closes them to 1e-12 of the longest offset; the poses are computed another way here, and a few dozen roundings of
-2e-16 of the size of the mechanism, with the offset shorter than that size, stay far within the factor of ten.
-"""
 
 
 def spatial(mechanism: PlanarTree, gravity: npt.ArrayLike | None = None) -> SpatialMechanism:

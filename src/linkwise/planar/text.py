@@ -18,8 +18,8 @@ from linkwise.planar.transforms import evaluated, transforms
 from linkwise.planar.tree import PlanarTree, parent_name
 from linkwise.spatial.scalar import Array
 
+#: What is smaller in a matrix of numbers is written as zero.
 ROUNDING = 1e-15
-"""What is smaller in a matrix of numbers is written as zero."""
 
 
 def transform_text(mechanism: PlanarTree, q: npt.ArrayLike | None = None, *, constants: bool = False) -> str:

@@ -23,8 +23,8 @@ from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import Array, array, blank, cos_sin
 from linkwise.spatial.validation import real
 
+#: x, y and the angle by which a frame stands in another.
 Step = tuple[Any, Any, Any]
-"""x, y and the angle by which a frame stands in another."""
 
 
 def step(link: Link, values: Sequence[Any] | Array) -> Step:
@@ -149,8 +149,8 @@ _FUNCTIONS = {
     "place": place,
 }
 
+#: Up to so many points of polygons, placing them is one kernel; the time to compile it is in proportion.
 FEW = 200
-"""Up to so many points of polygons, placing them is one kernel; the time to compile it is in proportion."""
 
 
 def evaluated(mechanism: PlanarTree, name: str, configuration: npt.ArrayLike) -> Array:

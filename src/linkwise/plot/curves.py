@@ -18,47 +18,48 @@ from linkwise.plot.figure import colour, figure, legend, literal, style
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 
+#: Units of what a turning and of what a sliding joint shows.
 UNITS = {
     "position": ("rad", "m"),
     "speed": ("rad/s", "m/s"),
     "acceleration": ("rad/s²", "m/s²"),
     "effort": ("N m", "N"),
 }
-"""Units of what a turning and of what a sliding joint shows."""
 
+#: Title and unit of the two panels that a floating base adds to each quantity.
 BASE_UNITS = {
     "position": ("base position", "m", "base orientation", "quaternion"),
     "speed": ("base speed", "m/s", "base angular speed", "rad/s"),
     "acceleration": ("base acceleration", "m/s²", "base angular\nacceleration", "rad/s²"),
     "effort": ("force on base", "N", "moment on base", "N m"),
 }
-"""Title and unit of the two panels that a floating base adds to each quantity."""
 
 BASE_TITLES = frozenset(title for linear, _, angular, _ in BASE_UNITS.values() for title in (linear, angular))
+
+#: Titles of the panels that are left out where they are zero.
 EFFORTS = frozenset(("effort", BASE_UNITS["effort"][0], BASE_UNITS["effort"][2]))
-"""Titles of the panels that are left out where they are zero."""
 
+#: Unit of the panels of an orientation, in which the curves are no x, y and z.
 TURN = "quaternion"
-"""Unit of the panels of an orientation, in which the curves are no x, y and z."""
 
+#: What the legend calls the curves of a floating base.
 BASE_LABELS = ("base x", "base y", "base z", "base w")
-"""What the legend calls the curves of a floating base."""
 
+#: What the curves of an orientation are called, in the order of their columns.
 QUATERNION = ("qw", "qx", "qy", "qz")
-"""What the curves of an orientation are called, in the order of their columns."""
 
+#: Up to this many instants, each is marked.
 MARKED = 40
-"""Up to this many instants, each is marked."""
 
+#: Beyond this many points the lines are thin.
 CROWDED = 2000
-"""Beyond this many points the lines are thin."""
 
 
+#: Below this all of a panel is rounding, in SI units: force and moment on a base that nothing holds.
 NOTHING = 1e-12
-"""Below this all of a panel is rounding, in SI units: force and moment on a base that nothing holds."""
 
+#: Curves coincide within this share of the panel's range; they are then drawn in stripes this long, in line widths.
 NEAR, STRIPE = 0.004, 5.0
-"""Curves coincide within this share of the panel's range; they are then drawn in stripes this long, in line widths."""
 
 
 @dataclass(frozen=True)

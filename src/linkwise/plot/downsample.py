@@ -12,8 +12,8 @@ from linkwise.spatial.scalar import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 
+#: Stretches kept at most; more than the pixels across a figure.
 STRETCHES = 2048
-"""Stretches kept at most; more than the pixels across a figure."""
 
 
 class Thinned:

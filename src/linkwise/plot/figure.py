@@ -37,11 +37,11 @@ class ShownFigure(Figure):
         return rendered(self, "png"), {"width": round(96 * width), "height": round(96 * height)}
 
 
+#: Distinct for every kind of colour vision; M. Okabe and K. Ito, *Color Universal Design* (2008), and two more.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f6b6d")
-"""Distinct for every kind of colour vision; M. Okabe and K. Ito, *Color Universal Design* (2008), and two more."""
 
+#: Matplotlib's name of the colours of maps: they rise evenly in lightness, distinct for every kind of colour vision.
 MAP_COLOURS = "viridis"
-"""Matplotlib's name of the colours of maps: they rise evenly in lightness, distinct for every kind of colour vision."""
 
 STYLES = ("-", "--", ":", "-.")
 

@@ -13,14 +13,14 @@ from linkwise.expr.node import Expr
 from linkwise.expr.symbols import symbols
 from linkwise.robo.robot import KINDS
 
+#: How deep brackets and powers may be nested.
 DEEPEST = 50
-"""How deep brackets and powers may be nested."""
 
+#: How many values a list may have, counted with those of the lists in it: names may stand in it for long lists.
 LARGEST = 100_000
-"""How many values a list may have, counted with those of the lists in it: names may stand in it for long lists."""
 
+#: Of a power of an expression, which becomes products.
 GREATEST_EXPONENT = 64
-"""Of a power of an expression, which becomes products."""
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\f]+)
@@ -32,8 +32,10 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _COMMENT = re.compile(r"\(\*|\*\)")
+
+#: An exponent of other languages, directly after a number: Mathematica multiplies the number by what the letter names.
 _EXPONENT = re.compile(r"[eEdD]([+-]?[0-9]+)")
-"""An exponent of other languages, directly after a number: Mathematica multiplies the number by what the letter names."""
+
 _CONSTANTS = {"Pi": math.pi, "Degree": math.pi / 180.0, **{kind: kind for kind in KINDS}}
 
 
@@ -356,9 +358,10 @@ def _added(left: Any, right: Any) -> Any:
     return left + right
 
 
+#: How tightly a sign and a power bind, beside the operations of the table.
 SIGN, POWER = 3, 4
-"""How tightly a sign and a power bind, beside the operations of the table."""
 
+#: How tightly each binds, and what it computes.
 _OPERATIONS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "+": (1, _added),
     "-": (1, lambda left, right: left - right),
@@ -366,7 +369,6 @@ _OPERATIONS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "/": (2, lambda left, right: left / right),
     "^": (POWER, _raised),
 }
-"""How tightly each binds, and what it computes."""
 
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "Sin": lambda x: x.sin() if isinstance(x, Expr) else math.sin(x),
@@ -375,10 +377,10 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "DiagonalMatrix": _diagonal,
 }
 
+#: Names that Mathematica defines: no symbols, and no names for values.
 _RESERVED = {
     *("Pi", "Degree", "E", "I", "C", "D", "K", "N", "O"),
     *("Infinity", "ComplexInfinity", "Indeterminate", "Null", "None", "True", "False", "All", "Automatic"),
     *("GoldenRatio", "EulerGamma", "Catalan", "Glaisher", "Khinchin"),
     *_FUNCTIONS,
 }
-"""Names that Mathematica defines: no symbols, and no names for values."""

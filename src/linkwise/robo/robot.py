@@ -28,6 +28,7 @@ from linkwise.spatial.spatial_vectors import around
 from linkwise.spatial.transform import translation
 from linkwise.spatial.validation import choice, flag
 
+#: What a joint can be: the last letter is the axis of the link's frame that it turns about or slides along.
 KINDS: tuple[str, ...] = (
     "Rotationalx",
     "Rotationaly",
@@ -36,13 +37,12 @@ KINDS: tuple[str, ...] = (
     "Translationaly",
     "Translationalz",
 )
-"""What a joint can be: the last letter is the axis of the link's frame that it turns about or slides along."""
 
 Vector = tuple[float, float, float]
 
 
+#: Checks the value of a field, reports what is wrong with it, and gives it in the form in which it is kept.
 Read = Callable[[Checker, str, Any], Any]
-"""Checks the value of a field, reports what is wrong with it, and gives it in the form in which it is kept."""
 
 
 class _Item:
@@ -255,8 +255,8 @@ class Motor(_Item):
 
 Item = TypeVar("Item", Link, Motor)
 
+#: The fields that say nothing of what hangs where; what they all are in an item of which one is at fault.
 _BLANKS: dict[str, Any] = {"mass": 0, "inertia": 0, "l": (0, 0, 0), "p": (0, 0, 0), "a": 0, "G": 1}
-"""The fields that say nothing of what hangs where; what they all are in an item of which one is at fault."""
 
 
 def items(kind: type[Item], word: str, sequence: Any) -> tuple[list[Item], list[Problem], bool]:
@@ -374,14 +374,14 @@ def _mounting(links: Sequence[Link], motors: Sequence[Motor]) -> Iterator[Proble
             yield Problem(f"link {link.number}", "motors", list(link.motors), f"{said} whose link is {link.number}")
 
 
+#: How rotors count: see `robot`.
 ROTORS = ("bodies", "contained", "reduced")
-"""How rotors count: see `robot`."""
 
+#: Where the vector l leads from: see `robot`.
 PLACES = ("previous", "own")
-"""Where the vector l leads from: see `robot`."""
 
+#: What a link's tensor is about.
 ABOUT = ("com", "joint")
-"""What a link's tensor is about."""
 
 _FIELDS = {"rotor_inertia": "inertia", "com": "p", "gear_ratio": "G"}
 

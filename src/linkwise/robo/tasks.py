@@ -24,11 +24,11 @@ from linkwise.spatial.scalar import FloatArray
 
 Result = TypeVar("Result")
 
+#: The options of `robot`, which a task takes where the robot is two lists.
 _DESCRIBING = ("rotors", "l_from", "inertia_about", "physical", "base", "tool", "gravity", "payload", "name")
-"""The options of `robot`, which a task takes where the robot is two lists."""
 
+#: The second list by keyword, as `robot` and as Robo call it.
 _MOTORS = ("motors", "Motors")
-"""The second list by keyword, as `robot` and as Robo call it."""
 
 _ROBOT = "Robot | Mechanism | Sequence[Any]"
 _EXPECTED = "a Robot, a Mechanism, or the two lists Links, Motors"

@@ -22,11 +22,11 @@ from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.scalar import FloatArray, array
 from linkwise.spatial.transform import transform
 
+#: A direction this near to an axis is that axis.
 SAME = 1e-9
-"""A direction this near to an axis is that axis."""
 
+#: What a rotation by right angles may have beside 0, 1 and -1 by rounding.
 ROUNDED = 1e-15
-"""What a rotation by right angles may have beside 0, 1 and -1 by rounding."""
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ from linkwise.trajectory.cartesian import Ways, turned
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.validation import ends, instants
 
+#: The two measures of `rt_maniplty`, and what they may be called.
 MEASURES = ("yoshikawa", "yoshi", "y", "asada", "asa", "a")
-"""The two measures of `rt_maniplty`, and what they may be called."""
 
 
 def rt_fkine(robot: rt_robot | Mechanism, q: npt.ArrayLike) -> FloatArray:
@@ -140,11 +140,11 @@ def rt_maniplty(robot: rt_robot | Mechanism, q: npt.ArrayLike, which: str = "yos
     return np.asarray(sizes[..., 0] / np.where(sizes[..., -1] > 0.0, sizes[..., -1], 1.0))
 
 
+#: Greatest distance (m) and angle (rad) from the pose; the original takes it for the length of the last step.
 TOLERANCE = 1e-11
-"""Greatest distance (m) and angle (rad) from the pose; the original takes it for the length of the last step."""
 
+#: Most steps for one pose.
 ITERATIONS = 1000
-"""Most steps for one pose."""
 
 
 @also(m="mask")
@@ -517,8 +517,8 @@ def _three(
     return [first, *values[1:]], []
 
 
+#: Of the gear, for `rt_friction`.
 SIDES = ("joint", "motor")
-"""Of the gear, for `rt_friction`."""
 
 Some = TypeVar("Some", rt_link, rt_robot, Mechanism)
 
@@ -817,8 +817,8 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
     return transforms(rotation, segment.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 
 
+#: How many points a number may ask for; a vector of times may have more.
 MOST = 1_000_000
-"""How many points a number may ask for; a vector of times may have more."""
 
 
 def _times(t: Any) -> FloatArray:

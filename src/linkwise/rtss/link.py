@@ -16,8 +16,8 @@ from linkwise.rtss.fields import Field, Fields
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, real
 
+#: By the number that the toolbox gives them: mdh = 0 and 1.
 CONVENTIONS = ("standard", "modified")
-"""By the number that the toolbox gives them: mdh = 0 and 1."""
 
 DH_SIZES = (4, 5)
 DYN_SIZES = (16, 17, 18, 19, 20)
@@ -96,12 +96,12 @@ def _numbers(row: Any) -> FloatArray:
 _SIZES = "a link is made from a row of 4 or 5 numbers (alpha A theta D sigma), or of 16 to 20 (those, m r I Jm G B Tc)"
 
 
+#: What a link is before anything is said of it: kinematics of zeros, and no dynamics.
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("alpha", "A", "theta", "D", "sigma", "mdh", "offset"), 0.0),
     **dict.fromkeys(("m", "r", "I", "Jm", "G"), None),
     **{"B": 0.0, "Tc": 0.0, "qlim": None},
 }
-"""What a link is before anything is said of it: kinematics of zeros, and no dynamics."""
 
 
 class rt_link(Fields):  # noqa: N801  (the name that its users know)

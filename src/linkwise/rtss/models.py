@@ -32,8 +32,9 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
     "stanford": {"qz": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)},
     "twolink": {"qz": (0.0, 0.0)},
 }
+
+#: What releases 8 and later call them.
 _LATER_NAMES = {"qr": "qready", "qs": "qstretch"}
-"""What releases 8 and later call them."""
 
 # alpha A theta D sigma, m, rx ry rz, Ixx Iyy Izz Ixy Iyz Ixz, Jm, G
 _PUMA560_AKB = [

@@ -22,8 +22,8 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import flag, numbers, rigid_poses
 
+#: Quaternions that are so near to opposite, rad, have no sure arc between them.
 HALF_TURN = 1e-6
-"""Quaternions that are so near to opposite, rad, have no sure arc between them."""
 
 
 class rt_quaternion:  # noqa: N801  (the name that its users know)

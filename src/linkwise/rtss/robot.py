@@ -20,8 +20,8 @@ from linkwise.rtss.link import CONVENTIONS, convention_number, means_convention,
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, real
 
+#: What `gravity` means, and what it is unless given.
 GRAVITY_SIGNS = {"up": (0.0, 0.0, 9.81), "free_fall": (0.0, 0.0, -9.81)}
-"""What `gravity` means, and what it is unless given."""
 
 
 def mixed(item: str, links: tuple[rt_link, ...]) -> Problem:
@@ -438,8 +438,8 @@ def links_from(source: Any, convention: str | None) -> Any:
     return links
 
 
+#: Of the labels of `showlink_text`.
 WIDTH = 6
-"""Of the labels of `showlink_text`."""
 
 
 def showlink_text(thing: rt_link | rt_robot) -> str:

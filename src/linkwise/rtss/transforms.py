@@ -18,8 +18,8 @@ from linkwise.spatial.transform import is_rigid, transforms
 from linkwise.spatial.validation import numbers, real, rigid_poses
 from linkwise.trajectory.cartesian import cross_matrices
 
+#: Two directions of which the sine of the angle between them is below this are parallel.
 PARALLEL = 1e-9
-"""Two directions of which the sine of the angle between them is below this are parallel."""
 
 Kind = TypeVar("Kind")
 
@@ -298,8 +298,8 @@ def _from_oa(function: str, o: FloatArray, a: FloatArray) -> FloatArray:
     return np.stack([x, np.cross(z, x), z], axis=-1)
 
 
+#: Below this sine (Euler) or cosine (roll, pitch, yaw) of the middle angle the other two are not told apart.
 SINGULAR = 10.0 * np.finfo(np.float64).eps
-"""Below this sine (Euler) or cosine (roll, pitch, yaw) of the middle angle the other two are not told apart."""
 
 
 def rt_eul2tr(phi: npt.ArrayLike, theta: npt.ArrayLike | None = None, psi: npt.ArrayLike | None = None) -> FloatArray:

@@ -18,21 +18,22 @@ from linkwise.errors import ArgumentError, FileError, FileProblem, choices, show
 from linkwise.files.atomic import write_text
 from linkwise.files.text import open_file
 
+#: Who may write inputs and read, and who may only read.
 ROLES = ("operator", "viewer")
-"""Who may write inputs and read, and who may only read."""
 
+#: Of scrypt: N, r, p. Some 40 ms and 16 MB for each password that is tried.
 COST = (1 << 14, 8, 1)
-"""Of scrypt: N, r, p. Some 40 ms and 16 MB for each password that is tried."""
 
+#: So much of a file of users is read, characters.
 LARGEST_FILE = 1 << 20
-"""So much of a file of users is read, characters."""
 
 LEAST_LENGTH = 8
-MOST_FAILURES, WINDOW = 10, 10.0
-"""After so many wrong passwords from an address within so many seconds, none from there is tried for the rest of them."""
 
+#: After so many wrong passwords from an address within so many seconds, none from there is tried for the rest of them.
+MOST_FAILURES, WINDOW = 10, 10.0
+
+#: The same for all addresses together, so that trying passwords never takes the server more than a part of its time.
 MOST_OF_ALL = 50
-"""The same for all addresses together, so that trying passwords never takes the server more than a part of its time."""
 
 HEADER = "# users of linkwise serve: name role scrypt N r p salt hash\n"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")

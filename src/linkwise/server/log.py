@@ -11,18 +11,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+#: Where it goes; `linkwise serve` writes it to standard error, other programs say where by the means of `logging`.
 LOG = logging.getLogger("linkwise.server")
-"""Where it goes; `linkwise serve` writes it to standard error, other programs say where by the means of `logging`."""
+
 LOG.addHandler(logging.NullHandler())
 
+#: Takes the level of `logging` and the text of a line.
 Write: TypeAlias = Callable[[int, str], object]
-"""Takes the level of `logging` and the text of a line."""
 
+#: The most lines of one kind within so many seconds: whoever connects again and again does not fill a disk.
 LINES, WINDOW = 20, 60.0
-"""The most lines of one kind within so many seconds: whoever connects again and again does not fill a disk."""
 
+#: The most lines that wait to be written.
 WAITING = 200
-"""The most lines that wait to be written."""
 
 
 @dataclass

@@ -132,14 +132,14 @@ def _upper(place: int) -> int:
     return (((place & (_STEPS - 1)) + _STEPS + 1) << exponent) - 1
 
 
+#: A cycle is late when it begins more than this part of a period after its deadline: a tenth.
 LATE = 10
-"""A cycle is late when it begins more than this part of a period after its deadline: a tenth."""
 
+#: How long before a deadline sleeping ends and the clock is watched, s: a sleep may last some 50 us longer than asked.
 SPIN = 1e-4
-"""How long before a deadline sleeping ends and the clock is watched, s: a sleep may last some 50 us longer than asked."""
 
+#: So often, ns, a long wait looks whether it is to end.
 LONGEST_SLEEP = 100_000_000
-"""So often, ns, a long wait looks whether it is to end."""
 
 now = time.monotonic_ns
 

@@ -31,8 +31,8 @@ from linkwise.server.settings import ServerSettings
 from linkwise.server.shared_memory import MemoryLayout, Publisher, Receiver, SharedMemory
 from linkwise.spatial.validation import number_within
 
+#: The last words of the names of inputs that are speeds.
 SPEEDS: tuple[str, ...] = ("velocity", "angular_velocity", "speed", "theta_speed", "d_speed")
-"""The last words of the names of inputs that are speeds."""
 
 
 class Watchdog:
@@ -92,14 +92,15 @@ class Watchdog:
 
 State: TypeAlias = Literal["serving", "stalled", "ended"]
 
+#: So long a server may take to begin, s; one or two are usual.
 STARTING = 120.0
-"""So long a server may take to begin, s; one or two are usual."""
 
+#: A server that has not looked at the values for so long is told to be stalled, s.
 STALLED = 2.0
-"""A server that has not looked at the values for so long is told to be stalled, s."""
 
+#: What clients did: words of the shared memory, there in capital letters.
 _COUNTED = ("sessions", "connections", "accepted", "refused", "expired", "broken", "denied", "turned_away")
-"""What clients did: words of the shared memory, there in capital letters."""
+
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _BEGIN = "import sys; sys.path.insert(0, sys.argv[1]); from linkwise.server.worker import main; main()"
 

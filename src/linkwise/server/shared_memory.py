@@ -35,12 +35,14 @@ SLOT_HEAD = 4
 ENTRY_HEAD = 4
 
 # Each line of the processor's cache is written by one side only.
+#: Written by the cycle: the number of the newest snapshot.
 BOARD_HEAD = 0
-"""Written by the cycle: the number of the newest snapshot."""
+
+#: Written by the cycle: the last entry taken, and what became of all.
 MAIL_TAIL, REFUSED, ACCEPTED, EXPIRED, BROKEN = 8, 9, 10, 11, 12
-"""Written by the cycle: the last entry taken, and what became of all."""
+
+#: Written by the server: the last entry posted, when it was last well, who is there, what it refused by itself.
 MAIL_HEAD, HEARTBEAT, SESSIONS, CONNECTIONS, DENIED, TURNED_AWAY = 16, 17, 18, 19, 20, 21
-"""Written by the server: the last entry posted, when it was last well, who is there, what it refused by itself."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +148,10 @@ def _anonymous(size: int) -> int:
 
 FIRST, STAMP, SUM, LAST = range(SLOT_HEAD)
 TRIES = 16
+
+#: Whether the processor lets writes be seen in their order (Intel 64 manual, volume 3, memory ordering).
 ORDERED = platform.machine().lower() in ("x86_64", "amd64")
-"""Whether the processor lets writes be seen in their order (Intel 64 manual, volume 3, memory ordering)."""
+
 _MASK = 0xFFFFFFFF
 
 
@@ -252,8 +256,10 @@ class Snapshots:
 
 
 TICKET, PORT, POSTED, ENTRY_SUM = range(ENTRY_HEAD)
+
+#: So many cycles an entry that is not whole is looked at again before it is given up.
 PATIENCE = 3
-"""So many cycles an entry that is not whole is looked at again before it is given up."""
+
 _CODES = 8
 
 
@@ -267,8 +273,8 @@ class Outcome(IntEnum):
     broken = 4
 
 
+#: The word that counts each outcome that is final, by its number.
 _COUNTED = (0, ACCEPTED, REFUSED, EXPIRED, BROKEN)
-"""The word that counts each outcome that is final, by its number."""
 
 
 class Mail:

@@ -15,11 +15,11 @@ from linkwise.server.log import LOG, LimitedLog
 from linkwise.server.scheduler import Counts
 from linkwise.server.server import Server, State
 
+#: How often the line is renewed, s.
 EVERY = 0.5
-"""How often the line is renewed, s."""
 
+#: So long at most the cycle waits for this thread to yield, s.
 SWITCH = 1e-4
-"""So long at most the cycle waits for this thread to yield, s."""
 
 _NEWS = {
     "stalled": "the server does not respond; the cycle goes on",

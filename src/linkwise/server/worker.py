@@ -14,13 +14,13 @@ import time
 
 from linkwise.server.settings import ServerSettings
 
+#: How much it steps back for the cycle where processors are short (POSIX nice).
 NICER = 5
-"""How much it steps back for the cycle where processors are short (POSIX nice)."""
 
 _STDIN = 0
 
+#: So long the server may take to end, s; then it is ended.
 MERCY = 3.0
-"""So long the server may take to end, s; then it is ended."""
 
 
 def main() -> None:

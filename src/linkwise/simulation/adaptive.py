@@ -23,11 +23,11 @@ from linkwise.simulation.torque import compiled
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.trajectory.motion import Event
 
+#: Evaluations in which the solver must get on.
 PATIENCE = 20_000
-"""Evaluations in which the solver must get on."""
 
+#: The part of the whole time by which it must get on.
 LEAST = 1e-4
-"""The part of the whole time by which it must get on."""
 
 _STUCK = (
     f"{PATIENCE} evaluations without getting on, as where a joint comes to rest under Coulomb friction; take fixed steps"

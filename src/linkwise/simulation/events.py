@@ -18,8 +18,8 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 from linkwise.trajectory.motion import Evaluator, Event, interpolant
 
+#: Bisections of an interval: more than a float64 has bits.
 HALVINGS = 60
-"""Bisections of an interval: more than a float64 has bits."""
 
 CALL = "expected a function g(t, q, qd)"
 

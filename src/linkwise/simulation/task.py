@@ -24,11 +24,11 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, flag, numbers, shaped, whole
 from linkwise.trajectory.validation import instants
 
+#: By this share of a step the intervals between instants may differ, beside the rounding of the instants themselves.
 EVEN = 1e-9
-"""By this share of a step the intervals between instants may differ, beside the rounding of the instants themselves."""
 
+#: SciPy's names of the adaptive methods.
 ADAPTIVE = {"rk23": "RK23", "rk45": "RK45", "dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
-"""SciPy's names of the adaptive methods."""
 
 DIVERGED = ("raise", "mark")
 

@@ -25,11 +25,11 @@ from linkwise.spatial.validation import numbers
 
 T = TypeVar("T")
 
+#: What a law may do.
 WORKS = (
     "what works is + - * / @, abs, np.sin, np.cos, np.sqrt, .sign() of one, linkwise.simulation.saturated for limits "
     "and the functions over scalars, such as linkwise.dynamics.gravity_torque(mech, q) for mech.gravity_torque(q)"
 )
-"""What a law may do."""
 
 
 class Sampled:
@@ -275,8 +275,8 @@ def _sign(x: Any) -> Any:
 _signs = np.frompyfunc(lambda x: x.sign() if isinstance(x, Expr) else float(np.sign(x)), 1, 1)
 
 
+#: ``function(t, q, qd) -> tau`` over all rollouts at once: (B, nq), (B, nv) -> (B, nv).
 TorqueFunction = Callable[[float, FloatArray, FloatArray], FloatArray]
-"""``function(t, q, qd) -> tau`` over all rollouts at once: (B, nq), (B, nv) -> (B, nv)."""
 
 
 @dataclass(frozen=True)

@@ -20,17 +20,17 @@ from linkwise.solve.problem import Problem
 from linkwise.solve.solution import Solution
 from linkwise.spatial.scalar import Array, FloatArray, root
 
+#: Random starts of a task after the first one.
 STARTS = 99
-"""Random starts of a task after the first one."""
 
+#: Random starts from which, after the first one, the nearest there is to a solution is looked for.
 NEAREST_STARTS = 12
-"""Random starts from which, after the first one, the nearest there is to a solution is looked for."""
 
+#: Random starts for a task that is met outside the joint limits, from which it is looked for inside them.
 MORE_STARTS = 600
-"""Random starts for a task that is met outside the joint limits, from which it is looked for inside them."""
 
+#: Seeds and tolerances whose starts and settings are kept.
 KEPT = 64
-"""Seeds and tolerances whose starts and settings are kept."""
 
 
 class CompiledProblem:

@@ -18,8 +18,8 @@ from linkwise.spatial.scalar import Array, FloatArray, greatest, least, select
 
 TURN = 2.0 * np.pi
 
+#: Ranges of less than this, rad, are narrow.
 NARROW = 1.0
-"""Ranges of less than this, rad, are narrow."""
 
 
 class CoordinateBounds(Protocol):
@@ -184,8 +184,8 @@ def turning(tree: Tree) -> npt.NDArray[np.bool_]:
     return free
 
 
+#: rad, or m: how far beside the middle of its range a joint starts, at most a quarter of the range.
 ASIDE = 0.3
-"""rad, or m: how far beside the middle of its range a joint starts, at most a quarter of the range."""
 
 
 def start_position(mechanism: Tree, idle: npt.ArrayLike = False) -> FloatArray:

@@ -92,44 +92,44 @@ class Policy:
     early: bool = False
 
 
+#: Towards a solution: needs no trial steps, and converges quadratically.
 REACH = Policy("always", Damping(0.1))
-"""Towards a solution: needs no trial steps, and converges quadratically."""
 
+#: To where the constraints are met best within the limits.
 BEST_FIT = Policy(
     "decrease",
     Damping(1e-2, decrease=0.2, increase=4.0, floor=1e-13, times_error=False, hopeless=1e10),
     model="newton",
     at_rest=1e-13,
 )
-"""To where the constraints are met best within the limits."""
 
+#: In each cycle of a chain: what stops early, or cannot arrive, is the best of those on its way.
 TRACK = Policy("decrease", Damping(0.1, decrease=0.2, increase=10.0), by_rows=True, max_step=1.0, at_rest=1e-16, early=True)
-"""In each cycle of a chain: what stops early, or cannot arrive, is the best of those on its way."""
 
+#: To closed loops, lengths in units of the longest offset; run over arrays by `linkwise.loops.loop_solver`, for a step of a
+#: large mechanism is two to three times as fast in matrices as instruction by instruction, and needs no tracing.
 CLOSE = Policy(
     "decrease",
     Damping(1.0, decrease=0.2, increase=8.0, floor=1e-15, most_error=1.0, hopeless=1e9),
     max_step=0.5,
 )
-"""To closed loops, lengths in units of the longest offset; run over arrays by `linkwise.loops.loop_solver`, for a step of a
-large mechanism is two to three times as fast in matrices as instruction by instruction, and needs no tracing."""
 
 
+#: Steps of a start before its squared error is written down, steps from then on between one look and the next, and the share
+#: to which it must have fallen in between.
 PATIENCE, AGAIN, PROGRESS = 8.0, 6.0, 0.1
-"""Steps of a start before its squared error is written down, steps from then on between one look and the next, and the share
-to which it must have fallen in between."""
 
+#: Operations up to which the second derivative is taken; beyond, the product of the rates.
 MOST_OPERATIONS = 20_000
-"""Operations up to which the second derivative is taken; beyond, the product of the rates."""
 
+#: What the status of a step says: solved, at rest, at rest with a joint pressed against its bound, too many steps.
 CONVERGED, UNREACHABLE, LIMIT, ITERATIONS = 1.0, -1.0, -2.0, -3.0
-"""What the status of a step says: solved, at rest, at rest with a joint pressed against its bound, too many steps."""
 
+#: Numbers that a step keeps beside q.
 AUX = {"always": 4, "decrease": 2}
-"""Numbers that a step keeps beside q."""
 
+#: (p, q0, settings, q, aux) to (q, aux, status), over scalars.
 StepFunction = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array, Any]]
-"""(p, q0, settings, q, aux) to (q, aux, status), over scalars."""
 
 
 def make_step(problem: Problem, policy: Policy) -> StepFunction:

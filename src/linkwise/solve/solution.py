@@ -12,6 +12,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 
+#: What each reason of a `Solution` means.
 REASONS: dict[str, str] = {
     "converged": "it is solved, within the tolerance and the joint limits",
     "unreachable": "no start led to a solution, with or without the joint limits: it is most likely out of reach",
@@ -29,16 +30,15 @@ REASONS: dict[str, str] = {
     "followed": "the frame was on the path at every instant, and came to its end",
     "left": "the frame was away from the path at some instant: it is out of reach, or too fast near a singular position",
 }
-"""What each reason of a `Solution` means."""
 
+#: Fields of a solution that a batch has a row of for each task.
 ROWS = ("q", "success", "reason", "position_error", "rotation_error", "iterations")
-"""Fields of a solution that a batch has a row of for each task."""
 
+#: A target is beyond the reach where it is farther than the reach by more than this share of it.
 ROUNDING = 1e-9
-"""A target is beyond the reach where it is farther than the reach by more than this share of it."""
 
+#: A coordinate this near to a limit (rad or m) stands at it.
 AT_LIMIT = 1e-9
-"""A coordinate this near to a limit (rad or m) stands at it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

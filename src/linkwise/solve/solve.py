@@ -22,17 +22,17 @@ from linkwise.solve.validation import flag, positive, whole
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 
+#: Singular values of the rates below this share of the greatest count as zero where the iteration rests.
 FLAT = 1e-6
-"""Singular values of the rates below this share of the greatest count as zero where the iteration rests."""
 
+#: An error below this (rad, or in lengths of the mechanism) hints at a solution that lies beside a singular position.
 ALL_BUT = 1e-3
-"""An error below this (rad, or in lengths of the mechanism) hints at a solution that lies beside a singular position."""
 
+#: Most steps of a start.
 LONGEST = 500.0
-"""Most steps of a start."""
 
+#: Tasks looked at together: between one lot and the next Python sees to signals.
 STARTS_AT_ONCE = 500
-"""Tasks looked at together: between one lot and the next Python sees to signals."""
 
 
 def nearest(
@@ -105,8 +105,8 @@ def _reasons(
     return reason
 
 
+#: Tasks of one call into machine code: between two calls Python sees to signals.
 AT_ONCE = 10_000
-"""Tasks of one call into machine code: between two calls Python sees to signals."""
 
 
 def solve(

@@ -36,11 +36,11 @@ def whole(field: str, value: Any) -> int:
     return int(value)
 
 
+#: A length beyond this, m, would leave the range of floating-point arithmetic in the sums of squares.
 FARTHEST = 1e50
-"""A length beyond this, m, would leave the range of floating-point arithmetic in the sums of squares."""
 
+#: A direction given by a vector shorter than this has lost digits in its square.
 SHORTEST = 1e-150
-"""A direction given by a vector shorter than this has lost digits in its square."""
 
 
 def settle(made: Any, **fields: Any) -> None:

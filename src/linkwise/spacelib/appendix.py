@@ -160,8 +160,8 @@ def _code(fine: Any) -> Any:
     return np.where(fine, OK, NOTOK) if np.ndim(fine) else (OK if fine else NOTOK)
 
 
+#: The origin of a frame, a point (4,).
 Origin = ORIGIN
-"""The origin of a frame, a point (4,)."""
 
 
 @spacelib("A.3", "angular acceleration, a matrix", c="", maple="cardanto_OMEGAPTO")

@@ -13,31 +13,31 @@ import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
+#: What a function returns that could, or could not, do what was asked.
 OK, NOTOK = 1, 0
-"""What a function returns that could, or could not, do what was asked."""
 
+#: Which part of a matrix: symmetric or skew-symmetric.
 SYMM_, SKEW_ = 1, -1
-"""Which part of a matrix: symmetric or skew-symmetric."""
 
+#: Kinds of joints: revolute (or screw) and prismatic.
 Rev, Pri = 0, 1
-"""Kinds of joints: revolute (or screw) and prismatic."""
 
+#: Torques and forces.
 Tor, For = 0, 1
-"""Torques and forces."""
 
+#: Rows and columns.
 Row, Col = 0, 1
-"""Rows and columns."""
 
 
 class NoAxis(int):
     """The type of `U`: a whole number as any other, that functions tell from a 3 that may stand for MATLAB's third axis."""
 
 
+#: The coordinates of a point or vector, and the axes of a frame; `U` is the homogeneous one, and no axis.
 X, Y, Z, U = 0, 1, 2, NoAxis(3)
-"""The coordinates of a point or vector, and the axes of a frame; `U` is the homogeneous one, and no axis."""
 
+#: A quarter, a half and a whole turn, rad.
 PIG_2, PIG, PIG2 = math.pi / 2, math.pi, 2 * math.pi
-"""A quarter, a half and a whole turn, rad."""
 
 
 def _fixed(values: npt.ArrayLike) -> FloatArray:
@@ -46,16 +46,16 @@ def _fixed(values: npt.ArrayLike) -> FloatArray:
     return array
 
 
+#: Directions (3,) of the axes.
 Xaxis, Yaxis, Zaxis = (_fixed(row) for row in np.eye(3))
-"""Directions (3,) of the axes."""
 
+#: Directions (3,) against the axes.
 Xaxis_n, Yaxis_n, Zaxis_n = (_fixed(row) for row in [[-1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]])
-"""Directions (3,) against the axes."""
 
+#: The origin of a frame, a point (4,).
 ORIGIN = _fixed([0.0, 0.0, 0.0, 1.0])
-"""The origin of a frame, a point (4,)."""
 
+#: Null and identity matrices.
 NULL3, NULL4, UNIT3, UNIT4 = (_fixed(made) for made in (np.zeros((3, 3)), np.zeros((4, 4)), np.eye(3), np.eye(4)))
-"""Null and identity matrices."""
 
 __all__ = [name for name, value in vars().copy().items() if isinstance(value, (int, float, np.ndarray))]

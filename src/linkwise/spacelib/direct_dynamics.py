@@ -20,24 +20,24 @@ from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, FloatArray, least, root, select
 from linkwise.spatial.spatial_vectors import around, inertia_times, spatial_inertia
 
+#: What J and the known actions may lack of symmetry, relative to their size: more than rounding, less than a slip.
 SYMMETRY = 1e-9
-"""What J and the known actions may lack of symmetry, relative to their size: more than rounding, less than a slip."""
 
+#: A pivot of J below this part of its diagonal element is no more than rounding; sums of four products go before it.
 ROUNDING = 64 * float(np.finfo(float).eps)
-"""A pivot of J below this part of its diagonal element is no more than rounding; sums of four products go before it."""
 
+#: Known actions that would turn the body with less (rad/s2), or move it as such a turn would move its mass, or by less than
+#: `SYMMETRY` (m/s2), may be the rounding of what balances: they need not be skew-symmetric.
 BALANCE = 1e-6
-"""Known actions that would turn the body with less (rad/s2), or move it as such a turn would move its mass, or by less than
-`SYMMETRY` (m/s2), may be the rounding of what balances: they need not be skew-symmetric."""
 
+#: Expressions of up to this many operations are brought to one fraction.
 SHORT = 60
-"""Expressions of up to this many operations are brought to one fraction."""
 
+#: The columns of var in the order of (a, omega').
 _FORCES_FIRST = [3, 4, 5, 0, 1, 2]
-"""The columns of var in the order of (a, omega')."""
 
+#: Where torques and forces stand in F, in the order of the columns of var.
 _PLACES = ((2, 1), (0, 2), (1, 0), (0, 3), (1, 3), (2, 3))
-"""Where torques and forces stand in F, in the order of the columns of var."""
 
 
 @spacelib("3.3", "direct dynamics of one body", "arm.forward_dynamics(q, qd, tau)")

@@ -14,11 +14,11 @@ from linkwise.spatial.scalar import Array, FloatArray, greatest, select
 
 IntArray = npt.NDArray[np.int64]
 
+#: Times the greater dimension of A, and the largest number met, what counts as zero.
 ROUNDING = 10 * float(np.finfo(float).eps)
-"""Times the greater dimension of A, and the largest number met, what counts as zero."""
 
+#: Numbers that are worked on at a time, so that they stay in the caches.
 AT_ONCE = 1 << 15
-"""Numbers that are worked on at a time, so that they stay in the caches."""
 
 
 def reduce_batch(h: FloatArray, m: int, main: Sequence[int]) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
@@ -115,8 +115,8 @@ def _emptied(h: FloatArray, m: int, rank: IntArray, limit: FloatArray) -> None:
     h[..., m:] = np.where(below[..., np.newaxis] & is_rounding, 0.0, h[..., m:])
 
 
+#: Systems (A, b) of up to this many numbers are compiled.
 SMALL = 42
-"""Systems (A, b) of up to this many numbers are compiled."""
 
 
 @cache

@@ -21,11 +21,11 @@ from linkwise.spatial.linear import adjugate, determinant
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import is_rigid
 
+#: How many sets of numbers are drawn, if nothing else is asked for.
 SAMPLES = 8
-"""How many sets of numbers are drawn, if nothing else is asked for."""
 
+#: How often for each set, until the numbers are real.
 _DRAWS = 50
-"""How often for each set, until the numbers are real."""
 
 
 def at_random(name: str, *arrays: Any, count: int = SAMPLES) -> list[FloatArray]:
@@ -126,11 +126,11 @@ def _shaped(values: FloatArray, templates: list[Array]) -> list[FloatArray]:
     return [part.reshape(len(values), *array.shape) for part, array in zip(parts, templates, strict=True)]
 
 
+#: How many random places; one would do but for an unlucky draw.
 PLACES = 3
-"""How many random places; one would do but for an unlucky draw."""
 
+#: What rounding may leave of R'R - 1 in the longest of expressions.
 NEAR = 1e-9
-"""What rounding may leave of R'R - 1 in the longest of expressions."""
 
 
 def is_position(m: Array) -> bool:
@@ -179,8 +179,8 @@ def expressions_at_random(items: Sequence[Any], low: float, high: float) -> list
     return draws
 
 
+#: Up to this size inverses are written by minors; above it there are too many of them.
 BY_MINORS = 6
-"""Up to this size inverses are written by minors; above it there are too many of them."""
 
 
 def is_zero(value: Any) -> bool:

@@ -32,6 +32,7 @@ _making = RLock()
 
 _TRUE = np.True_  # the one object there is of it: the result of one comparison of NumPy's scalars
 
+#: The sections of the manual and their headings; those of its appendix A have only names of C and Maple.
 SECTIONS = {
     "3.1": "Position",
     "3.2": "Velocity and acceleration",
@@ -48,7 +49,6 @@ SECTIONS = {
     "A.2": "Tests of matrices and vectors",
     "A.3": "Further names of C and Maple",
 }
-"""The sections of the manual and their headings; those of its appendix A have only names of C and Maple."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ class Name:
     note: str
 
 
+#: The functions of each section, in the order of their definition.
 DECLARED: dict[str, list[Name]] = {section: [] for section in SECTIONS}
-"""The functions of each section, in the order of their definition."""
 
 
 def spacelib(

@@ -16,11 +16,11 @@ from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, array, greatest, least, select
 from linkwise.spatial.vector import inner
 
+#: Part of the greatest moment by which inertias may be impossible: rounding, as for the bodies of a mechanism.
 SLACK = 1e-9
-"""Part of the greatest moment by which inertias may be impossible: rounding, as for the bodies of a mechanism."""
 
+#: Moments count as at least this part of what a body has about the origin: they may be left over when it is moved there.
 MOVED = 64 * sys.float_info.epsilon / SLACK
-"""Moments count as at least this part of what a body has about the origin: they may be left over when it is moved there."""
 
 
 @spacelib(
@@ -162,8 +162,8 @@ def PseDot(L: MAT4, F: MAT4) -> Any:
     return inner(axial(L), axial(F)) + inner(L[:3, 3], F[:3, 3])
 
 
+#: `PseDot`, as the manual's appendix writes it.
 psedot = PseDot
-"""`PseDot`, as the manual's appendix writes it."""
 
 
 __all__ = exported(__name__)  # noqa: PLE0605

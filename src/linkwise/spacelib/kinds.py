@@ -22,17 +22,17 @@ from linkwise.extras import sympy_module
 from linkwise.spacelib.constants import NoAxis, U
 from linkwise.spatial.scalar import Array, FloatArray
 
+#: Up to this size Python's sum of an array is quicker than NumPy's search for what is not finite.
 SMALL = 32
-"""Up to this size Python's sum of an array is quicker than NumPy's search for what is not finite."""
 
 FLOAT64 = np.dtype(np.float64)
 
 
+#: How far the last row of a position or motion matrix may be off, as after an inverse by elimination.
 LAST_ROW = 1e-9
-"""How far the last row of a position or motion matrix may be off, as after an inverse by elimination."""
 
+#: The same, as a part of the greatest element of the matrix: what counts where that is more than `LAST_ROW`.
 ROUNDED = 64 * sys.float_info.epsilon
-"""The same, as a part of the greatest element of the matrix: what counts where that is more than `LAST_ROW`."""
 
 
 @dataclass(frozen=True)

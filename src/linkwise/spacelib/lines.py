@@ -205,8 +205,8 @@ def as_point(place: Array) -> Array:
 __all__ = exported(__name__)  # noqa: PLE0605
 
 
+#: The relative positions of two lines, as `intersec` tells them.
 OBLIQUE, CROSSING, PARALLEL_LINES, SAME = 1, 0, 2, -1
-"""The relative positions of two lines, as `intersec` tells them."""
 
 NO_LINE = "{} has no direction, or a coordinate beyond 1e70"
 
@@ -453,8 +453,8 @@ def usable_line(line: Array) -> Any:
 __all__ = exported(__name__)  # noqa: PLE0605
 
 
+#: The relative positions of a line and a plane, as `interlpl` tells them.
 PIERCING, INSIDE, BESIDE = 0, 1, -1
-"""The relative positions of a line and a plane, as `interlpl` tells them."""
 
 _NO_PLANE = "{} has no normal, or a number beyond 1e70"
 

@@ -21,14 +21,14 @@ from linkwise.spacelib.function import DECLARED, Name, spacelib
 
 spacelib("A.3", "the origin, a point", "np.array([0.0, 0.0, 0.0, 1.0])", name="Origin", c="")(constants.ORIGIN)
 
+#: All functions, in the order of the manual's sections, then those that only its appendix A names.
 NAMES: tuple[Name, ...] = tuple(row for rows in DECLARED.values() for row in rows)
-"""All functions, in the order of the manual's sections, then those that only its appendix A names."""
 
+#: The three releases: their keys here, and their names.
 RELEASES = {"matlab": "MATLAB", "c": "C", "maple": "Maple"}
-"""The three releases: their keys here, and their names."""
 
+#: The constants by name.
 CONSTANTS = {name: getattr(constants, name) for name in constants.__all__}
-"""The constants by name."""
 
 
 @cache

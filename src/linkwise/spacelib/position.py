@@ -34,8 +34,8 @@ from linkwise.spatial.screw import (
 from linkwise.spatial.transform import dh_standard, transform
 from linkwise.spatial.vector import unit
 
+#: How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer.
 COARSE = 0.1
-"""How far R'R may be from the identity (Frobenius norm): a rotation printed with two decimals is nearer."""
 
 NO_ROTATION = f"the 3x3 block is no rotation: R'R is off the identity by {COARSE} or more, or the determinant is negative"
 

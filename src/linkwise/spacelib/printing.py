@@ -20,15 +20,15 @@ from linkwise.spacelib.kinds import opened, whole_number
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.validation import unmasked
 
+#: The layout of a number, as in ``%8.4f``.
 WIDTH, DECIMALS = 8, 4
-"""The layout of a number, as in ``%8.4f``."""
 
+#: Above it float64 has no decimals; such a matrix is written with exponents.
 LARGEST = 1e15
-"""Above it float64 has no decimals; such a matrix is written with exponents."""
 
 
+#: Times the largest number, what may show as zero: less is often rounding.
 COUNTS = 1e-7
-"""Times the largest number, what may show as zero: less is often rounding."""
 
 
 @spacelib(

@@ -45,8 +45,8 @@ from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.vector import inner
 
+#: The spacing of float64 at 1.
 _EPS = 2.0**-52
-"""The spacing of float64 at 1."""
 
 _NOT_POSITIVE = "the determinant of the 3x3 block is not above zero by more than rounding; a rotation has 1"
 
@@ -350,8 +350,8 @@ def _inverse(name: str, m: Array) -> Array:
     return np.asarray(invers(m)) if is_position(m) else exact.inverse(name, m, "M")
 
 
+#: Up to this size `tracljlt` is compiled, for each size; greater matrices are multiplied by NumPy.
 TRACED = 6
-"""Up to this size `tracljlt` is compiled, for each size; greater matrices are multiplied by NumPy."""
 
 
 def _to_degrees(r: Any) -> Any:

@@ -19,8 +19,8 @@ from linkwise.spatial.vector import inner, lengths, scalar_products, unit
 
 _TOO_LARGE = "the result is beyond the largest number, 1.8e308"
 
+#: A power of two: no sum of three products of components that are made smaller by it overflows.
 _DOWN = 2.0**-520
-"""A power of two: no sum of three products of components that are made smaller by it overflows."""
 
 
 def _cross_of_symbols(a: Any, b: Any) -> tuple[Any, Any]:

@@ -18,12 +18,12 @@ from linkwise.errors import ArgumentError
 from linkwise.spatial.rotation import cross, rotation_of_axis
 from linkwise.spatial.scalar import Array, array, atan2, blank, cos_sin, root, select
 
+#: The angles are locked, only the sum or difference of the outer two being determined, where the cosine (Cardan) or sine
+#: (Euler) of the middle one is no more than this: what a product of a few rotation matrices makes of zero.
 LOCK = 64 * sys.float_info.epsilon
-"""The angles are locked, only the sum or difference of the outer two being determined, where the cosine (Cardan) or sine
-(Euler) of the middle one is no more than this: what a product of a few rotation matrices makes of zero."""
 
+#: The sine (Cardan) or cosine (Euler) of the middle angle from which its arc is no good measure of the angle.
 STEEP = 0.95
-"""The sine (Cardan) or cosine (Euler) of the middle angle from which its arc is no good measure of the angle."""
 
 
 def sequence(i: int, j: int, k: int) -> tuple[int, int]:

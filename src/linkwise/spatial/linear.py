@@ -86,8 +86,8 @@ def _expanded(row: Array, chosen: tuple[int, ...], smaller: dict[tuple[int, ...]
     return reduce(add, terms)
 
 
+#: How many sweeps, by the number of rows. Two rows are done by one rotation, a second one takes what rounding left.
 SWEEPS = (0, 0, 2, 5, 5, 6, 6)
-"""How many sweeps, by the number of rows. Two rows are done by one rotation, a second one takes what rounding left."""
 
 
 @dataclass(frozen=True)
@@ -220,8 +220,8 @@ def factor(matrix: Array) -> Factor:
     return Factor(lower, tuple(inverse_pivots))
 
 
+#: Singular values of the Jacobian below this share of the greatest count as zero.
 RANK = 1e-9
-"""Singular values of the Jacobian below this share of the greatest count as zero."""
 
 
 def least_squares_step(
@@ -237,8 +237,8 @@ def least_squares_step(
 
 """A singular value below this share of the greatest one counts as zero, lengths being in longest offsets."""
 
+#: A column this close to the best one is as good: then the first of them is taken, whatever rounding says.
 _EVEN = 0.8
-"""A column this close to the best one is as good: then the first of them is taken, whatever rounding says."""
 
 
 def rank_of(values: npt.NDArray[np.floating[Any]]) -> int:

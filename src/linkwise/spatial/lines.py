@@ -18,17 +18,17 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, atan2, least, root, select
 from linkwise.spatial.vector import inner, length, tamed, unit
 
+#: The sine of an angle up to which directions count as parallel; also the part of a distance that counts as none.
 PARALLEL = 1e-9
-"""The sine of an angle up to which directions count as parallel; also the part of a distance that counts as none."""
 
+#: The part of the coordinates that is put down to rounding: a dozen operations.
 ROUNDING = 16 * sys.float_info.epsilon
-"""The part of the coordinates that is put down to rounding: a dozen operations."""
 
+#: A distance (m) that is none: rounding in coordinates of a metre, where all is near the origin and shows no length.
 NO_GAP = ROUNDING
-"""A distance (m) that is none: rounding in coordinates of a metre, where all is near the origin and shows no length."""
 
+#: The lengths and coordinates for which the formulas hold.
 SMALLEST, LARGEST = 1e-70, 1e70
-"""The lengths and coordinates for which the formulas hold."""
 
 
 def normal(a: Array, b: Array) -> Array:

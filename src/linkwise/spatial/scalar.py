@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from linkwise.extras import sympy_module
 
+#: An array of scalars: float64, or object where elements are expressions or symbols.
 Array = npt.NDArray[Any]
-"""An array of scalars: float64, or object where elements are expressions or symbols."""
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -20,20 +20,20 @@ from linkwise.spatial.scalar import Array, array, atan2, cos_sin, greatest, leas
 from linkwise.spatial.transform import transform
 from linkwise.spatial.vector import chosen, inner, length, unit
 
+#: What rounding leaves in the elements of a product of a few rotations: four units in the last place of 1.
 ROUNDING = 2.0**-50
-"""What rounding leaves in the elements of a product of a few rotations: four units in the last place of 1."""
 
+#: A rotation (rad) up to which a product of rotation matrices may owe it to rounding.
 WOBBLE = 64 * sys.float_info.epsilon
-"""A rotation (rad) up to which a product of rotation matrices may owe it to rounding."""
 
+#: An angular speed (rad/s) up to which a velocity matrix may owe its angular part to rounding, of rates of up to 1e6.
 SLOWEST = 1e-9
-"""An angular speed (rad/s) up to which a velocity matrix may owe its angular part to rounding, of rates of up to 1e6."""
 
+#: How much greater than the error of the symmetric part, which is rounding, either must be to count.
 DIGITS = 1e3
-"""How much greater than the error of the symmetric part, which is rounding, either must be to count."""
 
+#: Angular over linear speed (1/m) up to which a motion is a translation: the axis would be farther off than 7e13 m.
 FARTHEST = 64 * sys.float_info.epsilon
-"""Angular over linear speed (1/m) up to which a motion is a translation: the axis would be farther off than 7e13 m."""
 
 
 def screw_rotation(u: npt.ArrayLike, phi: Any) -> Array:

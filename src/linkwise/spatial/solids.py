@@ -104,6 +104,7 @@ def box_shell(size: Sequence[float]) -> Solid:
     return total
 
 
+#: How many sizes each kind has, its body and its surface.
 SOLIDS: dict[str, tuple[int, Callable[[Sequence[float]], Solid], Callable[[Sequence[float]], Solid]]] = {
     "sphere": (1, sphere, sphere_shell),
     "capsule": (2, capsule, capsule_shell),
@@ -111,7 +112,6 @@ SOLIDS: dict[str, tuple[int, Callable[[Sequence[float]], Solid], Callable[[Seque
     "ellipsoid": (3, ellipsoid, ellipsoid_shell),
     "box": (3, box, box_shell),
 }
-"""How many sizes each kind has, its body and its surface."""
 
 
 def _round(mass: float, moments: Callable[[float], tuple[float, float]]) -> Solid:

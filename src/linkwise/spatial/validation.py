@@ -247,8 +247,8 @@ def _converted(match: Any) -> FloatArray:
     return result
 
 
+#: How far from orthonormal a rotation may be, as everywhere where poses are given.
 RIGID = 1e-6
-"""How far from orthonormal a rotation may be, as everywhere where poses are given."""
 
 
 def rigid_poses(field: str, value: Any) -> FloatArray:
@@ -290,12 +290,12 @@ def no_poses(field: str, shape: tuple[int, ...]) -> ArgumentError:
     return ArgumentError(f"{field} has the shape {shape}; expected rigid poses (..., 4, 4){hint}")
 
 
+#: The masks that have a word.
 MASKS = {
     "all": (True,) * 6,
     "translation": (True, True, True, False, False, False),
     "rotation": (False, False, False, True, True, True),
 }
-"""The masks that have a word."""
 
 
 def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:

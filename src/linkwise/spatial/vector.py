@@ -10,13 +10,13 @@ import numpy as np
 
 from linkwise.spatial.scalar import Array, FloatArray, array, root, select
 
+#: Outside of these the square of a length has lost digits, or may be infinite.
 _TOO_SMALL, _TOO_LARGE = 1e-280, 1e280
-"""Outside of these the square of a length has lost digits, or may be infinite."""
 
 _TRUE = np.True_  # the one object there is of it
 
+#: Powers of two that bring any such vector between them: nothing is rounded by them.
 _UP, _DOWN = 2.0**600, 2.0**-600
-"""Powers of two that bring any such vector between them: nothing is rounded by them."""
 
 
 def inner(a: Array, b: Array) -> Any:

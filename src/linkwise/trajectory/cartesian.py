@@ -175,8 +175,8 @@ class CartesianTrajectory(Motion):
         return load(CartesianTrajectory, path, max_bytes)
 
 
+#: An angle that is so near to pi, rad, has no sure axis: the rounding of the poses decides which way round.
 HALF_TURN = 1e-6
-"""An angle that is so near to pi, rad, has no sure axis: the rounding of the poses decides which way round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,8 +283,9 @@ def turned(axis: FloatArray, angle: FloatArray) -> FloatArray:
 
 
 PROFILES = ("quintic", "trapezoidal")
+
+#: Of a leg at given times with trapezoidal speed, a third is for starting and a third for braking.
 SHARE = 1.0 / 3.0
-"""Of a leg at given times with trapezoidal speed, a third is for starting and a third for braking."""
 
 
 def cartesian(

@@ -20,11 +20,11 @@ from linkwise.spatial.transform import transforms
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.validation import until, within
 
+#: q, qd, qdd at some instants.
 State = tuple[FloatArray, FloatArray, FloatArray]
-"""q, qd, qdd at some instants."""
 
+#: Takes times (K,) within a motion, returns q, qd, qdd (..., K, :).
 Evaluator = Callable[[FloatArray], State]
-"""Takes times (K,) within a motion, returns q, qd, qdd (..., K, :)."""
 
 
 class Event(NamedTuple):

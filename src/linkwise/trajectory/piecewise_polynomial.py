@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
+#: Bisections of an interval between 0 and 1, down to the size of a rounding.
 HALVINGS = 53
-"""Bisections of an interval between 0 and 1, down to the size of a rounding."""
 
+#: Value and first two derivatives at one end of a piece.
 Ends = tuple[FloatArray, FloatArray, FloatArray]
-"""Value and first two derivatives at one end of a piece."""
 
 
 @dataclass(frozen=True, eq=False)

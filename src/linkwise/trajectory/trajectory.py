@@ -30,10 +30,12 @@ M = TypeVar("M", bound=Motion)
 
 SUFFIXES = (".npz", ".csv", ".mot")
 EVENTS = tuple(f"events_{field}" for field in Event._fields)
+
+#: The kinds of the arrays of an .npz that are no numbers.
 KINDS = {"names": npz.TEXT, "slides": npz.FLAGS, "events_name": npz.TEXT}
-"""The kinds of the arrays of an .npz that are no numbers."""
+
+#: Bytes that an event takes as a Python object, or somewhat less.
 EVENT_SIZE = 512
-"""Bytes that an event takes as a Python object, or somewhat less."""
 
 
 def save(trajectory: Any, path: str | Path) -> None:

@@ -12,11 +12,11 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 
+#: How many instants a duration is cut into unless it is said.
 SAMPLES = 101
-"""How many instants a duration is cut into unless it is said."""
 
+#: By this share of its duration a time may lie outside a trajectory: what adding up a step many times may cost.
 ROUNDING = 1e-9
-"""By this share of its duration a time may lie outside a trajectory: what adding up a step many times may cost."""
 
 
 def configuration(field: str, value: Any) -> FloatArray:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from linkwise.view.plots.manipulability import manipulability_map as manipulability_map
     from linkwise.view.plots.workspace_plot import workspace as workspace
 
+#: Where each public name stands; imported when first asked for.
 _HOMES = {
     "Animation": "linkwise.view.animation.animation",
     "animate": "linkwise.view.animation.animation",
@@ -32,7 +33,6 @@ _HOMES = {
     "trajectory": "linkwise.plot.curves",
     "workspace": "linkwise.view.plots.workspace_plot",
 }
-"""Where each public name stands; imported when first asked for."""
 
 
 __all__ = list(_HOMES)

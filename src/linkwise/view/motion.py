@@ -132,8 +132,8 @@ def _kept_closed(mechanism: Tree, q: FloatArray, qd: FloatArray, qdd: FloatArray
 
 KINDS = {"position": "q", "speed": "qd", "acceleration": "qdd", "effort": "tau"}
 
+#: How far beyond its limits a joint may be, as a part of them, for rounding.
 ROUNDING = 1e-9
-"""How far beyond its limits a joint may be, as a part of them, for rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -309,8 +309,8 @@ class Motion:
         return f"<Motion of {self.mechanism.name!r}: {len(self.trajectory)} instants, {self.duration:g} s, {efforts}>"
 
 
+#: Whatever holds a motion.
 MotionLike = Motion | Trajectory | str | Path | tuple[Any, ...]
-"""Whatever holds a motion."""
 
 
 def motion_of(mechanism: Tree, motion: MotionLike, **options: Any) -> Motion:

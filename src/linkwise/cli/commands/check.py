@@ -27,8 +27,8 @@ from linkwise.model.formatting.mechanism_tables import joint_letters, total_mass
 from linkwise.model.formatting.table import counted, number, plain
 from linkwise.model.tree import TOOL
 
+#: The format of a file is named among its first lines.
 HEAD_LINES = 50
-"""The format of a file is named among its first lines."""
 
 Facts = dict[str, Any]
 

@@ -31,8 +31,8 @@ from linkwise.spatial.rotation import rotation_to_rpy, rpy_to_rotation
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
 
+#: What may count: along x, y, z; about x, y, z.
 LETTERS = "xyzabc"
-"""What may count: along x, y, z; about x, y, z."""
 
 WORDS = {"translation": "xyz", "rotation": "abc", "all": LETTERS}
 
@@ -119,17 +119,17 @@ def _pose(options: Options) -> tuple[FloatArray, str]:
 
 METHODS = ("auto", "closed_form", "numeric", "newton_raphson", "steepest_descent")
 
+#: Exit status where a target is not reached.
 NOT_REACHED = 1
-"""Exit status where a target is not reached."""
 
+#: Rows printed of a long file of poses, and how many that are not reached are explained.
 ROWS, EXPLAINED = 40, 10
-"""Rows printed of a long file of poses, and how many that are not reached are explained."""
 
+#: What a closed form may be asked for, by the letters that count.
 ASKS = {"xyz": "position", "abc": "orientation", LETTERS: "pose"}
-"""What a closed form may be asked for, by the letters that count."""
 
+#: A coordinate this near to a limit (rad or m) is at it.
 AT_LIMIT = 1e-9
-"""A coordinate this near to a limit (rad or m) is at it."""
 
 
 @dataclass(frozen=True, eq=False)

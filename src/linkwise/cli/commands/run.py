@@ -43,17 +43,17 @@ from linkwise.plot.downsample import Thinned
 from linkwise.plot.figure import rendered
 from linkwise.spatial.scalar import FloatArray
 
+#: Up to this many instants, every link is printed at each.
 FEW = 3
-"""Up to this many instants, every link is printed at each."""
 
+#: Up to this many instants the .OUT file and links.csv are written unasked: beyond, they would fill a disk.
 MOST_OUT, MOST_LINKS = 1_000, 100_000
-"""Up to this many instants the .OUT file and links.csv are written unasked: beyond, they would fill a disk."""
 
+#: Why such a mechanism gets no .OUT file.
 NO_OUT = "SpaceLib's layout has no place for a base that floats"
-"""Why such a mechanism gets no .OUT file."""
 
+#: Links times instants computed, and written to an .OUT file, at a time.
 LINK_INSTANTS, OUT_INSTANTS = 8192, 2048
-"""Links times instants computed, and written to an .OUT file, at a time."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ def _pieces(block: Block, size: int) -> Iterator[Block]:
 # ── text files ────────────────────────────────────────────────────────────────────────────────────
 
 
+#: A function that takes in the next instants.
 Sink = Callable[[LinkStates], None]
-"""A function that takes in the next instants."""
 
 
 def _writer(folder: Folder, name: str, header: str, rows: Callable[[LinkStates], Iterator[str]], report: RunReport) -> Sink:

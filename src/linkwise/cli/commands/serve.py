@@ -26,23 +26,23 @@ from linkwise.server.log import LOG
 from linkwise.server.scheduler import Counts, Timing
 from linkwise.server.status import Status
 
+#: Cycles a second where neither the file nor the user states a rate.
 RATE = 100.0
-"""Cycles a second where neither the file nor the user states a rate."""
 
+#: The longest run, s: thirty years. At the highest rate its cycles are still counted exactly.
 LONGEST = 1e9
-"""The longest run, s: thirty years. At the highest rate its cycles are still counted exactly."""
 
+#: The most that --record keeps, bytes.
 KEPT = 64 << 20
-"""The most that --record keeps, bytes."""
 
+#: How much longer than --time a run may last because of missed deadlines, s; then it ends with fewer cycles.
 ALLOWED = 1.0
-"""How much longer than --time a run may last because of missed deadlines, s; then it ends with fewer cycles."""
 
+#: Where a larger part of all deadlines was missed, the rate is called too high.
 TOO_FAST = 0.01
-"""Where a larger part of all deadlines was missed, the rate is called too high."""
 
+#: The most that a number may take in a file, bytes: with sign, 17 digits, point, exponent and comma, or as it is.
 LARGEST_CELL = {".csv": 26, ".npz": 9}
-"""The most that a number may take in a file, bytes: with sign, 17 digits, point, exponent and comma, or as it is."""
 
 
 @command(

@@ -35,14 +35,14 @@ from linkwise.view.drawing.render import draw
 
 ANIMATIONS = ("gif", "mp4")
 
+#: Columns of running text.
 WIDEST = 100
-"""Columns of running text."""
 
+#: A coordinate this far beyond a limit (rad or m) is outside; less is rounding.
 OUTSIDE = 1e-9
-"""A coordinate this far beyond a limit (rad or m) is outside; less is rounding."""
 
+#: A coordinate of the tool (m or degrees), and a share of the largest number beside it, printed as zero if smaller.
 ROUNDING, NEGLIGIBLE = 1e-12, 1e-13
-"""A coordinate of the tool (m or degrees), and a share of the largest number beside it, printed as zero if smaller."""
 
 
 @command(

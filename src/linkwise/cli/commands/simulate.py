@@ -41,20 +41,20 @@ from linkwise.simulation.energy_balance import (
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 
+#: The methods of `linkwise.simulate` that go by fixed steps.
 FIXED_STEP = ("rk4", "semi_implicit_euler", "euler")
-"""The methods of `linkwise.simulate` that go by fixed steps."""
 
+#: All of them.
 METHODS = (*FIXED_STEP, "rk23", "rk45", "dop853", "radau", "bdf", "lsoda")
-"""All of them."""
 
+#: What --torque takes beside a file, and how it is described.
 LAWS = {"zero": "no torque", "hold": "torque that holds the start", "gravity": "torque against gravity"}
-"""What --torque takes beside a file, and how it is described."""
 
+#: How long a simulation lasts unless stated, s.
 DURATION = 5.0
-"""How long a simulation lasts unless stated, s."""
 
+#: Beyond these the instants would fill the memory.
 MOST_STEPS, MOST_RECORDED = 100_000_000, 1_000_000
-"""Beyond these the instants would fill the memory."""
 
 
 @dataclass(frozen=True)

@@ -384,12 +384,12 @@ def _comparison_table(compared: Iterable[comparison.Compared]) -> Table:
     return Table(["largest error of position and angle, and change of momentum"], columns, rows)
 
 
+#: In the manual's order.
 COMMANDS = (test_mot, test, test_new, joint_mot, elb_d_dh, elb_d_pa, elb_i_dh)
-"""In the manual's order."""
 
 
+#: Up to this many instants, the efforts at each are printed.
 FEW = 3
-"""Up to this many instants, the efforts at each are printed."""
 
 
 class Programs(CommandGroup):

@@ -24,11 +24,11 @@ from linkwise.view.plots.workspace_plot import draw
 
 PLANES, MEASURES = ("auto", "xz", "yz", "xy", "3d"), ("manipulability", "reach")
 
+#: Below this share of the best, manipulability is printed as zero.
 NOTHING = 1e-6
-"""Below this share of the best, manipulability is printed as zero."""
 
+#: Directions with a name.
 DIRECTIONS = {"up": [0.0, 0.0, 1.0], "down": [0.0, 0.0, -1.0]}
-"""Directions with a name."""
 
 
 class Direction(ParamType):

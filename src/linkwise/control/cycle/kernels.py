@@ -36,9 +36,9 @@ from linkwise.solve.levenberg_marquardt import LIMIT, TRACK, UNREACHABLE
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, least, root, select
 
+#: What is kept of a joint from one cycle to the next: its regulator's integral, the speed that came in and the one that went
+#: out, and where the joint is taken to be then if no measurement comes in.
 REMEMBERED = ("integral", "before", "given", "expected")
-"""What is kept of a joint from one cycle to the next: its regulator's integral, the speed that came in and the one that went
-out, and where the joint is taken to be then if no measurement comes in."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ class Regulator:
         return given + self.r * (self.p * speed + self.i * total + self.d * rate - given), total
 
 
+#: What is remembered of time: the length of the last cycle, how many there were, and their sum.
 CLOCK = ("period", "cycle", "time")
-"""What is remembered of time: the length of the last cycle, how many there were, and their sum."""
 
+#: By this share of the precision the forward pass may differ from the solver's.
 ROUNDING = 1e-9
-"""By this share of the precision the forward pass may differ from the solver's."""
 
+#: A greatest speed beyond this is none.
 UNLIMITED = 1e300
-"""A greatest speed beyond this is none."""
 
 
 class CycleOutputs:
@@ -306,17 +306,17 @@ def _code(status: Any) -> Any:
     return code
 
 
+#: Numbers beside the joint values that the solver keeps: steps and damping; the status follows them.
 STATUS = 2
-"""Numbers beside the joint values that the solver keeps: steps and damping; the status follows them."""
 
+#: A cycle computes one or two rows: short vectors are the fastest for them.
 LANES = 2
-"""A cycle computes one or two rows: short vectors are the fastest for them."""
 
+#: By this share a greatest speed may seem to be exceeded by rounding.
 OVER = 1e-12
-"""By this share a greatest speed may seem to be exceeded by rounding."""
 
+#: The share of the iterations of a cycle that a further start is given.
 RETRY = 0.25
-"""The share of the iterations of a cycle that a further start is given."""
 
 
 class CycleKernels:

@@ -19,21 +19,22 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import unmasked
 
+#: Why a cycle ended as it did, by the code of the port ``chain.reason``.
 REASONS: tuple[str, ...] = ("converged", "unreachable", "limit", "iterations", "input")
-"""Why a cycle ended as it did, by the code of the port ``chain.reason``."""
 
+#: How velocities of ends are calculated.
 METHODS: dict[str, str] = {
     "measured": "by the input values of the last cycle and this one",
     "predicted": "from the solved values to the predicted ones",
     "jacobian": "by the Jacobian, without limits of speed",
 }
-"""How velocities of ends are calculated."""
 
 RESERVED = ("chain", "start")
 
+#: A sensor's value of this size or more is not one; neither is a least joint value so great, or a greatest one so small.
 MOST = 1e100
-"""A sensor's value of this size or more is not one; neither is a least joint value so great, or a greatest one so small."""
 
+#: Inputs that sensors and clients write: what is not a finite number there is told, not refused.
 TAKES_ANYTHING = {
     "theta",
     "theta_speed",
@@ -46,7 +47,6 @@ TAKES_ANYTHING = {
     "velocity",
     "angular_velocity",
 }
-"""Inputs that sensors and clients write: what is not a finite number there is told, not refused."""
 
 _WORDS = {
     "position": ("m", "place"),

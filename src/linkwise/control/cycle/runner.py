@@ -11,12 +11,12 @@ from linkwise.control.cycle.setpoints import STARTS
 from linkwise.kernel.sequence import Call, Copy, If, Sequence, Step
 from linkwise.spatial.scalar import FloatArray
 
+#: For bringing a configuration onto the loops of a mechanism: squares of the precision, and the most steps.
 CLOSING = np.array([1e-24, 1e-24, 20.0])
-"""For bringing a configuration onto the loops of a mechanism: squares of the precision, and the most steps."""
 
 
+#: How often calculated speeds are slowed at most: each leaves a small share of the excess of the one before.
 SLOWED = 6
-"""How often calculated speeds are slowed at most: each leaves a small share of the excess of the one before."""
 
 
 class Cycle:

@@ -32,12 +32,12 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, root, select
 from linkwise.spatial.vector import chosen, inner
 
+#: How much more a loop of the mechanism counts than a constraint where not all can be met: the nearest compromise of a
+#: mechanism is one that holds together.
 CLOSURE_WEIGHT = 100.0
-"""How much more a loop of the mechanism counts than a constraint where not all can be met: the nearest compromise of a
-mechanism is one that holds together."""
 
+#: How many numbers a kind of rows takes: whether it counts (1 or 0), and where the end shall be.
 NUMBERS = {"place": 4, "turn": 10, "drive": 2, "meet": 1, "closed": 0}
-"""How many numbers a kind of rows takes: whether it counts (1 or 0), and where the end shall be."""
 
 
 @dataclass(frozen=True)
@@ -120,29 +120,29 @@ class ChainProblem(Problem):
         return group.constraint.equations(at, numbers).times(part[0])
 
 
+#: A secant is taken over at least so much, rad or units of size: at a change point joint values are known to the root of the
+#: precision only, which must be small beside it.
 SECANT = 1e-3
-"""A secant is taken over at least so much, rad or units of size: at a change point joint values are known to the root of the
-precision only, which must be small beside it."""
 
+#: The square of the sine of the angle by which an answer must turn off the secant to be doubted: six degrees. A branch that
+#: is left in the middle of a step turns off by little at first.
 TURNED = 1e-2
-"""The square of the sine of the angle by which an answer must turn off the secant to be doubted: six degrees. A branch that
-is left in the middle of a step turns off by little at first."""
 
+#: Answers nearer than this to the last one, rad or units of size, have no direction.
 STEP = 1e-8
-"""Answers nearer than this to the last one, rad or units of size, have no direction."""
 
+#: The share of the residual at the last answer, and of the secant beside what the equations settle, that is left at most
+#: where the secant continues the motion.
 CONTINUED = 0.1
-"""The share of the residual at the last answer, and of the secant beside what the equations settle, that is left at most
-where the secant continues the motion."""
 
+#: The joint values that came in may be so many steps from the last answer; else they say which branch it is.
 NEAR = 3.0
-"""The joint values that came in may be so many steps from the last answer; else they say which branch it is."""
 
+#: Added to a square before its root is divided by.
 TINY = 1e-100
-"""Added to a square before its root is divided by."""
 
+#: Squares of singular values far below this count as zero where it is asked what the equations settle.
 NULL_DAMPING = 1e-10
-"""Squares of singular values far below this count as zero where it is asked what the equations settle."""
 
 
 class BranchTracker:
@@ -207,18 +207,18 @@ class BranchTracker:
         return chosen(far, goal, anchor), chosen(far, shift, secant)
 
 
+#: Of the speeds, in units of the mechanism's size: singular values far above a millionth lose nothing.
 RATE_DAMPING = 1e-12
-"""Of the speeds, in units of the mechanism's size: singular values far above a millionth lose nothing."""
 
+#: A joint that constraints would turn, rad, or slide, in units of the mechanism's size, further than this in a cycle is near
+#: a singular position: the solver then begins where the input speeds alone lead.
 WIDEST = 0.5
-"""A joint that constraints would turn, rad, or slide, in units of the mechanism's size, further than this in a cycle is near
-a singular position: the solver then begins where the input speeds alone lead."""
 
+#: Of the last start of the solver beside the chain's own value, rad or units of size: off a singular position.
 NUDGE = 0.03
-"""Of the last start of the solver beside the chain's own value, rad or units of size: off a singular position."""
 
+#: A joint value this near to the one given out, rad or m, is that one.
 OWN = 1e-12
-"""A joint value this near to the one given out, rad or m, is that one."""
 
 
 @dataclass(frozen=True)
@@ -463,11 +463,11 @@ def common(said: Array, seen: Array) -> Array:
     )
 
 
+#: Starts in a cycle.
 STARTS = 4
-"""Starts in a cycle."""
 
+#: A joint limit beyond this, rad or m, is none.
 UNLIMITED = 1e6
-"""A joint limit beyond this, rad or m, is none."""
 
 
 class GlobalSearch:

@@ -49,26 +49,26 @@ from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.vector import chosen, inner
 
+#: What is looked at: the goal; what is between; the best of it; a part of the braking chord; the best of that.
 GOAL, BETWEEN, CHOSEN, SLOWER, STOPPED = 0.0, 1.0, 2.0, 3.0, 4.0
-"""What is looked at: the goal; what is between; the best of it; a part of the braking chord; the best of that."""
 
+#: The search ends where its bracket is this share of its upper end,
 NARROW = 1e-5
-"""The search ends where its bracket is this share of its upper end,"""
 
+#: or where a candidate leaves less than this share of a limit.
 NEAR = 1e-4
-"""or where a candidate leaves less than this share of a limit."""
 
+#: The most candidates between.
 LONGEST = 60.0
-"""The most candidates between."""
 
+#: Every so many candidates the bracket is halved, by ratio where it can be.
 CYCLE = 6.0
-"""Every so many candidates the bracket is halved, by ratio where it can be."""
 
+#: A candidate goes at most so many times as far beyond the last one as that went.
 WIDENING = 8.0
-"""A candidate goes at most so many times as far beyond the last one as that went."""
 
+#: The number before 1: what is above it is 1.
 ALMOST = 1.0 - 2.0**-53
-"""The number before 1: what is above it is 1."""
 
 
 @dataclass(frozen=True)
@@ -196,11 +196,11 @@ def _is(value: Any, code: float) -> Any:
     return select(0.25 - apart * apart, 1.0, 0.0)
 
 
+#: How many times as fast as in this cycle ways along loops may come to bend until the chain stands.
 FURTHER = 2.0
-"""How many times as fast as in this cycle ways along loops may come to bend until the chain stands."""
 
+#: By this share of a limit a rule may seem broken by rounding: positions of 1 m, cycles of 0.1 ms.
 ROUNDING = 1e-6
-"""By this share of a limit a rule may seem broken by rounding: positions of 1 m, cycles of 0.1 ms."""
 
 
 @dataclass(frozen=True)

@@ -147,27 +147,27 @@ class Points:
         return self._how.speeds(w) if self._how else w
 
 
+#: Loops count as closed up to here: rad, and lengths over the size of the mechanism.
 CLOSED = 2e-12
-"""Loops count as closed up to here: rad, and lengths over the size of the mechanism."""
 
+#: Ends of links nearer than this to each other, in units of the mechanism's size, are held together.
 MEETING = 1e-9
-"""Ends of links nearer than this to each other, in units of the mechanism's size, are held together."""
 
+#: Of a Newton step: enough for a factorisation where loops repeat each other.
 DAMPING = 1e-13
-"""Of a Newton step: enough for a factorisation where loops repeat each other."""
 
+#: The most Newton steps of a candidate.
 STEPS = 8.0
-"""The most Newton steps of a candidate."""
 
+#: A candidate that Newton steps leave further apart is none.
 APART = 2e-11
-"""A candidate that Newton steps leave further apart is none."""
 
+#: What is left open at the present output below this is rounding, and is not kept.
 ROUNDING = 1e-10
-"""What is left open at the present output below this is rounding, and is not kept."""
 
 
+#: Two links, or a link and ``"base"``, whose ends meet as a ``"point"``, or turned alike too, ``"full"``.
 Pair = tuple[int | str, int | str, LoopKind]
-"""Two links, or a link and ``"base"``, whose ends meet as a ``"point"``, or turned alike too, ``"full"``."""
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import chosen, inner
 
+#: Added to squares of speeds, m2/s2, so that a direction can be taken of each.
 TINY = 1e-24
-"""Added to squares of speeds, m2/s2, so that a direction can be taken of each."""
 
 
 @dataclass(frozen=True)
@@ -93,20 +93,20 @@ def rule_margins(limits: PointLimits, chord: Array, now: Any, before: Array, was
     return lower(faster, select(gain, change, 1.0)), lower(slower, select(gain, 1.0, change))
 
 
+#: The least rate of braking, as a share of the cycle's own 2/dt.
 SLOWEST = 1e-9
-"""The least rate of braking, as a share of the cycle's own 2/dt."""
 
+#: A share of the speed that is rounding, at the end of a cycle in which it comes to rest.
 AT_ONCE = 1e-9
-"""A share of the speed that is rounding, at the end of a cycle in which it comes to rest."""
 
+#: The share of what seems possible that is used in braking: how much is possible follows from the rate itself, slightly.
 EASE = 0.999
-"""The share of what seems possible that is used in braking: how much is possible follows from the rate itself, slightly."""
 
+#: A unit vector in a cone of 30 degrees differs from the axis by this many sines of its angle, at most,
 TURNED = 1.04
-"""A unit vector in a cone of 30 degrees differs from the axis by this many sines of its angle, at most,"""
 
+#: and has at least this share along it.
 UPRIGHT = 0.86
-"""and has at least this share along it."""
 
 
 @dataclass(frozen=True)
@@ -250,29 +250,29 @@ def joint_margin(limits: PointLimits, speed: Any, brake: Brake) -> Any:
     return 1.0 - brake.share * speed * limits.speed
 
 
+#: Of each point, in what is given;
 LIMITS = ("max_speed", "max_acceleration", "max_deceleration")
-"""Of each point, in what is given;"""
 
+#: and one over each.
 INVERSE = ("speed", "acceleration", "deceleration")
-"""and one over each."""
 
+#: What is prepared as one number each,
 NUMBERS = ("dt", "inverse_dt", "inverse_h", "moves", "rate", "guess", "left", "far", "following")
-"""What is prepared as one number each,"""
 
+#: and for each joint.
 JOINTS = ("q", "goal", "goal_speed", "stop", "wanted", "aim", "low", "high", "scale")
-"""and for each joint."""
 
+#: The share of the way to a stop that is needed one cycle later, about: bends are less at less speed.
 HARDER = 0.99
-"""The share of the way to a stop that is needed one cycle later, about: bends are less at less speed."""
 
+#: Candidates behind a moving goal go so many times as far as what seems right: what is right ends them before.
 BEYOND = 1.5
-"""Candidates behind a moving goal go so many times as far as what seems right: what is right ends them before."""
 
+#: Between these is what braking is taken to leave of the limits.
 LEAST, MOST = 1e-3, 2.0
-"""Between these is what braking is taken to leave of the limits."""
 
+#: By this share a stop may seem to be beyond a joint's limit by rounding.
 PAD = 1e-12
-"""By this share a stop may seem to be beyond a joint's limit by rounding."""
 
 
 class Prepare:

@@ -16,14 +16,14 @@ from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_va
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: Rows of the sampled regressor for each parameter; in a generic motion one would do.
 SAMPLES = 4
-"""Rows of the sampled regressor for each parameter; in a generic motion one would do."""
 
+#: Share of joints that rest in a sample: only there Coulomb friction differs from a constant load.
 RESTING = 0.25
-"""Share of joints that rest in a sample: only there Coulomb friction differs from a constant load."""
 
+#: A column is new if this part of it is left when the columns before it are taken off.
 INDEPENDENT = 1e-8
-"""A column is new if this part of it is left when the columns before it are taken off."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,11 +29,11 @@ from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, array, blank, is_zero
 
+#: The ten parameters of a body with the integrals of x^2, y^2 and z^2 dm, kg m2, in the places of the moments of inertia.
 SECOND = ("M", "MX", "MY", "MZ", "JXX", "JYY", "JZZ", "XY", "YZ", "XZ")
-"""The ten parameters of a body with the integrals of x^2, y^2 and z^2 dm, kg m2, in the places of the moments of inertia."""
 
+#: A base parameter below this part of what is added up to make it is zero.
 _ROUNDING = 1e-14
-"""A base parameter below this part of what is added up to make it is zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,8 +254,8 @@ def _pseudo(ten: Array, second: bool) -> Array:
     return np.array(rows, dtype=object)
 
 
+#: The algorithms that there are in base parameters.
 WHAT = ("inverse_dynamics", "bias_torque", "gravity_torque", "mass_matrix")
-"""The algorithms that there are in base parameters."""
 
 
 def base_tape(base: BaseBodies, what: str) -> Tape:

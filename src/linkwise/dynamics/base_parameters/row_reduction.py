@@ -17,17 +17,17 @@ from linkwise.expr.node import Expr
 from linkwise.model.symbolic import numbers_at
 from linkwise.spatial.scalar import Array, FloatArray
 
+#: A row or a coefficient below this is rounding, where all are of the size of 1.
 INDEPENDENT = 1e-8
-"""A row or a coefficient below this is rounding, where all are of the size of 1."""
 
+#: A row leads first where it is larger than this: an angle that is right but for the last digits decides nothing.
 CLEAR = 1e-4
-"""A row leads first where it is larger than this: an angle that is right but for the last digits decides nothing."""
 
+#: A coefficient below this part of those that it came from is zero.
 _ZERO = 1e-12
-"""A coefficient below this part of those that it came from is zero."""
 
+#: A random number for each symbol; empty where there are none.
 Point = Mapping[Expr, float]
-"""A random number for each symbol; empty where there are none."""
 
 
 def at(values: Array, point: Point) -> FloatArray:

@@ -25,14 +25,14 @@ from linkwise.model.parameters import parameter_names, parameter_values
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, array
 
+#: Random points at which the conditions of a mechanism with symbols are compared: what agrees depends on no symbol.
 POINTS = 3
-"""Random points at which the conditions of a mechanism with symbols are compared: what agrees depends on no symbol."""
 
+#: A coefficient below this is rounding of zero, where columns are of the size of 1.
 _ROUNDING = 1e-12
-"""A coefficient below this is rounding of zero, where columns are of the size of 1."""
 
+#: A number this close to a whole one, relative to it where it is large, is whole.
 _WHOLE = 1e-12
-"""A number this close to a whole one, relative to it where it is large, is whole."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,8 +259,8 @@ def combination(row: Array, column: int | None, names: Sequence[str]) -> tuple[t
     return tuple((row[j], names[j]) for j in order)
 
 
+#: Coefficients, numbers or expressions, and the parameters that they go with.
 Combination = Sequence[tuple[Any, str]]
-"""Coefficients, numbers or expressions, and the parameters that they go with."""
 
 
 def combination_text(parts: Combination) -> str:

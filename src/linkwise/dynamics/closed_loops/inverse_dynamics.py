@@ -15,8 +15,8 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import vectors
 
+#: What may be left of the efforts that a motion takes, as a part of all of them, where the driven coordinates support it.
 LEFT = 1e-6
-"""What may be left of the efforts that a motion takes, as a part of all of them, where the driven coordinates support it."""
 
 NAME = "closed_inverse_dynamics"
 

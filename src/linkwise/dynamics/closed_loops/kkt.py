@@ -28,18 +28,18 @@ from linkwise.solve.joint_limits import near_zero
 from linkwise.spatial.linear import Factor, factor
 from linkwise.spatial.scalar import Array, FloatArray, greatest, is_zero, root, select
 
+#: Singular values of the closure Jacobian, as parts of the greatest one, above the first are there, below the second are
+#: rounding; a configuration with one between is near a singular one, and says nothing of the others.
 THERE, GONE = 1e-6, 1e-9
-"""Singular values of the closure Jacobian, as parts of the greatest one, above the first are there, below the second are
-rounding; a configuration with one between is near a singular one, and says nothing of the others."""
 
+#: The least eigenvalue of the inertia that the loops let move, with ones on the diagonal, below which there is none.
 INERT = 1e-11
-"""The least eigenvalue of the inertia that the loops let move, with ones on the diagonal, below which there is none."""
 
+#: Starts all over the joints' ranges, and as many near the zero position; steps from each.
 STARTS, ITERATIONS = 24, 80
-"""Starts all over the joints' ranges, and as many near the zero position; steps from each."""
 
+#: How far from the zero position the latter are, rad or longest offsets. At it itself a linkage may well be singular.
 ASIDE = 0.3
-"""How far from the zero position the latter are, rad or longest offsets. At it itself a linkage may well be singular."""
 
 
 @dataclass(frozen=True)
@@ -218,9 +218,9 @@ def deficient(matrix: Array, rank: int, sizes: Array) -> Deficient:
     return Deficient(half, factor(square), sizes, pivots[-1] / pivots[0])
 
 
+#: What is left of a pivot, as a part of what it was before the others were taken off, where rows count as dependent: the
+#: square of the sine of an angle of 1e-5. The numbers have then lost ten of their sixteen digits.
 SINGULAR = 1e-10
-"""What is left of a pivot, as a part of what it was before the others were taken off, where rows count as dependent: the
-square of the sine of an angle of 1e-5. The numbers have then lost ten of their sixteen digits."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import vectors
 
+#: A singular value below this share of the greatest one counts as zero.
 SINGULAR = 1e-8
-"""A singular value below this share of the greatest one counts as zero."""
 
 
 @dataclass(frozen=True)

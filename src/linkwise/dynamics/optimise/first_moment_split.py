@@ -19,12 +19,12 @@ from linkwise.dynamics.optimise.nonrotating_frames import level, made_children, 
 from linkwise.model.body import Bodies, Body, unseen, with_added
 from linkwise.spatial.scalar import Array, is_number, is_zero
 
+#: How large the first and second moments of the masses may be, in those of the bodies that carry them, and how large the
+#: masses, in those of the bodies that slide: numbers cancel that much.
 LARGEST = 4.0
-"""How large the first and second moments of the masses may be, in those of the bodies that carry them, and how large the
-masses, in those of the bodies that slide: numbers cancel that much."""
 
+#: Along which axes of the body the way goes, x (0) and y (1), and the mass (kg) at the end of each part.
 Way = tuple[tuple[int, Any], ...]
-"""Along which axes of the body the way goes, x (0) and y (1), and the mass (kg) at the end of each part."""
 
 
 @dataclass(frozen=True)

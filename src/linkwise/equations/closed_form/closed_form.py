@@ -36,8 +36,8 @@ from linkwise.expr.evaluate import evaluate
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: A `linkwise.equations.closed_form.closed_form.ClosedForm`.
 Form = TypeVar("Form", bound=Any)
-"""A `linkwise.equations.closed_form.closed_form.ClosedForm`."""
 
 
 def small_terms(
@@ -126,12 +126,12 @@ def _greatest(place: npt.NDArray[np.int64], amounts: FloatArray) -> FloatArray:
     return greatest[place]
 
 
+#: Terms above which only one order of the groups is tried.
 MANY = 30_000
-"""Terms above which only one order of the groups is tried."""
 
 
+#: Ways to write A cos(a + b) + B cos(a - b): as cos a cos b but where sin a sin b alone is enough; or always as one.
 FREE, EVEN, ODD = range(3)
-"""Ways to write A cos(a + b) + B cos(a - b): as cos a cos b but where sin a sin b alone is enough; or always as one."""
 
 
 @dataclass(frozen=True)
@@ -281,9 +281,10 @@ def _partners(made: Waves, group: int, rows: IntArray, partner: int) -> tuple[In
     return rows[found], order[place[found]]
 
 
+#: A closed form that differs from the kernel by more, relative to the largest entry, is not handed out.
 EXACT = 1e-11
-"""A closed form that differs from the kernel by more, relative to the largest entry, is not handed out."""
 
+#: What there are closed forms of: by name of the algorithm the results that are written, and the algorithm of each.
 RESULTS = {
     "forward_kinematics": {"T": "forward_kinematics"},
     "jacobian": {"J": "jacobian"},
@@ -293,10 +294,9 @@ RESULTS = {
     "inverse_dynamics": {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque", "f": "friction_torque"},
     "regressor": {"Y": "regressor"},
 }
-"""What there are closed forms of: by name of the algorithm the results that are written, and the algorithm of each."""
 
+#: Results of which only the upper half has terms.
 SYMMETRIC = frozenset({"M"})
-"""Results of which only the upper half has terms."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,8 +9,8 @@ from linkwise.equations.writers.names import element_name
 from linkwise.errors import ArgumentError, members
 from linkwise.model.tree import Tree
 
+#: A named element; None where it is zero.
 Value = Name | None
-"""A named element; None where it is zero."""
 
 
 def forward_listing(tree: Tree, listing: Listing) -> Listing:

@@ -28,11 +28,11 @@ from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: The greatest harmonic: they are kept in 16 bits.
 GREATEST = 2**15 - 1
-"""The greatest harmonic: they are kept in 16 bits."""
 
+#: Cosines computed at a time.
 _AT_ONCE = 1 << 18
-"""Cosines computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,11 +155,11 @@ def collected(keys: npt.NDArray[np.int16]) -> tuple[npt.NDArray[np.int16], npt.N
     return rows, place.reshape(-1)
 
 
+#: Terms that one entry may have: 4,194,304; they then take up to half a gigabyte.
 LARGEST = 1 << 22
-"""Terms that one entry may have: 4,194,304; they then take up to half a gigabyte."""
 
+#: Terms that the Christoffel symbols may have, added up before any of them cancel: nearly a gigabyte.
 MOST_SYMBOLS = 10_000_000
-"""Terms that the Christoffel symbols may have, added up before any of them cancel: nearly a gigabyte."""
 
 Rows = tuple[tuple[HarmonicSum, ...], ...]
 

@@ -39,14 +39,14 @@ from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 
+#: Waves that the results of one form may have: 2,097,152; they take about a minute, and up to two gigabytes.
 LARGEST = 1 << 21
-"""Waves that the results of one form may have: 2,097,152; they take about a minute, and up to two gigabytes."""
 
+#: Terms below this part (5.6e-17) of the largest one with the same symbols in the same entry cannot be seen beside it.
 TINY = 2.0**-54
-"""Terms below this part (5.6e-17) of the largest one with the same symbols in the same entry cannot be seen beside it."""
 
+#: Terms times points that are worked out at a time.
 _AT_ONCE = 1 << 20
-"""Terms times points that are worked out at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,8 +237,9 @@ TITLES = {
 }
 
 Base = Name | Call | Sum
+
+#: A number, and exponents by number of the base.
 Product = tuple[float, dict[int, int]]
-"""A number, and exponents by number of the base."""
 
 
 class TermWriter:

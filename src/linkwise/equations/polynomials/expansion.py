@@ -45,8 +45,8 @@ from linkwise.model.coupling import coupling
 from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_SPEEDS, Tree
 from linkwise.spatial.scalar import Array
 
+#: Operations on polynomials that always give polynomials.
 POLYNOMIAL = frozenset({"add", "sub", "mul", "neg"})
-"""Operations on polynomials that always give polynomials."""
 
 
 @dataclass(frozen=True)
@@ -396,8 +396,8 @@ class _Evaluation:
         return self._variable(k)
 
 
+#: Terms times points that are worked out at a time.
 _AT_ONCE = 1 << 18
-"""Terms times points that are worked out at a time."""
 
 Atoms = Mapping[int, tuple[str, tuple[Polynomial, ...]]]
 
@@ -613,8 +613,8 @@ def _values(made: Expansion, entries: Sequence[Polynomial], known: FloatArray) -
     return total
 
 
+#: How far the sine of the angle between two axes may be from 0.
 PARALLEL = 1e-12
-"""How far the sine of the angle between two axes may be from 0."""
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,11 @@ Keys = npt.NDArray[np.int64]
 ComplexArray = npt.NDArray[np.complex128]
 FloatArray = npt.NDArray[np.float64]
 
+#: Coefficients below this part (1.4e-14) of the size of what was added up are taken for rounding errors, and dropped.
 ROUNDING = 2.0**-46
-"""Coefficients below this part (1.4e-14) of the size of what was added up are taken for rounding errors, and dropped."""
 
+#: Products of terms that one multiplication of polynomials may form, before equal ones are collected: half a gigabyte.
 MOST_TERMS = 1 << 23
-"""Products of terms that one multiplication of polynomials may form, before equal ones are collected: half a gigabyte."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -155,8 +155,8 @@ def first_signs(rows: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
     return sign
 
 
+#: Bits of a word that are used: sums of fields never reach the sign.
 BITS = 62
-"""Bits of a word that are used: sums of fields never reach the sign."""
 
 IntArray = npt.NDArray[np.int64]
 Exponents = npt.NDArray[np.int32]
@@ -299,11 +299,11 @@ class Fields:
         return bias
 
 
+#: Whole multiples of the angles of a group.
 Vector = tuple[int, ...]
-"""Whole multiples of the angles of a group."""
 
+#: Factors: ``"cos"`` or ``"sin"``, of what, to which power.
 Wave = tuple[tuple[str, Vector, int], ...]
-"""Factors: ``"cos"`` or ``"sin"``, of what, to which power."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,8 @@ from linkwise.equations.writers.names import Names, element_name, input_names, w
 from linkwise.errors import ArgumentError, members
 from linkwise.kernel.tape import Tape
 
+#: Brackets within each other that a line may have.
 MOST_DEEP = 2
-"""Brackets within each other that a line may have."""
 
 
 @dataclass(frozen=True)
@@ -180,11 +180,11 @@ def whole_angle(tape: Tape, coordinates: Mapping[int, int]) -> dict[int, dict[in
 
 _CONSTANT = -2
 
+#: The heading of what depends on parameters of the mechanism alone.
 CONSTANTS = "Constants"
-"""The heading of what depends on parameters of the mechanism alone."""
 
+#: Characters, roughly, that a value may have before parts of it get names of their own.
 LONGEST = 72
-"""Characters, roughly, that a value may have before parts of it get names of their own."""
 
 
 @dataclass(frozen=True)

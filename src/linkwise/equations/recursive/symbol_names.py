@@ -22,12 +22,13 @@ from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: Random points at which values must agree.
 SAMPLES = 2
-"""Random points at which values must agree."""
 
+#: Relative difference of equal values: rounding of a recursion.
 AGREEMENT = 1e-11
-"""Relative difference of equal values: rounding of a recursion."""
 
+#: What the first letters of names say; all vectors in the body's own axes, z along its joint, unless said otherwise.
 LEGEND = {
     "w": "angular velocity of body {k}, rad/s",
     "wd": "angular acceleration of body {k}, rad/s2",
@@ -45,7 +46,6 @@ LEGEND = {
     "P": "second moments (integral of r r' dm) of body {k} and all beyond, kg m2",
     "I": "inertia tensor of body {k} and all beyond about its origin, kg m2",
 }
-"""What the first letters of names say; all vectors in the body's own axes, z along its joint, unless said otherwise."""
 
 _AXES = "xyz"
 

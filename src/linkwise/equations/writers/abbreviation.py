@@ -7,8 +7,8 @@ from dataclasses import replace
 from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Section, Sum, Term
 from linkwise.equations.writers.names import Names, wave_name
 
+#: Abbreviations up to which each is listed; more are explained by the rule.
 MOST_LISTED = 24
-"""Abbreviations up to which each is listed; more are explained by the rule."""
 
 RULE = (
     "c and s with digits are cosine and sine of sums of coordinates: c23 is cos(q2 + q3), s2m3 is sin(q2 - q3), and c22 is"

@@ -11,8 +11,8 @@ from linkwise.kernel import writers as kernels
 
 Write = TypeVar("Write", bound=Callable[..., Any])
 
+#: By name, from a listing and options to what is written.
 WRITERS: dict[str, Callable[..., Any]] = {}
-"""By name, from a listing and options to what is written."""
 
 
 def writer(name: str) -> Callable[[Write], Write]:

@@ -12,8 +12,8 @@ from linkwise.equations.writers.formats import writer
 from linkwise.equations.writers.names import LatexNames, element_name
 from linkwise.equations.writers.writer import Writer, filled, lines_of, whole
 
+#: Letters of a line of mathematics on an A4 page with margins of 20 mm, about two for an em.
 WIDTH = 86
-"""Letters of a line of mathematics on an A4 page with margins of 20 mm, about two for an em."""
 
 MOST_COLUMNS = 4
 

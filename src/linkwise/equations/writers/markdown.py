@@ -9,8 +9,8 @@ from linkwise.equations.writers.latex import LatexWriter, aligned, rows
 from linkwise.equations.writers.text import TextWriter, section_lines
 from linkwise.equations.writers.writer import zeros
 
+#: Rows of one formula; a longer one is cut into several, for browsers set them one by one.
 ROWS = 40
-"""Rows of one formula; a longer one is cut into several, for browsers set them one by one."""
 
 
 @writer("markdown")

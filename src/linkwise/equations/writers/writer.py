@@ -10,11 +10,11 @@ from linkwise.equations.document import Assignment, Call, Listing, Name, Power, 
 from linkwise.equations.writers.names import element_name
 from linkwise.errors import ArgumentError, shown
 
+#: Where a line may be broken, and where inside of brackets; they never stay in what is written.
 BREAK, INSIDE = "\u200b", "\u200c"
-"""Where a line may be broken, and where inside of brackets; they never stay in what is written."""
 
+#: How full a line must be to be broken before a term that the next line can hold, rather than inside of its brackets.
 FULL = 0.55
-"""How full a line must be to be broken before a term that the next line can hold, rather than inside of its brackets."""
 
 
 class Writer(ABC):

@@ -22,14 +22,14 @@ int1 int2 int3 int4 uint1 uint2 uint3 uint4 long1 float1 float2 float3 float4 do
 clock assert
 """
 
+#: Where numbers of many configurations lie. The first lets neighbouring threads read neighbouring numbers.
 LAYOUTS = {
     "elements": "element after element, each for all configurations: element k of configuration i at [k * count + i]",
     "configurations": "configuration after configuration: element k of configuration i at [i * size + k]",
 }
-"""Where numbers of many configurations lie. The first lets neighbouring threads read neighbouring numbers."""
 
+#: Threads of a block.
 THREADS = 128
-"""Threads of a block."""
 
 _HEAD = """/* Made by Linkwise. CUDA C++; what runs on the device also compiles as C++ with the words of CUDA defined away.
  * Arrays of the kernels: {layout}.

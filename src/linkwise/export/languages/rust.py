@@ -22,8 +22,8 @@ f32 f64 f128 bool char str String Vec Option Some None Ok Err Box core std alloc
 tests test
 """
 
+#: Why a test is not run.
 UNTOLD = "at its points no result is a number, or rounding decides which"
-"""Why a test is not run."""
 
 _HEAD = """//! Made by Linkwise. Needs no allocation and keeps nothing between calls. Sines, cosines and roots are those of
 //! std; with the feature `libm` those of the crate libm, for crates without std.

@@ -15,11 +15,11 @@ from linkwise.expr.symbols import checked_name
 from linkwise.extras import sympy_module
 from linkwise.spatial.scalar import array, greatest, least, select
 
+#: A condition: gives the first of two values where it holds, else the second.
 Choice = Callable[[Any, Any], Any]
-"""A condition: gives the first of two values where it holds, else the second."""
 
+#: The greatest exponent that is read: a power becomes products.
 MOST_FACTORS = 64
-"""The greatest exponent that is read: a power becomes products."""
 
 
 def from_sympy(expression: Any, given: Mapping[Any, Any] | None = None) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 from linkwise.extras import sympy_module
 
+#: Sums of up to this many operations are also tried with their products multiplied out.
 EXPANDED_SIZE = 150
-"""Sums of up to this many operations are also tried with their products multiplied out."""
 
 
 def gathered(value: Any) -> Any:

@@ -29,8 +29,9 @@ from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
 
 FORMAT = "linkwise 1"
+
+#: How the format of a file begins that describes a chain.
 CHAIN = "linkwise chain"
-"""How the format of a file begins that describes a chain."""
 
 _ZERO = (0.0, 0.0, 0.0)
 _NO_TENSOR = (_ZERO, _ZERO, _ZERO)
@@ -193,6 +194,8 @@ TOP = Schema(
     Field("motor", tables("motor"), doc="motors whose rotors ride on other links"),
     Field("loop", tables("loop"), doc="closed loops"),
 )
+
+#: The schemas by what the documentation calls their tables.
 TABLES = {
     "the file": TOP,
     "[[link]]": LINK,
@@ -203,7 +206,6 @@ TABLES = {
     "[external]": EXTERNAL,
     "a frame": FRAME,
 }
-"""The schemas by what the documentation calls their tables."""
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────

@@ -22,13 +22,13 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
 
+#: Axes count as parallel up to this angle (rad), as meeting up to this share of the chain's size: a right angle is often
+#: written as 1.5708. What is then solved is the neighbouring chain in which they are; the answers are refined on the true
+#: one, and checked there.
 TOLERANCE = 1e-5
-"""Axes count as parallel up to this angle (rad), as meeting up to this share of the chain's size: a right angle is often
-written as 1.5708. What is then solved is the neighbouring chain in which they are; the answers are refined on the true one,
-and checked there."""
 
+#: Up to here, in the same measure, the neighbouring chain is the true one to rounding, and nothing needs refining.
 EXACT = 1e-13
-"""Up to here, in the same measure, the neighbouring chain is the true one to rounding, and nothing needs refining."""
 
 
 @dataclass(frozen=True, eq=False)

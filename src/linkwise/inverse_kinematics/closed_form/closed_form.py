@@ -34,27 +34,27 @@ from linkwise.solve.validation import FARTHEST, batch_of, joint_given, joint_ind
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import RIGID, no_poses, numbers, rigid_poses, vectors
 
+#: Random starts of a pose at which an equation leaves its unknown free.
 STARTS = 100
-"""Random starts of a pose at which an equation leaves its unknown free."""
 
+#: Iterations go on to this, m and rad, so that equal solutions come out nearly equal.
 FINE = 1e-12
-"""Iterations go on to this, m and rad, so that equal solutions come out nearly equal."""
 
+#: The tolerance with which the kernel gives every branch.
 OPEN = 1e30
-"""The tolerance with which the kernel gives every branch."""
 
+#: The share of the greatest singular value of the Jacobian below which a solution is one of a continuum, or a double one.
 SINGULAR = 1e-6
-"""The share of the greatest singular value of the Jacobian below which a solution is one of a continuum, or a double one."""
 
+#: Solutions with a singular Jacobian are known to the root of the tolerance: closer ones (rad, m) are one.
 APART = 1e-3
-"""Solutions with a singular Jacobian are known to the root of the tolerance: closer ones (rad, m) are one."""
 
+#: Newton steps without damping, the longest of them (rad, m), and the share of the greatest singular value of the Jacobian
+#: below which one counts as zero.
 STEPS, LONGEST, RANK = 8, 0.1, 1e-11
-"""Newton steps without damping, the longest of them (rad, m), and the share of the greatest singular value of the Jacobian
-below which one counts as zero."""
 
+#: Poses completed in one call.
 STARTS_AT_ONCE = 500
-"""Poses completed in one call."""
 
 
 class CompletedPose(NamedTuple):
@@ -256,11 +256,11 @@ class _Reached(NamedTuple):
     far: FloatArray
 
 
+#: An answer is one where the forward pass comes as near to the pose as this, m and rad.
 TOLERANCE = 1e-9
-"""An answer is one where the forward pass comes as near to the pose as this, m and rad."""
 
+#: Poses of a large batch that go through the kernel together where only the nearest answers are kept.
 AT_ONCE = 8192
-"""Poses of a large batch that go through the kernel together where only the nearest answers are kept."""
 
 
 class Compiled:
@@ -504,8 +504,8 @@ class NoClosedFormError(ArgumentError):
     """
 
 
+#: The value of a joint that is given, where none is.
 _FREE = np.zeros(())
-"""The value of a joint that is given, where none is."""
 
 
 class ClosedForm:

@@ -83,11 +83,11 @@ def orientation_only(setting: Setting) -> RotationFirst | None:
     return first and replace(first, name="the orientation alone gives all joints")
 
 
+#: Positions at random that a way must find again before it is taken.
 TRIALS = 8
-"""Positions at random that a way must find again before it is taken."""
 
+#: How near it must come, unrefined: cosine, sine, or lengths of the chain.
 NEAR = 1e-3
-"""How near it must come, unrefined: cosine, sine, or lengths of the chain."""
 
 
 def take_apart(chain: AxisChain, given: int | None = None, asks: str = "pose") -> tuple[AxisChain, Family] | None:
@@ -223,8 +223,8 @@ def _values(numbers: Array, setting: Setting) -> list[Any]:
     return found
 
 
+#: Families of six revolute joints.
 SIX: tuple[Callable[[AxisChain], Family | None], ...] = (spherical, parallel)
-"""Families of six revolute joints."""
 
 
 def given_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisChain, Family] | None:
@@ -306,9 +306,9 @@ def _renumbered(name: str) -> str:
     return "".join(str(int(letter) + 1) if letter.isdigit() else letter for letter in name)
 
 
+#: A chain whose Jacobian has a singular value below this share of its greatest at every position that is tried has joints
+#: that move together without moving the frame. Nearly so counts as so: what is nearly degenerate is not solved well.
 RANK = 1e-7
-"""A chain whose Jacobian has a singular value below this share of its greatest at every position that is tried has joints
-that move together without moving the frame. Nearly so counts as so: what is nearly degenerate is not solved well."""
 
 
 def recognised(

@@ -22,8 +22,8 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner
 
+#: Two directions are one, and the angle about them free, up to this angle (rad).
 LEAST = 1e-14
-"""Two directions are one, and the angle about them free, up to this angle (rad)."""
 
 
 def orientations(axes: Sequence[Axis], rotation: Array) -> list[tuple[Turn, ...]]:

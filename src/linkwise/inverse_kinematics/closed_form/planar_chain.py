@@ -19,8 +19,8 @@ from linkwise.spatial.scalar import Array, select
 from linkwise.spatial.transform import inverse, transform
 from linkwise.spatial.vector import inner
 
+#: Below this the area or the volume that directions span is rounding.
 FLAT = 1e-12
-"""Below this the area or the volume that directions span is rounding."""
 
 
 @dataclass(frozen=True, eq=False)

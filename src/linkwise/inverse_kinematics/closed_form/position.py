@@ -65,8 +65,8 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.vector import inner
 
+#: Three angles and how much the equations miss.
 Found = tuple[Turn, Turn, Turn, Any]
-"""Three angles and how much the equations miss."""
 
 
 @dataclass(frozen=True, eq=False)

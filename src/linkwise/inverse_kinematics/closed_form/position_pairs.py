@@ -26,14 +26,14 @@ from linkwise.inverse_kinematics.closed_form.subproblems import (
 from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.vector import inner
 
+#: What y moves on: radius (cos, sin), (s^2, s), and (0, s) where the joint between slides as well.
 CIRCLE, PARABOLA, LINE = "circle", "parabola", "line"
-"""What y moves on: radius (cos, sin), (s^2, s), and (0, s) where the joint between slides as well."""
 
+#: A point is on an axis, and the angle about it free, up to this distance in lengths of the chain.
 LEAST = 1e-14
-"""A point is on an axis, and the angle about it free, up to this distance in lengths of the chain."""
 
+#: The longest small step: rad, or lengths of the chain.
 NEAR = 0.1
-"""The longest small step: rad, or lengths of the chain."""
 
 FIRST: FloatArray = np.array([1.0, 0.0])
 

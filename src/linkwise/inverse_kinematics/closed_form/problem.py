@@ -16,8 +16,8 @@ from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse, transform
 
+#: What may be asked of a frame, and which rows of its Jacobian each is about: as many joints it determines.
 ROWS = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}
-"""What may be asked of a frame, and which rows of its Jacobian each is about: as many joints it determines."""
 
 NO_TURN = Turn(1.0, 0.0)
 
@@ -117,8 +117,8 @@ class Branch(NamedTuple):
     miss: Any = 0.0
 
 
+#: From a displacement (4, 4) and what the joints are where nothing determines them: every branch.
 Solve = Callable[[Array, Sequence[Any]], list[Branch]]
-"""From a displacement (4, 4) and what the joints are where nothing determines them: every branch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +196,8 @@ def family_of_six(
     return Family(f"the axes of joints {words(joints)} {name}", solve, near.misfit > EXACT or not exact, near=near)
 
 
+#: Positions at random in which the equations of a chain are looked at as numbers.
 SAMPLES = 4
-"""Positions at random in which the equations of a chain are looked at as numbers."""
 
 
 @dataclass(frozen=True, eq=False)

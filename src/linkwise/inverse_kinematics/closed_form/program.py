@@ -26,18 +26,18 @@ from linkwise.spatial.scalar import Array, atan2, blank, cos_sin, greatest, root
 from linkwise.spatial.transform import inverse, transform
 from linkwise.spatial.vector import inner
 
+#: Share of the squared length of a column of the Jacobian that is added to it: what keeps a step finite where the Jacobian
+#: lacks rank, and shortens the others by nothing that matters.
 DAMPING = 1e-13
-"""Share of the squared length of a column of the Jacobian that is added to it: what keeps a step finite where the Jacobian
-lacks rank, and shortens the others by nothing that matters."""
 
+#: Steps longer than this (rad, m) are not taken: they leave the branch.
 LONGEST = 0.1
-"""Steps longer than this (rad, m) are not taken: they leave the branch."""
 
+#: Nothing is gained by a step where what is missed (rad, shares of the chain's size) is less than this.
 ENOUGH = 1e-15
-"""Nothing is gained by a step where what is missed (rad, shares of the chain's size) is less than this."""
 
+#: Gauss-Newton steps: each squares the error.
 STEPS = 2
-"""Gauss-Newton steps: each squares the error."""
 
 
 def errors(reached: Array, wanted: Array) -> tuple[Any, Any]:
@@ -103,9 +103,9 @@ def damped_step(rates: Array, errors: Array) -> Array:
     return factor(normal).solve(rates.T @ errors)
 
 
+#: Two answers are one where their angles (rad) and ways (m) differ by less than this, in the root of the sum of squares. A
+#: double root is known to about 1e-8 only.
 SAME = 1e-6
-"""Two answers are one where their angles (rad) and ways (m) differ by less than this, in the root of the sum of squares. A
-double root is known to about 1e-8 only."""
 
 
 def clamped(x: Any, low: Any, high: Any) -> Any:
@@ -191,22 +191,22 @@ def _network(count: int) -> Iterator[tuple[int, int]]:
         p >>= 1
 
 
+#: What `Program.run` says of rows that may be missing.
 POLISH, SEARCH = 4.0, 8.0
-"""What `Program.run` says of rows that may be missing."""
 
+#: A branch is a row already where it is no farther (rad, m) from it than this many times what it misses the pose by.
 TWIN = 100.0
-"""A branch is a row already where it is no farther (rad, m) from it than this many times what it misses the pose by."""
 
+#: How often a branch of a chain nearby is corrected.
 CORRECTIONS = 3
-"""How often a branch of a chain nearby is corrected."""
 
+#: Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
+#: close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to
+#: the root of its misfit.
 NEAR = 1e-3
-"""Where a branch misses the pose by less (rad, shares of the chain's size) but by more than the tolerance, a solution may be
-close to it: two branches that become one are known to the root of the rounding only, and those of a chain nearby to the root
-of its misfit."""
 
+#: What stands for the distance of a branch that is no answer; the better ones still come first.
 FAR = 1e30
-"""What stands for the distance of a branch that is no answer; the better ones still come first."""
 
 
 class Program:

@@ -22,8 +22,8 @@ from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin, greatest,
 from linkwise.spatial.scalar import atan2 as angle_of
 from linkwise.spatial.vector import chosen, inner
 
+#: Below this, relative to the lengths at hand, the side of a triangle is rounding, and an angle at its end is free.
 DEGENERATE = 1e-13
-"""Below this, relative to the lengths at hand, the side of a triangle is rounding, and an angle at its end is free."""
 
 
 class Turn(NamedTuple):
@@ -166,9 +166,9 @@ def two_axes(
     return [(align(k1, turned(k2, second, p), q, free1, DEGENERATE * size * size), second, both[2]) for second in both[:2]]
 
 
+#: An unknown counts as free a little before it is: an angle at the end of a side as short as this (of unit vectors, m or m2)
+#: has lost half its digits, and the equations after it lose the others.
 MARGIN = 1e-7
-"""An unknown counts as free a little before it is: an angle at the end of a side as short as this (of unit vectors, m or m2)
-has lost half its digits, and the equations after it lose the others."""
 
 _collected: ContextVar[list[Any] | None] = ContextVar("collected", default=None)
 
@@ -205,23 +205,23 @@ def select_free(condition: Any, value: Any, free: Any) -> Any:
     return select(condition, value, free)
 
 
+#: x^2 + y^2 = 1, for X = (x, y, 1).
 CIRCLE: FloatArray = np.diag([1.0, 1.0, -1.0])
-"""x^2 + y^2 = 1, for X = (x, y, 1)."""
 
+#: x = y^2, for X = (x, y, 1).
 PARABOLA: FloatArray = np.array([[0.0, 0.0, 0.5], [0.0, -1.0, 0.0], [0.5, 0.0, 0.0]])
-"""x = y^2, for X = (x, y, 1)."""
 
+#: The longest step.
 NEAR = 1e-2
-"""The longest step."""
 
+#: A conic with elements no greater than this is rounding.
 LEAST = 1e-12
-"""A conic with elements no greater than this is rounding."""
 
+#: Keeps a quotient of two zeros finite.
 TINY = 1e-300
-"""Keeps a quotient of two zeros finite."""
 
+#: Steps along the curve, after the lines.
 REFINEMENTS = 2
-"""Steps along the curve, after the lines."""
 
 
 def conic_on_circle(conic: Array, free: Turn) -> list[Turn]:

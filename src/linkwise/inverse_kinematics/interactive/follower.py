@@ -73,24 +73,24 @@ class DragSolution(LinkageSolution):
         return self.reason or "the target is reached"
 
 
+#: Up to this distance, m, and angle, rad, a target counts as reached; what can be reached is so to rounding.
 REACHED = 1e-6
-"""Up to this distance, m, and angle, rad, a target counts as reached; what can be reached is so to rounding."""
 
+#: What 1 rad of rotation counts beside the size of the mechanism, first, and at last, when the position alone is brought to
+#: where it can be; and the steps of each, at most.
 WEIGHTS, ROUNDS = (0.05, 0.0), (20, 8)
-"""What 1 rad of rotation counts beside the size of the mechanism, first, and at last, when the position alone is brought to
-where it can be; and the steps of each, at most."""
 
+#: Steps of a coordinate in a loop, at most.
 MOVE_ROUNDS = 60
-"""Steps of a coordinate in a loop, at most."""
 
+#: The value at which a target is met to rounding.
 DONE = 1e-26
-"""The value at which a target is met to rounding."""
 
+#: A joint nearer to its limit, rad or m, is said to be at it.
 ROUNDING = 1e-9
-"""A joint nearer to its limit, rad or m, is said to be at it."""
 
+#: How far loops may be open in an answer, m.
 CLOSED_M = 1e-9
-"""How far loops may be open in an answer, m."""
 
 
 class Follower:

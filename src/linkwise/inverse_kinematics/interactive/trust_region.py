@@ -33,11 +33,11 @@ from linkwise.spatial.scalar import FloatArray
 
 Mask = npt.NDArray[np.bool_]
 
+#: Singular values of the closure Jacobian below this share of the greatest count as zero.
 RANK = 1e-8
-"""Singular values of the closure Jacobian below this share of the greatest count as zero."""
 
+#: Corrections that close the loops again after a step, at most, and what may be left then without another.
 ROUNDS, SOUND = 30, 1e-14
-"""Corrections that close the loops again after a step, at most, and what may be left then without another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,15 +186,15 @@ class FeasibleSet:
         return np.concatenate([basis, -basis]), np.maximum(np.concatenate([above, below]), 0.0)
 
 
+#: How far from a singular position another one is looked for, rad or longest offsets, and how often.
 SIDESTEP, TRIES = 0.02, 16
-"""How far from a singular position another one is looked for, rad or longest offsets, and how often."""
 
+#: Of closing the loops there again, at most.
 STEPS = 30
-"""Of closing the loops there again, at most."""
 
+#: The least singular value that counts, as a part of what it is elsewhere: below the first a position is as good as
+#: singular, above the second it is well away.
 SINGULAR, REGULAR = 1e-3, 1e-2
-"""The least singular value that counts, as a part of what it is elsewhere: below the first a position is as good as
-singular, above the second it is well away."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,32 +369,32 @@ class CoordinateAim(Aim):
         return gradient
 
 
+#: How far beside a position values are taken for the curvature: truncation goes with its square, rounding against it.
 ASIDE = 3e-4
-"""How far beside a position values are taken for the curvature: truncation goes with its square, rounding against it."""
 
+#: Of a step, rad or lengths that compare.
 LONGEST = 0.3
-"""Of a step, rad or lengths that compare."""
 
+#: Steps below this are not taken.
 SHORTEST = 1e-10
-"""Steps below this are not taken."""
 
+#: A step below this is the last: what it leaves is its square, or a small part of it where limits are curved.
 LAST = 1e-7
-"""A step below this is the last: what it leaves is its square, or a small part of it where limits are curved."""
 
+#: How far it goes down from a ridge, where no slope says to which side.
 PUSH = 0.02
-"""How far it goes down from a ridge, where no slope says to which side."""
 
+#: A joint nearer to its limit stands at it.
 AT_LIMIT = 1e-12
-"""A joint nearer to its limit stands at it."""
 
+#: Curvatures below this share of the greatest are rounding.
 FLAT = 1e-9
-"""Curvatures below this share of the greatest are rounding."""
 
+#: Curvatures count as at least this times the slope: it ends as the slope does, so what is left is still squared.
 STIFF = 1.0
-"""Curvatures count as at least this times the slope: it ends as the slope does, so what is left is still squared."""
 
+#: It is at a ridge where an ordinary step gains less than this share of the value.
 IDLE = 0.1
-"""It is at a ridge where an ordinary step gains less than this share of the value."""
 
 
 def descend(allowed: FeasibleSet, aim: Aim, q: FloatArray, *, rounds: int, done: float) -> tuple[FloatArray, int]:

@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from linkwise.spatial.scalar import FloatArray
 
 
+#: Weight of the motion that the frame does not feel, beside that of the frame: small, for it comes second.
 BESIDE = 1e-7
-"""Weight of the motion that the frame does not feel, beside that of the frame: small, for it comes second."""
 
+#: What the library takes for no bound.
 INFINITE = 1e30
-"""What the library takes for no bound."""
 
+#: The unit of the program, as a share of the rates that there would be without bounds, at least.
 LEAST = 1e-6
-"""The unit of the program, as a share of the rates that there would be without bounds, at least."""
 
+#: By which share a polished answer may miss its conditions and still be the better one.
 ROUNDING = 1e-9
-"""By which share a polished answer may miss its conditions and still be the better one."""
 
 
 def nearest_in_box(
@@ -144,8 +144,8 @@ def _polished(
     return np.asarray(np.clip(bounded, low, high)) if inside and best else rates
 
 
+#: By which share of its bound a rate may pass it before a quadratic program is set up.
 SLACK = 1e-12
-"""By which share of its bound a rate may pass it before a quadratic program is set up."""
 
 
 def vectors(field: str, value: Any, n: int) -> FloatArray:

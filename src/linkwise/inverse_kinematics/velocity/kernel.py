@@ -31,8 +31,8 @@ from linkwise.spatial.linear import orthogonal_rows
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, greatest, least, root, select
 
+#: A singular value below this share of the greatest is rounding: zero.
 RANK = 1e-12
-"""A singular value below this share of the greatest is rounding: zero."""
 
 
 class FilteredInverse:
@@ -155,8 +155,8 @@ def _turned(axes: Array, linear: Any, angular: Any) -> Array:
     return np.concatenate([axes @ linear, axes @ angular])
 
 
+#: What the third output of the kernels has, in its order.
 TELLS = ("scale", "secondary_scale", "damping", "singular_value", "linear_residual", "angular_residual")
-"""What the third output of the kernels has, in its order."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from linkwise.solve.solution import REASONS, Solution
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 
+#: Below this share of its speed the motion has come to a stand.
 CREEPING = 1e-6
-"""Below this share of its speed the motion has come to a stand."""
 
+#: Steps at most.
 MOST = 10_000_000
-"""Steps at most."""
 
 
 class Path(Protocol):

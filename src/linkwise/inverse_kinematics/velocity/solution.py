@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 COMPONENTS = ("along x", "along y", "along z", "about x", "about y", "about z")
 
+#: Components of a direction below this are left out of the sentence.
 SHOWN = 0.05
-"""Components of a direction below this are left out of the sentence."""
 
 
 def explained(solution: VelocitySolution, place: tuple[int, ...]) -> str:
@@ -90,14 +90,14 @@ def _at(value: Any, place: tuple[int, ...]) -> Any:
     return np.asarray(value)[place]
 
 
+#: What each reason of a `VelocitySolution` means.
 VELOCITY_REASONS = {word: REASONS[word] for word in ("met", "slowed", "stopped", "bounded", "damped", "lacking")}
-"""What each reason of a `VelocitySolution` means."""
 
+#: A residual above this share of what was asked for is one.
 TOL = 1e-9
-"""A residual above this share of what was asked for is one."""
 
+#: What is rounding, as a share of what cancels: of a secondary motion, of the acceleration that speeds bring.
 ROUNDING = 1e-12
-"""What is rounding, as a share of what cancels: of a secondary motion, of the acceleration that speeds bring."""
 
 
 class VelocitySolution(Solution):

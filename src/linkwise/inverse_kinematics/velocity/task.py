@@ -20,8 +20,8 @@ from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, rows_of
 
+#: Singular values below this share of the greatest count as zero where the rank is counted.
 RANK = 1e-9
-"""Singular values below this share of the greatest count as zero where the rank is counted."""
 
 
 def usual_rank(
@@ -46,13 +46,13 @@ def usual_rank(
     return mechanism.memo("rank", (link, rows, length, moving), find)
 
 
+#: Singular values below this are damped unless said otherwise. No joint then takes more than 50 times the frame's speed.
 REGION = 0.02
-"""Singular values below this are damped unless said otherwise. No joint then takes more than 50 times the frame's speed."""
 
 LIMITS = ("scale", "qp")
 
+#: Tasks that are kept with a mechanism, so that a damping that changes all the time does not fill the memory.
 KEPT = 64
-"""Tasks that are kept with a mechanism, so that a damping that changes all the time does not fill the memory."""
 
 
 @dataclass(frozen=True, eq=False)

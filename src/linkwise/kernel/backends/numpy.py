@@ -16,6 +16,7 @@ from linkwise.kernel.iteration import Program
 from linkwise.kernel.tape import Instruction, Shape, Tape
 from linkwise.spatial.scalar import FloatArray
 
+#: How an operation is written; adding 0.0 takes the sign off a zero.
 _FORMS = {
     "add": "{} + {}",
     "sub": "{} - {}",
@@ -30,10 +31,9 @@ _FORMS = {
     "atan2": "numpy.where(numpy.isinf({0}) & numpy.isinf({1}), _number('nan'), numpy.arctan2({0} + 0.0, {1} + 0.0))",
     "select": "numpy.where({} > 0, {}, {})",
 }
-"""How an operation is written; adding 0.0 takes the sign off a zero."""
 
+#: Rows computed at a time: every intermediate result is an array of that length.
 _CHUNK = 4096
-"""Rows computed at a time: every intermediate result is an array of that length."""
 
 
 def source(tape: Tape) -> str:

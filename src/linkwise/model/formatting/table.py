@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+#: Between columns.
 GAP = "  "
-"""Between columns."""
 
+#: Titles of columns that hold the units of the columns before them.
 UNIT_TITLES = ("", "unit")
-"""Titles of columns that hold the units of the columns before them."""
 
 Cells = list[str]
 
@@ -332,11 +332,11 @@ def _reads_as_number(cell: str) -> bool:
 
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?°?)")
 
+#: What may stand between the numbers of a cell: a vector, a range, a value and its time.
 _BETWEEN = {" ", " .. ", " @ "}
-"""What may stand between the numbers of a cell: a vector, a range, a value and its time."""
 
+#: What may stand behind the last number of a cell.
 _BEHIND = {"", *(f" {unit}{per}" for unit in ("rad", "m", "N", "N m") for per in ("", "/s", "/s²"))}
-"""What may stand behind the last number of a cell."""
 
 
 def aligned(cells: Sequence[str]) -> list[str]:

@@ -13,8 +13,8 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, cos_sin, root
 from linkwise.spatial.transform import transform
 
+#: Added to the square of an angle, so that sin(x)/x is 1 at zero; without effect on any angle above 1e-7 rad.
 _LEAST = 1e-30
-"""Added to the square of an angle, so that sin(x)/x is 1 at zero; without effect on any angle above 1e-7 rad."""
 
 
 @joint

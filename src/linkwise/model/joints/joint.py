@@ -23,11 +23,11 @@ from linkwise.spatial.rotation import rotation_about, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse, transform
 
+#: The kinds of joints by name, in the order in which they are declared.
 JOINTS: dict[str, type[Joint]] = {}
-"""The kinds of joints by name, in the order in which they are declared."""
 
+#: What `Link` takes beside the name of a kind.
 DESCRIBED_BY = {"axis", "pitch"}
-"""What `Link` takes beside the name of a kind."""
 
 K = TypeVar("K", bound="type[Joint]")
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 KEY = "key.pem"
 CERTIFICATES = ("certificate.der", "certificate.pem")
+
+#: How long a certificate made here is good for.
 DAYS = 5 * 365
-"""How long a certificate made here is good for."""
 
 
 def application_uri() -> str:

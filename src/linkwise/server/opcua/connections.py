@@ -20,32 +20,32 @@ from asyncua.ua import ua_binary
 from linkwise.server.log import peer_name
 from linkwise.server.opcua.sessions import Services
 
+#: The largest piece of a message, bytes.
 CHUNK = 65535
-"""The largest piece of a message, bytes."""
 
+#: The largest message, bytes.
 MESSAGE = 1 << 19
-"""The largest message, bytes."""
 
+#: What the standard asks of every peer (OPC 10000-6, 7.1.2.3), bytes.
 SMALLEST_CHUNK = 8192
-"""What the standard asks of every peer (OPC 10000-6, 7.1.2.3), bytes."""
 
+#: A client that lets so much of what it asked for lie unread is cut off, bytes.
 UNREAD = 4 << 20
-"""A client that lets so much of what it asked for lie unread is cut off, bytes."""
 
+#: So many messages of a connection may wait.
 PENDING = 32
-"""So many messages of a connection may wait."""
 
+#: Within this time a connection must have a session, s.
 HANDSHAKE = 10.0
-"""Within this time a connection must have a session, s."""
 
+#: A connection without a session may stay this long where others wait for its place, s.
 GRACE = 1.0
-"""A connection without a session may stay this long where others wait for its place, s."""
 
+#: So many may wait to be let in or turned away.
 BACKLOG = 1024
-"""So many may wait to be let in or turned away."""
 
+#: So many refused attempts to begin a session end a connection.
 REFUSALS = 3
-"""So many refused attempts to begin a session end a connection."""
 
 _TYPES = (b"HEL", b"OPN", b"MSG", b"CLO")
 _SERVED = """
@@ -59,10 +59,12 @@ def _requests(names: str) -> frozenset[int]:
     return frozenset(int(getattr(ua.ObjectIds, f"{name}Request_Encoding_DefaultBinary")) for name in names.split())
 
 
+#: Services that a client without encryption may always have: they tell it how to encrypt.
 OPEN = _requests("GetEndpoints FindServers CloseSecureChannel")
-"""Services that a client without encryption may always have: they tell it how to encrypt."""
+
+#: All services that there are.
 SERVED = _requests(_SERVED)
-"""All services that there are."""
+
 _CREATE = int(ua.ObjectIds.CreateSessionRequest_Encoding_DefaultBinary)
 _ACTIVATE = int(ua.ObjectIds.ActivateSessionRequest_Encoding_DefaultBinary)
 
@@ -248,8 +250,8 @@ class Endpoint(Server):
         await self.bserver.start()
 
 
+#: The most elements that the dimensions of an array may say, beyond those that come; no port has more than nine.
 ELEMENTS = 16
-"""The most elements that the dimensions of an array may say, beyond those that come; no port has more than nine."""
 
 _read = Buffer.read
 

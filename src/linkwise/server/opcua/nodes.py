@@ -12,6 +12,7 @@ from asyncua import Server, ua
 from linkwise.control.ports import Ports
 from linkwise.server.shared_memory import Snapshots
 
+#: The code and the name of each unit that has them.
 CODES = {
     "1": ("C62", "one"),
     "m": ("MTR", "metre"),
@@ -22,32 +23,32 @@ CODES = {
     "rad/s": ("2A", "radian per second"),
     "rad/s2": ("2B", "radian per second squared"),
 }
-"""The code and the name of each unit that has them."""
 
 NAMESPACE = "http://www.opcfoundation.org/UA/units/un/cefact"
 
+#: The namespace of the ports, under which they are found by name.
 SPACE = "urn:linkwise:ports"
-"""The namespace of the ports, under which they are found by name."""
 
+#: The type of a variable for each kind of port, and the node of that type.
 TYPES = {
     "float": (ua.VariantType.Double, ua.ObjectIds.Double),
     "int": (ua.VariantType.Int64, ua.ObjectIds.Int64),
     "bool": (ua.VariantType.Boolean, ua.ObjectIds.Boolean),
     "choice": (ua.VariantType.String, ua.ObjectIds.String),
 }
-"""The type of a variable for each kind of port, and the node of that type."""
 
+#: How a node of a type hangs on its parent.
 _REFERENCES = {
     ua.ObjectIds.BaseObjectType: ua.ObjectIds.Organizes,
     ua.ObjectIds.BaseDataVariableType: ua.ObjectIds.HasComponent,
     ua.ObjectIds.PropertyType: ua.ObjectIds.HasProperty,
 }
-"""How a node of a type hangs on its parent."""
 
 _READ, _WRITE = 1 << ua.AccessLevel.CurrentRead, 1 << ua.AccessLevel.CurrentWrite
 _SCALAR = -1
+
+#: The identifier of the chain: that of a port is its name, that of a link or constraint what comes before its first dot.
 _ROOT = "."
-"""The identifier of the chain: that of a port is its name, that of a link or constraint what comes before its first dot."""
 
 
 class Nodes:

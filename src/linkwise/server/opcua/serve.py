@@ -28,11 +28,11 @@ from linkwise.server.opcua.sessions import BROWSES, ITEMS, PATHS, READS, WRITES,
 from linkwise.server.settings import ServerSettings
 from linkwise.server.shared_memory import Outcome, Sender, SharedMemory, Snapshots
 
+#: An answer is waited for this many times longer than an entry in the mailbox is good for: then it is void for certain.
 PATIENCE = 1.5
-"""An answer is waited for this many times longer than an entry in the mailbox is good for: then it is void for certain."""
 
+#: How often it is looked whether a write was taken, s.
 LOOK = 1e-3
-"""How often it is looked whether a write was taken, s."""
 
 _STATUS = {
     Outcome.accepted: ua.StatusCodes.Good,
@@ -43,6 +43,7 @@ _STATUS = {
 }
 
 
+#: What the standard's nodes tell of the limits (OPC 10000-5, 6.3.11).
 _LIMITS = {
     "MaxNodesPerRead": READS,
     "MaxNodesPerWrite": WRITES,
@@ -50,7 +51,6 @@ _LIMITS = {
     "MaxNodesPerTranslateBrowsePathsToNodeIds": PATHS,
     "MaxMonitoredItemsPerCall": ITEMS,
 }
-"""What the standard's nodes tell of the limits (OPC 10000-5, 6.3.11)."""
 
 
 class AllServed(PermissionRuleset):

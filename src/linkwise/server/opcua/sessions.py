@@ -18,23 +18,23 @@ from linkwise.errors import shown
 from linkwise.server.authentication import Doorkeeper
 from linkwise.server.log import peer_name
 
+#: A session of which nothing is heard for so long ends, ms.
 LONGEST_SESSION = 60_000
-"""A session of which nothing is heard for so long ends, ms."""
 
+#: The most of a session, of a subscription, and of a monitored item.
 SUBSCRIPTIONS, ITEMS, QUEUE = 4, 2000, 10
-"""The most of a session, of a subscription, and of a monitored item."""
 
+#: The most monitored items of all together; sessions without a name may have half of them.
 ALL_ITEMS = 8000
-"""The most monitored items of all together; sessions without a name may have half of them."""
 
+#: So many messages of a subscription are kept until the client says that it has them.
 UNHEARD = 10
-"""So many messages of a subscription are kept until the client says that it has them."""
 
+#: The longest time between messages of a subscription, ms.
 LONGEST_INTERVAL = 60_000.0
-"""The longest time between messages of a subscription, ms."""
 
+#: The most of one request: attributes, inputs, nodes, paths, and steps of all its paths.
 READS, WRITES, BROWSES, PATHS, STEPS = 2000, 256, 32, 500, 2000
-"""The most of one request: attributes, inputs, nodes, paths, and steps of all its paths."""
 
 _RSA_15 = "http://www.w3.org/2001/04/xmlenc#rsa-1_5"
 

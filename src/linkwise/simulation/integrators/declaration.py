@@ -27,8 +27,8 @@ class Phase(NamedTuple):
     qd: Array
 
 
+#: The point of the next stage, the sum, and the accelerations (nv,) at the point of this one.
 Stage = tuple[Phase, Phase, Array]
-"""The point of the next stage, the sum, and the accelerations (nv,) at the point of this one."""
 
 StageFunction = Callable[[Plant, Phase, Phase, Phase, Array, Any, Any], Stage]
 
@@ -53,8 +53,8 @@ class Integrator:
     coefficients: tuple[tuple[float, float, float], ...]
 
 
+#: Every fixed-step integrator, by name.
 INTEGRATORS: dict[str, Integrator] = {}
-"""Every fixed-step integrator, by name."""
 
 
 def integrator(name: str, *coefficients: tuple[float, float, float]) -> Callable[[StageFunction], StageFunction]:

@@ -16,8 +16,8 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
 from linkwise.spatial.vector import chosen
 
+#: Below this the cosine of half the angle is too small to tell which way round is shorter: one way is taken for all.
 OPPOSED = 1e-4
-"""Below this the cosine of half the angle is too small to tell which way round is shorter: one way is taken for all."""
 
 
 def facing(u: Array, turning: Array) -> tuple[Array, Array]:
@@ -152,8 +152,8 @@ class Aligned(Constraint):
         return f"Aligned(link={self.link!r}, axis={self.axis.tolist()}, {self.direction.shape[:-1]} tasks{which})"
 
 
+#: A target nearer to the eye than this, m, is not looked at, whatever the axis.
 NEAREST = 1e-9
-"""A target nearer to the eye than this, m, is not looked at, whatever the axis."""
 
 BEHIND = np.array([0.0, 0.0, -1.0])
 

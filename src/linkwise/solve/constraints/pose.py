@@ -21,14 +21,14 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
 from linkwise.spatial.validation import RIGID, mask_of, numbers, rigid_poses
 
+#: Poses whose `defects` are no greater are taken as they are; the rotations of others are brought to the nearest.
 EXACT = 1e-26
-"""Poses whose `defects` are no greater are taken as they are; the rotations of others are brought to the nearest."""
 
+#: Below this 1 + the trace of a turn its axis is not known: the turn counts as half a turn about every axis.
 HALF_TURN = 1e-6
-"""Below this 1 + the trace of a turn its axis is not known: the turn counts as half a turn about every axis."""
 
+#: What stands for each component of such a turn: never zero, so that no opposite orientation passes for the one wanted.
 ANY_AXIS = 2.0 / np.sqrt(3.0)
-"""What stands for each component of such a turn: never zero, so that no opposite orientation passes for the one wanted."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,17 +33,17 @@ from linkwise.spatial.validation import unmasked
 
 JOINTS = 6
 
+#: How numbers are written: so that they read back as the same, or with six decimals as the manual has them.
 DIGITS = ("all", "manual")
-"""How numbers are written: so that they read back as the same, or with six decimals as the manual has them."""
 
+#: The six lines of an instant of GRIPPER.MOT.
 GROUPS = ("alpha beta gamma", "alpha' beta' gamma'", "alpha'' beta'' gamma''", "X Y Z", "X' Y' Z'", "X'' Y'' Z''")
-"""The six lines of an instant of GRIPPER.MOT."""
 
+#: The convention in which the programs write the gripper's angles.
 DEFAULT_AXES = (X, Y, Z)
-"""The convention in which the programs write the gripper's angles."""
 
+#: Bytes of the largest GRIPPER.MOT that is read: some millions of instants.
 LARGEST_MOTION = 1024**3
-"""Bytes of the largest GRIPPER.MOT that is read: some millions of instants."""
 
 _NAMES = tuple(name for group in GROUPS for name in group.split())
 
@@ -254,17 +254,17 @@ def not_six(motion_joints: int, program: str) -> None:
         raise ArgumentError(f"{program}: the motion is of {motion_joints} joints; expected {JOINTS}")
 
 
+#: Denavit and Hartenberg's alpha of each link, rad; theta, d and b are zero.
 ALPHA = (PIG_2, 0.0, 0.0, 3.0 * PIG_2, PIG_2, 0.0)
-"""Denavit and Hartenberg's alpha of each link, rad; theta, d and b are zero."""
 
+#: About which axis each joint turns, where all frames are parallel at home.
 AXES = (Z, X, X, X, Z, X)
-"""About which axis each joint turns, where all frames are parallel at home."""
 
+#: The sine of the second Cardan angle is so near to 1 where the others are not defined.
 LOCKED = 1e-9
-"""The sine of the second Cardan angle is so near to 1 where the others are not defined."""
 
+#: Position, velocity and acceleration matrix (..., 4, 4) of a frame relative to the one before, seen in that.
 Relative = tuple[FloatArray, FloatArray, FloatArray]
-"""Position, velocity and acceleration matrix (..., 4, 4) of a frame relative to the one before, seen in that."""
 
 
 @dataclass(frozen=True, eq=False)

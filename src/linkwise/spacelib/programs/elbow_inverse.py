@@ -38,28 +38,27 @@ from linkwise.spacelib.velocity import coriolis, makel2, veactowh
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 
+#: The listing's bound on the norm of target minus gripper matrix.
 LISTED_TOLERANCE = 0.0005
-"""The listing's bound on the norm of target minus gripper matrix."""
 
+#: That norm must come below this, times the greatest length in it. Steps then go on while they gain, or to rounding: some
+#: 1e-15.
 TOLERANCE = 1e-11
-"""That norm must come below this, times the greatest length in it. Steps then go on while they gain, or to rounding: some
-1e-15."""
 
+#: Steps at most. Towards a singular position each only halves the error of the angles.
 MOST = 100
-"""Steps at most. Towards a singular position each only halves the error of the angles."""
 
+#: Steps without gain, after which what is below the tolerance will do.
 PATIENCE = 3
-"""Steps without gain, after which what is below the tolerance will do."""
 
+#: No joint moves by more in one step, rad: the linear model does not reach farther.
 LONGEST = 0.5
-"""No joint moves by more in one step, rad: the linear model does not reach farther."""
 
+#: Singular values of the Jacobian below this share of the greatest count as zero for speeds and accelerations.
+#:
+#: At a singular position the error of position grows with the square of that of the angles, which can thus be found only to
+#: some 1e-8, the root of the rounding; what is smaller in the Jacobian has no meaning.
 SINGULAR = 1e-6
-"""Singular values of the Jacobian below this share of the greatest count as zero for speeds and accelerations.
-
-At a singular position the error of position grows with the square of that of the angles, which can thus be found only to
-some 1e-8, the root of the rounding; what is smaller in the Jacobian has no meaning.
-"""
 
 
 @dataclass(frozen=True, eq=False)

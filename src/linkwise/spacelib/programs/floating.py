@@ -30,11 +30,11 @@ from linkwise.spacelib.velocity import coriolis, vactowh2
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
 
+#: The numbers of a link in TEST.DAT.
 INERTIA = ("mass", "Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz", "Xg", "Yg", "Zg")
-"""The numbers of a link in TEST.DAT."""
 
+#: A rotation written with few digits may be off by so much; it is then made orthogonal.
 _ROUNDED = 1e-3
-"""A rotation written with few digits may be off by so much; it is then made orthogonal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +172,7 @@ def _position(path: str | Path, m: FloatArray, line: int) -> FloatArray:
     return m if is_rigid(m, 1e-12) else np.asarray(normal(m))
 
 
+#: What the programs print at each instant, and over what words.
 LABELS = (
     ("m1", "Position matrix of link 1"),
     ("m2", "Absolute position matrix of link 2"),
@@ -180,7 +181,6 @@ LABELS = (
     ("H1", "Acceleration matrix of link 1"),
     ("H2", "Absolute acceleration matrix of link 2"),
 )
-"""What the programs print at each instant, and over what words."""
 
 _ALL_UNKNOWN = np.array([[1] * 6, [0] * 6])
 

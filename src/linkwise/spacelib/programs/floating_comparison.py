@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from linkwise.spacelib.programs.floating import TwoLinks
 
 
+#: Steps of the Runge-Kutta method for each sample of the motor's motion: doubled until they are enough.
 FEWEST, MOST = 8, 1024
-"""Steps of the Runge-Kutta method for each sample of the motor's motion: doubled until they are enough."""
 
+#: Half the step may change no element of the pose by more than this, or this times the greatest of all.
 TOLERANCE = 1e-11
-"""Half the step may change no element of the pose by more than this, or this times the greatest of all."""
 
 _NOT_FIXED = "momentum does not fix the speeds of the base: the two links have no extent, or numbers become too large"
 
+#: Where each stage of the classical Runge-Kutta method stands (W. Kutta, 1901), and its weight.
 _STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
-"""Where each stage of the classical Runge-Kutta method stands (W. Kutta, 1901), and its weight."""
 
 
 def mechanism(links: TwoLinks) -> Mechanism:
@@ -327,14 +327,14 @@ def names(comparisons: Sequence[Compared]) -> list[str]:
     ]
 
 
+#: At how many instants the bodies are drawn.
 POSTURES = 5
-"""At how many instants the bodies are drawn."""
 
+#: What is zero stands at the lower edge of a logarithmic axis.
 LEAST = 1e-17
-"""What is zero stands at the lower edge of a logarithmic axis."""
 
+#: Widths of the paths of the first and of the last program: what is below shows beside what is above.
 THICK, THIN = 7.0, 1.4
-"""Widths of the paths of the first and of the last program: what is below shows beside what is above."""
 
 
 def draw(links: TwoLinks, comparisons: Sequence[Compared], names: Sequence[str]) -> Any:

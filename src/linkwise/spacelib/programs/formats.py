@@ -32,8 +32,8 @@ from linkwise.spacelib.printing import fprintm
 from linkwise.spacelib.programs.rob_mat import PRINTED
 from linkwise.spatial.scalar import FloatArray
 
+#: So many mistakes are told; a file with more is read no further.
 MANY = 20
-"""So many mistakes are told; a file with more is read no further."""
 
 
 def save_numbers(path: str | Path, rows: Iterable[Iterable[float]]) -> None:
@@ -179,8 +179,8 @@ class NumberFile:
         return FileError(self.path, self.problems)
 
 
+#: Numbers that are all smaller are written with an exponent: six decimals would not say much of them.
 SMALL = 1e-3
-"""Numbers that are all smaller are written with an exponent: six decimals would not say much of them."""
 
 
 class Sheet:
@@ -248,8 +248,8 @@ def rounded(value: float, size: float = 1.0) -> str:
     return text if abs(value) < 1e9 else repr(value)
 
 
+#: Bytes of the largest OUT file that is read.
 LARGEST = 1 << 30
-"""Bytes of the largest OUT file that is read."""
 
 
 @dataclass(frozen=True)
@@ -337,6 +337,7 @@ def _matrices(path: str | Path, block: list[tuple[int, str]]) -> FloatArray:
     return np.array(rows).reshape(len(LABELS), 4, 4)
 
 
+#: What each file holds.
 MEANINGS = {
     "SCARA.DAT": "a SCARA robot: frames, masses, gravity (table 7.2)",
     "SCARA.MOT": "two instants of its joints (table 7.3)",
@@ -347,10 +348,9 @@ MEANINGS = {
     "GUESS.1ST": "first guess of its joint angles (table 7.12)",
     "INP.DAT": "a system of four equations in five unknowns (table 4.2)",
 }
-"""What each file holds."""
 
+#: Files of which the manual prints only the beginning, and the commands that write them.
 WRITTEN_BY = {"TEST.MOT": "test-mot", "JOINT.MOT": "joint-mot", "GRIPPER.MOT": "elb-d-dh"}
-"""Files of which the manual prints only the beginning, and the commands that write them."""
 
 
 def names() -> tuple[str, ...]:

@@ -15,6 +15,13 @@ from linkwise.spacelib.programs.motions import Motion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import unmasked
 
+#: Amplitude (rad) and duration (s) of each joint of the elbow robot: 90, 120, 120, -120, 180 and 360 degrees.
+#:
+#: Inferred. Table 7.9 prints one acceleration for each joint, to six digits, and that fixes only amplitude / duration^2.
+#: These are pairs of round numbers, in degrees and tenths of a second, with that ratio; others serve as well, such as 30
+#: degrees in 0.3 s for the second joint, and no one duration for all six gives round amplitudes. The first is a quarter
+#: turn written as 1.5708, which gives the printed 28.27440; pi/2 would give 28.27433. How long each joint goes on cannot
+#: be told from the manual.
 JOINT_LAWS = (
     (1.5708, 0.5),
     (2.0 * math.pi / 3.0, 0.6),
@@ -23,35 +30,25 @@ JOINT_LAWS = (
     (math.pi, 0.4),
     (2.0 * math.pi, 0.2),
 )
-"""Amplitude (rad) and duration (s) of each joint of the elbow robot: 90, 120, 120, -120, 180 and 360 degrees.
 
-Inferred. Table 7.9 prints one acceleration for each joint, to six digits, and that fixes only amplitude / duration^2. These
-are pairs of round numbers, in degrees and tenths of a second, with that ratio; others serve as well, such as 30 degrees in
-0.3 s for the second joint, and no one duration for all six gives round amplitudes. The first is a quarter turn written as
-1.5708, which gives the printed 28.27440; pi/2 would give 28.27433.
-How long each joint goes on cannot be told from the manual.
-"""
-
+#: Time step and time of the first sample of JOINT.MOT, s.
+#:
+#: The printed speeds over the printed accelerations are 0.009 s and 0.019 s.
 JOINT_STEP, JOINT_FIRST = 0.01, 0.009
-"""Time step and time of the first sample of JOINT.MOT, s.
 
-The printed speeds over the printed accelerations are 0.009 s and 0.019 s.
-"""
-
+#: Amplitude (rad) and duration (s) of the motor in TEST.MOT.
+#:
+#: Inferred from the rows of table 7.7. A cycloid with these two numbers gives every printed acceleration and speed to two
+#: units of the last digit (the speed misprinted at t = 2 dt left aside), and the positions to 1e-5 of their size; the
+#: printed ones do not fit the printed speeds any better. The accelerations fix the duration to about 1e-5 s, and for a
+#: third of a second the amplitude to its six digits, which are no round number: 22.404 degrees.
 MOTOR_LAW = (0.391023, 1.0 / 3.0)
-"""Amplitude (rad) and duration (s) of the motor in TEST.MOT.
 
-Inferred from the rows of table 7.7. A cycloid with these two numbers gives every printed acceleration and speed to two units
-of the last digit (the speed misprinted at t = 2 dt left aside), and the positions to 1e-5 of their size; the printed ones do
-not fit the printed speeds any better. The accelerations fix the duration to about 1e-5 s, and for a third of a second the
-amplitude to its six digits, which are no round number: 22.404 degrees.
-"""
-
+#: Time step of TEST.MOT, s.
 MOTOR_STEP = 0.002
-"""Time step of TEST.MOT, s."""
 
+#: How many instants a motion may have at most.
 LONGEST = 10_000_000
-"""How many instants a motion may have at most."""
 
 
 def three_part(t: npt.ArrayLike, amplitude: float, duration: float) -> tuple[FloatArray, FloatArray, FloatArray]:

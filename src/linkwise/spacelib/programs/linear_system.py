@@ -22,8 +22,8 @@ from linkwise.spatial.validation import numbers
 
 NOT_ONE = {"none": "The system has no solution.", "many": "The system has infinitely many solutions."}
 
+#: How many units of rounding, times the size of the system, a residual may have: `_rounding` tells of what.
 ROUNDING = 64
-"""How many units of rounding, times the size of the system, a residual may have: `_rounding` tells of what."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -143,9 +143,9 @@ def _seven_digits(value: float) -> str:
     return f"{value + 0.0:.6E}" if abs(value) < 1.0 else f"{value:.6f}"
 
 
+#: How numbers may be written.
 LAYOUTS: dict[str, Callable[[Motion], Iterator[str]]] = {
     "all": _all,
     "joint": partial(_rounded, _five_decimals),
     "motor": partial(_rounded, _seven_digits),
 }
-"""How numbers may be written."""

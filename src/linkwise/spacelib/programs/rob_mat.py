@@ -30,14 +30,14 @@ from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.validation import unmasked
 
+#: The matrices of each link in the order in which they are printed.
 PRINTED = ("A", "T", "W", "WO", "WA", "H", "HO", "HA", "J", "JO", "FI", "ACTO")
-"""The matrices of each link in the order in which they are printed."""
 
+#: Numbers of a link in the data file.
 ROW = 16
-"""Numbers of a link in the data file."""
 
+#: Links times instants computed at a time.
 LINK_INSTANTS = 8192
-"""Links times instants computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,14 +21,15 @@ from linkwise.spatial.scalar import Array
 from linkwise.spatial.validation import unmasked
 
 Q = (pi / 4, pi / 6, 0.5)
+
+#: The joint variables of the manual, alpha and beta (rad) and h* (m), and their speeds.
 QP = (5 * pi / 4, 5 * pi / 4, -0.5)
-"""The joint variables of the manual, alpha and beta (rad) and h* (m), and their speeds."""
 
+#: Height of the first arm above frame (0), and lengths of the two arms, m.
 HEIGHT, UPPER_ARM, FOREARM = 1.5, 0.33, 0.33
-"""Height of the first arm above frame (0), and lengths of the two arms, m."""
 
+#: How q3 enters the height of the gripper, and how its speed does.
 SENSES = {"down": (-1.0, -1.0), "up": (1.0, 1.0), "as listed": (-1.0, 1.0)}
-"""How q3 enters the height of the gripper, and how its speed does."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,11 +23,12 @@ from linkwise.spatial.validation import unmasked
 
 P1 = (0.875, 2.1, 1.5, 1.0)
 P2 = (1.75, 2.1, 3.2, 1.0)
-TURN = 26.0
-"""Centre of the left antenna and its hinge, m, and the angle of the last rotation, degrees."""
 
+#: Centre of the left antenna and its hinge, m, and the angle of the last rotation, degrees.
+TURN = 26.0
+
+#: Axes of the antenna before the deployment (eq. 7.22).
 FOLDED = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
-"""Axes of the antenna before the deployment (eq. 7.22)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,23 +31,23 @@ from linkwise.view.scene.scene import MANY
 
 FORMATS = (".gif", ".mp4")
 
+#: What is drawn at most: beyond, it takes minutes, and the file is too large to be looked at.
 MOST_PICTURES, MOST_PIXELS = 2_000, 400_000_000
-"""What is drawn at most: beyond, it takes minutes, and the file is too large to be looked at."""
 
+#: The fewest pictures a second.
 SLOWEST = 0.01
-"""The fewest pictures a second."""
 
+#: Sides of what is drawn for a circle: coarser than in a picture that stands still.
 SIDES = 12
-"""Sides of what is drawn for a circle: coarser than in a picture that stands still."""
 
+#: Pixels an inch below which letters are drawn larger, and below which there is no room for numbers on the axes.
 READABLE, SMALL = 58.0, 46.0
-"""Pixels an inch below which letters are drawn larger, and below which there is no room for numbers on the axes."""
 
+#: Postures of a motion by which the view is chosen.
 SEEN = 40
-"""Postures of a motion by which the view is chosen."""
 
+#: Least and greatest width of a picture, pixels.
 WIDTHS = (120, 1920)
-"""Least and greatest width of a picture, pixels."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,11 +18,11 @@ from linkwise.errors import LinkwiseError, MissingExtraError, install_hint
 
 Pixels = npt.NDArray[np.uint8]
 
+#: Colours of a GIF; the same for all its pictures, so that what stands still stays as it is.
 COLOURS = 96
-"""Colours of a GIF; the same for all its pictures, so that what stands still stays as it is."""
 
+#: Pictures a second in a GIF at most: browsers play those of more at ten a second.
 QUICKEST = 50.0
-"""Pictures a second in a GIF at most: browsers play those of more at ten a second."""
 
 
 def gif(pictures: Iterable[Pixels], samples: Sequence[Pixels], rate: float) -> bytes:

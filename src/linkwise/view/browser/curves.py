@@ -19,14 +19,14 @@ from linkwise.view.motion import Motion
 if TYPE_CHECKING:
     from viser import GuiApi
 
+#: The kinds of curves that are drawn, and what is written over them.
 TITLES = {"position": "Positions", "speed": "Speeds", "effort": "Efforts"}
-"""The kinds of curves that are drawn, and what is written over them."""
 
+#: In one plot.
 MOST_CURVES = 12
-"""In one plot."""
 
+#: Lengths of dashes and gaps, pixels, of each style of line.
 DASHES = {"-": (), "--": (6, 4), ":": (2, 3), "-.": (6, 3, 2, 3)}
-"""Lengths of dashes and gaps, pixels, of each style of line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +82,14 @@ def groups(motion: Motion, points: int) -> Iterator[CurveGroup]:
 
 HELD = {**TITLES, "effort": "Efforts that hold it still"}
 
+#: Points of a curve, and the height of a plot in pixels.
 MOST_POINTS, HEIGHT = 300, 190
-"""Points of a curve, and the height of a plot in pixels."""
 
 
 WIDTH = 420
+
+#: Pixels around the axes, in which their numbers and words stand.
 LEFT, RIGHT, TOP, BOTTOM = 58, 8, 10, 34
-"""Pixels around the axes, in which their numbers and words stand."""
 
 TICKS = 5
 

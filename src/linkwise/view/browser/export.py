@@ -26,23 +26,23 @@ from linkwise.view.motion import Motion, motion_of
 from linkwise.view.scene import coordinates
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
+#: Of one curve.
 MOST_POINTS = 400
-"""Of one curve."""
 
+#: Fewest and most pictures a second.
 SLOWEST, FASTEST = math.ulp(0.0), 120.0
-"""Fewest and most pictures a second."""
 
+#: Placements in one recording, about 14 MB in the page: a longer motion is recorded with fewer pictures a second.
 MOST_MESSAGES = 600_000
-"""Placements in one recording, about 14 MB in the page: a longer motion is recorded with fewer pictures a second."""
 
+#: Begins a row of numbers that nothing else in a message is.
 MARK = 1.2345e300
-"""Begins a row of numbers that nothing else in a message is."""
 
+#: What the page may do: the browser itself refuses to fetch anything from elsewhere.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; connect-src data: blob:; worker-src blob:; form-action 'none'; base-uri 'none'"
 )
-"""What the page may do: the browser itself refuses to fetch anything from elsewhere."""
 
 
 @dataclass(frozen=True)

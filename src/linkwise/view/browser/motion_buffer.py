@@ -12,8 +12,8 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 from linkwise.view.motion import Motion, efforts_of
 
+#: How long it is remembered, and the least time between two instants, s.
 SECONDS, APART = 10.0, 0.05
-"""How long it is remembered, and the least time between two instants, s."""
 
 
 class History:

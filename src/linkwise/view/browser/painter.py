@@ -41,17 +41,17 @@ from linkwise.view.scene.tessellation import Surface, ball, box, merged, rod
 if TYPE_CHECKING:
     import viser
 
+#: The node above all that belongs to the mechanism.
 ROOT = "/mechanism"
-"""The node above all that belongs to the mechanism."""
 
+#: Thickness of a frame's axes, share of their length; distance up to which names share a label, share of the size.
 THIN, NEAR = 0.035, 0.04
-"""Thickness of a frame's axes, share of their length; distance up to which names share a label, share of the size."""
 
+#: What moves less than this is not sent: a share of the mechanism's size, and of a quaternion.
 STILL = 1e-6
-"""What moves less than this is not sent: a share of the mechanism's size, and of a quaternion."""
 
+#: Positions looked at to lay the grid and to point the camera; and, beside the first, to see which names stay together.
 TRIED, TURNED = 64, 2
-"""Positions looked at to lay the grid and to point the camera; and, beside the first, to see which names stay together."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,16 +112,16 @@ def _within(least: float, most: float, step: float) -> tuple[float, float]:
     return (round(low, digits), round(high, digits)) if low <= high else (least, most)
 
 
+#: Takes what is asked for and its value; see `Inbox.put`.
 Ask = Callable[[Any, Any], None]
-"""Takes what is asked for and its value; see `Inbox.put`."""
 
+#: Of playback, as multiples of the motion's own.
 SPEEDS = ("0.01", "0.02", "0.05", "0.1", "0.25", "0.5", "1", "2", "4", "10")
-"""Of playback, as multiples of the motion's own."""
 
 NO_TARGET = "(nothing)"
 
+#: Of each panel, pixels.
 WIDTH = 350
-"""Of each panel, pixels."""
 
 
 class Panel:

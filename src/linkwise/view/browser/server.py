@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     import viser
 
 
+#: Bytes of the largest message: those of the page have some hundred.
 LARGEST = 1 << 16
-"""Bytes of the largest message: those of the page have some hundred."""
 
+#: What the page says: a control was set, a link clicked on, the target dragged, the camera moved.
 KNOWN = frozenset(
     {
         "GuiUpdateMessage",
@@ -43,7 +44,6 @@ KNOWN = frozenset(
         "ViewerCameraMessage",
     }
 )
-"""What the page says: a control was set, a link clicked on, the target dragged, the camera moved."""
 
 
 class MessageGate:
@@ -157,9 +157,11 @@ def _settable(server: viser.ViserServer, uuid: str, updates: dict[str, Any]) -> 
 
 
 LOOPBACK = "127.0.0.1"
-PORT, TRIED = 8080, 100
-"""The first port that is tried where none is asked for, and how many."""
 
+#: The first port that is tried where none is asked for, and how many.
+PORT, TRIED = 8080, 100
+
+#: Sent with every file: no other page may show this one inside itself.
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'self'",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -167,17 +169,17 @@ HEADERS = {
     "X-Frame-Options": "SAMEORIGIN",
     "Referrer-Policy": "no-referrer",
 }
-"""Sent with every file: no other page may show this one inside itself."""
 
+#: What is wrong with those who call; seen only where the user listens to it.
 LOG = logging.getLogger("linkwise.view.browser")
-"""What is wrong with those who call; seen only where the user listens to it."""
+
 LOG.addHandler(logging.NullHandler())
 
+#: Held by the one that starts or stops a server.
 _ALONE = threading.RLock()
-"""Held by the one that starts or stops a server."""
 
+#: The servers that have not been stopped, and what stops each when the interpreter ends.
 _RUNNING: dict[viser.ViserServer, Callable[[], None]] = {}
-"""The servers that have not been stopped, and what stops each when the interpreter ends."""
 
 
 def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | None = None) -> viser.ViserServer:

@@ -83,11 +83,11 @@ class Inbox:
         return asked
 
 
+#: The largest number of seconds.
 MOST = sys.float_info.max
-"""The largest number of seconds."""
 
+#: The speeds that there are, as parts of real time; backwards with a minus sign.
 SLOWEST, FASTEST = 0.01, 10.0
-"""The speeds that there are, as parts of real time; backwards with a minus sign."""
 
 
 class Playback:
@@ -205,15 +205,15 @@ def _speed(value: object) -> float:
     return speed
 
 
+#: Seconds between two pictures of a motion; at least between two that are asked for; and that nothing may happen before the
+#: thread looks round.
 FRAME, SHORTEST, IDLE = 1.0 / 60.0, 1.0 / 120.0, 0.5
-"""Seconds between two pictures of a motion; at least between two that are asked for; and that nothing may happen before the
-thread looks round."""
 
+#: Seconds between two looks at the sliders and at the curves while a motion plays.
 SLIDERS, CURVES = 0.1, 0.2
-"""Seconds between two looks at the sliders and at the curves while a motion plays."""
 
+#: How near (m) the tool must be to its target for the two to be called together.
 NEAR = 1e-6
-"""How near (m) the tool must be to its target for the two to be called together."""
 
 
 class Viewer:

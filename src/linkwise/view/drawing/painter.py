@@ -13,14 +13,14 @@ from linkwise.view.scene import Primitive, Scene
 from linkwise.view.scene.scene import ROD
 from linkwise.view.scene.tessellation import SIDES, SURFACES, Surface, helix_line, merged, rod
 
+#: Where the light comes from.
 LIGHT = np.array([0.35, -0.55, 0.76]) / math.sqrt(0.35**2 + 0.55**2 + 0.76**2)
-"""Where the light comes from."""
 
+#: Colours of x, y and z.
 AXES = ("#d62728", "#2ca02c", "#1f77ff")
-"""Colours of x, y and z."""
 
+#: Cylinders are cut into pieces so long, in radii, and rods that slide into so many, for depth to sort well.
 PIECE, PIECES = 2.5, 8
-"""Cylinders are cut into pieces so long, in radii, and rods that slide into so many, for depth to sort well."""
 
 
 class Solids:
@@ -107,13 +107,13 @@ def _thread(primitive: Primitive) -> Iterator[Stroke]:
     yield Stroke(helix_line(*primitive.size[:2]), 4.0, {"color": "black", "linewidth": 1.2})
 
 
+#: What is drawn as lines, by kind.
 STROKES: dict[str, Callable[[Primitive], Iterable[Stroke]]] = {
     "frame": _triad,
     "ground": _ground,
     "helix": _thread,
     "point": _mark,
 }
-"""What is drawn as lines, by kind."""
 
 
 class FigurePainter:

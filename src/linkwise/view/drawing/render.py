@@ -24,27 +24,27 @@ from linkwise.view.scene import Layout, build, evaluate, lay_out
 from linkwise.view.scene.camera import view_angles
 from linkwise.view.scene.scene import FREE, GROUND, MANY
 
+#: How strong the colours of the first and of the last but one of several postures are.
 FAINT, CLEAR = 0.16, 0.5
-"""How strong the colours of the first and of the last but one of several postures are."""
 
+#: Postures in one picture; more hide each other.
 MOST = 60
-"""Postures in one picture; more hide each other."""
 
+#: Side of the square into which space is projected and the share to be filled; room for edges and title; in inches.
 SIDE, FILLED, BORDER, HEAD = 7.0, 0.82, 1.6, 0.35
-"""Side of the square into which space is projected and the share to be filled; room for edges and title; in inches."""
 
+#: How far the names of the axes are from the numbers, points, beside what matplotlib adds; it scales both with the sides of
+#: the box across the axis, so below this share of the longest side the name is moved out, off the numbers.
 LABEL, BEFORE, SLENDER = (10.0, 10.0, 8.0), 21.0, 0.7
-"""How far the names of the axes are from the numbers, points, beside what matplotlib adds; it scales both with the sides of
-the box across the axis, so below this share of the longest side the name is moved out, off the numbers."""
 
+#: An axis shorter than this share of the longest has one number: more would run into each other.
 THIN = 0.12
-"""An axis shorter than this share of the longest has one number: more would run into each other."""
 
+#: Colour of a path.
 LINE = "#111111"
-"""Colour of a path."""
 
+#: Places of a path that are drawn at most.
 FINEST = 2000
-"""Places of a path that are drawn at most."""
 
 
 def draw(
@@ -236,8 +236,8 @@ def draw_trace(axes: Any, path: FloatArray) -> list[Any]:
     return [line, mark]
 
 
+#: Width that a colour bar adds to a picture, inches.
 ROOM = 1.1
-"""Width that a colour bar adds to a picture, inches."""
 
 
 def tool_path(mechanism: Tree, motion: MotionLike, *, postures: int = 4) -> Any:

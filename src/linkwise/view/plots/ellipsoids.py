@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 KINDS = ("velocity", "force")
 
+#: The longest half axis that is drawn, as a share of the mechanism's size.
 LONGEST = 0.30
-"""The longest half axis that is drawn, as a share of the mechanism's size."""
 
+#: Below this share of the greatest a singular value is zero.
 SINGULAR = 1e-9
-"""Below this share of the greatest a singular value is zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,14 +193,14 @@ def ones(mechanism: Tree, quantity: str) -> str:
     return f"1 {' or '.join(units)}"
 
 
+#: Ellipses along the longer side of a map.
 ALONG = 7
-"""Ellipses along the longer side of a map."""
 
+#: The longest half axis, and how far from a point of the lattice a posture may be, as shares of the lattice's spacing.
 LARGEST, CLOSE = 0.46, 0.2
-"""The longest half axis, and how far from a point of the lattice a posture may be, as shares of the lattice's spacing."""
 
+#: A cell, its place in the map (2,), and how far its posture is turned to be there, rad.
 Posture = tuple[int, FloatArray, float]
-"""A cell, its place in the map (2,), and how far its posture is turned to be there, rad."""
 
 
 @dataclass(frozen=True, eq=False)

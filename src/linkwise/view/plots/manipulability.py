@@ -20,11 +20,11 @@ from linkwise.view.plots.ellipsoids import add_ellipses, ones
 from linkwise.view.plots.workspace_plot import draw_panels
 from linkwise.view.scene import coordinates, evaluate
 
+#: Fewest and most cells along one joint.
 CELLS = (8, 1000)
-"""Fewest and most cells along one joint."""
 
+#: Below the first share of the greatest a singular value is zero; the line drawn is at the second share of the best.
 RANK, POOR = 1e-9, 0.01
-"""Below the first share of the greatest a singular value is zero; the line drawn is at the second share of the best."""
 
 
 def manipulability_map(

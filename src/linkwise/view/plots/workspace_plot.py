@@ -25,14 +25,14 @@ from linkwise.view.drawing.render import dress, space
 from linkwise.view.scene import Layout, lay_out
 from linkwise.view.scene.scene import TRIAD
 
+#: Colour of a region shown without manipulability.
 PLAIN = "#9ecae1"
-"""Colour of a region shown without manipulability."""
 
+#: Cells about the axis, and along each other direction, that are drawn at most.
 AROUND, MOST = 60, 60
-"""Cells about the axis, and along each other direction, that are drawn at most."""
 
+#: The angles about the axis between which the body is cut open, deg; the viewer looks in there.
 CUT = (-100.0, 0.0)
-"""The angles about the axis between which the body is cut open, deg; the viewer looks in there."""
 
 
 def solid(mechanism: Tree, region: Workspace, laid: Layout, *, coloured: bool) -> Any:
@@ -142,21 +142,21 @@ def _view(axes: Any, points: FloatArray) -> None:
     axes.view_init(elev=24.0, azim=-50.0)
 
 
+#: What `draw` can show.
 PLANES = ("auto", "xz", "yz", "xy", "3d")
-"""What `draw` can show."""
 
+#: What its colours can tell.
 MEASURES = ("manipulability", "reach")
-"""What its colours can tell."""
 
+#: Most room for the panels together, and greatest height, inches.
 WIDEST, TALLEST = 11.0, 5.6
-"""Most room for the panels together, and greatest height, inches."""
 
+#: At least so many pieces are drawn about the axis, for circles to look round.
 ROUND = 180
-"""At least so many pieces are drawn about the axis, for circles to look round."""
 
 
+#: From points (k, 3), world frame, to places (k, 2) in a picture.
 Projection = Callable[[FloatArray], FloatArray]
-"""From points (k, 3), world frame, to places (k, 2) in a picture."""
 
 
 def everywhere(points: FloatArray) -> npt.NDArray[np.bool_]:

@@ -11,18 +11,18 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene.layout import Layout
 from linkwise.view.scene.scene import GROUND
 
+#: Vertical field of view of the camera: less than viser's 75 degrees, which bends what stands near the edges.
 FIELD = math.radians(45.0)
-"""Vertical field of view of the camera: less than viser's 75 degrees, which bends what stands near the edges."""
 
+#: Degrees: height from which a mechanism is seen, and angle from the side on which it spreads widest; and both directions
+#: from which one is seen that is flat.
 ELEVATION, TURNED, ABOVE, SIDE = 20.0, 28.0, 58.0, -78.0
-"""Degrees: height from which a mechanism is seen, and angle from the side on which it spreads widest; and both directions
-from which one is seen that is flat."""
 
+#: A mechanism lower than this share of its greatest extent is flat.
 FLAT = 0.08
-"""A mechanism lower than this share of its greatest extent is flat."""
 
+#: Share of the points reached, at either end of each axis, that may be out of sight at first.
 RARE = 0.1
-"""Share of the points reached, at either end of each axis, that may be out of sight at first."""
 
 
 @dataclass(frozen=True)

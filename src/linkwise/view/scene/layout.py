@@ -22,8 +22,8 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import unmasked
 
+#: A mechanism of less extent (m) is drawn as if it had 1 m.
 SMALLEST = 1e-9
-"""A mechanism of less extent (m) is drawn as if it had 1 m."""
 
 
 @dataclass(frozen=True, eq=False)

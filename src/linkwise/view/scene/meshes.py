@@ -19,14 +19,14 @@ from linkwise.model.tree import Tree
 from linkwise.view.scene.scene import Colour, Primitive, rgb
 from linkwise.view.scene.tessellation import Surface
 
+#: Kinds of mesh files that are read, each from the one file alone: what it names further is left out.
 FORMATS = ("stl", "obj", "dae", "glb", "ply", "off")
-"""Kinds of mesh files that are read, each from the one file alone: what it names further is left out."""
 
+#: Size of the largest mesh file that is read, bytes.
 LARGEST = 64 * 2**20
-"""Size of the largest mesh file that is read, bytes."""
 
+#: Of a shape without a colour.
 PLAIN = "#c9ccd1"
-"""Of a shape without a colour."""
 
 
 class Visuals(NamedTuple):

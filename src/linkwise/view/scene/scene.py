@@ -19,27 +19,27 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene.layout import Layout, lay_out, loop_ends, points_of, rotor_places, segments
 from linkwise.view.scene.tessellation import SURFACES, Surface
 
+#: Radii of rods and joints, shares of the mechanism's size; how much smaller each further joint at one place is drawn.
 ROD, JOINT, NESTED = 0.014, 0.030, 0.84
-"""Radii of rods and joints, shares of the mechanism's size; how much smaller each further joint at one place is drawn."""
 
+#: Length of frame axes, half side of the ground, length of the axes of a floating base: shares of the mechanism's size.
 TRIAD, GROUND, FREE = 0.095, 0.13, 0.15
-"""Length of frame axes, half side of the ground, length of the axes of a floating base: shares of the mechanism's size."""
 
+#: Colours of what belongs to the base, of lines, and of rods that slide.
 GREY, INK, LIGHT = "#8a8f94", "#202020", "#bebebe"
-"""Colours of what belongs to the base, of lines, and of rods that slide."""
 
+#: Beyond this many links they are numbered, as in the list of links, not named, and their frames are not drawn.
 MANY = 12
-"""Beyond this many links they are numbered, as in the list of links, not named, and their frames are not drawn."""
 
+#: Length of a span between two points that are one, as a share of the mechanism's size.
 SHORTEST = 1e-5
-"""Length of a span between two points that are one, as a share of the mechanism's size."""
 
 WORLD = np.eye(4)
 
 IntArray = npt.NDArray[np.int_]
 
+#: Red, green, blue, each 0 to 1.
 Colour = tuple[float, float, float]
-"""Red, green, blue, each 0 to 1."""
 
 
 class Symbol(NamedTuple):
@@ -68,19 +68,19 @@ class JointSign(NamedTuple):
     upright: bool = False
 
 
+#: The sign of each kind of joint; painters know primitives alone, and joints of other kinds have no sign.
 JOINTS: dict[str, JointSign] = {
     "revolute": JointSign((Symbol("cylinder", (1.0, 2.7)),), upright=True),
     "prismatic": JointSign((Symbol("box", (1.7, 1.7, 2.55)),), slides=True),
     "screw": JointSign((Symbol("cylinder", (0.7, 3.2)), Symbol("helix", (0.8, 3.2, 0.14), thread=True)), slides=True),
 }
-"""The sign of each kind of joint; painters know primitives alone, and joints of other kinds have no sign."""
 
+#: The sign on both links of each kind of loop.
 LOOPS: dict[str, Symbol] = {
     "point": Symbol("sphere", (1.0,)),
     "hinge": Symbol("cylinder", (1.0, 2.7)),
     "full": Symbol("box", (2.0, 2.0, 2.0)),
 }
-"""The sign on both links of each kind of loop."""
 
 
 @dataclass(frozen=True, eq=False)

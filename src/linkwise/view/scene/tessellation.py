@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
+#: Sides of what is drawn for a circle; always an even number.
 SIDES = 20
-"""Sides of what is drawn for a circle; always an even number."""
 
 Faces = npt.NDArray[np.uint32]
 
@@ -127,6 +127,7 @@ def helix(radius: float, length: float, wire: float) -> Surface:
     return tube(rings[:, ::-1])
 
 
+#: The surface of each kind of primitive, from its size.
 SURFACES: dict[str, Callable[..., Surface]] = {
     "box": box,
     "capsule": capsule,
@@ -135,7 +136,6 @@ SURFACES: dict[str, Callable[..., Surface]] = {
     "helix": helix,
     "sphere": ball,
 }
-"""The surface of each kind of primitive, from its size."""
 
 
 def _circle(radius: float, sides: int) -> FloatArray:

@@ -26,8 +26,8 @@ from linkwise.model.link import CONVENTIONS, Link
 from linkwise.model.motor import Motor
 from linkwise.model.validation import TURN
 
+#: Characters of a cell that are told at most.
 LONGEST = 60
-"""Characters of a cell that are told at most."""
 
 _BODY = ("m", "rx", "ry", "rz", "Ixx", "Iyy", "Izz", "Ixy", "Iyz", "Ixz")
 _MOTOR_COLUMNS = ("Jm", "G", "B", "Tc+", "Tc-")
@@ -82,6 +82,7 @@ _MATLAB = ("theta", "d", "a", "alpha", "sigma")
 _TOOLBOX7 = ("alpha", "a", "theta", "d", "sigma")
 _PYTHON = ("d", "alpha", "theta", "a", "sigma", "mdh", "offset", "flip", "lower", "upper")
 
+#: By name.
 DIALECTS: dict[str, Dialect] = {
     "linkwise": Dialect("linkwise", "Linkwise: a header names the columns and their units", ()),
     "matlab": Dialect(
@@ -98,8 +99,8 @@ DIALECTS: dict[str, Dialect] = {
         (*_up_to(_TOOLBOX7, 4, 5), *_up_to((*_TOOLBOX7, *_BODY, *_MOTOR_COLUMNS), 16, 17, 18, 20)), "toolbox7",
     ),
 }  # fmt: skip
-"""By name."""
 
+#: What a header of the dialect "linkwise" may name, with the units that must stand behind in brackets.
 HEADER: dict[str, tuple[str, ...]] = {
     "name": (),
     "joint": (),
@@ -120,10 +121,9 @@ HEADER: dict[str, tuple[str, ...]] = {
     "Tc+": ("N m",),
     "Tc-": ("N m",),
 }
-"""What a header of the dialect "linkwise" may name, with the units that must stand behind in brackets."""
 
+#: What one of a unit is in SI; degrees go by `math.radians`.
 SCALES = {"": 1.0, "m": 1.0, "mm": 1e-3, "rad": 1.0, "kg": 1.0, "kg m2": 1.0, "N m": 1.0, "N m s/rad": 1.0}
-"""What one of a unit is in SI; degrees go by `math.radians`."""
 
 
 def meanings(cells: Sequence[str]) -> list[str]:
@@ -383,8 +383,8 @@ def flipped(link: Link) -> Link:
     return link.replace(axis=-link.axis, offset=-link.offset)
 
 
+#: How many problems are told at most.
 MOST = 100
-"""How many problems are told at most."""
 
 
 def read_dh(

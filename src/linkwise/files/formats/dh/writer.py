@@ -16,8 +16,8 @@ from linkwise.model.link import DHRow, Link
 from linkwise.model.motor import Motor
 from linkwise.model.tree import GRAVITY
 
+#: How far the frames of a joint that counts the other way may be from those that its row makes.
 ROUNDING = 1e-15
-"""How far the frames of a joint that counts the other way may be from those that its row makes."""
 
 _TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
 _PLAIN = {"prismatic", "revolute"}

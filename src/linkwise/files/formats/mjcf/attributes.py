@@ -23,19 +23,19 @@ from linkwise.spatial.rotation import rotation_about, rotation_between, rotation
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
 
+#: The ways to say an orientation, with how many numbers each has.
 ORIENTATIONS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
-"""The ways to say an orientation, with how many numbers each has."""
 
+#: The attributes of a frame.
 FRAME = ("pos", *ORIENTATIONS)
-"""The attributes of a frame."""
 
+#: The last two are of older versions.
 COMPILER = (
     "autolimits", "boundmass", "boundinertia", "settotalmass", "balanceinertia", "strippath", "coordinate", "angle",
     "fitaabb", "eulerseq", "meshdir", "texturedir", "discardvisual", "usethread", "fusestatic", "inertiafromgeom",
     "inertiagrouprange", "saveinertial", "assetdir", "alignfree", "conflict", "passthrough", "savecanonical",
     "savecompiled", "convexhull", "exactmeshinertia",
 )  # fmt: skip
-"""The last two are of older versions."""
 
 OPTION = (
     "timestep", "apirate", "impratio", "tolerance", "ls_tolerance", "noslip_tolerance", "ccd_tolerance", "mpr_tolerance",
@@ -67,19 +67,21 @@ SITE = ("name", "class", "type", "group", *FRAME, "material", "mesh", "size", "f
 
 SHARED = ("name", "class", "active", "solref", "solimp")
 ENDS = ("body1", "body2", "site1", "site2", "anchor")
+
+#: The equality constraints that can be read.
 EQUALITIES = {
     "joint": (*SHARED, "joint1", "joint2", "polycoef"),
     "connect": (*SHARED, *ENDS),
     "weld": (*SHARED, *ENDS, "relpose", "torquescale"),
 }
-"""The equality constraints that can be read."""
 
+#: The kinds of actuators; what a class says of one holds for all of them.
 ACTUATORS = (
     "general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle",
     "adhesion", "dcmotor",
 )  # fmt: skip
-"""The kinds of actuators; what a class says of one holds for all of them."""
 
+#: Of all kinds together.
 ACTUATOR = (
     "name", "class", "group", "nsample", "interp", "delay", "ctrllimited", "forcelimited", "actlimited", "ctrlrange",
     "forcerange", "actrange", "lengthrange", "inheritrange", "gear", "armature", "damping", "cranklength", "joint",
@@ -89,8 +91,8 @@ ACTUATOR = (
     "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax", "gain", "motorconst", "resistance", "nominal", "saturation",
     "inductance", "cogging", "controller", "thermal", "lugre", "plugin", "instance",
 )  # fmt: skip
-"""Of all kinds together."""
 
+#: What a default class may say, with its attributes; None for what is not used here.
 DEFAULTS: dict[str, tuple[str, ...] | None] = {
     "joint": JOINT,
     "geom": GEOM,
@@ -99,22 +101,21 @@ DEFAULTS: dict[str, tuple[str, ...] | None] = {
     **dict.fromkeys(ACTUATORS, ACTUATOR),
     **dict.fromkeys(("mesh", "texture", "material", "camera", "light", "pair", "tendon", "skin", "hfield"), None),
 }
-"""What a default class may say, with its attributes; None for what is not used here."""
 
+#: The elements that may stand in others; those that are not named here are looked through.
 INSIDE: dict[str, tuple[str, ...]] = {
     "compiler": ("lengthrange",),
     "option": ("flag",),
     "geom": ("plugin",),
     **dict.fromkeys((*ACTUATORS, "flag", "joint", "freejoint", "site", "inertial", "equality", *EQUALITIES), ()),
 }
-"""The elements that may stand in others; those that are not named here are looked through."""
 
 
+#: The default class that all elements without another one are of.
 MAIN = "main"
-"""The default class that all elements without another one are of."""
 
+#: How many names one message lists.
 MOST_NAMED = 20
-"""How many names one message lists."""
 
 
 @dataclass(slots=True, eq=False)
@@ -357,8 +358,8 @@ def named(element: Element) -> str:
     return f"{element.tag} {shown(name)}" if name else f"<{element.tag}>"
 
 
+#: What one class says: attributes by the kind of element.
 Class = dict[str, dict[str, Said]]
-"""What one class says: attributes by the kind of element."""
 
 
 class Defaults:
@@ -418,8 +419,8 @@ def kind_of(tag: str) -> str:
     return "actuator" if tag in ACTUATORS else tag
 
 
+#: A direction shorter than this is none (MuJoCo's bound).
 LEAST = 1e-14
-"""A direction shorter than this is none (MuJoCo's bound)."""
 
 _TURNS = {"x": rotation_x, "y": rotation_y, "z": rotation_z}
 _NO_TURN = np.eye(3)

@@ -42,15 +42,16 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.solids import SOLIDS, Solid
 
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
+
+#: Those that may reach from one point to another.
 LONG = ("capsule", "cylinder", "ellipsoid", "box")
-"""Those that may reach from one point to another."""
 
 CONTESTED = (
     "its orientation is given by quat here and by {!r} in its default class, and versions of MuJoCo differ in which counts"
 )
 
+#: A geom of less mass (kg) counts for nothing (MuJoCo's bound).
 LIGHTEST = 1e-14
-"""A geom of less mass (kg) counts for nothing (MuJoCo's bound)."""
 
 
 @dataclass(frozen=True)
@@ -408,20 +409,20 @@ def _limited(said: Attributes, settings: Settings, key: str, range_key: str, fou
     return limited == "true" or (limited == "auto" and found[0] < found[1])
 
 
+#: Elements of a body that make others.
 REFUSED = {
     "replicate": "what it repeats has to be written out",
     "attach": "the other model has to be written out",
     "composite": "what it makes has to be written out",
     "flexcomp": "a soft body is no rigid one",
 }
-"""Elements of a body that make others."""
 
 LEFT = {"camera": "it is for pictures", "light": "it is for pictures", "plugin": "what it does is not known here"}
 
 KNOWN = ("body", "frame", "geom", "site", "joint", "freejoint", "inertial", *LEFT)
 
+#: The place of the world among the bodies.
 WORLD = -1
-"""The place of the world among the bodies."""
 
 
 @dataclass

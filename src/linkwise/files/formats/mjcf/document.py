@@ -27,8 +27,8 @@ from linkwise.files.packages import is_absolute
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import DEEPEST, Element, XmlError, read_xml
 
+#: How many files one file may include.
 MOST_FILES = 200
-"""How many files one file may include."""
 
 
 class Includer:
@@ -129,11 +129,11 @@ def _marked(element: Element, file: str, at: int) -> Included:
     return Included(element.tag, element.attributes, element.line, children, element.text, file=file, at=at)
 
 
+#: What may stand in the world beside the body; a frame is looked into.
 KEPT = ("geom", "site", "camera", "light", "frame")
-"""What may stand in the world beside the body; a frame is looked into."""
 
+#: Attributes by which equalities and actuators name joints, bodies and sites.
 ENDS = ("joint", "jointinparent", "joint1", "joint2", "body", "body1", "body2", "site", "site1", "site2")
-"""Attributes by which equalities and actuators name joints, bodies and sites."""
 
 
 def keep_body(told: Told, root: Element, name: str) -> None:
@@ -200,8 +200,8 @@ def _names(element: Element) -> Iterator[tuple[str, str]]:
             yield kind, said
 
 
+#: Options that make forces which Linkwise does not have.
 FORCES = {"wind": "wind", "density": "the drag of a fluid", "viscosity": "the drag of a fluid"}
-"""Options that make forces which Linkwise does not have."""
 
 _SEQUENCE = re.compile("[xyzXYZ]{3}")
 

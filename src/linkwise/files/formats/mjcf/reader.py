@@ -91,8 +91,8 @@ class Actuators:
 OTHERS = ("tendon", "flex", "flexvert", "flexstrain", "distance")
 
 
+#: One side of a loop: the place of its body and T_body_frame.
 End = tuple[int, FloatArray]
-"""One side of a loop: the place of its body and T_body_frame."""
 
 
 class Equalities:
@@ -247,8 +247,8 @@ class Equalities:
         return [(first, float_transform(turn, relative[:3])), (second, point)]
 
 
+#: The attributes that name bodies, and which is meant where one is missing.
 _BODIES = {"body1": None, "body2": "world"}
-"""The attributes that name bodies, and which is meant where one is missing."""
 
 
 BODY_FIELDS = ("mass", "com", "inertia")
@@ -372,6 +372,7 @@ class Names:
 
 READ = ("compiler", "option", "default", "worldbody", "equality", "actuator")
 
+#: Sections that are left out, and why.
 LEFT = {
     "size": "it is for the simulator's memory",
     "statistic": "it is for pictures and the simulator",
@@ -384,12 +385,11 @@ LEFT = {
     "custom": "it is for other programs",
     "keyframe": "it is a state, not a part of the mechanism",
 }
-"""Sections that are left out, and why."""
 
 KNOWN = (*READ, *LEFT)
 
+#: How many bodies one message names.
 MOST_NAMED = 10
-"""How many bodies one message names."""
 
 
 def parse(

@@ -23,13 +23,12 @@ from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
 
+#: How an infinite limit is written, and from where on one is read as infinite.
+#:
+#: URDF's own reader takes no infinity. Of the largest number there is, the distance between two such limits overflows,
+#: and so does the number itself in single precision, so that random joint values and speeds in other tools are infinite
+#: or not numbers; they are not with this one, which no joint reaches.
 UNBOUNDED = 1e30
-"""How an infinite limit is written, and from where on one is read as infinite.
-
-URDF's own reader takes no infinity. Of the largest number there is, the distance between two such limits overflows, and so
-does the number itself in single precision, so that random joint values and speeds in other tools are infinite or not
-numbers; they are not with this one, which no joint reaches.
-"""
 
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
 
@@ -196,11 +195,11 @@ def _tensor(notes: Notes, item: str, element: Element) -> FloatArray:
 MEANT = "; is {!r} meant?"
 TYPES: tuple[str, ...] = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating")
 
+#: Joints with one coordinate.
 SINGLE = ("revolute", "continuous", "prismatic")
-"""Joints with one coordinate."""
 
+#: Of a joint that does not say one: URDF's default.
 AXIS = (1.0, 0.0, 0.0)
-"""Of a joint that does not say one: URDF's default."""
 
 
 @dataclass
@@ -350,17 +349,17 @@ def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> No
         joint.fields |= {"mimic": mimic} if mimic else {}
 
 
+#: What reads each element of a joint that moves, and the fields that it says.
 MOVING: dict[str, tuple[Callable[[Notes, str, JointElement, Element], None], tuple[str, ...]]] = {
     "axis": (_axis, ("axis",)),
     "limit": (_limit, ("limits", "qd_max", "tau_max")),
     "dynamics": (_dynamics, ("motor",)),
     "mimic": (_mimic, ("mimic",)),
 }
-"""What reads each element of a joint that moves, and the fields that it says."""
 
 
+#: What can be read; the capsule is not URDF's own, but Drake and Bullet have it.
 GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
-"""What can be read; the capsule is not URDF's own, but Drake and Bullet have it."""
 
 Colour = tuple[float, ...]
 

@@ -89,8 +89,8 @@ def _link(joint: Element, tag: str) -> str | None:
     return None if end is None else end.get("link")
 
 
+#: How many roots, or links of a ring, are named.
 _MOST = 10
-"""How many roots, or links of a ring, are named."""
 
 
 def rings(parents: Mapping[str, str]) -> list[list[str]]:
@@ -187,15 +187,14 @@ def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Groun
     return names
 
 
+#: Elements of xacro that make something.
+#:
+#: Any other one is the call of a macro, which old versions of xacro left standing where none was defined; in a file without
+#: directives nothing can expand it.
 DIRECTIVES = ("macro", "property", "include", "arg", "if", "unless", "insert_block", "call", "element", "attribute")
-"""Elements of xacro that make something.
 
-Any other one is the call of a macro, which old versions of xacro left standing where none was defined; in a file without
-directives nothing can expand it.
-"""
-
+#: What each type of joint with one coordinate or none is here.
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
-"""What each type of joint with one coordinate or none is here."""
 
 
 def parse(

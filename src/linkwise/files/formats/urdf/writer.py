@@ -112,11 +112,11 @@ def _is_plain(links: list[Link]) -> bool:
     )
 
 
+#: Ends of the names of a link between, on a joint's axis, and of the joint that holds the link itself on it.
 AXIS, FIXED = "_axis", "_fixed"
-"""Ends of the names of a link between, on a joint's axis, and of the joint that holds the link itself on it."""
 
+#: A link's origin this near to the joint's axis, relative to its distance from the joint's frame, is on it.
 AT_AXIS = 1e-15
-"""A link's origin this near to the joint's axis, relative to its distance from the joint's frame, is on it."""
 
 
 @dataclass(frozen=True)
@@ -259,8 +259,8 @@ def _on_axis(link: Link) -> bool:
     return bool(off <= AT_AXIS * np.linalg.norm(shift))
 
 
+#: The kinds of joints of a mechanism that URDF has.
 WRITTEN = ("revolute", "prismatic", "fixed")
-"""The kinds of joints of a mechanism that URDF has."""
 
 
 def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
@@ -401,8 +401,9 @@ def numbers(values: Iterable[Any]) -> str:
 # ── losses ────────────────────────────────────────────────────────────────────────────────────────
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+#: A rotation that differs by more than this from the one that its angles make is no rotation to rounding.
 ROUNDING = 1e-12
-"""A rotation that differs by more than this from the one that its angles make is no rotation to rounding."""
 
 
 def losses(description: Description) -> Losses:

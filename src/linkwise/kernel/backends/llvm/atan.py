@@ -43,16 +43,17 @@ ATAN_SINGLE = (
     -0.08624598215196126,
     0.05047937432040091,
 )
+
+#: The first part has 50 bits: its multiples up to four are exact.
 QUARTER_PI = (0.7853981633974483, 3.061616997868383e-17)
-"""The first part has 50 bits: its multiples up to four are exact."""
 
 TAN_EIGHTH_PI = 0.41421356237309503
 
+#: From the first, and below the second, the larger magnitude is not rare.
 _LOW, _HIGH = 2.0**-500, 2.0**500
-"""From the first, and below the second, the larger magnitude is not rare."""
 
+#: What brings a rare magnitude, subnormal or very large, to where nothing overflows and no digit of the quotient is lost.
 _UP, _DOWN = 2.0**600, 2.0**-500
-"""What brings a rare magnitude, subnormal or very large, to where nothing overflows and no digit of the quotient is lost."""
 
 _SIGN = -(2**63)
 _SPLITTER = 2.0**27 + 1.0

@@ -18,23 +18,23 @@ from linkwise.kernel.backends.llvm.sincos import beyond, sine_cosine
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.tape import Tape
 
+#: Greatest number of instructions of a part, but for a step that is longer by itself; of a part of large arithmetic.
 PART, LARGE_PART = 2000, 800
-"""Greatest number of instructions of a part, but for a step that is longer by itself; of a part of large arithmetic."""
 
+#: Greatest number of angles whose sines and cosines are computed together.
 ANGLES = 24
-"""Greatest number of angles whose sines and cosines are computed together."""
 
+#: Instructions of arithmetic that is too large for the processor to keep: two blocks share each part while it is there.
 LARGE = 8000
-"""Instructions of arithmetic that is too large for the processor to keep: two blocks share each part while it is there."""
 
+#: Instructions that the sine and the cosine of one angle take, about.
 _ANGLE = 45
-"""Instructions that the sine and the cosine of one angle take, about."""
 
+#: Instructions that an operation takes, about, where it is not one.
 _LENGTH = {"atan2": 90}
-"""Instructions that an operation takes, about, where it is not one."""
 
+#: The slot of one instruction, or the slots of angles whose sines and cosines are computed together.
 Step = int | tuple[int, ...]
-"""The slot of one instruction, or the slots of angles whose sines and cosines are computed together."""
 
 
 class Plan:

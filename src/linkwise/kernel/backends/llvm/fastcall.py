@@ -17,19 +17,19 @@ from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.gufunc import FLAGS, OFFSETS
 from linkwise.kernel.tape import Shape, Tape
 
+#: Arrays that the kernel keeps for each output, in the table ``pool``, their flags behind them. One that nobody else holds
+#: any more is used again instead of allocating: a reference count of one means that only the kernel has it, so nobody can
+#: tell.
 POOL = 3
-"""Arrays that the kernel keeps for each output, in the table ``pool``, their flags behind them. One that nobody else holds
-any more is used again instead of allocating: a reference count of one means that only the kernel has it, so nobody can
-tell."""
 
+#: Scalars in and out of a kernel that still gets an entry.
 MOST_SCALARS = 4000
-"""Scalars in and out of a kernel that still gets an entry."""
 
+#: Outputs up to which constants among them are stored one by one, which is fastest, and slow to compile for many.
 MOST_STORES = 1000
-"""Outputs up to which constants among them are stored one by one, which is fastest, and slow to compile for many."""
 
+#: NumPy's number for float64.
 DOUBLE = 12
-"""NumPy's number for float64."""
 
 
 def has_entry(tape: Tape) -> bool:

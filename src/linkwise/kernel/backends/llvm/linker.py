@@ -21,10 +21,13 @@ from linkwise.errors import KernelError
 _X86_64, _AARCH64 = 62, 183
 _SYMBOLS, _RELOCATIONS, _NO_BITS = 2, 4, 8
 _WRITE, _ALLOCATE = 1, 2
+
+#: Bytes of the largest page that memory may be protected by.
 _PAGES = {_X86_64: 4096, _AARCH64: 65536}
-"""Bytes of the largest page that memory may be protected by."""
+
+#: Bytes of the pages that AArch64 instructions count in.
 _PAGE = 4096
-"""Bytes of the pages that AArch64 instructions count in."""
+
 _READ_EXECUTE = 5
 
 
@@ -162,8 +165,8 @@ def _relocate(
     return True
 
 
+#: From the word at a place, the place and the target: the word with the distance in it; None where it has no room.
 _Relocator = Callable[[int, int, int], int | None]
-"""From the word at a place, the place and the target: the word with the distance in it; None where it has no room."""
 
 
 def _distance(word: int, place: int, target: int) -> int | None:
@@ -193,6 +196,7 @@ def _within_page(size: int) -> _Relocator:
     return relocator
 
 
+#: What the relocations of a machine ask for, by the numbers in its ELF supplement.
 _RELOCATORS: dict[int, dict[int, _Relocator]] = {
     _X86_64: {2: _distance, 4: _distance},  # PC32, PLT32
     _AARCH64: {
@@ -207,4 +211,3 @@ _RELOCATORS: dict[int, dict[int, _Relocator]] = {
         299: _within_page(16),  # LDST128_ABS_LO12_NC
     },
 }
-"""What the relocations of a machine ask for, by the numbers in its ELF supplement."""

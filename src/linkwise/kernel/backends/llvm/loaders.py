@@ -17,19 +17,20 @@ from linkwise.errors import KernelError, choices
 from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm.processor import machine_key
 
+#: Environment variable that names the only loader to use, without a trial.
 VARIABLE = "LINKWISE_LOADER"
-"""Environment variable that names the only loader to use, without a trial."""
 
+#: Linkwise's own (`linker`), which needs no LLVM once a kernel is compiled, and the two of LLVM.
 LOADERS = ("image", "jit_link", "runtime_dyld")
-"""Linkwise's own (`linker`), which needs no LLVM once a kernel is compiled, and the two of LLVM."""
 
+#: What a trial prints first: without it the child was no Python, or has no Linkwise.
 STARTED = b"trial"
-"""What a trial prints first: without it the child was no Python, or has no Linkwise."""
 
+#: Time that a trial may take: emulated, it takes some 20 s.
 _SECONDS = 300.0
-"""Time that a trial may take: emulated, it takes some 20 s."""
+
+#: Exit status of a process that the system stopped, as for want of memory: no fault of the loader.
 _KILLED = -9
-"""Exit status of a process that the system stopped, as for want of memory: no fault of the loader."""
 
 
 @cache
@@ -82,8 +83,8 @@ def of_llvm() -> str:
     raise KernelError('no loader of LLVM works on this machine; backend="numpy" computes without it')
 
 
+#: Why loaders do not work, by their names.
 _failures: dict[str, str] = {}
-"""Why loaders do not work, by their names."""
 
 
 def _machine() -> tuple[str, str]:

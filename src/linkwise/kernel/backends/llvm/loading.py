@@ -76,8 +76,8 @@ def laned(digest: str, lanes: int | None) -> str:
     return digest if lanes is None else f"{digest} {lanes}"
 
 
+#: What kernels may define; each defines ``runtime`` and one loop.
 SYMBOLS = ("runtime", "pool", "call", "loop_double", "loop_float", "rollout")
-"""What kernels may define; each defines ``runtime`` and one loop."""
 
 
 class Linked:

@@ -23,8 +23,8 @@ from linkwise.kernel.backends.llvm.rows import Columns, broadcast_row, first_lan
 from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.tape import Shape, Tape
 
+#: Greatest number of core dimensions of an input or output.
 DIMENSIONS = 3
-"""Greatest number of core dimensions of an input or output."""
 
 
 def copying(t: Text) -> str:
@@ -146,15 +146,15 @@ define internal i64 @element(i64 %e, ptr %steps, ptr %dims) alwaysinline nounwin
 """
 
 
+#: Bytes of all outputs together from which on they are written past the caches, which have no room for them.
 STREAM = 1 << 25
-"""Bytes of all outputs together from which on they are written past the caches, which have no room for them."""
 
+#: Scalars of a row of an output from which on it is written so: for fewer, too many cache lines are written in pieces.
 STREAMED_ROW = 16
-"""Scalars of a row of an output from which on it is written so: for fewer, too many cache lines are written in pieces."""
 
+#: What ``pack`` and ``unpack`` take: two of the gufunc's own tables, what `Ports.cores` wrote, the rows that are done and
+#: those to be moved, where they are in lanes, the stage.
 ARGUMENTS = ("ptr args", "ptr steps", "ptr cores", "i64 done", "i64 lanes", "ptr block", "ptr stage")
-"""What ``pack`` and ``unpack`` take: two of the gufunc's own tables, what `Ports.cores` wrote, the rows that are done and
-those to be moved, where they are in lanes, the stage."""
 
 
 class Ports:
@@ -339,8 +339,8 @@ class Ports:
         return rows
 
 
+#: Bytes of a block of configurations that are still taken from the stack.
 STACK = 32768
-"""Bytes of a block of configurations that are still taken from the stack."""
 
 
 def loop(tape: Tape, t: Text, plan: Plan) -> str:

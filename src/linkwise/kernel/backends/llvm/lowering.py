@@ -16,8 +16,8 @@ from linkwise.kernel.backends.llvm.sincos import reduction, slow
 from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
+#: Counts the changes of the lowering, so that object code of an older one is not used.
 LOWERING = "18"
-"""Counts the changes of the lowering, so that object code of an older one is not used."""
 
 SCALARS = {"float64": "double", "float32": "float"}
 

@@ -24,20 +24,20 @@ from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.rollout import Program, Recorded
 from linkwise.spatial.scalar import FloatArray
 
+#: Steps of one call into machine code: between two calls Python sees to signals.
 AT_ONCE = 400_000
-"""Steps of one call into machine code: between two calls Python sees to signals."""
 
 _ROLLOUT = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
+#: Rollouts; steps; index of the first instant; instants from one record to the next; time of instant 0 and length of a step
+#: (s, float64); the work space.
 HEAD = ("count", "steps", "first", "record", "start", "step", "work")
-"""Rollouts; steps; index of the first instant; instants from one record to the next; time of instant 0 and length of a step
-(s, float64); the work space."""
 
+#: Of one stage, each times the length of a step (float64): what leads to the next stage, its share of the sum, its time.
 STAGE = ("advance", "weight", "delay")
-"""Of one stage, each times the length of a step (float64): what leads to the next stage, its share of the sum, its time."""
 
+#: Of one array: its address, bytes from rollout to rollout and from instant to instant, index of its last instant.
 PORT = ("data", "row", "time", "last")
-"""Of one array: its address, bytes from rollout to rollout and from instant to instant, index of its last instant."""
 
 
 class PartText(Text):

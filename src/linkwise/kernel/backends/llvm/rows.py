@@ -14,8 +14,8 @@ from itertools import groupby
 from linkwise.kernel.backends.llvm.text import Text, scalar
 from linkwise.kernel.tape import Tape
 
+#: Elements up to which code is written out for each; more are moved in a loop.
 UNROLLED = 32
-"""Elements up to which code is written out for each; more are moved in a loop."""
 
 
 def set_constants(t: Text, tape: Tape, buffer: str, *, looped: bool = False) -> None:

@@ -23,8 +23,8 @@ from linkwise.kernel.backends.llvm.loading import Code, load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.sequence import Call, Copy, Step
 
+#: Counts the changes of the lowering, so that object code of an older one is not used.
 LOWERING = "2"
-"""Counts the changes of the lowering, so that object code of an older one is not used."""
 
 OPERATIONS = ("end", "call", "copy", "unless", "skip")
 WORDS = 5

@@ -45,8 +45,8 @@ COSINE = (
 SINE_SINGLE = (-0.16666666663853044, 0.008333331873837089, -0.00019840086263755443, 2.7249864655139585e-06)
 COSINE_SINGLE = (0.04166666666431933, -0.0013888887671288108, 2.480059998353171e-05, -2.7300908167996537e-07)
 
+#: Added to a double below 2^51, this leaves the nearest integer in the low bits.
 _ROUNDING = 1.5 * 2.0**52
-"""Added to a double below 2^51, this leaves the nearest integer in the low bits."""
 
 
 def sine_cosine(t: Text, x: str) -> tuple[str, str]:
@@ -117,14 +117,14 @@ def _split_half_pi() -> list[float]:
     return [*parts, float(rest)]
 
 
+#: From here on arguments are huge.
 LIMIT = 1e5
-"""From here on arguments are huge."""
 
+#: 64-bit words of 2/pi, after one word of zeros: enough for the largest exponent, 1023.
 _WORDS = 22
-"""64-bit words of 2/pi, after one word of zeros: enough for the largest exponent, 1023."""
 
+#: pi/2 times 2^63, rounded.
 _HALF_PI_BITS = 14488038916154245685
-"""pi/2 times 2^63, rounded."""
 
 
 def beyond(t: Text, x: str, width: int) -> str:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+#: What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading.
 RUNTIME = (
     "array_type",
     "descr",
@@ -22,7 +23,6 @@ RUNTIME = (
     "malloc",
     "free",
 )
-"""What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading."""
 
 
 @dataclass
