@@ -8,7 +8,7 @@ import importlib.util
 import inspect
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -121,14 +121,14 @@ def home(module: ModuleType, name: str) -> str:
 
 
 def constant_doc(module: str, name: str) -> str:
-    """The string below the line that sets a constant."""
+    """The comment ``#:`` above the line that sets a constant."""
     owner = importlib.import_module(home(importlib.import_module(module), name))
-    body = tree_of(owner).body
-    for line, after in pairwise(body):
-        targets = line.targets if isinstance(line, ast.Assign) else [line.target] if isinstance(line, ast.AnnAssign) else []
+    lines = inspect.getsource(owner).splitlines()
+    for part in tree_of(owner).body:
+        targets = part.targets if isinstance(part, ast.Assign) else [part.target] if isinstance(part, ast.AnnAssign) else []
         if any(isinstance(one, ast.Name) and one.id == name for target in targets for one in ast.walk(target)):
-            said = after.value if isinstance(after, ast.Expr) else None
-            return inspect.cleandoc(said.value) if isinstance(said, ast.Constant) and isinstance(said.value, str) else ""
+            above = takewhile(lambda line: line.startswith("#:"), reversed(lines[: part.lineno - 1]))
+            return "\n".join(reversed([line[2:].strip() for line in above]))
     return ""
 
 

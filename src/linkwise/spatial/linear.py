@@ -235,8 +235,6 @@ def least_squares_step(
     return np.asarray(np.sum(vt * scaled[:, :, None], axis=1)), np.asarray(~kept.all(axis=-1))
 
 
-"""A singular value below this share of the greatest one counts as zero, lengths being in longest offsets."""
-
 #: A column this close to the best one is as good: then the first of them is taken, whatever rounding says.
 _EVEN = 0.8
 
