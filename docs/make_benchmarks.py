@@ -38,7 +38,7 @@ def table(title: str, found: Iterable[Row]) -> str:
     """A table of comparisons."""
     return "\n".join(
         [
-            f"| | {title} | Linkwise | times as long | in single runs |",
+            f"| | {title} | Linkwise | ratio | range in single runs |",
             "|---|---|---|---|---|",
             *(row.line() for row in found),
         ]
@@ -58,9 +58,9 @@ def slower() -> str:
         names = ", ".join(f"`{name}`" for name in behind)
         lines.append(
             f"- {len(behind)} of the {len(functions)} functions of SpaceLib on a batch take longer than NumPy written by"
-            f" hand, up to {number(most)} times: {names}. They move more numbers than they compute."
+            f" hand, up to {number(most)} times: {names}. They are limited by memory bandwidth."
         )
-    return "\n".join(lines) or "- Nowhere among these."
+    return "\n".join(lines) or "- None of these."
 
 
 def page() -> str:
@@ -97,63 +97,62 @@ PARTS = """# Benchmarks
 
 <!-- Written by docs/make_benchmarks.py from benchmarks/results; a test compares the two. Do not edit. -->
 
-Linkwise beside other programs, in the same run, on the same core, with the same numbers in and, to rounding, the same
-numbers out: each benchmark checks that before it measures.
+Execution times of Linkwise and of other programs. Both run in the same process on the same core with the same input, and
+each benchmark verifies that both return the same results, to rounding, before it measures.
 
-Recorded {days} on a shared machine with {cores} cores ({processor}), with {versions}. A time is the least of {runs} runs,
-a ratio that of the least times; beside it stand the ratios of single runs. **The machine had other work** (a load of
-{loads} when the runs began), which makes times longer and ratios of single runs wander. Measure where you are:
-[how](#measuring-it-yourself).
+Recorded {days} on a shared machine with {cores} cores ({processor}), with {versions}. A time is the minimum of {runs} runs,
+a ratio is the ratio of these minima, and the last column is the range of the ratios of single runs. **The machine was
+shared** (load {loads} at the start of the runs): times are longer and ratios vary more than on an idle machine. To repeat the
+measurements, see [below](#measuring-it-yourself).
 
-![How many times as long Pinocchio takes, logarithmic: batches, then single calls](images/benchmarks_pinocchio.png)
+![Time of Pinocchio relative to Linkwise, logarithmic scale: batches, then single calls](images/benchmarks_pinocchio.png)
 
 ## Where others are faster
 
 {slower}
-- A first call compiles. A program that asks for a function once, for one configuration, waits for that
-  [longer](#first-calls) than for the answer of any other library; from the second start on the code is read from the
-  disk.
+- The first call of a function compiles it ([first calls](#first-calls)). A program that evaluates one configuration
+  once is faster with any other library. From the second process on, the code is read from the disk.
 
 ## Kinematics and dynamics
 
-Batches are 100,000 configurations (10,000 for the tree), given to Linkwise at once and to Pinocchio in a Python loop, or
-to its `rneaInParallel` with one thread. "One call" is one configuration from Python on both sides.
+A batch has 100,000 configurations (10,000 for the tree). Linkwise takes it in one call; Pinocchio takes it in a Python
+loop, or in its `rneaInParallel` with one thread. "One call" is one configuration, called from Python, for both.
 
 {pinocchio}
 
 ## Simulation
 
-1,000 mechanisms at once, classical Runge-Kutta steps of 1 ms, the time of one step:
+Time of one classical Runge-Kutta step of 1 ms, for 1,000 mechanisms at once:
 
 {rollouts}
 
 ## Inverse kinematics
 
-From one start, within the joint limits. The poses are those of random joint values, so every one has a solution.
+One initial guess, joint limits enforced. The targets are poses of random joint values, so each has a solution.
 
 {numeric}
 
-What was solved, checked by matrix products written apart from both; the toolbox's own tolerance is about 1e-6:
+Success rates, verified by forward kinematics independent of both; the tolerance of the toolbox is about 1e-6:
 
-| | Linkwise, to 1e-6 | to 1e-9 | falsely claimed | Robotics Toolbox, to 1e-6 | to 1e-9 | falsely claimed |
+| | Linkwise, to 1e-6 | to 1e-9 | false successes | Robotics Toolbox, to 1e-6 | to 1e-9 | false successes |
 |---|---|---|---|---|---|---|
 {claims}
 
-All solutions in closed form; EAIK does not look at joint limits:
+All closed-form solutions; EAIK ignores joint limits:
 
 {closed}
 
-## Speeds, linkages, parallel robots
+## Joint velocities, linkages, parallel robots
 
-There is no library with the same function, so what its user would write stands beside.
+No other library has these functions; the comparison is NumPy or SciPy code written by hand.
 
 {hand}
 
-![How many times as long other programs and code written by hand take, on a logarithmic scale](images/benchmarks_others.png)
+![Time of other programs and of code written by hand relative to Linkwise, logarithmic scale](images/benchmarks_others.png)
 
 ## First calls
 
-In a fresh process, with an empty cache and with a full one; the time of importing is not in it.
+In a new process, with an empty and with a full cache; without the time of the import.
 
 | | compiled | from the disk |
 |---|---|---|
@@ -161,8 +160,8 @@ In a fresh process, with an empty cache and with a full one; the time of importi
 
 ## Operations
 
-Products M, sums A, sines and cosines T of the functions with symbols for all parameters, after rewriting. No clock is
-involved, so these are exact. The other generators print M and A.
+Multiplications M, additions A, sines and cosines T of the simplified functions with symbols for all parameters. The
+counts are exact. The other generators report M and A.
 
 | | Linkwise | OpenSYMORO | SymPyBotics |
 |---|---|---|---|
@@ -175,9 +174,9 @@ involved, so these are exact. The other generators print M and A.
 ```
 
 Pinocchio and MuJoCo come with `pip install ".[plot,peers]"`; the Robotics Toolbox (`roboticstoolbox-python`) and EAIK
-(`eaik`) are measured where they are installed. `python benchmarks/record.py` runs all of these three times and keeps what
-they print, `python docs/make_benchmarks.py` makes this page of it. `linkwise bench MECHANISM` measures Linkwise alone, on
-any mechanism.
+(`eaik`) are measured where they are installed. `python benchmarks/record.py` runs all of these three times and stores the
+output, and `python docs/make_benchmarks.py` generates this page from it. `linkwise bench MECHANISM`
+measures Linkwise alone, on any mechanism.
 """
 
 
@@ -187,8 +186,8 @@ def picture(found: list[Row], title: str, path: Path, several: bool = False) -> 
 
     from linkwise.plot.figure import colour, figure, rendered
 
-    made = figure(7.6, 1.1 + 0.23 * len(found))
-    axes = made.subplots()
+    chart = figure(7.6, 1.1 + 0.23 * len(found))
+    axes = chart.subplots()
     peers = list(dict.fromkeys(row.peer for row in found))
     for k, row in enumerate(found):
         batch = "one call" not in row.name
@@ -198,7 +197,7 @@ def picture(found: list[Row], title: str, path: Path, several: bool = False) -> 
     axes.set_yticks(range(len(found)), labels, fontsize=7)
     axes.set_xscale("log")
     axes.axvline(1, color="0.2", linewidth=0.8)
-    made.supxlabel(f"{title} takes so many times as long as Linkwise; thin lines: single runs", fontsize=8)
+    chart.supxlabel(f"time of {title} relative to Linkwise; thin lines: range of single runs", fontsize=8)
     ticks = [
         value for value in (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500) if value <= 1.3 * max(max(r.ratios) for r in found)
     ]
@@ -211,7 +210,7 @@ def picture(found: list[Row], title: str, path: Path, several: bool = False) -> 
         for k, label in enumerate(("batch", "one call")):
             axes.barh([0], [0], left=1, color=colour(k), label=label)
         axes.legend(loc="lower right", fontsize=8)
-    small = Image.open(io.BytesIO(rendered(made, "png"))).convert("RGB").quantize(64)
+    small = Image.open(io.BytesIO(rendered(chart, "png"))).convert("RGB").quantize(64)
     small.save(path, optimize=True)
 
 
@@ -221,7 +220,7 @@ def main() -> None:
     found = sorted(pinocchio(), key=lambda row: "one call" in row.name)
     picture(found, "Pinocchio", PICTURES / "benchmarks_pinocchio.png")
     others = [*rollouts(), *inverse_kinematics()[0], *closed_form(), *by_hand()]
-    picture(others, "The other", PICTURES / "benchmarks_others.png", several=True)
+    picture(others, "the other program", PICTURES / "benchmarks_others.png", several=True)
 
 
 if __name__ == "__main__":
