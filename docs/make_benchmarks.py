@@ -102,8 +102,8 @@ each benchmark verifies that both return the same results, to rounding, before i
 
 Recorded {days} on a shared machine with {cores} cores ({processor}), with {versions}. A time is the minimum of {runs} runs,
 a ratio is the ratio of these minima, and the last column is the range of the ratios of single runs. **The machine was
-shared** (load {loads} at the start of the runs): times are longer and ratios vary more than on an idle machine. To repeat the
-measurements, see [below](#measuring-it-yourself).
+shared** (load {loads} at the start of the runs): times are longer and ratios vary more than on an idle machine. To
+repeat the measurements, see [below](#measuring-it-yourself).
 
 ![Time of Pinocchio relative to Linkwise, logarithmic scale: batches, then single calls](images/benchmarks_pinocchio.png)
 

@@ -43,114 +43,114 @@ GALLERY = (
         "26_pictures.py",
         "out/pictures/path.png",
         "gallery_path.png",
-        "A PUMA 560 on its way, the path of its tool in the colours of its speed.",
+        "Tool path of a PUMA 560 through a motion, coloured by tool speed.",
     ),
     Shown(
-        "Where it moves well",
+        "Manipulability",
         "26_pictures.py",
         "out/pictures/joints.png",
         "gallery_joints.png",
-        "Manipulability of a PUMA 560 over two of its joints: dark where it is near a singular posture.",
+        "Manipulability of a PUMA 560 over two of its joints; dark regions are near singular configurations.",
     ),
     Shown(
-        "A leg that walks",
+        "A walking leg",
         "15_closed_loops.py",
         "out/jansen_foot.png",
         "gallery_jansen_foot.png",
-        "Theo Jansen's leg over a turn of its crank: eleven bars, one degree of freedom, and the way of the foot.",
+        "Theo Jansen's leg through one turn of its crank: eleven bars, one degree of freedom, and the path of the foot.",
     ),
     Shown(
         "Planar links, step by step",
         "25_planar_chains.py",
         "out/planar_chain.png",
         "gallery_planar_chain.png",
-        "Three links, each turned by 45 degrees from the one before, as LaValle's book builds them up.",
+        "Construction of a chain of three links, each turned by 45 degrees from its parent, as in LaValle's book.",
     ),
     Shown(
         "A configuration space",
         "25_planar_chains.py",
         "out/planar_configuration_space.png",
         "gallery_configuration_space.png",
-        "Two links among obstacles: every posture is a point, and the way leads through those that touch nothing.",
+        "Configuration space of two links among obstacles: each point is a configuration, and the path is free of collisions.",
     ),
     Shown(
         "A straight line",
         "07_trajectories.py",
         "out/ur5_straight_line.png",
         "gallery_straight_line.png",
-        "A UR5 draws a straight line: joints, speeds, accelerations, and the efforts that it takes.",
+        "Joint positions, velocities, accelerations and torques of a UR5 along a straight line.",
     ),
     Shown(
-        "A controller that knows its arm",
+        "Computed-torque control",
         "08_computed_torque.py",
         "out/computed_torque.png",
         "gallery_computed_torque.png",
-        "Computed torque on a PUMA 560 that carries 2.5 kg of which the controller knows nothing, at three bandwidths.",
+        "Computed-torque control of a PUMA 560 with an unmodelled payload of 2.5 kg, at three bandwidths.",
     ),
     Shown(
-        "Masses from measurements",
+        "Parameter identification",
         "09_identify_puma.py",
         "out/identification.png",
         "gallery_identification.png",
-        "Torques of six joints, measured with noise, beside those of the parameters identified from another motion.",
+        "Torques of six joints: measured with noise, and predicted by the parameters identified from another motion.",
     ),
     Shown(
-        "Near a singular position",
+        "Near a singular configuration",
         "16_velocity_control.py",
         "out/velocity_control.png",
         "gallery_velocity_control.png",
-        "Joint speeds without damping, with it, and along the path at the speed that the joints allow.",
+        "Joint velocities without damping, with damping, and with the path slowed down to the joint velocity limits.",
     ),
     Shown(
-        "Two bodies afloat",
+        "Two floating bodies",
         "13_floating_body.py",
         "out/floating_body.png",
         "gallery_floating_body.png",
-        "SpaceLib's program TEST as it is printed, and mended.",
+        "SpaceLib's program TEST: as printed in the manual, and corrected.",
     ),
     Shown(
-        "A target that moves",
+        "A moving target",
         "17_follow_a_moving_target.py",
         "out/follow_a_moving_target.png",
         "follow_a_moving_target.png",
-        "By solved values a tool is a cycle late; by predicted ones it is there in time.",
+        "Outputs solved for the present are one cycle late; predicted outputs are on time.",
     ),
     Shown(
         "A crane on a ship",
         "18_crane_on_a_ship.py",
         "out/crane_on_a_ship.png",
         "crane_on_a_ship.png",
-        "The hook stands still while the ship rolls, pitches and heaves.",
+        "The hook keeps its position in space while the ship rolls, pitches and heaves.",
     ),
     Shown(
         "A crank press",
         "19_press.py",
         "out/press.png",
         "press.png",
-        "With and without a greatest speed and acceleration of its ram.",
+        "Motion of the ram with and without limits of its velocity and acceleration.",
     ),
     Shown(
-        "A joystick",
+        "Jogging with a joystick",
         "20_joystick_jog.py",
         "out/joystick_jog.png",
         "joystick_jog.png",
-        "An arm jogged by hand until its elbow is at its limit.",
+        "An arm is jogged until its elbow reaches its limit.",
     ),
 )
 
 
 def page() -> str:
     """The text of the page."""
-    made = ["# Gallery", ""]
-    made += ["<!-- Written by docs/images/make_gallery.py; a test compares the two. Do not edit. -->", ""]
-    made += [
-        "Each picture is what an example draws, in a folder `out`, when it runs: `python examples/26_pictures.py`. How to",
-        "draw your own mechanism is on [the page about pictures](pictures.md).",
+    lines = ["# Gallery", ""]
+    lines += ["<!-- Written by docs/images/make_gallery.py; a test compares the two. Do not edit. -->", ""]
+    lines += [
+        "Each picture is the output of an example, which writes it to the folder `out`: `python examples/26_pictures.py`. How to",
+        "draw other mechanisms is described in [figures and animations](pictures.md).",
     ]
     for shown in GALLERY:
-        made += ["", f"## {shown.title}", "", f"![{shown.line}](images/{shown.picture})", ""]
-        made += [f"{shown.line} [{shown.example}](../examples/{shown.example})"]
-    return "\n".join(made) + "\n"
+        lines += ["", f"## {shown.title}", "", f"![{shown.line}](images/{shown.picture})", ""]
+        lines += [f"{shown.line} [{shown.example}](../examples/{shown.example})"]
+    return "\n".join(lines) + "\n"
 
 
 def small(path: Path) -> bytes:
