@@ -71,7 +71,7 @@ GALLERY = (
         "25_planar_chains.py",
         "out/planar_configuration_space.png",
         "gallery_configuration_space.png",
-        "Configuration space of two links among obstacles: each point is a configuration, and the path is free of collisions.",
+        "Configuration space of two links among obstacles: each point is a configuration; the path is collision-free.",
     ),
     Shown(
         "A straight line",
@@ -144,8 +144,8 @@ def page() -> str:
     lines = ["# Gallery", ""]
     lines += ["<!-- Written by docs/images/make_gallery.py; a test compares the two. Do not edit. -->", ""]
     lines += [
-        "Each picture is the output of an example, which writes it to the folder `out`: `python examples/26_pictures.py`. How to",
-        "draw other mechanisms is described in [figures and animations](pictures.md).",
+        "Each picture is the output of an example, which writes it to the folder `out`: `python examples/26_pictures.py`.",
+        "How to draw other mechanisms is described in [figures and animations](pictures.md).",
     ]
     for shown in GALLERY:
         lines += ["", f"## {shown.title}", "", f"![{shown.line}](images/{shown.picture})", ""]
