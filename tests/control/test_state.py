@@ -203,7 +203,7 @@ def test_what_is_no_state(fields: dict[str, Any], message: str) -> None:
         ({"values": np.full(20, 0.5)}, "'chain.mode' holds what is no value of kind 'choice'"),
         (
             {"values": np.zeros(20, dtype=np.complex128)},
-            "values has the header {'descr': '<c16'",
+            "values has the header '<c16'",
         ),
         ({"digest": np.array("00")}, "the digest is not that of the ports in it: it is damaged"),
         ({"routes": np.array('{"a.b": 3}')}, "routes cannot be read"),

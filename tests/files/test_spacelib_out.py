@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.files import spacelib_out
+from linkwise.files import csv_results, spacelib_out
 
 SCARA = (
     [(0, 0, 0, 0, 0.33, 0, 10, 0.03, 0, 0, 0.03, 0, 0.05, -0.05, 0, 0)] * 2
@@ -160,5 +160,5 @@ def test_parts_join_into_the_same_text(monkeypatch: pytest.MonkeyPatch, tmp_path
     q, qd, qdd = np.random.default_rng(5).normal(size=(3, 9, 3))
     values = matrices(mechanism(SCARA[0]), q, qd, qdd)
     whole = "".join(spacelib_out.text(values))
-    monkeypatch.setattr(spacelib_out, "NUMBERS", 1)
+    monkeypatch.setattr(csv_results, "NUMBERS", 1)
     assert "".join(spacelib_out.text(values)) == whole

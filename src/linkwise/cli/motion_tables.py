@@ -12,7 +12,7 @@ import numpy as np
 
 from linkwise.dynamics.link_states import LinkStates
 from linkwise.model.formatting.table import Column, Table, fixed, plain, short
-from linkwise.model.quantities import UNITS, joint_columns, units
+from linkwise.model.quantities import joint_columns, units
 from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_to_rpy
@@ -21,8 +21,6 @@ from linkwise.spatial.scalar import FloatArray
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism
     from linkwise.trajectory import Trajectory
-if TYPE_CHECKING:
-    from linkwise.mechanism import Mechanism
 
 #: What is below this share of what it is the difference of is rounding.
 NOTHING = 1e-12
@@ -204,7 +202,8 @@ def instants(tree: Tree, states: LinkStates) -> list[dict[str, Any]]:
             for name, _, k, v in joint_columns(tree)
         }
         links = {name: {key: values[row, k] for key, values in vectors.items()} for k, name in enumerate(tree.link_names)}
-        base = {"base": base_state(q, qd) | base_rates(qdd, tau)} if tree.floating else {}
+        rates = {"acceleration": qdd[:3], "angular_acceleration": qdd[3:6], "force": tau[:3], "moment": tau[3:6]}
+        base = {"base": base_state(q, qd) | rates} if tree.floating else {}
         rows.append({"t": time, **base, "joints": joints, "links": links})
     return rows
 
@@ -212,11 +211,6 @@ def instants(tree: Tree, states: LinkStates) -> list[dict[str, Any]]:
 def base_state(q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
     """Pose and velocities of a floating base at coordinates q (nq,) and velocities qd (nv,)."""
     return {"position": q[:3], "quaternion": q[3:7], "velocity": qd[:3], "angular_velocity": qd[3:6]}
-
-
-def base_rates(qdd: FloatArray, tau: FloatArray) -> dict[str, FloatArray]:
-    """Accelerations of a floating base, and the force and moment that it takes."""
-    return {"acceleration": qdd[:3], "angular_acceleration": qdd[3:6], "force": tau[:3], "moment": tau[3:6]}
 
 
 def instant_tables(mechanism: Mechanism, states: LinkStates) -> Iterator[Table]:
@@ -261,11 +255,16 @@ def _vector_rows(
 
 def _joint_table(title: str, joints: Mapping[str, Mapping[str, float]], tree: Tree) -> Table:
     quantities = {"position": "q", "speed": "qd", "acceleration": "qdd", "effort": "tau"}
+    behind = zip(*(_joint_units(tree, quantity) for quantity in quantities.values()), strict=True)
     rows = []
-    for (name, joint), slides in zip(joints.items(), tree.slides, strict=True):
-        units = [UNITS[quantity][slides].replace("s2", "s²") for quantity in quantities.values()]
-        rows.append([name, *(f"{fixed(joint[key])} {unit}" for key, unit in zip(quantities, units, strict=True))])
+    for (name, joint), words in zip(joints.items(), behind, strict=True):
+        rows.append([name, *(f"{fixed(joint[key])} {unit}" for key, unit in zip(quantities, words, strict=True))])
     return Table([title], ["joint", *(Column(key, right=True) for key in quantities)], rows)
+
+
+def _joint_units(tree: Tree, quantity: str) -> list[str]:
+    """The unit of a quantity of each joint."""
+    return [unit.replace("s2", "s²") for unit in units(tree, quantity)][-tree.n :]
 
 
 # ── a long motion ─────────────────────────────────────────────────────────────────────────────────
@@ -306,10 +305,10 @@ def _base_motion_table(title: str, summary: Summary) -> Table:
 def _joint_motion_table(title: str, tree: Tree, summary: Summary) -> Table:
     """Units stand in the head where all joints have the same ones, which saves room, else behind the numbers."""
     heads = {"position": "q", "peak speed": "qd", "peak acceleration": "qdd"}
-    alike = len(set(tree.slides)) == 1
+    units_of_joints = list(zip(*(_joint_units(tree, quantity) for quantity in heads.values()), strict=True))
+    alike = len(set(units_of_joints)) == 1
     rows = []
-    for name, slides, k, v in joint_columns(tree):
-        behind = [UNITS[quantity][slides].replace("s2", "s²") for quantity in heads.values()]
+    for (name, _, k, v), behind in zip(joint_columns(tree), units_of_joints, strict=True):
         cells = (f"{short(summary.q.low[k])} .. {short(summary.q.high[k])}", peak(summary.qd, v), peak(summary.qdd, v))
         rows.append([name, *(cells if alike else chain(*zip(cells, behind, strict=True)))])
     titles = [f"{head} [{unit}]" for head, unit in zip(heads, behind, strict=True)]

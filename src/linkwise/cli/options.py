@@ -15,6 +15,7 @@ import click
 
 from linkwise.errors import choices, members, nearest
 from linkwise.model.formatting.table import counted
+from linkwise.model.quantities import units
 
 if TYPE_CHECKING:
     from linkwise.model.tree import Tree
@@ -178,7 +179,7 @@ class Angle(ParamType):
 
 def joint_kinds(mechanism: Tree) -> list[str]:
     """Whether the value of each joint is a length or an angle."""
-    return ["length" if slides else "angle" for slides in mechanism.slides]
+    return ["length" if unit == "m" else "angle" for unit in units(mechanism, "q")[mechanism.nq - mechanism.n :]]
 
 
 class Velocities(ParamType):

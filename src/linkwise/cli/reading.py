@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +127,7 @@ class ReadingOptions:
             Where there is neither a file nor a robot of that name; it lists the robots.
         """
         from linkwise import files, robots
+        from linkwise.files.text import bundled_hint
 
         rooted = files.ReadOptions(root=self.root, xacro=self.xacro)
         if os.path.exists(Path(name)):
@@ -143,11 +144,9 @@ class ReadingOptions:
         if name in robots.names():
             rooted.refuse_unused(name, "a bundled robot")
             return robots.describe(name)
-        raise ArgumentError(_neither(name, robots.names()))
-
-    def of_another(self) -> ReadingOptions:
-        """The options for a second description: --root and --xacro are for the first."""
-        return replace(self, root=None, xacro=None)
+        guess = did_you_mean(name, robots.names())
+        missing = f"there is no file {name!r}{bundled_hint(name)}, and no bundled robot of that name."
+        raise ArgumentError(" ".join(filter(None, [missing, guess, f"The robots are {', '.join(robots.names())}."])))
 
 
 def is_table(path: str) -> bool:
@@ -166,11 +165,3 @@ def in_option_words(message: str) -> str:
     for keyword, option in _WORDS.items():
         message = re.sub(keyword, option, message)
     return message
-
-
-def _neither(name: str, names: Sequence[str]) -> str:
-    from linkwise.files.text import bundled_hint
-
-    guess = did_you_mean(name, names)
-    missing = f"there is no file {name!r}{bundled_hint(name)}, and no bundled robot of that name."
-    return " ".join(filter(None, [missing, guess, f"The robots are {', '.join(names)}."]))

@@ -18,9 +18,9 @@ from linkwise.control.state import ARRAYS, State, check_kinds, read_channels
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, members, shown
 from linkwise.files.atomic import write_text
 from linkwise.files.csv_motion import name_and_unit
-from linkwise.files.npz import NUMBERS, TEXT, check_limit, numbers, read_archive, refused, write_archive
+from linkwise.files.npz import NUMBERS, TEXT, check_limit, numbers, read_archive, write_archive
 from linkwise.files.report import some
-from linkwise.files.text import read_text
+from linkwise.files.text import read_text, refused
 from linkwise.spatial.scalar import FloatArray
 
 CLOCK = ("t [s]", "dt [s]", "cycle [int]")

@@ -15,7 +15,8 @@ from linkwise.control import signal as channels_of
 from linkwise.control.ports import Ports
 from linkwise.control.signal import Channel, differences
 from linkwise.errors import ArgumentError, shown
-from linkwise.files.npz import NUMBERS, TEXT, numbers, read_archive, refused, texts, write_archive
+from linkwise.files.npz import NUMBERS, TEXT, numbers, read_archive, texts, write_archive
+from linkwise.files.text import refused
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from linkwise.errors import FileError, FileProblem
-from linkwise.files.text import cannot_open
+from linkwise.errors import FileError
+from linkwise.files.text import cannot_open, refused
 
 
 def write_text(path: str | Path, parts: Iterable[str]) -> None:
@@ -36,8 +36,7 @@ def write_text(path: str | Path, parts: Iterable[str]) -> None:
             for part in parts:
                 yield part.encode()
         except UnicodeEncodeError as error:
-            message = f"the text holds {error.object[error.start]!r}, which UTF-8 cannot say"
-            raise FileError(path, [FileProblem(0, message)]) from error
+            raise refused(path, f"the text holds {error.object[error.start]!r}, which UTF-8 cannot say") from error
 
     write_bytes(path, encoded())
 
@@ -161,12 +160,12 @@ class TextFile:
 @contextmanager
 def _refusals(path: str | Path, *kinds: type[Exception]) -> Iterator[None]:
     """Turn what the operating system refuses, and errors of other kinds that mean the same, into a `FileError`."""
-    refused: tuple[type[Exception], ...] = (OSError, *kinds)
+    refusals: tuple[type[Exception], ...] = (OSError, *kinds)
     try:
         yield
     except FileError:
         raise
-    except refused as error:
+    except refusals as error:
         raise cannot_write(path, error) from error
 
 
@@ -187,5 +186,5 @@ def _new_mode() -> int:
 def cannot_write(path: str | Path, error: Exception) -> FileError:
     """The error for a file that the operating system does not take."""
     if isinstance(error, FileNotFoundError):
-        return FileError(path, [FileProblem(0, f"there is no folder {str(Path(path).parent)!r} to write it in")])
-    return FileError(path, [FileProblem(0, f"cannot be written: {getattr(error, 'strerror', None) or error}")])
+        return refused(path, f"there is no folder {str(Path(path).parent)!r} to write it in")
+    return refused(path, f"cannot be written: {getattr(error, 'strerror', None) or error}")

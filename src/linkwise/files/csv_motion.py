@@ -18,7 +18,7 @@ from linkwise.spatial.scalar import FloatArray
 
 
 @dataclass(frozen=True)
-class Column:
+class MotionColumn:
     """One column: the names by which it is known, the usual one first, and its units."""
 
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ def base_names(group: str) -> tuple[str, ...]:
     return BASE_COORDINATES if group == "q" else BASE_SPEEDS
 
 
-def columns(group: str, n: int, names: Sequence[str], floating: bool) -> Iterator[Column]:
+def columns(group: str, n: int, names: Sequence[str], floating: bool) -> Iterator[MotionColumn]:
     """The columns of a group in order: a floating base, then the joints by number or by name.
 
     Examples
@@ -39,10 +39,10 @@ def columns(group: str, n: int, names: Sequence[str], floating: bool) -> Iterato
     [('q1', 'q_arm', 'arm')]
     """
     for name, unit in zip(base_names(group), BASE_UNITS[group], strict=True) if floating else ():
-        yield Column((f"{group}_{name}", *((name,) if group != "qdd" else ())), (unit,))
+        yield MotionColumn((f"{group}_{name}", *((name,) if group != "qdd" else ())), (unit,))
     for k in range(n):
         by_name = (f"{group}_{names[k]}", *((names[k],) if group == "q" else ())) if names else ()
-        yield Column((f"{group}{k + 1}", *by_name), UNITS[group])
+        yield MotionColumn((f"{group}{k + 1}", *by_name), UNITS[group])
 
 
 def header(n: int, names: Sequence[str], floating: bool) -> list[str]:
@@ -75,7 +75,7 @@ UNIT_QUATERNION = 1e-6
 _NUMBERED, _NAMED = re.compile(r"q(d|dd)?[0-9]+"), re.compile(r"q(d|dd)?_")
 
 
-class Reader:
+class CsvReader:
     """Reads the columns t, q, qd and qdd of n joints, or fewer groups, and of a floating base if there is one.
 
     Other columns are left alone, but not those of further joints.
@@ -89,7 +89,7 @@ class Reader:
         self.floating = floating
         groups = [list(columns(group, n, names, floating)) for group in wanted]
         self.sizes = [len(group) for group in groups]
-        self.wanted = [Column(("t", "time"), ("s",)), *(column for group in groups for column in group)]
+        self.wanted = [MotionColumn(("t", "time"), ("s",)), *(column for group in groups for column in group)]
         self.dt: float | None = None
         self.lines = self._lines()
         offset, header = next(self.lines, (source.start, b""))
@@ -114,19 +114,19 @@ class Reader:
 
     def _columns(self, offset: int, names: Sequence[str]) -> list[int]:
         """Where the wanted columns stand."""
-        found = [next((self.header.index(n) for n in one.names if n in self.header), -1) for one in self.wanted]
-        missing = [one for one, at in zip(self.wanted, found, strict=True) if at < 0]
+        places = [next((self.header.index(n) for n in column.names if n in self.header), -1) for column in self.wanted]
+        missing = [column for column, at in zip(self.wanted, places, strict=True) if at < 0]
         if missing and missing == self.wanted[1 + self.sizes[0] :]:
             self.source.fail(offset, _positions_alone(missing, self.n))
         if missing:
-            by_name = [one.names[1] for one in missing if names and _NUMBERED.fullmatch(one.names[0])]
+            by_name = [column.names[1] for column in missing if names and _NUMBERED.fullmatch(column.names[0])]
             named = f" (or {by_name[0]!r}{' and so on' * (len(by_name) > 1)}, by name)" if by_name else ""
-            lacking = choices([one.names[0] for one in missing])
+            lacking = choices([column.names[0] for column in missing])
             self.source.fail(offset, f"the header has no column {lacking}{named}; it has {members(self.header[:40])}")
-        if len(set(found)) < len(found) or any(self.header.count(self.header[at]) > 1 for at in found):
+        if len(set(places)) < len(places) or any(self.header.count(self.header[at]) > 1 for at in places):
             self.source.fail(offset, "the header names a column twice")
-        self._check_others(offset, {name for one in self.wanted for name in one.names}, bool(names))
-        return found
+        self._check_others(offset, {name for column in self.wanted for name in column.names}, bool(names))
+        return places
 
     def _check_others(self, offset: int, known: set[str], named: bool) -> None:
         """Refuse columns that are the motion of a joint that there is not: the file is for another mechanism."""
@@ -138,10 +138,10 @@ class Reader:
                 self.source.fail(offset, f"column {name!r} is of no joint: {joints}{also}")
 
     def _check_units(self, offset: int, units: Sequence[str | None]) -> None:
-        for one, unit, at in zip(self.wanted, units, self.columns, strict=True):
-            if unit and unit not in one.units:
+        for column, unit, at in zip(self.wanted, units, self.columns, strict=True):
+            if unit and unit not in column.units:
                 stated = f"column {self.header[at]!r} is in {quoted(unit.encode())}"
-                self.source.fail(offset, f"{stated}; expected {choices(one.units)}")
+                self.source.fail(offset, f"{stated}; expected {choices(column.units)}")
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines that are not blank, without their ends, each with its offset."""
@@ -196,7 +196,7 @@ class Reader:
         ]
 
 
-def _positions_alone(missing: Sequence[Column], n: int) -> str:
+def _positions_alone(missing: Sequence[MotionColumn], n: int) -> str:
     """What to say of a file that has neither speeds nor accelerations, and how to get them."""
     first, last = missing[0].names[0], missing[-1].names[0]
     make = "linkwise.trajectory.through(q, t).save('motion.csv')"

@@ -52,7 +52,7 @@ def links_rows(tree: Tree, states: LinkStates) -> Iterator[str]:
     values = np.concatenate((time, *(getattr(states, name) for name, _ in LINK_COLUMNS)), axis=2)
     numbers = ",".join(["%r"] * (values.shape[2] - 1))
     cells = [quoted(name).replace("%", "%%") for name in tree.link_names]
-    return _rows(values.reshape(len(values), -1), "".join(f"%r,{cell},{numbers}\n" for cell in cells))
+    return formatted(values.reshape(len(values), -1), "".join(f"%r,{cell},{numbers}\n" for cell in cells))
 
 
 def csv_line(cells: Sequence[str]) -> str:
@@ -79,10 +79,11 @@ def motion_rows(*columns: FloatArray) -> Iterator[str]:
     They are t, q, qd, qdd and tau, for trajectory.csv then kinetic and potential energy.
     """
     values = np.column_stack(columns)
-    return _rows(values, ",".join(["%r"] * values.shape[1]) + "\n")
+    return formatted(values, ",".join(["%r"] * values.shape[1]) + "\n")
 
 
-def _rows(values: FloatArray, template: str) -> Iterator[str]:
+def formatted(values: FloatArray, template: str) -> Iterator[str]:
+    """The rows of numbers (k, m), in parts; `template` takes the numbers of a row."""
     size = max(1, NUMBERS // values.shape[1])
     for start in range(0, len(values), size):
         piece = values[start : start + size]

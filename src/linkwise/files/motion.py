@@ -12,7 +12,8 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileError, FileProblem
 from linkwise.files import csv_motion, spacelib_mot
 from linkwise.files.atomic import write_text
-from linkwise.files.text import BOM, Source, open_file, uneven_motion
+from linkwise.files.text import BOM, Source, open_file, refused, uneven_motion
+from linkwise.model.quantities import units
 from linkwise.model.tree import Tree
 from linkwise.solve.lengths import longest_offset
 from linkwise.spatial.scalar import FloatArray
@@ -105,9 +106,9 @@ class Motion:
         file.seek(0)
         if start[:1] in b"+-.0123456789" or start[:3].lower() == b"nan" or self.path.suffix.lower() == ".mot":
             if self.floating:
-                raise FileError(self.path, [FileProblem(0, _JOINTS_ONLY)])
-            return spacelib_mot.Reader(Source(self.path, file), self.n)
-        return csv_motion.Reader(Source(self.path, file), self.n, self.names, self.floating)
+                raise refused(self.path, _JOINTS_ONLY)
+            return spacelib_mot.MotReader(Source(self.path, file), self.n)
+        return csv_motion.CsvReader(Source(self.path, file), self.n, self.names, self.floating)
 
 
 def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> Motion:
@@ -167,7 +168,7 @@ def positions(
     """
     with open_file(path) as file:
         try:
-            reader = csv_motion.Reader(Source(Path(path), file), n, names, floating, wanted=("q",))
+            reader = csv_motion.CsvReader(Source(Path(path), file), n, names, floating, wanted=("q",))
         except FileError:
             return None
         t, q = zip(*reader.blocks(), strict=True)
@@ -234,13 +235,12 @@ def save_motion(
         raise ArgumentError("a motion holds finite numbers only")
     if suffix == ".mot":
         if floating:
-            raise FileError(path, [FileProblem(0, _JOINTS_ONLY)])
+            raise refused(path, _JOINTS_ONLY)
         write_text(path, spacelib_mot.render(_step(path, times, shape[0]), at, rate, acceleration))
     elif suffix == ".csv":
         write_text(path, csv_motion.render(_times(times, shape[0]), at, rate, acceleration, names, floating))
     else:
-        what = f"cannot tell the format from the suffix {suffix!r}; expected '.mot' or '.csv'"
-        raise FileError(path, [FileProblem(0, what)])
+        raise refused(path, f"cannot tell the format from the suffix {suffix!r}; expected '.mot' or '.csv'")
 
 
 def _check_shapes(shapes: Sequence[tuple[int, ...]], names: Sequence[str], floating: bool) -> None:
@@ -267,13 +267,12 @@ def _times(times: FloatArray, k: int) -> FloatArray:
 def _step(path: str | Path, times: FloatArray, k: int) -> float:
     """The step whose multiples the times are."""
     if times.ndim and _times(times, k).size == 1:
-        raise FileError(path, [FileProblem(0, "one instant says no time step; give the step as t")])
+        raise refused(path, "one instant says no time step; give the step as t")
     step = float(times[1]) if times.ndim else float(times)
     if not step > 0:
-        raise FileError(path, [FileProblem(0, f"the time step is {step!r}; expected a number > 0")])
+        raise refused(path, f"the time step is {step!r}; expected a number > 0")
     if times.ndim and not np.allclose(times, np.arange(k) * step, rtol=1e-12, atol=0.0):
-        message = "a .MOT file holds times 0, dt, 2 dt, ...; save as .csv, which holds any times"
-        raise FileError(path, [FileProblem(0, message)])
+        raise refused(path, "a .MOT file holds times 0, dt, 2 dt, ...; save as .csv, which holds any times")
     return step
 
 
@@ -300,10 +299,11 @@ class MotionRemarks:
     def __init__(self, tree: Tree, motion: Motion) -> None:
         self.tree = tree
         self.motion = motion
-        self._slides = np.array(tree.slides, dtype=bool)
-        far = LEAST_SHARE * longest_offset(tree) if self._slides.any() else math.inf
-        self._least = np.where(self._slides, far, LEAST_TURN)
-        self._last: tuple[FloatArray, ...] = ()
+        self._units = units(tree, "q")[tree.nq - tree.n :]
+        self._lengths = np.array([unit == "m" for unit in self._units], dtype=bool)
+        far = LEAST_SHARE * longest_offset(tree) if self._lengths.any() else math.inf
+        self._least = np.where(self._lengths, far, LEAST_TURN)
+        self._last: list[FloatArray] = []
         self._moving = False
         self._jumps = 0
         self._first = ""
@@ -311,12 +311,12 @@ class MotionRemarks:
     def add(self, t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> None:
         """Take in the next instants: t (k,), q (k, nq), qd and qdd (k, nv)."""
         n = self.tree.n
-        given = (t, q[:, q.shape[1] - n :], qd[:, qd.shape[1] - n :], qdd[:, qdd.shape[1] - n :])
-        self._moving = self._moving or bool(given[2].any())
+        block = [t, *(values[:, values.shape[1] - n :] for values in (q, qd, qdd))]
+        self._moving = self._moving or bool(block[2].any())
         if self._last:
-            given = tuple(np.concatenate(pair) for pair in zip(self._last, given, strict=True))  # type: ignore[assignment]
-        self._last = tuple(values[-1:] for values in given)
-        self._look(*given)
+            block = [np.concatenate(pair) for pair in zip(self._last, block, strict=True)]
+        self._last = [values[-1:] for values in block]
+        self._look(*block)
 
     def _look(self, t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> None:
         dt, size = np.diff(t)[:, None], np.abs(qd)
@@ -324,26 +324,25 @@ class MotionRemarks:
         explained = dt * np.maximum(size[1:], size[:-1]) + dt**2 / 2 * np.maximum(rise[1:], rise[:-1])
         step = np.diff(q, axis=0)
         turns = np.round((step - dt * (qd[1:] + qd[:-1]) / 2) / (2 * math.pi))
-        step = np.where(self._slides, step, step - 2 * math.pi * turns)
+        step = np.where(self._lengths, step, step - 2 * math.pi * turns)
         rows, joints = np.nonzero((np.abs(step) > TIMES * explained) & (np.abs(step) > self._least))
         self._jumps += len(rows)
         if len(rows) and not self._first:
             row, joint = rows[0], joints[0]
-            unit = "m" if self._slides[joint] else "rad"
             times = " to ".join(f"{value:.6g}" for value in t[row : row + 2].tolist())
             self._first = (
-                f"joint {self.tree.names[joint]!r} jumps by {float(step[row, joint]):.4g} {unit} from t = {times} s,"
-                f" where its speeds explain {float(explained[row, joint]):.3g}"
+                f"joint {self.tree.names[joint]!r} jumps by {float(step[row, joint]):.4g} {self._units[joint]}"
+                f" from t = {times} s, where its speeds explain {float(explained[row, joint]):.3g}"
             )
 
     def told(self) -> list[FileProblem]:
         """Everything odd, once all instants were there."""
-        found = []
+        remarks = []
         uneven = self.motion.uneven()
         if uneven is not None:
-            found.append(FileProblem(0, f"{uneven[1]}; is a number missing or too many?"))
+            remarks.append(FileProblem(0, f"{uneven[1]}; is a number missing or too many?"))
         if self._first and self._moving:
             left = self._jumps - 1
             more = f" (and {left:,} more jump{'s' * (left > 1)})" if left else ""
-            found.append(FileProblem(0, self._first + more))
-        return found
+            remarks.append(FileProblem(0, self._first + more))
+        return remarks

@@ -5,18 +5,18 @@ from __future__ import annotations
 import io
 import json
 import math
-import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib import format as npy
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
+from linkwise.errors import ArgumentError, FileError, choices, shown
 from linkwise.files.atomic import write_bytes
-from linkwise.files.text import read_bytes
+from linkwise.files.text import read_bytes, refused
 
 #: Bytes of all arrays that are read without being asked for: what a file of a few bytes may expand to.
 LARGEST = 96 << 20
@@ -30,31 +30,13 @@ LARGEST_TEXT = 8 << 20
 #: Kinds of elements, as NumPy calls them.
 NUMBERS, TEXT, FLAGS = "biuf", "U", "b"
 
+_NOUNS = {TEXT: "text", FLAGS: "True and False"}
+
 _MOST_MEMBERS = 1000
 _LONGEST_HEADER = 10_000
-_MOST_DIMENSIONS = 32
 _PIECE = 1 << 20
 _ENTRY = b"PK\x01\x02"
-_MAGIC = b"\x93NUMPY"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_HEADER = re.compile(
-    r"\{'descr': ?'([<>|=]?(?:b1|[iu][1248]|f[248]|U[1-9]\d{0,7}))', ?'fortran_order': ?(True|False), ?"
-    r"'shape': ?\(([\d, ]*)\),? ?\}\s*"
-)
-
-
-class _Header(NamedTuple):
-    """What an array in a file claims to be."""
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    fortran: bool
-
-    def fits(self, content: int) -> bool:
-        """Whether it takes so many bytes. Of an empty array the other dimensions are bounded, too: not any shape can be."""
-        if 0 in self.shape:
-            return not content and math.prod(length for length in self.shape if length) < LARGEST
-        return math.prod(self.shape) * self.dtype.itemsize == content
 
 
 def packed(arrays: Mapping[str, Any]) -> bytes:
@@ -86,7 +68,7 @@ def read(path: str | Path, wanted: Mapping[str, str], max_bytes: int | None = No
     """
     check_limit(max_bytes)
     data = read_bytes(path)
-    if data.startswith(_MAGIC):
+    if data.startswith(npy.MAGIC_PREFIX):
         raise refused(path, "this is one array, not an .npz file")
     if data.count(_ENTRY) > _MOST_MEMBERS:
         raise refused(path, f"the archive has more than {_MOST_MEMBERS:,} members")
@@ -113,11 +95,6 @@ def require(path: str | Path, held: Mapping[str, Any], needed: Sequence[str]) ->
         raise refused(path, f"there is no array {choices(missing)} in it")
 
 
-def refused(path: str | Path, message: str) -> FileError:
-    """The error for a file as a whole."""
-    return FileError(path, [FileProblem(0, message)])
-
-
 def _arrays(path: str | Path, archive: zipfile.ZipFile, wanted: Mapping[str, str], most: int) -> dict[str, Any]:
     members: dict[str, zipfile.ZipInfo] = {}
     for member in archive.infolist():
@@ -131,7 +108,7 @@ def _arrays(path: str | Path, archive: zipfile.ZipFile, wanted: Mapping[str, str
     if total > most:
         size = f"it holds {total / 2**20:,.1f} MB of arrays, and at most {most / 2**20:,.1f} MB are read"
         advice = "where the file is to be trusted, max_bytes of the call sets another limit"
-        raise FileError(path, [FileProblem(0, size)], advice)
+        raise refused(path, size, advice=advice)
     for name, member in members.items():
         if wanted[name] == TEXT and member.file_size > LARGEST_TEXT:
             said = f"{name} has {member.file_size / 2**20:,.1f} MB of text, and at most {LARGEST_TEXT >> 20} MB are read"
@@ -144,67 +121,51 @@ def _array(path: str | Path, name: str, archive: zipfile.ZipFile, member: zipfil
     if member.compress_type not in _METHODS:
         raise refused(path, f"{name} is compressed by method {member.compress_type}; expected deflate, or none")
     with archive.open(member) as stream:
-        text = _header_text(stream)
-        header = None if text is None else _header(text)
-        if header is None or (header.dtype.kind not in kinds and 0 not in header.shape):  # (NumPy takes () for numbers)
-            claimed = "no header of an array" if text is None else f"the header {' '.join(text.split())[:120]}"
-            expected = {TEXT: "text", FLAGS: "True and False"}.get(kinds, "real numbers")
-            raise refused(path, f"{name} has {claimed}; expected that of an array of {expected}")
+        expected = f"expected that of an array of {_NOUNS.get(kinds, 'real numbers')}"
+        try:
+            version = npy.read_magic(stream)
+            read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, is_fortran, dtype = read_header(stream, max_header_size=_LONGEST_HEADER)
+        except ValueError as error:
+            raise refused(path, f"{name} has no header of an array; {expected}") from error
+        if dtype.kind not in (NUMBERS + TEXT if 0 in shape else kinds) or not dtype.itemsize:  # (NumPy takes () for numbers)
+            raise refused(path, f"{name} has the header {dtype.str!r} {shape}; {expected}")
         content = member.file_size - stream.tell()
-        if not header.fits(content):
-            claimed = f"its header says {header.shape} of {header.dtype}"
-            raise refused(path, f"{name} has {content:,} bytes; {claimed}: it is damaged")
-        return _filled(stream, header)
+        # of an empty array the other dimensions are bounded, too: not any shape can be
+        empty = 0 in shape and math.prod(length for length in shape if length) < LARGEST
+        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != content or (0 in shape and not empty):
+            raise refused(path, f"{name} has {content:,} bytes; its header says {shape} of {dtype}: it is damaged")
+        return _filled(stream, shape, dtype, "F" if is_fortran else "C")
 
 
-def _filled(stream: Any, header: _Header) -> npt.NDArray[Any]:
+def _filled(stream: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"]) -> npt.NDArray[Any]:
     """The array's content; at its end the archive's checksum is compared."""
-    made = np.empty(math.prod(header.shape), header.dtype)
-    view, at = made.view(np.uint8).data, 0
+    array = np.empty(math.prod(shape), dtype)
+    view, at = array.view(np.uint8).data, 0
     while piece := stream.read(_PIECE):
         view[at : at + len(piece)] = piece
         at += len(piece)
     if at < len(view):
         raise EOFError
-    if not header.dtype.isnative:
-        made = made.astype(header.dtype.newbyteorder("="))
-    code, highest = {"U": (np.uint32, 0x10FFFF), "b": (np.uint8, 1)}.get(header.dtype.kind, (None, 0))
-    if code is not None and (made.view(code) > highest).any():
+    if not dtype.isnative:
+        array = array.astype(dtype.newbyteorder("="))
+    code, highest = {"U": (np.uint32, 0x10FFFF), "b": (np.uint8, 1)}.get(dtype.kind, (None, 0))
+    if code is not None and (array.view(code) > highest).any():
         raise ValueError("an element that is none")
-    return made.reshape(header.shape, order="F" if header.fortran else "C")
-
-
-def _header_text(stream: Any) -> str | None:
-    """The header of an .npy file; None where it begins otherwise."""
-    start = stream.read(8)
-    if start[:6] != _MAGIC or start[6:] not in (b"\x01\x00", b"\x02\x00", b"\x03\x00"):
-        return None
-    length = int.from_bytes(stream.read(2 if start[6] == 1 else 4), "little")
-    return stream.read(length).decode("latin-1") if length <= _LONGEST_HEADER else None
-
-
-def _header(text: str) -> _Header | None:
-    """What a header says; None where that is none of an array of numbers or text."""
-    found = _HEADER.fullmatch(text)
-    if found is None:
-        return None
-    lengths = found[3].replace(" ", "").removesuffix(",").split(",") if found[3].strip() else []
-    if len(lengths) > _MOST_DIMENSIONS or not all(length.isdecimal() and len(length) < 19 for length in lengths):
-        return None
-    return _Header(np.dtype(found[1]), tuple(map(int, lengths)), found[2] == "True")
+    return array.reshape(shape, order=order)
 
 
 VERSION = 1
 
 
-def write_archive(path: str | Path, what: str, arrays: Mapping[str, Any]) -> None:
+def write_archive(path: str | Path, subject: str, arrays: Mapping[str, Any]) -> None:
     """Write arrays and texts, under a temporary name first.
 
     Parameters
     ----------
     path : str or Path
         The file; its name ends in ``.npz``.
-    what : str
+    subject : str
         What it is of, such as ``"state"``.
     arrays : mapping
         Arrays of numbers, or texts.
@@ -216,11 +177,11 @@ def write_archive(path: str | Path, what: str, arrays: Mapping[str, Any]) -> Non
     """
     if Path(path).suffix.lower() != ".npz":
         raise refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
-    write_bytes(path, [packed({"linkwise": np.array(f"{what} {VERSION}"), **arrays})])
+    write_bytes(path, [packed({"linkwise": np.array(f"{subject} {VERSION}"), **arrays})])
 
 
 def read_archive(
-    path: str | Path, what: str, needed: Sequence[str], wanted: Mapping[str, str], max_bytes: int | None = None
+    path: str | Path, subject: str, needed: Sequence[str], wanted: Mapping[str, str], max_bytes: int | None = None
 ) -> dict[str, Any]:
     """The arrays that `write_archive` wrote; `wanted` and `max_bytes` as for `linkwise.files.npz.read`.
 
@@ -231,8 +192,8 @@ def read_archive(
     """
     held = read(path, {"linkwise": TEXT, **wanted}, max_bytes)
     said = str(held.pop("linkwise", ""))
-    if said != f"{what} {VERSION}":
-        raise refused(path, f"this is {f'a {said!r}' if said else 'an .npz file'}, not the '{what} {VERSION}' of a chain")
+    if said != f"{subject} {VERSION}":
+        raise refused(path, f"this is {f'a {said!r}' if said else 'an .npz file'}, not the '{subject} {VERSION}' of a chain")
     require(path, held, needed)
     return held
 
@@ -240,18 +201,18 @@ def read_archive(
 def texts(path: str | Path, name: str, held: Mapping[str, Any]) -> dict[str, Any]:
     """An array that is a text, read as a JSON object."""
     try:
-        found = json.loads(str(held[name]))
+        values = json.loads(str(held[name]))
     except (ValueError, RecursionError) as error:
         raise refused(path, f"{name} cannot be read") from error
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise refused(path, f"{name} cannot be read")
-    return found
+    return values
 
 
 def numbers(path: str | Path, name: str, held: Mapping[str, Any], dimensions: int, dtype: type = np.float64) -> Any:
     """An array of numbers of the type that was written."""
-    found = held[name]
-    if found.dtype != dtype or found.ndim != dimensions:
-        told = f"{name} is {found.ndim}-dimensional, of {found.dtype}"
-        raise refused(path, f"{told}; expected {dimensions} dimensions of {np.dtype(dtype)}")
-    return found
+    array = held[name]
+    if array.dtype != dtype or array.ndim != dimensions:
+        message = f"{name} is {array.ndim}-dimensional, of {array.dtype}"
+        raise refused(path, f"{message}; expected {dimensions} dimensions of {np.dtype(dtype)}")
+    return array

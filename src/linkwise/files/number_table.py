@@ -13,9 +13,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, choices, members
+from linkwise.errors import ArgumentError, choices, members
 from linkwise.files.csv_motion import name_and_unit
-from linkwise.files.text import number, read_text, why_not
+from linkwise.files.text import number, read_text, refused, why_not
 from linkwise.model.quantities import names, units
 from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import quaternion_rotation
@@ -78,13 +78,13 @@ class NumberTable:
                 name, unit = name_and_unit(cell)
                 self.names.append(name)
                 self.units.append(unit)
-            for line, found in self.rows:
-                if len(found) != len(self.names):
-                    self.refuse(line, f"{len(found)} cells; the header has {len(self.names)} columns")
+            for line, values in self.rows:
+                if len(values) != len(self.names):
+                    self.refuse(line, f"{len(values)} cells; the header has {len(self.names)} columns")
 
     def refuse(self, line: int, message: str) -> NoReturn:
         """Raise the error of a line; 0 is the whole file."""
-        raise FileError(self.path, [FileProblem(line, message)])
+        raise refused(self.path, message, line)
 
     def place(self, names: Sequence[str]) -> int | None:
         """Which column has one of these names; None where none has."""

@@ -8,8 +8,8 @@ from functools import cache
 from heapq import nsmallest
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from linkwise.errors import FileError, FileProblem
-from linkwise.files.text import read_text
+from linkwise.errors import FileError
+from linkwise.files.text import read_text, refused
 from linkwise.files.xml_tree import XmlError, read_xml
 
 #: Addresses that begin with the name of a package.
@@ -85,20 +85,20 @@ def resolve(uri: str, description_path: str | Path, package_dirs: Folders = (), 
     >>> resolve("package://arm_description/meshes/link.stl", folder / "arm_description" / "arm.urdf").name
     'link.stl'
     """
-    given = [Path(folder).absolute() for folder in package_dirs]
+    permitted = [Path(folder).absolute() for folder in package_dirs]
     for scheme in SCHEMES:
         if uri.startswith(scheme):
-            name, _, rest = uri.removeprefix(scheme).partition("/")
+            name, _, inner = uri.removeprefix(scheme).partition("/")
             folders = package_folders(name, description_path, package_dirs, manifests)
             if not folders:
                 raise _no_package(name, description_path)
-            return _first(uri, description_path, [(folder, folder / rest) for folder in folders], given)
+            return _first(uri, description_path, [(folder, folder / inner) for folder in folders], permitted)
     path = uri.removeprefix("file://")
     if "://" in path:
         said = f"{uri!r} cannot be looked up; expected a path, or an address with package://, model:// or file://"
-        raise FileError(description_path, [FileProblem(0, said)])
+        raise refused(description_path, said)
     home = Path(description_path).absolute().parent
-    return _first(uri, description_path, [(home, home / path)], given)
+    return _first(uri, description_path, [(home, home / path)], permitted)
 
 
 def package_folder(
@@ -140,7 +140,7 @@ def package_folders(
         Where the name is no name of a folder.
     """
     if name in {"", ".", ".."} or any(mark in name for mark in ("\\", "/", "\0")):
-        raise FileError(description_path, [FileProblem(0, f"{name!r} is no name of a package")])
+        raise refused(description_path, f"{name!r} is no name of a package")
     known = manifests or Manifests()
     paths = {key: list(filter(None, os.environ.get(key, "").split(os.pathsep))) for key in (PACKAGE_PATH, PREFIX_PATH)}
     folders = [place for folder in package_dirs for place in _named_root(folder, name, known)]
@@ -161,12 +161,12 @@ def _around(parents: Sequence[Path], name: str, known: Manifests) -> list[Path]:
     """The packages of that name around a description and beside those around it."""
     folders: list[Path] = []
     for depth, folder in enumerate(parents):
-        own = known.name(folder)
-        if own == name:
+        declared = known.name(folder)
+        if declared == name:
             folders.append(folder)
         beside = [folder] if depth == 0 else []
-        beside += [folder.parent] if own is not None else []
-        folders += [place for each in beside for place in known.inside(each, name)]
+        beside += [folder.parent] if declared is not None else []
+        folders += [place for root in beside for place in known.inside(root, name)]
         if known.name(folder / name) == name:
             folders.append(folder / name)
     return folders
@@ -195,25 +195,25 @@ def declared_name(folder: Path) -> str | None:
     return None if element is None else element.text.strip()
 
 
-def _first(uri: str, description_path: str | Path, places: Sequence[tuple[Path, Path]], given: Sequence[Path]) -> Path:
+def _first(uri: str, description_path: str | Path, places: Sequence[tuple[Path, Path]], permitted: Sequence[Path]) -> Path:
     """The first path that is there, if it lies in the folder that it was looked up in, or in a given one."""
     for folder, path in places:
         if os.path.isfile(path):
             real = path.resolve()
-            if not any(real.is_relative_to(allowed.resolve()) for allowed in (folder, *given)):
+            if not any(real.is_relative_to(allowed.resolve()) for allowed in (folder, *permitted)):
                 said = f"{uri!r} leaves the folder {str(folder)!r}: it is {str(real)!r}; allow its folder with package_dirs"
-                raise FileError(description_path, [FileProblem(0, said)])
+                raise refused(description_path, said)
             return real
     raise _not_found(repr(uri), description_path, [path for _, path in places])
 
 
 def _no_package(name: str, description_path: str | Path) -> FileError:
     said = f"package {name!r} was not found: no package.xml around the description says this name"
-    return FileError(description_path, [FileProblem(0, f"{said}; package_dirs names its folder")])
+    return refused(description_path, f"{said}; package_dirs names its folder")
 
 
-def _not_found(what: str, description_path: str | Path, tried: Iterable[Path]) -> FileError:
-    return FileError(description_path, [FileProblem(0, f"{what} was not found; tried {', '.join(map(str, tried))}")])
+def _not_found(subject: str, description_path: str | Path, tried: Iterable[Path]) -> FileError:
+    return refused(description_path, f"{subject} was not found; tried {', '.join(map(str, tried))}")
 
 
 def path_inside(folder: Path, named: str) -> Path | None:

@@ -47,7 +47,7 @@ from linkwise.errors import ArgumentError, FileError, FileProblem, choices, show
 from linkwise.files.atomic import write_text
 from linkwise.files.packages import Folders
 from linkwise.files.report import Description, Reading, remarks_on
-from linkwise.files.text import LARGEST_DESCRIPTION, read_text, too_large
+from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused, too_large
 from linkwise.files.xml_tree import XmlError, read_xml, root_tag
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import action, number
@@ -162,11 +162,10 @@ class ReadOptions:
             Naming the option.
         """
         if self.xacro is not None and "xacro" not in known:
-            raise FileError(path, [FileProblem(0, f"xacro arguments were given, but this is {form}, not xacro")])
+            raise refused(path, f"xacro arguments were given, but this is {form}, not xacro")
         if self.root is not None and "root" not in known:
             hint = "only URDF and MJCF have several roots"
-            message = f"root={self.root!r} was given, but {form} describes one mechanism; {hint}"
-            raise FileError(path, [FileProblem(0, message)])
+            raise refused(path, f"root={self.root!r} was given, but {form} describes one mechanism; {hint}")
 
 
 def _require_folder(name: str, folder: object) -> None:
@@ -279,8 +278,8 @@ def _load_own() -> None:
     names = [f"{folder.__name__}.{module.name}" for module in pkgutil.iter_modules(folder.__path__)]
     for name in names:
         import_module(name)
-    own = {name: k for k, name in enumerate(names)}
-    FORMATS.sort(key=lambda form: own.get(type(form).__module__, len(own)))  # (before others, in whatever order imported)
+    order = {name: k for k, name in enumerate(names)}
+    FORMATS.sort(key=lambda form: order.get(type(form).__module__, len(order)))  # (before others, however imported)
 
 
 def formats() -> list[Format]:
@@ -300,7 +299,7 @@ def format_of(path: str | Path, text: str, options: ReadOptions) -> Format:
     suffix = Path(path).suffix.lower()
     known = list(reversed(formats()))
     if not text.strip():
-        raise FileError(path, [FileProblem(0, "the file is empty")])
+        raise refused(path, "the file is empty")
     named = (form for form in known if form.named and suffix in form.suffixes)
     form = next(chain(named, (form for form in known if form.sniff(text, options))), None)
     if form is None and XML.match(text):
@@ -310,7 +309,7 @@ def format_of(path: str | Path, text: str, options: ReadOptions) -> Format:
         first = text.split(maxsplit=1)[0]
         start = first if len(first) <= 20 else first[:20] + "..."
         tried = ", ".join(form.title for form in FORMATS if form.title)
-        raise FileError(path, [FileProblem(1, f"the format is not known; it starts with {start!r}; tried {tried}")])
+        raise refused(path, f"the format is not known; it starts with {start!r}; tried {tried}", 1)
     return form
 
 
@@ -330,7 +329,7 @@ def written_format(path: str | Path) -> Format:
     else:
         message = form.refusal
     if form is None or message:
-        raise FileError(path, [FileProblem(0, message)])
+        raise refused(path, message)
     return form
 
 
@@ -408,10 +407,8 @@ def rotor_text(motor: Motor) -> str:
 
 
 def with_offset(link: Link) -> float | None:
-    """The theta or d of a link's row with the offset added; None where the sum would be rounded."""
-    row = link.dh_row
-    assert row is not None
-    return exact_sum(row.theta if link.joint == "revolute" else row.d, link.offset)
+    """The parameter of a link's row that its joint varies, with the offset added; None where the sum would be rounded."""
+    return exact_sum(getattr(link.dh_row, str(link.joint_model.dh_parameter)), link.offset)
 
 
 def exact_sum(first: float, second: float) -> float | None:
@@ -548,8 +545,8 @@ def _description(path: str | Path, reading: Reading) -> Description:
 def all_remarks(reading: Reading) -> list[FileProblem]:
     """What is odd about a file that could be read: what its reader remarks, and what the mechanism shows."""
     assert reading.description is not None
-    found = [*remarks_on(reading.description.mechanism, reading), *reading.remarks]
-    return sorted(found, key=lambda remark: remark.line)
+    remarks = [*remarks_on(reading.description.mechanism, reading), *reading.remarks]
+    return sorted(remarks, key=lambda remark: remark.line)
 
 
 def _mechanism(path: str | Path, reading: Reading) -> Mechanism:
@@ -659,17 +656,17 @@ def save(
         suffix = form.suffixes[0]
         message = f"would be lost in a {suffix} file: what the links look like and collide with (shapes)"
         advice = "save as .urdf, which holds them, leave them out, or allow_loss=True"
-        raise FileError(path, [FileProblem(0, message)], advice)
+        raise refused(path, message, advice=advice)
     description = Description(mechanism, _wrench(external), tuple(source), tuple(shapes))
     form.losses(description).check(path, form.name, allow_loss)
     write_text(path, form.write(description))
 
 
 def _wrench(external: Any) -> FloatArray:
-    made = np.zeros(6) if external is None else np.array(unmasked("external", external), dtype=np.float64)
-    if made.shape != (6,) or not np.all(np.isfinite(made)):
+    wrench = np.zeros(6) if external is None else np.array(unmasked("external", external), dtype=np.float64)
+    if wrench.shape != (6,) or not np.all(np.isfinite(wrench)):
         raise ArgumentError(f"external is {external!r}; expected 6 finite numbers, force then moment")
-    return frozen(made)
+    return frozen(wrench)
 
 
 def parse(path: str | Path, options: ReadOptions) -> Reading:
@@ -702,7 +699,6 @@ def _refuse_name(path: str | Path) -> None:
     name = str(path).lower()
     robots = resources.files("linkwise").joinpath("robots", "data")
     if name.isidentifier() and len(name) < 40 and robots.joinpath(f"{name}.toml").is_file():
-        why = f"there is no such file; the bundled robot of that name is lw.robots.load({name!r})"
-        raise FileError(path, [FileProblem(0, why)])
+        raise refused(path, f"there is no such file; the bundled robot of that name is lw.robots.load({name!r})")
     if isinstance(path, str) and ("\n" in path or path.lstrip().startswith("<")):
         raise ArgumentError(f"path is {shown(path)}, a text; linkwise.loads(text) reads a text")

@@ -221,12 +221,12 @@ MOST_TURN = 4 * math.pi
 def remarks_on(mechanism: Mechanism, reading: Reading) -> list[FileProblem]:
     """Everything odd about a mechanism, by the line of the file that it was read from."""
     looks = (_bodies, _rotors, _nothing_moved, _lengths, _limits, _followed)
-    found = [told for look in looks for told in look(mechanism, reading)]
+    remarks = [remark for look in looks for remark in look(mechanism, reading)]
     if not mechanism.gravity.any():
-        found.append(FileProblem(reading.line("gravity"), "gravity is zero"))
+        remarks.append(FileProblem(reading.line("gravity"), "gravity is zero"))
     if mechanism.floating and not total_mass(mechanism):
-        found.append(FileProblem(reading.line("floating"), "the base floats, but nothing has a mass"))
-    return sorted(found, key=lambda remark: remark.line)
+        remarks.append(FileProblem(reading.line("floating"), "the base floats, but nothing has a mass"))
+    return sorted(remarks, key=lambda remark: remark.line)
 
 
 def _bodies(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
@@ -260,11 +260,11 @@ def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
         held = [drive for drive in carried if not drive.motor.rotor_inertia.any()]  # (else it is no part of the link's own)
         if not held or not link.body.physical:
             continue
-        rest, least = link.body.tensor, -SLACK * np.trace(link.body.tensor)
+        tensor, least = link.body.tensor, -SLACK * np.trace(link.body.tensor)
         for drive in held:
             axis = np.asarray(drive.motor.axis)
-            rest = rest - drive.motor.inertia * np.outer(axis, axis)
-        if np.linalg.eigvalsh(rest)[0] < least:
+            tensor = tensor - drive.motor.inertia * np.outer(axis, axis)
+        if np.linalg.eigvalsh(tensor)[0] < least:
             rotors = " and ".join(f"{number(d.motor.inertia)} kg m2 of {d.joint!r}" for d in held)
             said = f"link {link.name!r}: its inertia is too small to contain the rotors that it carries ({rotors})"
             hint = "; give each its mass and rotor_inertia, or the link's inertia with them"
@@ -286,23 +286,23 @@ def _undefined(mechanism: Mechanism) -> set[int]:
     if not total or mechanism.loops or not mechanism.n:
         return set()
     felt = _felt(mechanism)
-    own = [(k, mechanism.coordinates[k]) for k, link in enumerate(mechanism.links) if link.moves and link.mimic is None]
-    return {k for k, coordinate in own if abs(felt[coordinate]) <= ROUNDING * total}
+    leaders = [(k, mechanism.coordinates[k]) for k, link in enumerate(mechanism.links) if link.moves and link.mimic is None]
+    return {k for k, coordinate in leaders if abs(felt[coordinate]) <= ROUNDING * total}
 
 
 def _felt(mechanism: Mechanism) -> FloatArray:
     """The inertia (n,) that each joint moves, at some configuration: the diagonal of the mass matrix."""
-    how = coupling(mechanism)
+    coupled = coupling(mechanism)
     joints = np.linspace(0.3, 0.9, mechanism.n)
-    q = how.coordinates(np.append(mechanism.neutral[: mechanism.nq - mechanism.n], joints))
-    made = moving_bodies(how.uncoupled)
-    felt = np.array(reflected_inertias(how.uncoupled), dtype=float)
+    q = coupled.coordinates(np.append(mechanism.neutral[: mechanism.nq - mechanism.n], joints))
+    tree = moving_bodies(coupled.uncoupled)
+    felt = np.array(reflected_inertias(coupled.uncoupled), dtype=float)
     with np.errstate(all="ignore"):
-        inertias = composite_inertias(made, joint_transforms(made, np.asarray(q, dtype=float)))
-        for body, inertia in zip(made.bodies, inertias, strict=True):
+        inertias = composite_inertias(tree, joint_transforms(tree, np.asarray(q, dtype=float)))
+        for body, inertia in zip(tree.bodies, inertias, strict=True):
             for freedom in body.freedoms:
                 felt[freedom.speed] += float(freedom.screw @ inertia_times(inertia, freedom.screw))
-    return np.asarray(np.square(how.spread).T @ felt)[mechanism.nv - mechanism.n :]
+    return np.asarray(np.square(coupled.spread).T @ felt)[mechanism.nv - mechanism.n :]
 
 
 def _lengths(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
@@ -315,9 +315,9 @@ def _lengths(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
             lengths["limits"] = max((abs(limit) for limit in link.limits or () if math.isfinite(limit)), default=0.0)
         long = {field: value for field, value in lengths.items() if abs(value) > LONG}
         if long:
-            told = " and ".join(f"{_LENGTHS.get(field, field)} {number(value)} m" for field, value in long.items())
+            stated = " and ".join(f"{_LENGTHS.get(field, field)} {number(value)} m" for field, value in long.items())
             line = reading.line("link", k, next(iter(long)))
-            yield FileProblem(line, f"link {link.name!r}: {told}; millimetres?")
+            yield FileProblem(line, f"link {link.name!r}: {stated}; millimetres?")
 
 
 _LENGTHS = {
@@ -371,20 +371,21 @@ def impossible(mechanism: Mechanism) -> list[str]:
     >>> print(*impossible(Mechanism([Link(name="arm", mass=1.0, inertia=(1, 1, 5), physical=False)])))
     link 'arm': its largest principal moment, 5 kg m2, exceeds the sum of the other two, 2, by 3; a body has at most that sum
     """
-    found = []
+    messages = []
     for link in mechanism.links:
         name, body = f"link {link.name!r}", link.body
         least, middle, most = np.linalg.eigvalsh(body.tensor).tolist()
         slack = SLACK * max(abs(least), abs(most), SMALLEST)
         if body.mass < 0:
-            found.append(f"{name}: its mass, {number(body.mass)} kg, is negative")
+            messages.append(f"{name}: its mass, {number(body.mass)} kg, is negative")
         if least < -slack:
-            found.append(f"{name}: its least principal moment, {number(least)} kg m2, is negative; a body has none below 0")
+            negative = f"its least principal moment, {number(least)} kg m2, is negative"
+            messages.append(f"{name}: {negative}; a body has none below 0")
         elif most > least + middle + slack:
             by = f"the sum of the other two, {number(least + middle)}, by {number(most - least - middle)}"
             largest = f"its largest principal moment, {number(most)} kg m2"
-            found.append(f"{name}: {largest}, exceeds {by}; a body has at most that sum")
-    return found
+            messages.append(f"{name}: {largest}, exceeds {by}; a body has at most that sum")
+    return messages
 
 
 _TOOL = re.compile(r"tool(_\d+)?")
@@ -416,7 +417,9 @@ def with_tool_at_a_tip(mechanism: Mechanism) -> Mechanism:
 
     def rank(tip: int) -> tuple[int, bool, int, int]:
         link = mechanism.links[tip]
-        return _is_tool(link), bool(moved[tip]) and _is_centre(link), moved[tip], tip
+        # a mere frame with the name of a tool's
+        is_centre = not link.moves and link.body.is_zero and _CENTRE.fullmatch(str(link.name)) is not None
+        return _is_tool(link), bool(moved[tip]) and is_centre, moved[tip], tip
 
     return mechanism.replace(tool_link=mechanism.link_names[max(moved, key=rank)])
 
@@ -452,8 +455,3 @@ def _is_tool(link: Link) -> int:
     if named is None or link.moves:
         return 0
     return int((named[1] or "_1")[1:])
-
-
-def _is_centre(link: Link) -> bool:
-    """Whether a link is a mere frame with the name of a tool's."""
-    return not link.moves and link.body.is_zero and _CENTRE.fullmatch(str(link.name)) is not None

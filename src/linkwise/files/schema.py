@@ -17,6 +17,7 @@ import numpy as np
 from linkwise.errors import FileProblem, Problem, choices, members, shown, suggestion
 from linkwise.files.report import attempt
 from linkwise.files.toml_text import Place, line_of, real, row, text
+from linkwise.model.joints import JOINTS
 from linkwise.model.validation import TURN
 
 
@@ -294,7 +295,8 @@ class TableReader:
 
     def angle(self, value: Any, unit: str = "rad") -> Any:
         """A number or a list of numbers in SI: an angle is converted where the file is in degrees."""
-        if not self.degrees or not unit.startswith("rad") or (" or " in unit and self.joint == "prismatic"):
+        is_length = " or " in unit and self.joint in JOINTS and JOINTS[self.joint].is_length
+        if not self.degrees or not unit.startswith("rad") or is_length:
             return value
         return [math.radians(number) for number in value] if isinstance(value, list) else math.radians(value)
 
@@ -314,7 +316,7 @@ class TableReader:
             hint = field.hint if isinstance(raw, str) else ""
             self.report(place, f"{item} is {shown(raw)}; expected {field.kind.expected}{hint}")
             return None
-        if field.turn and (field.unit == "rad" or self.joint == "revolute"):
+        if field.turn and (field.unit == "rad" or (self.joint in JOINTS and JOINTS[self.joint].periodic)):
             most, unit = (math.degrees(TURN), "degrees") if self.degrees else (TURN, "rad")
             if abs(value) > most:
                 hint = "" if self.degrees else '; if these are degrees, write angles = "deg" before the first table'

@@ -18,7 +18,7 @@ _WORD = re.compile(rb"[^ \t\n\v\f\r]+")
 _ROWS = 4096
 
 
-class Reader:
+class MotReader:
     """Reads the motion of n joints; `dt` is known at once."""
 
     def __init__(self, source: Source, n: int) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from linkwise.files.csv_results import formatted
 from linkwise.model.link import Link
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import (
@@ -40,9 +41,6 @@ LABELS = (
 
 #: Phi (6, 4, 4) of unit forces along and unit moments about x, y, z.
 ACTIONS = np.array([action_matrix(unit[:3], unit[3:]) for unit in np.eye(6)], dtype=float)
-
-#: How many numbers are turned into text at a time.
-NUMBERS = 1 << 17
 
 
 def matrices(
@@ -92,10 +90,8 @@ def text(values: FloatArray) -> Iterator[str]:
     row = "%12.4f" * 4 + "\n"
     body = "".join(f"{label}\n{row * 4}\n" for label in LABELS)
     instant = "".join(f"\n\n Link {k + 1} \n\n{body}" for k in range(links))
-    size = max(1, NUMBERS // (links * len(LABELS) * 16))
-    for start in range(0, len(values), size):
-        piece = np.round(values[start : start + size], 4) + 0.0  # no minus before zero
-        yield (instant * len(piece)) % tuple(piece.ravel().tolist())
+    rounded = np.round(values.reshape(len(values), -1), 4) + 0.0  # no minus before zero
+    return formatted(rounded, instant)
 
 
 def _screw(link: Link) -> FloatArray:

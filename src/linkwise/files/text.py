@@ -65,7 +65,7 @@ def open_file(path: str | Path, *, pipes: bool = False) -> BinaryIO:
         from_shell = pipes and stat.S_ISFIFO(mode) and _SHELL_PIPE.fullmatch(str(Path(path))) is not None
         if not (stat.S_ISREG(mode) or from_shell):
             kind = "a named pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
-            raise FileError(path, [FileProblem(0, f"this is {kind}; expected a regular file")])
+            raise refused(path, f"this is {kind}; expected a regular file")
         if from_shell:
             os.set_blocking(handle, True)
         return os.fdopen(handle, "rb")
@@ -99,10 +99,14 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
     return data
 
 
+def refused(path: str | Path, message: str, line: int = 0, advice: str = "") -> FileError:
+    """The error for one problem of a file: of a line, counted from 1, or with 0 of the file as a whole."""
+    return FileError(path, [FileProblem(line, message)], advice)
+
+
 def too_large(path: str | Path, most: int) -> FileError:
     """The error for more than `most` bytes."""
-    said = f"the file is larger than {most // 1024**2} MB; no description of a mechanism needs that"
-    return FileError(path, [FileProblem(0, said)])
+    return refused(path, f"the file is larger than {most // 1024**2} MB; no description of a mechanism needs that")
 
 
 def read_text(path: str | Path, most: int | None = None) -> str:
@@ -137,13 +141,13 @@ def decode(path: str | Path, data: bytes) -> str:
     "<robot name='börse'/>"
     """
     if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        raise FileError(path, [FileProblem(1, "the text is in UTF-32; save it as UTF-8")])
+        raise refused(path, "the text is in UTF-32; save it as UTF-8", 1)
     if data.startswith(_WIDE):
         text = _decoded(path, data, "utf-16")
         if not text.lstrip().startswith("<"):
-            raise FileError(path, [FileProblem(1, "the text is in UTF-16; save it as UTF-8")])
+            raise refused(path, "the text is in UTF-16; save it as UTF-8", 1)
     elif b"\0" in data:
-        raise FileError(path, [FileProblem(line_at(data, data.index(b"\0")), "a zero byte: this is not a text file")])
+        raise refused(path, "a zero byte: this is not a text file", line_at(data, data.index(b"\0")))
     elif data.startswith(BOM):
         text = _decoded(path, data, "utf-8", len(BOM))
     else:
@@ -170,7 +174,7 @@ def _declared_encoding(path: str | Path, data: bytes) -> str:
         is_text = False
     if not is_text:
         said = f"the declared encoding is {name!r}, which is not one that is read here; save the file as UTF-8"
-        raise FileError(path, [FileProblem(line_at(data, declaration.start(1)), said)])
+        raise refused(path, said, line_at(data, declaration.start(1)))
     return name
 
 
@@ -182,8 +186,7 @@ def _decoded(path: str | Path, data: bytes, encoding: str, start: int = 0) -> st
         at = min(start + error.start, len(data) - 1)
         name = encoding.upper()
         advice = "" if name == "UTF-16" else "; save the file as UTF-8"
-        message = f"byte 0x{data[at]:02x} is not text in {name}{advice}"
-        raise FileError(path, [FileProblem(line_at(data, at), message)]) from error
+        raise refused(path, f"byte 0x{data[at]:02x} is not text in {name}{advice}", line_at(data, at)) from error
 
 
 def line_at(data: bytes, offset: int) -> int:
@@ -195,12 +198,12 @@ def line_at(data: bytes, offset: int) -> int:
 def cannot_open(path: str | Path, error: Exception) -> FileError:
     """The error for a file that the operating system does not give."""
     if isinstance(error, FileNotFoundError):
-        return FileError(path, [FileProblem(0, f"there is no such file{bundled_hint(path)}")])
+        return refused(path, f"there is no such file{bundled_hint(path)}")
     if isinstance(error, IsADirectoryError) or os.path.isdir(Path(path)):
-        return FileError(path, [FileProblem(0, "this is a folder, not a file")])
+        return refused(path, "this is a folder, not a file")
     if isinstance(error, PermissionError):
-        return FileError(path, [FileProblem(0, "permission denied")])
-    return FileError(path, [FileProblem(0, f"cannot be opened: {getattr(error, 'strerror', None) or error}")])
+        return refused(path, "permission denied")
+    return refused(path, f"cannot be opened: {getattr(error, 'strerror', None) or error}")
 
 
 def bundled_hint(path: str | Path) -> str:
@@ -329,30 +332,30 @@ class Source:
         FileError
             Where there is no break for too long.
         """
-        offset, rest = self.file.tell(), b""
+        offset, unfinished = self.file.tell(), b""
         while block := self.file.read(BLOCK):
-            data = rest + block
-            end = 1 + max(data.rfind(bytes([one])) for one in breaks)
+            data = unfinished + block
+            end = 1 + max(data.rfind(bytes([code])) for code in breaks)
             if len(data) - end > LONGEST:
                 self.fail(offset + end, f"{len(data) - end} bytes without a break; this is not a motion file")
             if end:
                 yield offset, data[:end]
-            offset, rest = offset + end, data[end:]
-        if rest:
-            yield offset, rest
+            offset, unfinished = offset + end, data[end:]
+        if unfinished:
+            yield offset, unfinished
 
     def fail(self, offset: int, message: str) -> NoReturn:
         """Raise the error that names the line of a byte, found by reading up to there once more."""
-        raise FileError(self.path, [FileProblem(self.line(offset), message)])
+        raise refused(self.path, message, self.line(offset))
 
     def line(self, offset: int) -> int:
         """The line of a byte, counted from 1."""
         self.file.seek(0)
-        found, last, left = 1, b"", offset
+        number_of_line, last, left = 1, b"", offset
         while left > 0 and (data := self.file.read(min(left, BLOCK))):
-            found += line_at(last + data, len(data) + len(last)) - line_at(last, len(last))
+            number_of_line += line_at(last + data, len(data) + len(last)) - line_at(last, len(last))
             last, left = data[-1:], left - len(data)
-        return found
+        return number_of_line
 
     def numbers(self, words: Sequence[bytes], text: bytes) -> FloatArray | None:
         """All words of a text as finite numbers at once; None where they are looked at one by one, to find that at fault."""
@@ -436,12 +439,12 @@ def uneven_description(words: Sequence[Token], links: int, size: int) -> str:
     counts = sorted(Counter(word.line for word in words).items())
     for end in range(1, len(counts)):
         rows, left = counts[1 : len(counts) - end], (len(counts) - 1 - end) % links
-        each = len(rows) // links
-        if left or not each:
+        lines_each = len(rows) // links
+        if left or not lines_each:
             continue
         for choose in (max, min):
-            usual = [choose(count for _, count in rows[place::each]) for place in range(each)]
-            odd = [(*row, usual[k % each]) for k, row in enumerate(rows) if row[1] != usual[k % each]]
+            usual = [choose(count for _, count in rows[place::lines_each]) for place in range(lines_each)]
+            odd = [(*row, usual[k % lines_each]) for k, row in enumerate(rows) if row[1] != usual[k % lines_each]]
             if len(odd) == 1 and sum(usual) == size:
                 line, count, expected = odd[0]
                 return _told(line, count, str(expected), "the same line of every other link has")

@@ -76,9 +76,9 @@ class Element:
         """The element and all that is in it, in the order of the text."""
         left = [self]
         while left:
-            found = left.pop()
-            yield found
-            left.extend(reversed(found.children))
+            element = left.pop()
+            yield element
+            left.extend(reversed(element.children))
 
 
 def root_tag(text: str) -> str:
@@ -89,8 +89,8 @@ def root_tag(text: str) -> str:
     >>> root_tag('<?xml version="1.0"?> <!-- an arm --> <robot name="arm">')
     'robot'
     """
-    found = _ROOT.match(text)
-    return found[1] if found else ""
+    match = _ROOT.match(text)
+    return match[1] if match else ""
 
 
 #: Blanks, instructions and comments may stand before the root element.
@@ -163,8 +163,8 @@ class _Builder:
         except expat.ExpatError as error:
             raise XmlError(self._problem(error)) from None
         except UnicodeEncodeError as error:
-            what = f"the text holds {error.object[error.start]!r}, which XML cannot say"
-            raise XmlError(FileProblem(text.count("\n", 0, error.start) + 1, what)) from None
+            message = f"the text holds {error.object[error.start]!r}, which XML cannot say"
+            raise XmlError(FileProblem(text.count("\n", 0, error.start) + 1, message)) from None
         assert self.root is not None  # (expat has found an element, or raised)
         return self.root
 
@@ -172,12 +172,12 @@ class _Builder:
         line = self.parser.CurrentLineNumber
         if len(self.open) >= DEEPEST:
             raise XmlError(FileProblem(line, f"<{tag}> is nested deeper than {DEEPEST} elements"))
-        made = Element(tag, attributes, line)
+        element = Element(tag, attributes, line)
         if self.open:
-            self.open[-1].children.append(made)
+            self.open[-1].children.append(element)
         else:
-            self.root = made
-        self.open.append(made)
+            self.root = element
+        self.open.append(element)
         self.texts.append([])
 
     def _end(self, tag: str) -> None:
@@ -189,7 +189,7 @@ class _Builder:
     def _doctype(self, name: str, system: str | None, public: str | None, internal: int) -> None:
         self._refuse(f"a document type (<!DOCTYPE {name}>) is refused: what it declares could change or fetch what is read")
 
-    def _entity(self, name: str, *rest: object) -> None:
+    def _entity(self, name: str, *details: object) -> None:
         self._refuse(f"the declaration of an entity ({name!r}) is refused")
 
     def _refuse(self, why: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
 from linkwise.files.atomic import write_text
-from linkwise.files.text import open_file
+from linkwise.files.text import open_file, refused
 
 #: Who may write inputs and read, and who may only read.
 ROLES = ("operator", "viewer")
@@ -97,10 +97,10 @@ def read_users(path: str | Path) -> tuple[User, ...]:
             lines = file.read(LARGEST_FILE).decode().splitlines()
         except (OSError, UnicodeDecodeError) as error:
             message = getattr(error, "strerror", None) or error
-            raise FileError(path, [FileProblem(0, f"cannot be read: {message}")]) from error
+            raise refused(path, f"cannot be read: {message}") from error
     require_private(path, status)
     if os.name == "posix" and status.st_uid not in (0, os.geteuid()):
-        raise FileError(path, [FileProblem(0, f"it belongs to another user (number {status.st_uid}), who could change it")])
+        raise refused(path, f"it belongs to another user (number {status.st_uid}), who could change it")
     users, problems = {}, []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
@@ -120,7 +120,7 @@ def require_private(path: Path, status: os.stat_result) -> None:
     """Refuse a file that others than its owner may read or write."""
     mode = stat.S_IMODE(status.st_mode)
     if os.name == "posix" and mode & 0o077:
-        raise FileError(path, [FileProblem(0, f"it is open to others (mode {mode:o}); expected 600: chmod 600 {path}")])
+        raise refused(path, f"it is open to others (mode {mode:o}); expected 600: chmod 600 {path}")
 
 
 def add_user(path: str | Path, user: User) -> None:

@@ -9,13 +9,14 @@ import contextlib
 import ipaddress
 import json
 import os
+import pickle
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, TypeAlias
@@ -82,7 +83,7 @@ class Watchdog:
         if not self._written:
             return
         now = self._clock()
-        for name in [each for each, then in self._written.items() if now - then > self._after]:
+        for name in [name for name, then in self._written.items() if now - then > self._after]:
             del self._written[name]
             if name not in self._ports.routes:
                 moved = bool(self._ports.view(name).any())
@@ -183,8 +184,10 @@ class Server:
         hold_after: float | None = None,
     ) -> None:
         _library()
-        _check({"port": (port, 0, 65535), "publish": (publish, 0.1, 1000), "stale": (stale, 0.01, 3600)})
-        _check({"connections": (connections, 1, 500), "hold_after": (hold_after or 1.0, 1e-3, 3600)})
+        ranges = {"port": (port, 0, 65535), "publish": (publish, 0.1, 1000), "stale": (stale, 0.01, 3600)}
+        ranges |= {"connections": (connections, 1, 500), "hold_after": (hold_after or 1.0, 1e-3, 3600)}
+        for key, (value, least, most) in ranges.items():
+            number_within(key, value, least, most, f"a number from {least:g} to {most:g}")
         host, local = _host(host)
         if not local and certificates is None:
             raise ArgumentError(
@@ -195,9 +198,9 @@ class Server:
         known = read_users(users) if users is not None else ()
         certificate = _certificate(certificates, host)
         self.encrypted_only, self.fingerprint = certificates is not None, certificate[2]
-        layout = MemoryLayout(len(ports.values), max((each.size for _, each in ports.items()), default=1))
+        layout = MemoryLayout(len(ports.values), max((entry.size for _, entry in ports.items()), default=1))
         self._ports, self._memory = ports, SharedMemory(layout)
-        self._names = [each for each in ports if ports[each].direction == "in"]
+        self._names = [key for key, entry in ports.items() if entry.direction == "in"]
         self._words, self._last = self._memory.words, ""
         self._receiver = Receiver(self._memory, self._accept, lifetime=stale)
         self._publish, self.take = Publisher(self._memory, ports.values).publish, self._receiver.take
@@ -206,7 +209,7 @@ class Server:
             self.take = self._take_and_look
         self.publish()
         settings = ServerSettings(
-            tuple(each for _, each in ports.items()), tuple(ports.routes), layout, self._memory.handle, name, host, port,
+            tuple(entry for _, entry in ports.items()), tuple(ports.routes), layout, self._memory.handle, name, host, port,
             publish, stale, connections, known, certificate[0], certificate[1], self.encrypted_only, os.getpid(),
         )  # fmt: skip
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (the child writes to it as long as it lives)
@@ -317,7 +320,7 @@ class Server:
         )
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # (then it has ended already; why is found below)
-            process.stdin.write(settings.to_json().encode() + b"\n")
+            process.stdin.write(pickle.dumps(settings).hex().encode() + b"\n")
             process.stdin.flush()
         return process
 
@@ -372,11 +375,6 @@ def _library() -> None:
 
     if importlib.util.find_spec("asyncua") is None:
         raise MissingExtraError(f"serving over OPC UA needs the library asyncua: {install_hint('opcua')}")
-
-
-def _check(given: Mapping[str, tuple[float, float, float]]) -> None:
-    for name, (value, least, most) in given.items():
-        number_within(name, value, least, most, f"a number from {least:g} to {most:g}")
 
 
 def _host(host: str) -> tuple[str, bool]:

@@ -1,10 +1,8 @@
-"""What the process of the server is told when it starts, as one line of JSON."""
+"""Settings that the process of the server receives when it starts."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from linkwise.control.port import Port
 from linkwise.server.authentication import User
@@ -58,22 +56,3 @@ class ServerSettings:
     key: str
     encrypted: bool
     parent: int
-
-    def to_json(self) -> str:
-        """One line."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> ServerSettings:
-        """Read what `to_json` wrote."""
-        values: dict[str, Any] = json.loads(text)
-        values["ports"] = tuple(_made(Port, entry) for entry in values["ports"])
-        values["users"] = tuple(_made(User, entry) for entry in values["users"])
-        values["routed"], values["layout"] = tuple(values["routed"]), MemoryLayout(**values["layout"])
-        return cls(**values)
-
-
-def _made(kind: type[Any], entry: dict[str, Any]) -> Any:
-    """A record from its plain values: what JSON made lists were tuples."""
-    values = {field.name: entry[field.name] for field in fields(kind)}
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})

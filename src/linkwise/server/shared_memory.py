@@ -23,7 +23,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import IntEnum
 
 from linkwise.spatial.scalar import FloatArray
@@ -92,10 +92,6 @@ class MemoryLayout:
     def words(self) -> int:
         """How many there are."""
         return self.outcomes + self.entries
-
-    def as_dict(self) -> dict[str, int]:
-        """It as plain numbers."""
-        return asdict(self)
 
 
 class SharedMemory:

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import json
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -30,17 +31,12 @@ def main() -> None:
     if hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(NICER)
-    _go_first()
-    settings = ServerSettings.from_json(_line())
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")  # (where memory runs out, Linux ends this process and not that of the cycle)
+    settings: ServerSettings = pickle.loads(bytes.fromhex(_line().decode()))  # (from the process that started this one)
     from linkwise.server.opcua.serve import serve
 
     asyncio.run(_served(serve, settings))
-
-
-def _go_first() -> None:
-    """Where memory runs out, let the system end this process and not that of the cycle (Linux, proc_pid_oom_score_adj)."""
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-        file.write("1000")
 
 
 async def _served(serve: object, settings: ServerSettings) -> None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files import csv_motion, npz, save_motion
 from linkwise.files.atomic import write_bytes, write_text
+from linkwise.files.text import refused
 from linkwise.model.tree import BASE_EFFORTS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import Evaluator, Event, Motion, State, interpolant
@@ -42,7 +43,7 @@ def save(trajectory: Any, path: str | Path) -> None:
     """Write a trajectory; see `Trajectory.save`."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise npz.refused(path, f"cannot tell the format from the suffix {suffix!r}; expected {choices(SUFFIXES)}")
+        raise refused(path, f"cannot tell the format from the suffix {suffix!r}; expected {choices(SUFFIXES)}")
     if suffix == ".npz":
         arrays = {**_arrays(trajectory), "names": np.asarray(trajectory.names), "slides": np.asarray(trajectory.slides)}
         for field, name in zip(Event._fields, EVENTS, strict=True):
@@ -52,12 +53,12 @@ def save(trajectory: Any, path: str | Path) -> None:
         return
     if trajectory.batch:
         limit = f"a {suffix} file holds one motion, not a batch of shape {trajectory.batch}"
-        raise npz.refused(path, f"{limit}; save as .npz, or one member(...) of it")
+        raise refused(path, f"{limit}; save as .npz, or one member(...) of it")
     if trajectory.floating and suffix == ".mot":
-        raise npz.refused(path, f"a {suffix} file holds the motion of joints, not of a floating base; save as .csv or .npz")
+        raise refused(path, f"a {suffix} file holds the motion of joints, not of a floating base; save as .csv or .npz")
     t, q, qd, qdd = trajectory.t, trajectory.q, trajectory.qd, trajectory.qdd
     if not all(np.all(np.isfinite(values)) for values in (q, qd, qdd)):
-        raise npz.refused(path, f"a {suffix} file holds finite numbers only; save as .npz, or until(...) the last of them")
+        raise refused(path, f"a {suffix} file holds finite numbers only; save as .npz, or until(...) the last of them")
     if suffix == ".mot":
         save_motion(path, t, q, qd, qdd)
     else:
@@ -67,7 +68,7 @@ def save(trajectory: Any, path: str | Path) -> None:
 def save_frame(trajectory: Motion, path: str | Path) -> None:
     """Write the motion of a frame; see `CartesianTrajectory.save`."""
     if Path(path).suffix.lower() != ".npz":
-        raise npz.refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
+        raise refused(path, f"cannot tell the format from the suffix {Path(path).suffix!r}; expected '.npz'")
     write_bytes(path, [npz.packed(_arrays(trajectory))])
 
 
@@ -82,14 +83,14 @@ def load(kind: type[M], path: str | Path, max_bytes: int | None = None) -> M:
     values: dict[str, Any] = {name: arrays[name] for name in fields if name in arrays}
     for name in [name for name in ("names", "slides") if name in values]:
         if values[name].ndim != 1 or values[name].shape > arrays["q"].shape[-1:]:
-            raise npz.refused(path, f"{name} has the shape {values[name].shape}; q has the shape {arrays['q'].shape}")
+            raise refused(path, f"{name} has the shape {values[name].shape}; q has the shape {arrays['q'].shape}")
         values[name] = tuple(values[name].tolist())
     if joints and all(name in arrays for name in EVENTS):
         values["events"] = _events(path, arrays, max_bytes)
     try:
         return kind(**values)
     except ArgumentError as error:
-        raise npz.refused(path, str(error)) from error
+        raise refused(path, str(error)) from error
 
 
 def _arrays(trajectory: Motion) -> dict[str, Any]:
@@ -105,12 +106,10 @@ def _events(path: str | Path, arrays: Mapping[str, Any], max_bytes: int | None) 
     batch = max(arrays["q"].ndim - 2, 0)
     states = tuple((count, *arrays[name].shape[-1:]) for name in ("q", "qd"))
     if shapes != ((count,), (count,), *states, (count, batch)) or not np.isfinite(members).all():
-        raise npz.refused(
-            path, f"the arrays {', '.join(EVENTS)} have the shapes {', '.join(map(str, shapes))}: it is damaged"
-        )
+        raise refused(path, f"the arrays {', '.join(EVENTS)} have the shapes {', '.join(map(str, shapes))}: it is damaged")
     most = (npz.LARGEST if max_bytes is None else int(max_bytes)) // EVENT_SIZE
     if count > most:
-        raise npz.refused(path, f"there are {count:,} events in it, and at most {most:,} are read")
+        raise refused(path, f"there are {count:,} events in it, and at most {most:,} are read")
     rows = zip(names.tolist(), times.tolist(), q, qd, members.astype(np.int64).tolist(), strict=True)
     return tuple(Event(name, time, at, rate, tuple(member)) for name, time, at, rate, member in rows)
 

@@ -119,8 +119,8 @@ def measure(model: Mechanism, name: str, batch: int) -> tuple[float, float, floa
     _function(model, name)(*single.values())
     first = time.perf_counter() - start
     method = _function(model, name)  # looked up now: the first call put machine code in its place
-    each = median_time(partial(method, *many.values())) / batch
-    return first, median_time(partial(method, *single.values())), each, dict(model.kernel(name).operations)
+    in_batch = median_time(partial(method, *many.values())) / batch
+    return first, median_time(partial(method, *single.values())), in_batch, dict(model.kernel(name).operations)
 
 
 def _function(model: Mechanism, name: str) -> Callable[..., Any]:

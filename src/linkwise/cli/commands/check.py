@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,9 @@ def check(options: Options) -> Output:
         lines += [f"{plain(motion)}: {painted('ok', 'green')}", f"  motion: {moves['motion']}"]
         lines += [f"  remark: {plain(remark)}" for remark in moves["motion_remarks"]]
     if difference is not None:
-        data["against"] = _comparison(difference)
+        keys = ["same", "tol", "base", "tool", "signs", "offsets", "position_error", "rotation_error", "mass_error"]
+        keys += ["gravity_error", "friction_error", "differences", "limits"]
+        data["against"] = {name: getattr(difference, name) for name in keys}
         lines.append("\n" + str(difference).replace("dynamics=True does", "--dynamics does"))
     return Output(data, lines, status=int(difference is not None and not difference.same))
 
@@ -125,7 +128,7 @@ def _possible(file: str, reading: ReadingOptions) -> list[str]:
 
 
 def _compared(model: Mechanism, options: Options) -> Comparison:
-    other = options.reading.of_another().description(options.against).mechanism
+    other = replace(options.reading, root=None, xacro=None).description(options.against).mechanism
     first, second = (TOOL if end is None else end for end in (options.link, options.link_against))
     return comparison.compare(model, other, link_a=first, link_b=second, tol=options.tol, dynamics=options.dynamics)
 
@@ -188,13 +191,6 @@ def _facts(model: Mechanism) -> Facts:
         "mass": total_mass(model),
         "floating": model.floating,
     }
-
-
-def _comparison(found: Comparison) -> Facts:
-    """What a comparison found; what is not there is null."""
-    arrays = ("base", "tool", "signs", "offsets")
-    errors = ("position_error", "rotation_error", "mass_error", "gravity_error", "friction_error")
-    return {name: getattr(found, name) for name in ("same", "tol", *arrays, *errors, "differences", "limits")}
 
 
 # ── chains ────────────────────────────────────────────────────────────────────────────────────────

@@ -11,11 +11,12 @@ import click
 from linkwise import files
 from linkwise.cli.command import Options, Output, argument, command, mechanism, option
 from linkwise.cli.reading import is_table
-from linkwise.errors import FileError, FileProblem, choices
+from linkwise.errors import choices
 from linkwise.files import Description
 from linkwise.files.formats.dh.table import DIALECTS, dialect_of
 from linkwise.files.formats.dh.writer import losses
 from linkwise.files.registry import Losses, formats
+from linkwise.files.text import refused
 from linkwise.model.formatting.table import plain
 
 
@@ -67,7 +68,7 @@ def _left_out(description: Description, out: str, dialect: str | None) -> Losses
         held = replace(description, shapes=description.shapes if suffix == ".urdf" else ())
         return next((form.losses(held) for form in formats() if suffix in form.suffixes), Losses())
     if dialect is None:
-        raise FileError(out, [FileProblem(0, f"a table needs its dialect named: --dialect {choices(DIALECTS)}")])
+        raise refused(out, f"a table needs its dialect named: --dialect {choices(DIALECTS)}")
     left_out = losses(description.mechanism, dialect_of(dialect))
     left_out.lost += ["what acts on its tool (external)"] if description.external.any() else []
     return left_out

@@ -56,15 +56,8 @@ class Targets:
         return None if self.letters == LETTERS else self.counted.astype(int).tolist()
 
 
-def targets(file: str | None, **parts: Any) -> Targets:
-    """Read the targets.
-
-    Parameters
-    ----------
-    file : str or None
-        A table of poses.
-    **parts
-        The options ``position``, ``rpy``, ``quaternion``, ``matrix``, ``mask`` and ``link`` of `linkwise ik`.
+def targets(options: Options) -> Targets:
+    """Read the targets that the options of `linkwise ik` name.
 
     Raises
     ------
@@ -73,19 +66,18 @@ def targets(file: str | None, **parts: Any) -> Targets:
     FileError
         Where a file is wrong, with the line.
     """
-    options = Options(**parts)
     single = " and ".join(f"--{name}" for name in ("position", "rpy", "quaternion") if getattr(options, name))
-    named = (("TARGETS", file), ("--matrix", options.matrix), (single, single))
+    named = (("TARGETS", options.targets), ("--matrix", options.matrix), (single, single))
     sources = [name for name, value in named if value]
     if len(sources) != 1:
-        how_many = f"{members(sources)} at once say" if sources else "nothing says"
+        subject = f"{members(sources)} at once say" if sources else "nothing says"
         expected = "give a file TARGETS, --matrix, or --position, one of --rpy and --quaternion, or both"
-        raise click.UsageError(f"{how_many} which pose; {expected}")
+        raise click.UsageError(f"{subject} which pose; {expected}")
     if options.rpy and options.quaternion:
         raise click.UsageError("--rpy and --quaternion both say the orientation; give one")
     counted = _letters(options.mask)
-    if file:
-        poses, letters, names = read_poses(file, options.link)
+    if options.targets:
+        poses, letters, names = read_poses(options.targets, options.link)
     else:
         poses, letters = (read_matrices(options.matrix), LETTERS) if options.matrix else _pose(options)
         names = tuple(str(k + 1) for k in range(len(poses)))
@@ -209,8 +201,7 @@ def ik(description: Description, options: Options) -> Output:
       linkwise ik panda poses.csv --follow -o joints.csv
     """  # noqa: D301  (\b keeps click from filling the lines)
     model = description.mechanism
-    poses = ("position", "rpy", "quaternion", "matrix", "mask", "link")
-    asked = targets(options.targets, **{name: getattr(options, name) for name in poses})
+    asked = targets(options)
     if options.every:
         if options.follow or options.method not in ("auto", "closed_form"):
             other = "--follow" if options.follow else f"--method {options.method}"
@@ -327,8 +318,8 @@ def _single_parts(model: Mechanism, asked: Targets, answer: Answer, reached: Flo
     columns = [Column(""), right[0], Column(""), *right[1:], Column(" ")]
     yield Table([f"{plain(model.name)}: {head}"], columns, rows)
     rows = []
-    wanted, found = ([*pose[:3, 3].tolist(), *rotation_to_rpy(pose[:3, :3])] for pose in (asked.poses[0], reached))
-    for name, target, value, letter in zip((*"xyz", "roll", "pitch", "yaw"), wanted, found, LETTERS, strict=True):
+    wanted, actual = ([*pose[:3, 3].tolist(), *rotation_to_rpy(pose[:3, :3])] for pose in (asked.poses[0], reached))
+    for name, target, value, letter in zip((*"xyz", "roll", "pitch", "yaw"), wanted, actual, LETTERS, strict=True):
         if letter in "xyz":
             texts = [_decimals(target), _decimals(value), "m"]
         else:
@@ -377,11 +368,11 @@ def _parts(model: Mechanism, asked: Targets, answers: Sequence[Answer]) -> Itera
     yield from _first(lines, "not reached")
 
 
-def _first(lines: Sequence[str], rest: str) -> Iterator[str]:
+def _first(lines: Sequence[str], failing: str) -> Iterator[str]:
     """The first of some lines, and how many more there are."""
     yield from lines[:EXPLAINED]
     if len(lines) > EXPLAINED:
-        yield f"and {len(lines) - EXPLAINED:,} more {rest}"
+        yield f"and {len(lines) - EXPLAINED:,} more {failing}"
 
 
 def _columns(model: Mechanism) -> list[Column]:

@@ -18,7 +18,7 @@ from linkwise.cli.command import Options, Output, argument, command, emit, optio
 from linkwise.cli.options import Finite, refuse
 from linkwise.control import Chain, load
 from linkwise.control.ring_buffer import Recorder
-from linkwise.errors import FileError, FileProblem
+from linkwise.files.text import refused
 from linkwise.model.formatting.table import duration, plain
 from linkwise.server import Server, run
 from linkwise.server.authentication import add_user, new_user
@@ -92,7 +92,7 @@ def serve(options: Options) -> Output | None:
     if options.chain is None:
         raise click.UsageError("Missing argument 'CHAIN.toml'.")
     if not os.path.exists(Path(options.chain)):
-        raise FileError(options.chain, [FileProblem(0, "there is no such file")])
+        raise refused(options.chain, "there is no such file")
     chain = load(options.chain, xacro={} if options.expand_xacro else None)
     rate, cycles = options.rate, None
     period = 1 / rate if rate is not None else chain.period or 1 / RATE
@@ -219,7 +219,7 @@ def _check_room(path: Path, size: int) -> None:
     folder = path.absolute().parent
     try:
         with tempfile.TemporaryFile(dir=folder):
-            free = shutil.disk_usage(folder).free
+            _, _, free = shutil.disk_usage(folder)
     except OSError as error:
         refuse(f"nothing can be written in {folder}: {error.strerror or error}", "'--record'")
     if free < size:

@@ -193,10 +193,9 @@ def outside_limits(model: Mechanism, q: Sequence[float] | None) -> Iterator[str]
     joints = slice(model.nq - model.n, model.nq)
     asked = np.asarray(model.neutral if q is None else q, dtype=float)[joints]
     limits = zip(model.q_min.tolist(), model.q_max.tolist(), strict=True)
-    rows = zip(model.names, model.slides, asked, limits, resting(model)[joints], strict=True)
-    for name, slides, value, (low, high), shown in rows:
+    rows = zip(model.names, quantities.units(model, "q")[joints], asked, limits, resting(model)[joints], strict=True)
+    for name, unit, value, (low, high), shown in rows:
         if not low - OUTSIDE <= value <= high + OUTSIDE:
-            unit = "m" if slides else "rad"
             line = f"{plain(name)} {number(value)} is outside {number(low)} .. {number(high)} {unit}"
             yield line if q is not None or shown == value else f"{line}; without --q it is shown at {number(shown)}"
 
@@ -242,9 +241,8 @@ def _dynamics_tables(model: Mechanism, facts: dict[str, Any]) -> Iterator[str | 
     if all(body.is_zero for body in bodies) and not any(drive.motor.mass for drive in model.drives):
         yield f"\nremark: no masses are given for {plain(model.name)}; what depends on them is zero"
     names = [plain(name) for name in quantities.names(model, "qd")]
-    sliding = set(model.slides) | ({False, True} if model.floating else set())
-    units = {frozenset({False}): "kg m2", frozenset({True}): "kg"}.get(frozenset(sliding), "kg m2, kg m, kg")
-    title = f"mass matrix of {plain(model.name)}, {units}; {_listed('q', facts['q'], model)}"
+    inertia_units = {("N m",): "kg m2", ("N",): "kg"}.get(tuple(set(facts["units"])), "kg m2, kg m, kg")
+    title = f"mass matrix of {plain(model.name)}, {inertia_units}; {_listed('q', facts['q'], model)}"
     columns = [_cells(column) for column in np.transpose(facts["mass_matrix"])]
     yield Table([title], ["M", *names], zip(names, *columns, strict=True))
     title = f"tau = M qdd + C qd + gravity + friction; {_listed('qd', facts['qd'], model)}"

@@ -18,6 +18,7 @@ from linkwise.kinematics.workspace import workspace as sample
 from linkwise.kinematics.workspace_map import ENDLESS
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
+from linkwise.model.quantities import units
 from linkwise.model.tree import TOOL
 from linkwise.plot.figure import rendered
 from linkwise.view.plots.workspace_plot import draw
@@ -123,8 +124,8 @@ def _parts(model: Mechanism, region: Workspace) -> Iterator[str | Table]:
     ends = zip("xyz", region.best_position.tolist(), region.worst_position.tolist(), strict=True)
     rows += [(name, _metres(best), _metres(least), "m") for name, best, least in ends]
     ends = zip(map(plain, model.names), region.best_q.tolist(), region.worst_q.tolist(), strict=True)
-    units = ["m" if slides else "rad" for slides in model.slides]
-    rows += [(name, fixed(best), fixed(least), unit) for (name, best, least), unit in zip(ends, units, strict=True)]
+    joints = zip(ends, units(model, "q")[model.nq - model.n :], strict=True)
+    rows += [(name, fixed(best), fixed(least), unit) for (name, best, least), unit in joints]
     yield Table([f"manipulability of {_motion(region)}"], ["", "best", "worst", ""], rows)
     if math.isfinite(region.near_singular):
         share = f"{100 * region.near_singular:.2g} %" if region.near_singular else "none"

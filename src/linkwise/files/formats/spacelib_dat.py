@@ -20,11 +20,12 @@ from linkwise.files.text import Token, begins_as_number, number, tokens, uneven_
 from linkwise.files.toml_text import Place, line_of
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia
-from linkwise.model.link import Link
+from linkwise.model.link import DH_LETTERS, Link
 from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
 
-JOINT_TYPES = ("revolute", "prismatic")
+#: The kinds of joints by their numbers in a file.
+JOINT_TYPES = tuple(DH_LETTERS[letter] for letter in "RP")
 PLACEMENT = ("type", "theta", "d", "b", "a", "alpha")
 BODY = ("mass", "jxx", "jxy", "jxz", "jyy", "jyz", "jzz", "xg", "yg", "zg")
 LINK_FIELDS = PLACEMENT + BODY
@@ -47,8 +48,8 @@ def parse(text: str, name: str, physical: bool = True) -> Reading:
     words = tokens(text)
     count = whole(words[0].text) if words else None
     if count is None or count < 1:
-        what = f"{words[0].text!r} is not a count of links, a whole number >= 1" if words else "the file is empty"
-        return Reading(None, [FileProblem(words[0].line if words else 0, what)], {})
+        message = f"{words[0].text!r} is not a count of links, a whole number >= 1" if words else "the file is empty"
+        return Reading(None, [FileProblem(words[0].line if words else 0, message)], {})
     words, unused = _without_end(words, count)
     problems = _length_problems(words, count)
     numbers = words[1 : 1 + len(LINK_FIELDS) * count + len(END_FIELDS)]
@@ -73,16 +74,16 @@ def _without_end(words: list[Token], count: int) -> tuple[list[Token], list[File
 
 def _length_problems(words: Sequence[Token], count: int) -> list[FileProblem]:
     """Too few numbers or too many."""
-    wanted, found = 1 + len(LINK_FIELDS) * count + len(END_FIELDS), len(words)
+    wanted, there = 1 + len(LINK_FIELDS) * count + len(END_FIELDS), len(words)
     total = f"{count} link{'s' if count > 1 else ''} need {wanted} numbers in all"
-    uneven = uneven_description(words, count, len(LINK_FIELDS)) if found != wanted else ""
+    uneven = uneven_description(words, count, len(LINK_FIELDS)) if there != wanted else ""
     hint = f"; {uneven}" if uneven else ""
-    if found < wanted:
-        missing = f"the file ends where {_field(found - 1, count)} should follow; {total}, there are {found}{hint}"
+    if there < wanted:
+        missing = f"the file ends where {_field(there - 1, count)} should follow; {total}, there are {there}{hint}"
         return [FileProblem(words[-1].line, missing)]
-    if found > wanted:
+    if there > wanted:
         extra = words[wanted]
-        after = f"{extra.text!r} comes after the last number; {total}, there are {found} words{hint}"
+        after = f"{extra.text!r} comes after the last number; {total}, there are {there} words{hint}"
         return [FileProblem(extra.line, after)]
     return []
 
@@ -149,21 +150,21 @@ def losses(mechanism: Mechanism) -> Losses:
     >>> losses(robots.planar_2r())
     Losses(lost=[], never=[])
     """
-    found = chain_losses(mechanism, ("physical", "gravity"))
+    left_out = chain_losses(mechanism, ("physical", "gravity"))
     for link in mechanism.links:
         row, body = link.dh_row, link.body
         unphysical = attempt("link", lambda: Inertia(body.mass, body.com, body.tensor))[0] is None  # noqa: B023
         is_modified = row is not None and row.convention != "standard"
         if not body.physical and not unphysical:
-            found.lost.append(f"link {link.name!r}: its mark physical=False")
+            left_out.lost.append(f"link {link.name!r}: its mark physical=False")
         unfit = {
             f"its {link.joint} joint (only revolute and prismatic ones can be said)": link.joint not in JOINT_TYPES,
             "its placement (no Denavit-Hartenberg row was given)": row is None,
             "its modified Denavit-Hartenberg row (only the standard convention can be said)": is_modified,
             "its inertia (physical=False, and not that of a body that can exist: the file could not be read)": unphysical,
         }
-        found.never += [f"link {link.name!r}: {part}" for part, there in unfit.items() if there]
-    return found
+        left_out.never += [f"link {link.name!r}: {part}" for part, there in unfit.items() if there]
+    return left_out
 
 
 def render(mechanism: Mechanism, external: FloatArray) -> str:
@@ -182,11 +183,11 @@ def render(mechanism: Mechanism, external: FloatArray) -> str:
 def _link_text(link: Link) -> str:
     row, body = link.dh_row, link.body
     assert row is not None
-    theta, d = row.theta, row.d
+    constants = {name: getattr(row, name) for name in ("theta", "d", "b", "a", "alpha")}
     if link.offset:
-        theta, d = (theta + link.offset, d) if link.joint == "revolute" else (theta, d + link.offset)
+        constants[str(link.joint_model.dh_parameter)] += link.offset
     j = body.tensor.tolist()
-    lines = ([theta, d, row.b, row.a, row.alpha], [body.mass], j[0], j[1][1:], j[2][2:], body.com)
+    lines = (constants.values(), [body.mass], j[0], j[1][1:], j[2][2:], body.com)
     return "\n".join([str(JOINT_TYPES.index(link.joint)), *map(texts, lines)])
 
 

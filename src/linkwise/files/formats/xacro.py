@@ -19,7 +19,7 @@ from linkwise.errors import FileError, FileProblem, MissingExtraError, choices, 
 from linkwise.files.packages import Folders, Manifests, package_folder
 from linkwise.files.registry import XML, Format, ReadOptions, register, stem
 from linkwise.files.report import Reading
-from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused
 from linkwise.files.xml_tree import XmlError, read_xml, without_late_declaration
 
 _LOCK = threading.Lock()
@@ -106,10 +106,10 @@ def expand_text(
         except Exception as error:  # (whatever an expression of the file raises)
             if failures:  # (the library wraps it)
                 raise failures[0] from error
-            what = " ".join(str(error).split()) or type(error).__name__
-            undefined = _UNDEFINED.fullmatch(what)
-            what += f"; xacro={{{undefined[1]!r}: ...}} gives its value" if undefined else ""
-            raise FileError(path, [FileProblem(0, f"xacro cannot expand it: {what}")]) from error
+            reason = " ".join(str(error).split()) or type(error).__name__
+            undefined = _UNDEFINED.fullmatch(reason)
+            reason += f"; xacro={{{undefined[1]!r}: ...}} gives its value" if undefined else ""
+            raise refused(path, f"xacro cannot expand it: {reason}") from error
     values.refuse_undeclared(path)
     warned = [line.strip() for line in _COLOURS.sub("", output.getvalue()).splitlines()]
     return expanded, [FileProblem(0, f"xacro says: {line}") for line in dict.fromkeys(warned) if line]
@@ -135,9 +135,9 @@ def _noting(failures: list[FileError], make: Callable[[], str]) -> str:
 class _Arguments(dict[str, str]):
     """Values of arguments, which note what the file asks for."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
-        super().__init__(given)
-        self.given = tuple(given)
+    def __init__(self, arguments: Mapping[str, str]) -> None:
+        super().__init__(arguments)
+        self.names = tuple(arguments)
         self.asked: dict[str, None] = {}
 
     def __contains__(self, name: object) -> bool:
@@ -150,10 +150,9 @@ class _Arguments(dict[str, str]):
 
     def refuse_undeclared(self, path: str | Path) -> None:
         """Refuse a value that the file never asked for: a misspelt name would be without effect."""
-        unknown = [name for name in self.given if name not in self.asked]
+        unknown = [name for name in self.names if name not in self.asked]
         if unknown:
-            said = f"there is no xacro argument {choices(unknown)}; the file has {members(self.asked)}"
-            raise FileError(path, [FileProblem(0, said)])
+            raise refused(path, f"there is no xacro argument {choices(unknown)}; the file has {members(self.asked)}")
 
 
 @contextlib.contextmanager
@@ -162,15 +161,15 @@ def _replaced(names: dict[str, Any], name: str, value: Any) -> Iterator[None]:
 
     The library's own need ROS, wait for pipes, and take XML less widely than we do.
     """
-    own = names.get(name)
+    original = names.get(name)
     names[name] = value
     try:
         yield
     finally:
-        if own is None:
+        if original is None:
             del names[name]
         else:
-            names[name] = own
+            names[name] = original
 
 
 class Xacro(Format):
@@ -188,12 +187,11 @@ class Xacro(Format):
         expanded, warned = expand_text(text, path, options.arguments(), options.package_dirs)
         name = stem(path).split(".")[0]
         reading = parse(expanded, name, options.physical, root=options.root, swap_limits=options.swap_limits)
-        problems, remarks = map(_after_expansion, (reading.problems, reading.remarks))
+        problems, remarks = (
+            [FileProblem(0, f"after expansion: {note.message}") for note in notes]
+            for notes in (reading.problems, reading.remarks)
+        )
         return Reading(reading.description, problems, {}, [*warned, *remarks], reading.between)
-
-
-def _after_expansion(notes: list[FileProblem]) -> list[FileProblem]:
-    return [FileProblem(0, f"after expansion: {note.message}") for note in notes]
 
 
 register(Xacro())

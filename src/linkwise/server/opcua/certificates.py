@@ -11,8 +11,8 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from linkwise.errors import FileError, FileProblem
-from linkwise.files.text import read_bytes
+from linkwise.errors import FileError
+from linkwise.files.text import read_bytes, refused
 from linkwise.server.authentication import require_private
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def found_or_made(folder: Path, host: str) -> tuple[str, str, str]:
     try:
         if key.exists() != certificate.exists():
             there, lacking = (key, certificate) if key.exists() else (certificate, key)
-            raise FileError(folder, [FileProblem(0, f"has {there.name}, but no {lacking.name}; expected both or none")])
+            raise refused(folder, f"has {there.name}, but no {lacking.name}; expected both or none")
         if not key.exists():
             folder.mkdir(parents=True, exist_ok=True)
             _make(certificate, key, host)
@@ -52,7 +52,7 @@ def found_or_made(folder: Path, host: str) -> tuple[str, str, str]:
         _see_fit(certificate, key)
         return str(certificate), str(key), digest
     except OSError as error:
-        raise FileError(folder, [FileProblem(0, f"cannot be used: {error.strerror or error}")]) from error
+        raise refused(folder, f"cannot be used: {error.strerror or error}") from error
 
 
 def fingerprint(path: Path) -> str:
@@ -78,7 +78,7 @@ def _read(path: Path) -> x509.Certificate:
     except FileError:
         raise
     except ValueError as error:
-        raise FileError(path, [FileProblem(0, f"is no certificate: {error}")]) from error
+        raise refused(path, f"is no certificate: {error}") from error
 
 
 def _see_fit(certificate: Path, key: Path) -> None:
@@ -89,12 +89,12 @@ def _see_fit(certificate: Path, key: Path) -> None:
     try:
         private = load_pem_private_key(read_bytes(key), None)
     except (ValueError, TypeError) as error:
-        raise FileError(key, [FileProblem(0, f"is no key without a password: {error}")]) from error
+        raise refused(key, f"is no key without a password: {error}") from error
     if private.public_key() != loaded.public_key():
-        raise FileError(key, [FileProblem(0, f"is not the key of {certificate.name}")])
+        raise refused(key, f"is not the key of {certificate.name}")
     if loaded.not_valid_after_utc < datetime.datetime.now(datetime.UTC):
         said = f"was good until {loaded.not_valid_after_utc:%Y-%m-%d}; remove it and {key.name} to have new ones made"
-        raise FileError(certificate, [FileProblem(0, said)])
+        raise refused(certificate, said)
 
 
 def _make(certificate: Path, key: Path, host: str) -> None:

@@ -193,8 +193,8 @@ class Connection(OPCUAProtocol):
             self.abort("a message could not be read")
             return False
 
-    def _log(self, what: str = "", level: int = logging.INFO) -> None:
-        self._listener.services.log("connection", f"connection from {self._peer} {what}".rstrip(), level)
+    def _log(self, event: str = "", level: int = logging.INFO) -> None:
+        self._listener.services.log("connection", f"connection from {self._peer} {event}".rstrip(), level)
 
 
 class Listener(BinaryServer):

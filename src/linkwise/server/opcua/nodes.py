@@ -158,13 +158,13 @@ class Nodes:
         attributes = ua.ObjectAttributes(DisplayName=ua.LocalizedText(name))
         return await self._add(parent, node, ua.QualifiedName(name, space), attributes, ua.ObjectIds.BaseObjectType)
 
-    async def _variable(self, parent: ua.NodeId, name: str, what: str, space: int, interval: float) -> None:
+    async def _variable(self, parent: ua.NodeId, name: str, label: str, space: int, interval: float) -> None:
         port = self._ports[name]
         node = ua.NodeId(name, space)
         writable = port.direction == "in" and name not in self._routed
         access = _READ | _WRITE if writable else _READ
         attributes = ua.VariableAttributes(
-            DisplayName=ua.LocalizedText(what),
+            DisplayName=ua.LocalizedText(label),
             Description=ua.LocalizedText(_described(port.description, port.unit, port.choices)),
             Value=self._variant(name),
             DataType=ua.NodeId(TYPES[port.kind][1]),
@@ -174,7 +174,7 @@ class Nodes:
             UserAccessLevel=ua.Byte(access),
             MinimumSamplingInterval=interval * 1e3,
         )
-        where = ua.QualifiedName(what, space)
+        where = ua.QualifiedName(label, space)
         await self._add(parent, node, where, attributes, ua.ObjectIds.BaseDataVariableType)
         self._space.set_attribute_value_callback(node, ua.AttributeIds.Value, lambda *_: self._value(name))
         self._values[name] = self._space[node].attributes[ua.AttributeIds.Value]

@@ -164,18 +164,15 @@ async def serve(settings: ServerSettings, tell: Callable[[dict[str, object]], No
 
 def _trim(services: Services) -> None:
     """Tell the most of a request; and leave out the two texts of the standard's types, hundreds of kilobytes each."""
-    for name, most in _LIMITS.items():
-        node = ua.NodeId(getattr(ua.ObjectIds, f"Server_ServerCapabilities_OperationLimits_{name}"))
-        if node in services.aspace:
-            services.aspace[node].attributes[ua.AttributeIds.Value].value = _constant(most, ua.VariantType.UInt32)
-    for name in ("OpcUa_BinarySchema", "OpcUa_XmlSchema"):
+    constants = {
+        f"Server_ServerCapabilities_OperationLimits_{name}": ua.Variant(most, ua.VariantType.UInt32)
+        for name, most in _LIMITS.items()
+    }
+    constants |= dict.fromkeys(("OpcUa_BinarySchema", "OpcUa_XmlSchema"), ua.Variant(None, ua.VariantType.ByteString))
+    for name, constant in constants.items():
         node = ua.NodeId(getattr(ua.ObjectIds, name))
         if node in services.aspace:
-            services.aspace[node].attributes[ua.AttributeIds.Value].value = _constant(None, ua.VariantType.ByteString)
-
-
-def _constant(value: Any, kind: ua.VariantType) -> ua.DataValue:
-    return ua.DataValue(ua.Variant(value, kind))
+            services.aspace[node].attributes[ua.AttributeIds.Value].value = ua.DataValue(constant)
 
 
 async def _endpoint(settings: ServerSettings, services: Services) -> Endpoint:

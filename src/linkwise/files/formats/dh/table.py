@@ -22,7 +22,8 @@ from linkwise.files.csv_motion import name_and_unit
 from linkwise.files.report import Description, Reading, attempt
 from linkwise.files.text import LARGEST_DESCRIPTION, number, read_text, why_not
 from linkwise.mechanism import Mechanism
-from linkwise.model.link import CONVENTIONS, Link
+from linkwise.model.joints import JOINTS
+from linkwise.model.link import CONVENTIONS, DH_LETTERS, Link
 from linkwise.model.motor import Motor
 from linkwise.model.validation import TURN
 
@@ -134,15 +135,15 @@ def meanings(cells: Sequence[str]) -> list[str]:
     >>> meanings(["0", "0.3", "0.5", "1.57"])[0]
     'matlab: theta=0 d=0.3 a=0.5 alpha=1.57'
     """
-    found = []
+    readings = []
     for dialect in DIALECTS.values():
         columns = dialect.columns(len(cells))
         if columns is not None:
             pairs = " ".join(f"{name}={cell[:LONGEST]}" for name, cell in zip(columns, cells, strict=True))
-            found.append(f"{dialect.name}: {pairs}")
+            readings.append(f"{dialect.name}: {pairs}")
         elif not dialect.has_header:
-            found.append(f"{dialect.name}: nothing, its rows have {dialect.counts} numbers")
-    return found
+            readings.append(f"{dialect.name}: nothing, its rows have {dialect.counts} numbers")
+    return readings
 
 
 def dialect_of(name: str) -> Dialect:
@@ -165,7 +166,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Column:
+class DHColumn:
     """A column and the unit that the header states; empty where it needs none or the dialect fixes it."""
 
     name: str
@@ -182,37 +183,37 @@ def lines_of(text: str) -> list[Line]:
     >>> lines_of("% theta d a alpha\n0, 0.3, 0.5, 0  % shoulder\n")
     [Line(number=2, cells=('0', '0.3', '0.5', '0'))]
     """
-    found = []
+    lines = []
     for k, raw in enumerate(text.split("\n"), 1):
         line = _COMMENT.split(raw, maxsplit=1)[0].strip()
         if line:
-            mark = next((one for one in SEPARATORS if one in line), None)
-            found.append(Line(k, tuple(cell.strip() for cell in line.split(mark))))
-    return found
+            mark = next((separator for separator in SEPARATORS if separator in line), None)
+            lines.append(Line(k, tuple(cell.strip() for cell in line.split(mark))))
+    return lines
 
 
-def header_columns(line: Line, problems: list[FileProblem]) -> list[Column]:
+def header_columns(line: Line, problems: list[FileProblem]) -> list[DHColumn]:
     """The columns that a header names; what it says wrongly is reported."""
-    found = []
+    columns = []
     for cell in line.cells:
         name, unit = _name_and_unit(cell)
         if name not in HEADER:
             problems.append(FileProblem(line.number, f"no column {shown(cell)}; there is {choices(HEADER)}"))
         elif unit not in (HEADER[name] or ("",)):
             problems.append(FileProblem(line.number, _unit_text(name, unit)))
-        found.append(Column(name, unit))
-    names = [column.name for column in found]
+        columns.append(DHColumn(name, unit))
+    names = [column.name for column in columns]
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         problems.append(FileProblem(line.number, f"the header names {members(twice)} twice"))
     missing = [name for name in ("theta", "d", "a", "alpha") if name not in names]
     if missing:
         problems.append(FileProblem(line.number, f"the header has no column {choices(missing)}"))
-    return found
+    return columns
 
 
 def _unit_text(name: str, unit: str) -> str:
-    forms = [f"{name} [{one}]" for one in HEADER[name]] or [name]
+    forms = [f"{name} [{stated}]" for stated in HEADER[name]] or [name]
     if not unit:
         return f"column {name!r} has no unit; write {choices(forms)}"
     return f"column {name!r} is in {unit!r}; write {choices(forms)}"
@@ -229,7 +230,6 @@ def is_header(line: Line) -> bool:
 
 
 ANGLES = ("theta", "alpha")
-KINDS = {"R": "revolute", "P": "prismatic", "F": "fixed"}
 WORDS = ("name", "joint", "convention")
 LIMITS = ("lower", "upper")
 _MOTOR = ("Jm", "B", "Tc+", "Tc-")
@@ -260,7 +260,7 @@ class Rows:
     problems: list[FileProblem] = field(default_factory=list)
     undecided: bool = False
 
-    def link(self, line: Line, columns: Sequence[Column], k: int) -> Link | None:
+    def link(self, line: Line, columns: Sequence[DHColumn], k: int) -> Link | None:
         """The link of a row, or None after a report."""
         known = len(self.problems)
         cells = {column.name: self._cell(line, column, cell) for column, cell in zip(columns, line.cells, strict=True)}
@@ -274,13 +274,13 @@ class Rows:
         if len(self.problems) > known:
             return None
         name = str(cells.get("name") or f"link{k + 1}")
-        made, wrong = attempt(f"link {name!r}", lambda: self._made(values, kind, convention, name))
-        self.problems += [FileProblem(line.number, str(one)) for one in wrong]
-        return made
+        link, wrong = attempt(f"link {name!r}", lambda: self._made(values, kind, convention, name))
+        self.problems += [FileProblem(line.number, str(problem)) for problem in wrong]
+        return link
 
     # ── cells ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _cell(self, line: Line, column: Column, cell: str) -> Any:
+    def _cell(self, line: Line, column: DHColumn, cell: str) -> Any:
         if column.name in WORDS:
             return cell
         if column.name in LIMITS and (not cell or cell.lower().lstrip("+-") in {"inf", "infinity"}):
@@ -296,10 +296,10 @@ class Rows:
 
     def _kind(self, line: Line, cells: Mapping[str, Any]) -> str:
         if "joint" not in cells:
-            return KINDS["P" if self._switch(line, cells, "sigma", "0 (revolute) or 1 (prismatic)") else "R"]
-        kind = KINDS.get(cells["joint"], str(cells["joint"]))
-        if kind not in KINDS.values():
-            self._report(line, f"joint is {shown(kind)}; expected {choices([*KINDS, *KINDS.values()])}")
+            return DH_LETTERS["P" if self._switch(line, cells, "sigma", "0 (revolute) or 1 (prismatic)") else "R"]
+        kind = DH_LETTERS.get(cells["joint"], str(cells["joint"]))
+        if kind not in DH_LETTERS.values():
+            self._report(line, f"joint is {shown(kind)}; expected {choices([*DH_LETTERS, *DH_LETTERS.values()])}")
         return kind
 
     def _switch(self, line: Line, cells: Mapping[str, Any], name: str, meaning: str) -> bool:
@@ -320,13 +320,13 @@ class Rows:
             self._report(line, f"the row is of the {stated} convention, and convention={self.convention!r} was said")
         return stated or self.convention or "standard"
 
-    def _scaled(self, line: Line, column: Column, value: Any, kind: str) -> Any:
+    def _scaled(self, line: Line, column: DHColumn, value: Any, kind: str) -> Any:
         """The value in SI."""
         if column.name in WORDS:
             return value
         if column.name in ("offset", *LIMITS):
             turning, _, sliding = (column.unit or f"{self.angles} or m").partition(" or ")
-            unit = sliding if kind == "prismatic" else turning
+            unit = sliding if JOINTS[kind].is_length else turning
         else:
             unit = column.unit or (self.angles if column.name in ANGLES else "")
         if unit in ("deg", "rad") and column.name not in LIMITS:
@@ -341,8 +341,8 @@ class Rows:
 
     def _check_constant(self, line: Line, values: Mapping[str, Any], kind: str) -> None:
         """The toolboxes put the joint's variable in the place of theta, or d: a constant there would be ignored."""
-        place = {"revolute": "theta", "prismatic": "d"}.get(kind, "")
-        if self.dialect.has_header or not values.get(place):
+        place = JOINTS[kind].dh_parameter
+        if self.dialect.has_header or not place or not values.get(place):
             return
         where = "put it into the offset" if self.dialect.has("offset") else "this dialect has no offset"
         self._report(
@@ -474,7 +474,7 @@ def parse(
     return Reading(Description(mechanism), [], {("link", k): line.number for k, (line, _) in enumerate(table)})
 
 
-def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProblem]) -> Iterator[tuple[Line, list[Column]]]:
+def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProblem]) -> Iterator[tuple[Line, list[DHColumn]]]:
     """The rows with what their cells are; rows of another length are reported."""
     head, named = lines[0], header_columns(lines[0], problems) if dialect.has_header else []
     if problems:
@@ -483,7 +483,7 @@ def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProble
         table = f"a table in the dialect {dialect.name!r} has none; take it out, or begin it with #"
         problems.append(FileProblem(head.number, f"{shown(head.cells[0][:LONGEST])} ... is a header, and {table}"))
     for line in lines[1:] if named or problems else lines:
-        columns = named or [Column(name) for name in dialect.columns(len(line.cells)) or ()]
+        columns = named or [DHColumn(name) for name in dialect.columns(len(line.cells)) or ()]
         if len(columns) == len(line.cells):
             yield line, columns
         else:
@@ -525,6 +525,6 @@ def _header_problems(line: Line) -> list[FileProblem]:
     return problems
 
 
-def _check_choice(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
+def _check_choice(name: str, value: str | None, allowed: tuple[str, ...]) -> None:
     if value is not None and value not in allowed:
-        raise ArgumentError(f"{what} is {value!r}; expected {choices(allowed)}")
+        raise ArgumentError(f"{name} is {value!r}; expected {choices(allowed)}")

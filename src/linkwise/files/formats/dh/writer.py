@@ -20,7 +20,6 @@ from linkwise.model.tree import GRAVITY
 ROUNDING = 1e-15
 
 _TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
-_PLAIN = {"prismatic", "revolute"}
 
 
 def losses(mechanism: Mechanism, dialect: Dialect) -> Losses:
@@ -30,28 +29,29 @@ def losses(mechanism: Mechanism, dialect: Dialect) -> Losses:
     """
     has_header, columns = dialect.has_header, {"name": "name", "limits": "lower", "motor": "Jm"}
     holds = [part for part, column in columns.items() if dialect.has(column)] + ["offset"] * has_header
-    found = chain_losses(mechanism, holds)
+    left_out = chain_losses(mechanism, holds)
     if not has_header and _weighs(mechanism) and not _heavy(mechanism, dialect):
-        found.lost.append(f"its masses and inertias{' (a row with masses has no offset)' if dialect.has('m') else ''}")
+        left_out.lost.append(f"its masses and inertias{' (a row with masses has no offset)' if dialect.has('m') else ''}")
     if not np.array_equal(mechanism.gravity, GRAVITY):
-        found.lost.append("its gravity")
-    found.never += [f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_obstacles(link, dialect)]
+        left_out.lost.append("its gravity")
+    left_out.never += [f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_obstacles(link, dialect)]
     conventions = {row.convention for link in mechanism.links if (row := row_of(link, dialect)) is not None}
     if len(conventions) > 1 and not (has_header or dialect.has("mdh")):
-        found.never.append("its two conventions (a table in this dialect has one)")
-    return found
+        left_out.never.append("its two conventions (a table in this dialect has one)")
+    return left_out
 
 
 def _link_obstacles(link: Link, dialect: Dialect) -> Iterator[str]:
     row = row_of(link, dialect)
-    if link.joint_model.dh_parameter is None or (link.joint == "fixed" and not dialect.has_header):
+    if link.joint_model.dh_parameter is None or (not link.joint_model.dh_parameter and not dialect.has_header):
         yield f"its {link.joint} joint"
     elif row is None:
         yield "its placement (no Denavit-Hartenberg row was given)"
     elif row.b and not dialect.has("b"):
         yield "its shift b of the extended convention"
     elif not dialect.has("offset") and folded(link) != 0.0:
-        yield "its theta or offset (this dialect has none)" if link.joint == "revolute" else "its d or offset (the same)"
+        note = "the same" if link.joint_model.is_length else "this dialect has none"
+        yield f"its {link.joint_model.dh_parameter} or offset ({note})"
     name = str(link.name)
     if dialect.has_header and (set(name) & set(";\t\n\r#%") or name != name.strip()):
         yield "its name (it holds a separator or the mark of a comment)"
@@ -77,12 +77,11 @@ def row_of(link: Link, dialect: Dialect) -> DHRow | None:
     """The row of a link, also of one whose joint counts the other way, where the dialect has the column flip."""
     if link.dh_row is not None or not dialect.has("flip") or not np.array_equal(link.axis, [0.0, 0.0, -1.0]):
         return link.dh_row
-    return next((row for row in _turned_rows(link) if _makes(row, link)), None)
-
-
-def is_flipped(link: Link, dialect: Dialect) -> bool:
-    """Whether the joint of a link counts against the z axis of its row."""
-    return link.dh_row is None and row_of(link, dialect) is not None
+    for row in _turned_rows(link):
+        other = flipped(Link.dh(row.theta, row.d, row.a, row.alpha, convention=row.convention, joint=link.joint))
+        if max(np.abs(other.before - link.before).max(), np.abs(other.after - link.after).max()) <= ROUNDING:
+            return row
+    return None
 
 
 def _turned_rows(link: Link) -> Iterator[DHRow]:
@@ -94,15 +93,9 @@ def _turned_rows(link: Link) -> Iterator[DHRow]:
     yield DHRow("modified", theta + 0.0, float(after[2, 3]), float(before[0, 3]), alpha)
 
 
-def _makes(row: DHRow, link: Link) -> bool:
-    made = flipped(Link.dh(row.theta, row.d, row.a, row.alpha, convention=row.convention, joint=link.joint))
-    return bool(max(np.abs(made.before - link.before).max(), np.abs(made.after - link.after).max()) <= ROUNDING)
-
-
 def folded(link: Link) -> float | None:
     """The theta or d with the offset added, or None where the sum would be rounded."""
-    row = link.dh_row
-    if row is None or link.joint not in _PLAIN:
+    if link.dh_row is None or not link.joint_model.dh_parameter:
         return 0.0 if not link.offset else -link.offset
     return with_offset(link)
 
@@ -172,11 +165,11 @@ def _columns(mechanism: Mechanism, dialect: Dialect) -> tuple[str, ...]:
 
 def _cells(link: Link, columns: Sequence[str], dialect: Dialect) -> list[str]:
     values = _values(link, dialect)
-    slides, turned, total = link.joint_model.is_length, is_flipped(link, dialect), folded(link)
-    place = "d" if slides else "theta"
-    offset = -link.offset if turned else link.offset
-    whole = float(values[place]) + offset if turned or total is None else total
-    fixed = {"sigma": str(int(slides)), "flip": str(int(turned)), "mdh": str(int(values["convention"] == "modified"))}
+    is_length, flips, total = link.joint_model.is_length, link.dh_row is None, folded(link)
+    place = str(link.joint_model.dh_parameter)
+    offset = -link.offset if flips else link.offset
+    whole = float(values[place]) + offset if flips or total is None else total
+    fixed = {"sigma": str(int(is_length)), "flip": str(int(flips)), "mdh": str(int(values["convention"] == "modified"))}
     return [{**values, place: "0.0", "offset": repr(whole), **fixed}[column] for column in columns]
 
 
@@ -191,9 +184,9 @@ def _values(link: Link, dialect: Dialect) -> dict[str, str]:
     numbers |= dict(zip(("rx", "ry", "rz"), body.com.tolist(), strict=True))
     names = ("Ixx", "Iyy", "Izz", "Ixy", "Iyz", "Ixz")
     numbers |= {name: body.tensor[place] for name, place in zip(names, _TENSOR, strict=True)}
-    made = motor or Motor()
-    coulomb = {"Tc+": made.coulomb[0], "Tc-": made.coulomb[1]}
-    numbers |= {"Jm": made.inertia, "G": made.gear_ratio, "B": made.viscous, **coulomb}
+    motor = motor or Motor()
+    numbers |= {"Jm": motor.inertia, "G": motor.gear_ratio, "B": motor.viscous}
+    numbers |= dict(zip(("Tc+", "Tc-"), motor.coulomb, strict=True))
     return values | {key: repr(float(value)) for key, value in numbers.items()}
 
 

@@ -29,40 +29,42 @@ ORIENTATIONS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
 #: The attributes of a frame.
 FRAME = ("pos", *ORIENTATIONS)
 
-#: The last two are of older versions.
-COMPILER = (
-    "autolimits", "boundmass", "boundinertia", "settotalmass", "balanceinertia", "strippath", "coordinate", "angle",
-    "fitaabb", "eulerseq", "meshdir", "texturedir", "discardvisual", "usethread", "fusestatic", "inertiafromgeom",
-    "inertiagrouprange", "saveinertial", "assetdir", "alignfree", "conflict", "passthrough", "savecanonical",
-    "savecompiled", "convexhull", "exactmeshinertia",
-)  # fmt: skip
 
-OPTION = (
-    "timestep", "apirate", "impratio", "tolerance", "ls_tolerance", "noslip_tolerance", "ccd_tolerance", "mpr_tolerance",
-    "sleep_tolerance", "gravity", "wind", "magnetic", "density", "viscosity", "o_margin", "o_solref", "o_solimp",
-    "o_friction", "integrator", "collision", "cone", "jacobian", "solver", "iterations", "ls_iterations",
-    "noslip_iterations", "ccd_iterations", "mpr_iterations", "sdf_iterations", "sdf_initpoints", "actuatorgroupdisable",
-)  # fmt: skip
-FLAG = (
-    "constraint", "equality", "frictionloss", "limit", "contact", "passive", "spring", "damper", "gravity", "clampctrl",
-    "warmstart", "filterparent", "actuation", "refsafe", "sensor", "midphase", "eulerdamp", "autoreset", "nativeccd",
-    "island", "override", "energy", "fwdinv", "invdiscrete", "sensornoise", "multiccd", "sleep", "diagexact", "ipc",
-    "speculative",
-)  # fmt: skip
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+#: The last two are of older versions.
+COMPILER = _names("""
+    autolimits boundmass boundinertia settotalmass balanceinertia strippath coordinate angle fitaabb eulerseq meshdir
+    texturedir discardvisual usethread fusestatic inertiafromgeom inertiagrouprange saveinertial assetdir alignfree conflict
+    passthrough savecanonical savecompiled convexhull exactmeshinertia
+""")
+
+OPTION = _names("""
+    timestep apirate impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance mpr_tolerance sleep_tolerance gravity
+    wind magnetic density viscosity o_margin o_solref o_solimp o_friction integrator collision cone jacobian solver
+    iterations ls_iterations noslip_iterations ccd_iterations mpr_iterations sdf_iterations sdf_initpoints
+    actuatorgroupdisable
+""")
+FLAG = _names("""
+    constraint equality frictionloss limit contact passive spring damper gravity clampctrl warmstart filterparent actuation
+    refsafe sensor midphase eulerdamp autoreset nativeccd island override energy fwdinv invdiscrete sensornoise multiccd
+    sleep diagexact ipc speculative
+""")
 
 BODY = ("name", "childclass", *FRAME, "mocap", "gravcomp", "sleep", "simple", "fuse", "user")
 INERTIAL = (*FRAME, "mass", "diaginertia", "fullinertia")
 FREE = ("name", "group", "align")
-JOINT = (
-    "name", "class", "type", "group", "pos", "axis", "springdamper", "limited", "actuatorfrclimited", "solreflimit",
-    "solimplimit", "solreffriction", "solimpfriction", "stiffness", "range", "actuatorfrcrange", "actuatorgravcomp",
-    "margin", "ref", "springref", "springyield", "armature", "damping", "frictionloss", "user", "align",
-)  # fmt: skip
-GEOM = (
-    "name", "class", "type", "contype", "conaffinity", "condim", "group", "priority", "size", "material", "friction", "mass",
-    "density", "shellinertia", "solmix", "solref", "solimp", "margin", "gap", "surfacevel", "adhesion", "fromto", *FRAME,
-    "hfield", "mesh", "fitscale", "rgba", "fluidshape", "fluidcoef", "castshadow", "user",
-)  # fmt: skip
+JOINT = _names("""
+    name class type group pos axis springdamper limited actuatorfrclimited solreflimit solimplimit solreffriction
+    solimpfriction stiffness range actuatorfrcrange actuatorgravcomp margin ref springref springyield armature damping
+    frictionloss user align
+""")
+GEOM = FRAME + _names("""
+    name class type contype conaffinity condim group priority size material friction mass density shellinertia solmix solref
+    solimp margin gap surfacevel adhesion fromto hfield mesh fitscale rgba fluidshape fluidcoef castshadow user
+""")
 SITE = ("name", "class", "type", "group", *FRAME, "material", "mesh", "size", "fromto", "rgba", "user")
 
 SHARED = ("name", "class", "active", "solref", "solimp")
@@ -76,21 +78,18 @@ EQUALITIES = {
 }
 
 #: The kinds of actuators; what a class says of one holds for all of them.
-ACTUATORS = (
-    "general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle",
-    "adhesion", "dcmotor",
-)  # fmt: skip
+ACTUATORS = _names("""
+    general motor position velocity intvelocity orientation pid damper cylinder muscle adhesion dcmotor
+""")
 
 #: Of all kinds together.
-ACTUATOR = (
-    "name", "class", "group", "nsample", "interp", "delay", "ctrllimited", "forcelimited", "actlimited", "ctrlrange",
-    "forcerange", "actrange", "lengthrange", "inheritrange", "gear", "armature", "damping", "cranklength", "joint",
-    "jointinparent", "tendon", "slidersite", "cranksite", "site", "refsite", "body", "user", "dyntype", "gaintype",
-    "biastype", "dynprm", "gainprm", "biasprm", "actdim", "actearly", "input", "kp", "kv", "ki", "imax", "dampratio",
-    "timeconst", "tausmooth", "posrange", "velrange", "ffrange", "slewmax", "area", "diameter", "bias", "range", "force",
-    "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax", "gain", "motorconst", "resistance", "nominal", "saturation",
-    "inductance", "cogging", "controller", "thermal", "lugre", "plugin", "instance",
-)  # fmt: skip
+ACTUATOR = _names("""
+    name class group nsample interp delay ctrllimited forcelimited actlimited ctrlrange forcerange actrange lengthrange
+    inheritrange gear armature damping cranklength joint jointinparent tendon slidersite cranksite site refsite body user
+    dyntype gaintype biastype dynprm gainprm biasprm actdim actearly input kp kv ki imax dampratio timeconst tausmooth
+    posrange velrange ffrange slewmax area diameter bias range force scale lmin lmax vmax fpmax fvmax gain motorconst
+    resistance nominal saturation inductance cogging controller thermal lugre plugin instance
+""")
 
 #: What a default class may say, with its attributes; None for what is not used here.
 DEFAULTS: dict[str, tuple[str, ...] | None] = {
@@ -126,7 +125,7 @@ class Included(Element):
     at: int = 0
 
 
-class Told:
+class ElementLog:
     """A `Report` by elements, those of included files too.
 
     Attributes
@@ -188,7 +187,7 @@ class Attributes:
         The element.
     item : str
         How messages call it: ``"joint 'elbow'"``.
-    told : Told
+    log : ElementLog
         Where problems go.
     known : iterable of str
         The attributes that there are; others are reported.
@@ -197,13 +196,13 @@ class Attributes:
     """
 
     def __init__(
-        self, element: Element, item: str, told: Told, known: Iterable[str], defaults: Mapping[str, Said] | None = None
+        self, element: Element, item: str, log: ElementLog, known: Iterable[str], defaults: Mapping[str, Said] | None = None
     ) -> None:
-        self.element, self.item, self.told = element, item, told
-        check_known(element, item, told, known)
+        self.element, self.item, self.log = element, item, log
+        check_known(element, item, log, known)
         inside = INSIDE.get(element.tag)
         for child in element.children if inside is not None else ():
-            check_tag(child, item, told, inside or ())
+            check_tag(child, item, log, inside or ())
         self.own = frozenset(element.attributes)
         self.contested: str | None = None  # how its default class says the orientation that it says by quat
         self.said = {**(defaults or {}), **{key: Said(text, element, item) for key, text in element.attributes.items()}}
@@ -214,16 +213,16 @@ class Attributes:
     def report(self, message: str, key: str | None = None) -> None:
         """Report something wrong with the element, at the line of an attribute if one is named."""
         said = self.said.get(key) if key else None
-        self.told.report(said.element if said else self.element, f"{said.item if said else self.item}: {message}")
+        self.log.report(said.element if said else self.element, f"{said.item if said else self.item}: {message}")
 
     def remark(self, message: str) -> None:
         """Remark on the element."""
-        self.told.remark(self.element, f"{self.item}: {message}")
+        self.log.remark(self.element, f"{self.item}: {message}")
 
     def tell(self, problem: Problem) -> None:
         """Report a problem of the model at the element."""
         message = str(replace(problem, item=self.item))
-        self.told.report(self.element, message.replace(IDENTIFIED, "reading with physical=False accepts it"))
+        self.log.report(self.element, message.replace(IDENTIFIED, "reading with physical=False accepts it"))
 
     def build(self, make: Callable[[], Result]) -> Result | None:
         """Return the part of a model that `make` returns, or None after a report."""
@@ -250,8 +249,8 @@ class Attributes:
 
     def number(self, key: str, default: float = 0.0) -> float:
         """One number."""
-        found = self.row(key, 1, [default])
-        return found[0] if found else default
+        values = self.row(key, 1, [default])
+        return values[0] if values else default
 
     def row(self, key: str, size: int, default: Sequence[float]) -> list[float]:
         """That many numbers; the default where the attribute is missing or wrong."""
@@ -279,10 +278,10 @@ class Attributes:
         """One whole number."""
         if key not in self.said:
             return default
-        found = whole(self.said[key].text.strip())
-        if found is None:
+        value = whole(self.said[key].text.strip())
+        if value is None:
             self.report(f"{key} is {shown(self.said[key].text)}; expected a whole number", key)
-        return default if found is None else found
+        return default if value is None else value
 
     def word(self, key: str, allowed: Sequence[str], default: str) -> str:
         """One of the words that there are."""
@@ -313,21 +312,21 @@ class Attributes:
         return first
 
 
-def check_known(element: Element, item: str, told: Told, known: Iterable[str]) -> None:
+def check_known(element: Element, item: str, log: ElementLog, known: Iterable[str]) -> None:
     """Report attributes that there are not: misspelt, one would be silently without effect."""
     names = list(known)
     for key in element.attributes:
         if key not in names:
             listed = f"; it has {members(names)}" if 0 < len(names) < 12 else ""
-            told.report(element, f"{item} has no attribute {shown(key)}{told.notes.suggestion(key[:40], names) or listed}")
+            log.report(element, f"{item} has no attribute {shown(key)}{log.notes.suggestion(key[:40], names) or listed}")
 
 
-def check_tag(element: Element, place: str, told: Told, known: Sequence[str]) -> bool:
+def check_tag(element: Element, place: str, log: ElementLog, known: Sequence[str]) -> bool:
     """Whether an element is one of those that there are in a place; any other is reported."""
     if element.tag in known:
         return True
-    hint = told.notes.suggestion(element.tag[:40], known, " (did you mean <{}>?)")
-    told.report(element, f"there is no element <{element.tag}> in {place}{hint}")
+    hint = log.notes.suggestion(element.tag[:40], known, " (did you mean <{}>?)")
+    log.report(element, f"there is no element <{element.tag}> in {place}{hint}")
     return False
 
 
@@ -365,21 +364,21 @@ Class = dict[str, dict[str, Said]]
 class Defaults:
     """The classes of a file by name."""
 
-    def __init__(self, told: Told) -> None:
-        self.told = told
+    def __init__(self, log: ElementLog) -> None:
+        self.log = log
         self.classes: dict[str, Class] = {MAIN: {}}
 
     def read(self, element: Element, parent: str | None = None) -> None:
         """Take in a ``<default>``: its own elements, then the classes nested in it, which begin with all that it has."""
-        check_known(element, "<default>", self.told, ("class",))
+        check_known(element, "<default>", self.log, ("class",))
         name = element.get("class") or ""
         if parent is None:
             if name not in ("", MAIN):
-                self.told.report(element, f"<default>: class is {shown(name)}; the outermost is {MAIN!r}")
+                self.log.report(element, f"<default>: class is {shown(name)}; the outermost is {MAIN!r}")
             name = MAIN
         elif not name or name in self.classes:
             why = f"class {shown(name)} stands twice" if name else "class is empty; expected a name of its own"
-            self.told.report(element, f"<default>: {why}")
+            self.log.report(element, f"<default>: {why}")
             return
         else:
             self.classes[name] = dict(self.classes[parent])  # (of its tables none is ever changed)
@@ -392,13 +391,13 @@ class Defaults:
     def _take_in(self, element: Element, name: str) -> None:
         """What a class says of one kind of element."""
         item = f"<{element.tag}> of default class {shown(name)}"
-        known = DEFAULTS[element.tag] if check_tag(element, "<default>", self.told, list(DEFAULTS)) else None
+        known = DEFAULTS[element.tag] if check_tag(element, "<default>", self.log, list(DEFAULTS)) else None
         if known is None:  # (a kind of which nothing is read)
             return
-        own = [key for key in known if key not in ("name", "class")]
-        said = Attributes(element, item, self.told, own).said
-        found, kind = self.classes[name], kind_of(element.tag)
-        found[kind] = {**found.get(kind, {}), **{key: said[key] for key in own if key in said}}
+        keys = [key for key in known if key not in ("name", "class")]
+        said = Attributes(element, item, self.log, keys).said
+        tables, kind = self.classes[name], kind_of(element.tag)
+        tables[kind] = {**tables.get(kind, {}), **{key: said[key] for key in keys if key in said}}
 
     def of(self, element: Element, surrounding: Sequence[str], kind: str = "") -> dict[str, Said]:
         """What the class of an element says of its kind; `surrounding` are the child classes around it, the nearest last."""
@@ -410,7 +409,7 @@ class Defaults:
         if name in self.classes:
             return name
         classes = offered(self.classes, members)
-        self.told.report(element, f"<{element.tag}>: {key} is {shown(name)}; the classes are {classes}")
+        self.log.report(element, f"<{element.tag}>: {key} is {shown(name)}; the classes are {classes}")
         return MAIN
 
 
@@ -453,34 +452,34 @@ def orientation(attributes: Attributes, degree: bool, sequence: str) -> FloatArr
     Beside an own quaternion MuJoCo before version 4 takes what the default class says otherwise (euler, zaxis, ...); this
     is noted as `Attributes.contested`, for where it matters.
     """
-    own = [key for key in ORIENTATIONS if key in attributes.own]
-    given = own or [key for key in ORIENTATIONS if key in attributes]
-    if len(given) > 1:
-        attributes.report(f"its orientation is given by {members(given)}; expected one of them", given[0])
+    explicit = [key for key in ORIENTATIONS if key in attributes.own]
+    stated = explicit or [key for key in ORIENTATIONS if key in attributes]
+    if len(stated) > 1:
+        attributes.report(f"its orientation is given by {members(stated)}; expected one of them", stated[0])
         return _NO_TURN
-    if own == ["quat"]:
+    if explicit == ["quat"]:
         attributes.contested = next((key for key in ORIENTATIONS if key in attributes and key != "quat"), None)
-    if not given:
+    if not stated:
         return _NO_TURN
-    values = attributes.numbers(given[0], ORIENTATIONS[given[0]], ORIENTATIONS[given[0]])
-    made = None if values is None else _turned(given[0], values, degree, sequence)
-    if values is not None and made is None:
-        attributes.report(f"{given[0]} is {values!r}, which says no direction", given[0])
-    return _NO_TURN if made is None else np.asarray(made, dtype=float)
+    values = attributes.numbers(stated[0], ORIENTATIONS[stated[0]], ORIENTATIONS[stated[0]])
+    rotation = None if values is None else _turned(stated[0], values, degree, sequence)
+    if values is not None and rotation is None:
+        attributes.report(f"{stated[0]} is {values!r}, which says no direction", stated[0])
+    return _NO_TURN if rotation is None else np.asarray(rotation, dtype=float)
 
 
-def _turned(way: str, values: list[float], degree: bool, sequence: str) -> Array | None:
-    if way == "quat":
+def _turned(kind: str, values: list[float], degree: bool, sequence: str) -> Array | None:
+    if kind == "quat":
         size = math.hypot(*values)
         return quaternion_rotation([value / size for value in values]) if LEAST < size < math.inf else None
-    if way == "euler":
+    if kind == "euler":
         return _euler([degrees(value) for value in values] if degree else values, sequence)
     first = _unit(values[:3])
     if first is None:
         return None
-    if way == "axisangle":
+    if kind == "axisangle":
         return rotation_about(first, degrees(values[3]) if degree else values[3])
-    if way == "zaxis":
+    if kind == "zaxis":
         return _z_to(first)
     second = np.array(values[3:])
     across = _unit((second - first * (first @ second)).tolist())
@@ -494,11 +493,11 @@ def _unit(values: list[float]) -> FloatArray | None:
 
 def _euler(angles: list[float], sequence: str) -> Array:
     """Turns one after the other: about axes that turn with the frame (small letters) or that stay."""
-    made: Array = np.eye(3)
+    rotation: Array = np.eye(3)
     for axis, angle in zip(sequence, angles, strict=True):
         turn = _TURNS[axis.lower()](angle)
-        made = made @ turn if axis.islower() else turn @ made
-    return made
+        rotation = rotation @ turn if axis.islower() else turn @ rotation
+    return rotation
 
 
 def _z_to(direction: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ from linkwise.files.formats.mjcf.attributes import (
     SITE,
     Attributes,
     Defaults,
-    Told,
+    ElementLog,
     between,
     check_tag,
     degrees,
@@ -80,15 +80,6 @@ class Geom:
         """Whether its size comes from a mesh or another file, which is not read."""
         return self.kind in ("mesh", "sdf", "hfield") or self.attributes.text("mesh") is not None
 
-    def in_groups(self, settings: Settings) -> bool:
-        """Whether its group counts for the mass of its body."""
-        return settings.groups[0] <= self.attributes.whole("group") <= settings.groups[1]
-
-    @property
-    def has_file_mass(self) -> bool:
-        """Whether it has a mass that a mesh or another file would tell."""
-        return self.from_file and self.kind != "plane" and not self._massless
-
     @property
     def _mass(self) -> float | None:
         return self.attributes.number("mass") if "mass" in self.attributes else None
@@ -98,7 +89,8 @@ class Geom:
         return self.attributes.number("density", 1000.0)
 
     @property
-    def _massless(self) -> bool:
+    def massless(self) -> bool:
+        """Whether it says that it has no mass."""
         return self._mass == 0 or (self._mass is None and self._density == 0)
 
     def body(self) -> tuple[float, FloatArray] | None:
@@ -108,7 +100,7 @@ class Geom:
             if value is not None and value < 0:
                 said.report(f"{key} is {value!r}; expected a number >= 0", key)
                 return None
-        if self._massless or self.kind == "plane" or not self._is_certain() or not self.size:
+        if self.massless or self.kind == "plane" or not self._is_certain() or not self.size:
             return None
         _, filled, shell = SOLIDS[self.kind]
         solid = _solid(shell if said.flag("shellinertia") else filled, self.size)
@@ -123,8 +115,8 @@ class Geom:
         """Whether its mass is known; what is missing is reported."""
         said = self.attributes
         if self.from_file:
-            what = "height field" if self.kind == "hfield" else "mesh"
-            said.report(f"the mass of a {what} is not computed; give its body an <inertial>, or this geom mass = '0'")
+            noun = "height field" if self.kind == "hfield" else "mesh"
+            said.report(f"the mass of a {noun} is not computed; give its body an <inertial>, or this geom mass = '0'")
         elif said.contested and self.kind != "sphere":
             said.report(f"{CONTESTED.format(said.contested)}; its mass needs one of them, expected one", "quat")
         else:
@@ -168,8 +160,8 @@ def read_geom(said: Attributes, settings: Settings, outer: FloatArray) -> Geom:
     else:
         frame, half = pose(said, settings.degree, settings.sequence), None
         if said.contested:
-            what = f"{said.contested!r} of a default class beside an own quat"
-            said.told.leave(said.element, what, "MuJoCo takes the quat from version 4 on; it only turns the picture")
+            subject = f"{said.contested!r} of a default class beside an own quat"
+            said.log.leave(said.element, subject, "MuJoCo takes the quat from version 4 on; it only turns the picture")
     return Geom(said, kind, outer @ frame, _size(said, kind, half))
 
 
@@ -184,11 +176,11 @@ def _from_to(said: Attributes, kind: str) -> tuple[FloatArray, float | None]:
         said.report("it has both pos and fromto; expected one of them", "fromto")
     if ends is None:
         return nothing
-    found = between(ends)
-    if found is None:
+    frame_and_half = between(ends)
+    if frame_and_half is None:
         said.report(f"fromto is {ends!r}; expected two points apart from each other", "fromto")
         return nothing
-    return found
+    return frame_and_half
 
 
 def _size(said: Attributes, kind: str, half: float | None) -> tuple[float, ...]:
@@ -196,21 +188,21 @@ def _size(said: Attributes, kind: str, half: float | None) -> tuple[float, ...]:
     if kind not in SOLIDS or said.text("mesh") is not None:
         return ()
     count = SOLIDS[kind][0]
-    given = said.numbers("size", 1, 3) if "size" in said else []
-    if given is None:
+    sizes = said.numbers("size", 1, 3) if "size" in said else []
+    if sizes is None:
         return ()
     if half is not None:
-        given = [*given[:1], half] if count == 2 else [*given[:1], *given[:1], half]
-    if len(given) < count or any(value <= 0 for value in given[:count]):
+        sizes = [*sizes[:1], half] if count == 2 else [*sizes[:1], *sizes[:1], half]
+    if len(sizes) < count or any(value <= 0 for value in sizes[:count]):
         word = f"{count} positive numbers" if count > 1 else "a positive number"
-        found = shown(said.text("size")) if "size" in said else "missing"
-        said.report(f"size is {found}; expected {word} for a {kind}", "size")
+        stated = shown(said.text("size")) if "size" in said else "missing"
+        said.report(f"size is {stated}; expected {word} for a {kind}", "size")
         return ()
-    return tuple(given[:count])
+    return tuple(sizes[:count])
 
 
 @dataclass
-class Body:
+class BodyInertia:
     """Mass (kg), centre of mass (m) and tensor about it (kg m2), in the body's frame; whether they are left out."""
 
     mass: float = 0.0
@@ -221,7 +213,7 @@ class Body:
 
 def body_inertia(
     said: Attributes | None, geoms: Sequence[Geom], settings: Settings, item: Attributes, *, moves: bool = True
-) -> Body:
+) -> BodyInertia:
     """The inertia of a body.
 
     Parameters
@@ -237,17 +229,18 @@ def body_inertia(
     moves : bool
         Whether a joint moves it. Of one that stands the mass of a mesh is left out: no joint feels it.
     """
-    made = Body() if said is None else _inertial(said, settings)
+    body = BodyInertia() if said is None else _inertial(said, settings)
     if settings.from_geoms == "true" or (said is None and settings.from_geoms == "auto"):
-        counted = [geom for geom in geoms if geom.in_groups(settings)]
-        unknown = next((geom for geom in counted if geom.has_file_mass), None)
-        if unknown is not None and not moves and settings.total_mass <= 0:
-            return Body(left_out=True)
-        made = _of_geoms(counted) or made
-    return _corrected(made, settings, item)
+        least, most = settings.groups
+        counted = [geom for geom in geoms if least <= geom.attributes.whole("group") <= most]
+        lacks_mesh = any(geom.from_file and geom.kind != "plane" and not geom.massless for geom in counted)
+        if lacks_mesh and not moves and settings.total_mass <= 0:
+            return BodyInertia(left_out=True)
+        body = _of_geoms(counted) or body
+    return _corrected(body, settings, item)
 
 
-def _inertial(said: Attributes, settings: Settings) -> Body:
+def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
     """What an ``<inertial>`` says: its frame has the principal axes, unless the whole tensor is given."""
     frame = pose(said, settings.degree, settings.sequence)
     turn = frame[:3, :3]
@@ -264,10 +257,10 @@ def _inertial(said: Attributes, settings: Settings) -> Body:
     else:
         xx, yy, zz, xy, xz, yz = full
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return Body(mass, frame[:3, 3], 0.5 * (tensor + tensor.T))
+    return BodyInertia(mass, frame[:3, 3], 0.5 * (tensor + tensor.T))
 
 
-def _of_geoms(geoms: Sequence[Geom]) -> Body | None:
+def _of_geoms(geoms: Sequence[Geom]) -> BodyInertia | None:
     """The sum of the geoms, by the parallel-axis theorem; None where none has a mass."""
     parts = [(geom.frame[:3, 3], *body) for geom in geoms if (body := geom.body()) is not None]
     mass = sum(part[1] for part in parts)
@@ -275,17 +268,17 @@ def _of_geoms(geoms: Sequence[Geom]) -> Body | None:
         return None
     com = sum((m * centre for centre, m, _ in parts), np.zeros(3)) / mass
     tensor = np.zeros((3, 3))
-    for centre, m, own in parts:
+    for centre, m, own_tensor in parts:
         arm = np.asarray(skew(centre - com), dtype=float)
-        tensor += own - m * arm @ arm
-    return Body(mass, com, 0.5 * (tensor + tensor.T))
+        tensor += own_tensor - m * arm @ arm
+    return BodyInertia(mass, com, 0.5 * (tensor + tensor.T))
 
 
-def _corrected(body: Body, settings: Settings, item: Attributes) -> Body:
+def _corrected(body: BodyInertia, settings: Settings, item: Attributes) -> BodyInertia:
     """The same body with at least the least mass and moments, and balanced, where the compiler is told so."""
     mass = max(body.mass, settings.least_mass)
     if (settings.least_inertia <= 0 and not settings.balance) or not np.abs(body.tensor).max() <= LARGEST:
-        return Body(mass, body.com, body.tensor)
+        return BodyInertia(mass, body.com, body.tensor)
     moments, axes = np.linalg.eigh(body.tensor)
     if settings.least_inertia > moments[0]:
         moments = np.maximum(moments, settings.least_inertia)
@@ -293,10 +286,10 @@ def _corrected(body: Body, settings: Settings, item: Attributes) -> Body:
     if settings.balance and moments[0] + moments[1] < moments[2]:
         body.tensor = float(moments.mean()) * np.eye(3)
         item.remark("its moments of inertia are made equal, for balanceinertia is 'true'")
-    return Body(mass, body.com, 0.5 * (body.tensor + body.tensor.T))
+    return BodyInertia(mass, body.com, 0.5 * (body.tensor + body.tensor.T))
 
 
-def scaled_to(total: float, bodies: Sequence[Body]) -> None:
+def scaled_to(total: float, bodies: Sequence[BodyInertia]) -> None:
     """Scale all masses and tensors so that the masses are a total (kg); nothing where it is not positive."""
     there = sum(body.mass for body in bodies)
     if total <= 0 or there <= 0:
@@ -310,14 +303,14 @@ TYPES = ("free", "ball", "slide", "hinge")
 
 
 @dataclass
-class Joint:
+class MjcfJoint:
     """One joint of one coordinate.
 
     Attributes
     ----------
     attributes : Attributes
         What it says.
-    turns : bool
+    is_hinge : bool
         Whether it is a hinge, else a slide.
     pos, axis : ndarray (3,)
         A point on it (m) and its direction, in the body's frame.
@@ -328,7 +321,7 @@ class Joint:
     """
 
     attributes: Attributes
-    turns: bool
+    is_hinge: bool
     pos: FloatArray
     axis: FloatArray
     ref: float
@@ -340,23 +333,23 @@ class Joint:
         return self.attributes.text("name")
 
 
-def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> Joint:
+def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJoint:
     """A hinge or a slide; `outer` is T_body_frame of the frames around it."""
-    turns = said.word("type", TYPES, "hinge") == "hinge"
+    is_hinge = said.word("type", TYPES, "hinge") == "hinge"
     pos, axis = (np.array(said.row(key, 3, values)) for key, values in (("pos", (0.0,) * 3), ("axis", (0.0, 0.0, 1.0))))
     ref = said.number("ref")
     if not 1e-14 < math.hypot(*axis) < math.inf:
         said.report(f"axis is {axis.tolist()!r}; expected a direction", "axis")
         axis = np.array([0.0, 0.0, 1.0])
     rotor: dict[str, Any] = {"viscous": _passive(said, settings), "coulomb": said.non_negative("frictionloss")}
-    limits, tau_max = _limits(said, settings, turns), _effort_limit(said, settings)
+    limits, tau_max = _limits(said, settings, is_hinge), _effort_limit(said, settings)
     rotor["inertia"] = said.non_negative("armature")
     for key, flags in (("viscous", {"damper", "passive"}), ("coulomb", {"frictionloss", "constraint"})):
         rotor[key] *= not flags & settings.disabled
     fields = {"limits": limits, "tau_max": tau_max, "motor": Motor(**rotor) if any(rotor.values()) else None}
-    ref = degrees(ref) if turns and settings.degree else ref
+    ref = degrees(ref) if is_hinge and settings.degree else ref
     rotation = outer[:3, :3]
-    return Joint(said, turns, rotation @ pos + outer[:3, 3], rotation @ (axis / math.hypot(*axis)), ref, fields)
+    return MjcfJoint(said, is_hinge, rotation @ pos + outer[:3, 3], rotation @ (axis / math.hypot(*axis)), ref, fields)
 
 
 def _passive(said: Attributes, settings: Settings) -> float:
@@ -372,18 +365,18 @@ def _passive(said: Attributes, settings: Settings) -> float:
         damping = 0.0
     if any(stiffness) and not {"spring", "passive"} & settings.disabled:
         law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
-        rest = said.number("springref")
-        rest = degrees(rest) if settings.degree and said.text("type") in (None, "hinge") else rest
-        stretch = f"q - {rest!r}" if rest else "q"
+        neutral = said.number("springref")
+        neutral = degrees(neutral) if settings.degree and said.text("type") in (None, "hinge") else neutral
+        stretch = f"q - {neutral!r}" if neutral else "q"
         said.remark(f"its spring is left out, for Linkwise has none: it pulls with -({law}), x = {stretch}")
     return damping
 
 
-def _limits(said: Attributes, settings: Settings, turns: bool) -> tuple[float, float] | None:
+def _limits(said: Attributes, settings: Settings, is_hinge: bool) -> tuple[float, float] | None:
     low, high = said.row("range", 2, (0.0, 0.0))
     if not _limited(said, settings, "limited", "range", (low, high)) or {"limit", "constraint"} & settings.disabled:
         return None
-    return (degrees(low), degrees(high)) if turns and settings.degree else (low, high)
+    return (degrees(low), degrees(high)) if is_hinge and settings.degree else (low, high)
 
 
 def _effort_limit(said: Attributes, settings: Settings) -> float | None:
@@ -396,17 +389,17 @@ def _effort_limit(said: Attributes, settings: Settings) -> float | None:
     return high
 
 
-def _limited(said: Attributes, settings: Settings, key: str, range_key: str, found: tuple[float, float]) -> bool:
+def _limited(said: Attributes, settings: Settings, key: str, range_key: str, limits: tuple[float, float]) -> bool:
     """Whether a range holds, by MuJoCo's rules."""
     limited = said.word(key, ("false", "true", "auto"), "auto")
-    if limited == "auto" and not settings.autolimits and found != (0.0, 0.0):
+    if limited == "auto" and not settings.autolimits and limits != (0.0, 0.0):
         said.report(f"it has {range_key} but not {key}, and the compiler's autolimits is 'false'", range_key)
         return False
-    if limited == "true" and not found[0] < found[1]:
-        given = shown(said.text(range_key)) if range_key in said else "not given"
-        said.report(f"{range_key} is {given}; expected the least value, then the greatest, for {key} is 'true'", range_key)
+    if limited == "true" and not limits[0] < limits[1]:
+        stated = shown(said.text(range_key)) if range_key in said else "not given"
+        said.report(f"{range_key} is {stated}; expected the least value, then the greatest, for {key} is 'true'", range_key)
         return False
-    return limited == "true" or (limited == "auto" and found[0] < found[1])
+    return limited == "true" or (limited == "auto" and limits[0] < limits[1])
 
 
 #: Elements of a body that make others.
@@ -437,13 +430,13 @@ class BodyElement:
         Place of its parent in the list, `WORLD` for the world.
     frame : ndarray (4, 4)
         T_parent_body in the pose that the file describes.
-    joints : list of Joint
+    joints : list of MjcfJoint
         Its joints of one coordinate, in their order.
-    free : Attributes or None
+    free_joint : Attributes or None
         Its free joint.
     inertial : Element or None
         Its inertial element.
-    inertia : Body
+    inertia : BodyInertia
         Its mass, centre of mass and tensor.
     geoms : list of Geom
         Its geoms.
@@ -452,10 +445,10 @@ class BodyElement:
     attributes: Attributes
     parent: int
     frame: FloatArray
-    joints: list[Joint] = field(default_factory=list)
-    free: Attributes | None = None
+    joints: list[MjcfJoint] = field(default_factory=list)
+    free_joint: Attributes | None = None
     inertial: Attributes | None = None
-    inertia: Body = field(default_factory=Body)
+    inertia: BodyInertia = field(default_factory=BodyInertia)
     geoms: list[Geom] = field(default_factory=list)
 
     @property
@@ -466,7 +459,7 @@ class BodyElement:
     @property
     def moves(self) -> bool:
         """Whether it moves relative to its parent."""
-        return bool(self.joints) or self.free is not None
+        return bool(self.joints) or self.free_joint is not None
 
 
 @dataclass(frozen=True)
@@ -478,11 +471,11 @@ class Site:
     attributes: Attributes
 
 
-class Bodies:
+class BodyTree:
     """Reads all bodies, each before those that hang on it: MuJoCo's own order."""
 
-    def __init__(self, told: Told, defaults: Defaults, settings: Settings, drop_free_armature: bool = False) -> None:
-        self.told, self.defaults, self.settings = told, defaults, settings
+    def __init__(self, log: ElementLog, defaults: Defaults, settings: Settings, drop_free_armature: bool = False) -> None:
+        self.log, self.defaults, self.settings = log, defaults, settings
         self.drop_free_armature = drop_free_armature
         self.found: list[BodyElement] = []
         self.world_geoms: list[Geom] = []
@@ -490,7 +483,7 @@ class Bodies:
 
     def read(self, world: Element) -> None:
         """Take in a ``<worldbody>``."""
-        Attributes(world, "<worldbody>", self.told, ())
+        Attributes(world, "<worldbody>", self.log, ())
         self._inside(world, WORLD, np.eye(4), ())
 
     def _inside(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...]) -> None:
@@ -500,7 +493,7 @@ class Bodies:
             if tag == "body":
                 self._body(child, owner, outer, self._classes(child, classes))
             elif tag == "frame":
-                said = Attributes(child, named(child), self.told, ("name", "childclass", *FRAME))
+                said = Attributes(child, named(child), self.log, ("name", "childclass", *FRAME))
                 inner = outer @ pose(said, self.settings.degree, self.settings.sequence)
                 self._inside(child, owner, inner, self._classes(child, classes))
             elif tag == "geom":
@@ -511,11 +504,11 @@ class Bodies:
             elif tag in ("joint", "freejoint", "inertial"):
                 self._mechanics(child, owner, outer, classes, framed=element.tag == "frame")
             elif tag in REFUSED:
-                self.told.report(child, f"<{tag}> is not read: {REFUSED[tag]}")
+                self.log.report(child, f"<{tag}> is not read: {REFUSED[tag]}")
             elif tag in LEFT:
-                self.told.leave(child, f"<{tag}>", LEFT[tag])
+                self.log.leave(child, f"<{tag}>", LEFT[tag])
             else:
-                check_tag(child, "a body", self.told, KNOWN)
+                check_tag(child, "a body", self.log, KNOWN)
 
     def _classes(self, element: Element, classes: tuple[str, ...]) -> tuple[str, ...]:
         """The child classes around what is in an element."""
@@ -523,15 +516,15 @@ class Bodies:
         return (*classes, self.defaults.known(element, name, "childclass")) if name else classes
 
     def _said(self, element: Element, known: tuple[str, ...], classes: tuple[str, ...]) -> Attributes:
-        return Attributes(element, named(element), self.told, known, self.defaults.of(element, classes))
+        return Attributes(element, named(element), self.log, known, self.defaults.of(element, classes))
 
     def _body(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...]) -> None:
-        said = Attributes(element, named(element), self.told, BODY)
+        said = Attributes(element, named(element), self.log, BODY)
         frame = outer @ pose(said, self.settings.degree, self.settings.sequence)
         body = BodyElement(said, owner, frame)
         self.found.append(body)
         if said.flag("mocap"):
-            self.told.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
+            self.log.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
         if said.number("gravcomp"):
             said.remark(f"gravcomp = {said.text('gravcomp')} is a force that is left out")
         self._inside(element, len(self.found) - 1, np.eye(4), classes)
@@ -556,18 +549,18 @@ class Bodies:
     def _mechanics(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...], *, framed: bool) -> None:
         """A joint or an inertial element."""
         if owner == WORLD:
-            self.told.report(element, f"<{element.tag}> stands in the world, which does not move; expected it in a <body>")
+            self.log.report(element, f"<{element.tag}> stands in the world, which does not move; expected it in a <body>")
             return
         body = self.found[owner]
         if element.tag == "inertial":
-            said = Attributes(element, f"{body.attributes.item}: <inertial>", self.told, INERTIAL)
+            said = Attributes(element, f"{body.attributes.item}: <inertial>", self.log, INERTIAL)
             if body.inertial is not None or framed:
                 why = "it stands in a <frame>, which MuJoCo overlooks" if framed else "there is another one"
                 said.report(f"{why}; expected one, directly in the body")
             body.inertial = said
             return
         if element.tag == "freejoint":
-            said, kind = Attributes(element, named(element), self.told, FREE), "free"
+            said, kind = Attributes(element, named(element), self.log, FREE), "free"
         else:
             said = self._said(element, JOINT, classes)
             kind = said.word("type", TYPES, "hinge")
@@ -577,32 +570,32 @@ class Bodies:
             self._free(said, body)
         else:
             body.joints.append(read_joint(said, self.settings, outer))
-        if body.free is not None and body.joints:
+        if body.free_joint is not None and body.joints:
             said.report(f"{body.attributes.item} has a free joint and another one; expected the free one alone")
 
     def _free(self, said: Attributes, body: BodyElement) -> None:
         """A free joint: what a floating base cannot have is told."""
-        if body.parent != WORLD or body.free is not None:
-            why = "there is another one" if body.free is not None else "the body hangs on another one"
+        if body.parent != WORLD or body.free_joint is not None:
+            why = "there is another one" if body.free_joint is not None else "the body hangs on another one"
             said.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")
-        body.free = said
+        body.free_joint = said
         armature = said.number("armature")
         if armature and self.drop_free_armature:
             said.remark(f"its armature {armature!r} is left out; MuJoCo adds it to the inertia of all six freedoms")
         elif armature:
             why = "a floating base has no armature; expected armature = '0', or a <freejoint>"
             said.report(f"{why}; drop_free_armature=True leaves it out", "armature")
-        for key, what in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
+        for key, noun in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
             if any(said.numbers(key, 1, 3) or ()):
-                said.remark(f"its {what} is left out, for a floating base has none")
+                said.remark(f"its {noun} is left out, for a floating base has none")
 
 
-def repeated(told: Told, items: list[Attributes], what: str) -> None:
+def repeated(log: ElementLog, items: list[Attributes], noun: str) -> None:
     """Report names that stand twice."""
     first: dict[str, Element] = {}
     for said in items:
         name = said.text("name")
         if name is not None and name in first:
-            told.report(said.element, f"{what} {shown(name)} stands twice, first in {place(first[name])}")
+            log.report(said.element, f"{noun} {shown(name)} stands twice, first in {place(first[name])}")
         elif name is not None:
             first[name] = said.element

@@ -11,20 +11,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from linkwise.errors import FileError, FileProblem, shown
+from linkwise.errors import FileError, shown
 from linkwise.files.formats.mjcf.attributes import (
     COMPILER,
     FLAG,
     OPTION,
     Attributes,
+    ElementLog,
     Included,
-    Told,
     check_known,
     line,
     offered,
 )
 from linkwise.files.packages import is_absolute
-from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused
 from linkwise.files.xml_tree import DEEPEST, Element, XmlError, read_xml
 
 #: How many files one file may include.
@@ -41,44 +41,44 @@ class Includer:
     ----------
     folder : Path, optional
         The main file's folder; without one nothing can be included.
-    told : Told
+    log : ElementLog
         Where problems go.
     include_root : str or Path, optional
         Another folder from which, and from all below it, files may be included.
     """
 
-    def __init__(self, folder: Path | None, told: Told, include_root: str | Path | None = None) -> None:
-        self.folder, self.told, self.include_root = folder, told, include_root
+    def __init__(self, folder: Path | None, log: ElementLog, include_root: str | Path | None = None) -> None:
+        self.folder, self.log, self.include_root = folder, log, include_root
         self.seen: set[Path] = set()
         self.size = 0
 
     def expand(self, element: Element, depth: int = 0) -> None:
         """Replace the includes among an element's children, and theirs."""
         if depth > DEEPEST:
-            self.told.report(element, f"<{element.tag}> is nested deeper than {DEEPEST} elements")
+            self.log.report(element, f"<{element.tag}> is nested deeper than {DEEPEST} elements")
             element.children = []
-        made = []
+        children = []
         for child in element.children:
             if child.tag == "include":
-                made += self._included(child, depth + 1)
+                children += self._included(child, depth + 1)
             else:
                 self.expand(child, depth + 1)
-                made.append(child)
-        element.children = made
+                children.append(child)
+        element.children = children
 
     def _included(self, element: Element, depth: int) -> list[Element]:
         """What stands in the file that an element includes."""
-        check_known(element, "<include>", self.told, ("file",))
+        check_known(element, "<include>", self.log, ("file",))
         name = element.get("file")
         if not name:
-            self.told.report(element, "<include> has no file; expected file = the name of a file beside this one")
+            self.log.report(element, "<include> has no file; expected file = the name of a file beside this one")
             return []
         try:
             path = self._path(element, name)
             root = self._read(path)
         except (FileError, XmlError) as error:
             for problem in error.problems if isinstance(error, FileError) else (error.problem,):
-                self.told.report(element, f"<include> of {shown(name)}: {problem}")
+                self.log.report(element, f"<include> of {shown(name)}: {problem}")
             return []
         file = Path(os.path.relpath(path, self._root())).as_posix()
         top = Element(root.tag, {}, root.line, [_marked(child, file, line(element)) for child in root.children])
@@ -88,15 +88,15 @@ class Includer:
     def _read(self, path: Path) -> Element:
         """The root element of a file that is not included already."""
         if path in self.seen:
-            raise FileError(path, [FileProblem(0, "it is included already")])
+            raise refused(path, "it is included already")
         if len(self.seen) >= MOST_FILES:
-            raise FileError(path, [FileProblem(0, f"{MOST_FILES} files are included already")])
+            raise refused(path, f"{MOST_FILES} files are included already")
         self.seen.add(path)
         text = read_text(path, LARGEST_DESCRIPTION)
         self.size += len(text)
         if self.size > LARGEST_DESCRIPTION:
             most = LARGEST_DESCRIPTION // 1024**2
-            raise FileError(path, [FileProblem(0, f"with it the included files are larger than {most} MB together")])
+            raise refused(path, f"with it the included files are larger than {most} MB together")
         return read_xml(text)
 
     def _root(self) -> Path:
@@ -106,7 +106,7 @@ class Includer:
     def _path(self, element: Element, name: str) -> Path:
         """The file meant, seen from the main file's folder, else from that of the file which includes it."""
         if self.folder is None:
-            raise FileError(name, [FileProblem(0, "the folder of this text is not known")])
+            raise refused(name, "the folder of this text is not known")
         try:
             folder = self._root()
             opened = None if self.include_root is None else Path(self.include_root).resolve()
@@ -114,12 +114,12 @@ class Includer:
             if isinstance(element, Included) and not os.path.exists(path):
                 path = (folder / element.file).parent.joinpath(name).resolve()
         except (OSError, ValueError, RuntimeError) as error:
-            raise FileError("", [FileProblem(0, "this is no path of a file")]) from error
+            raise refused("", "this is no path of a file") from error
         inside = opened is not None and path.is_relative_to(opened)
         if not inside and (is_absolute(name) or not path.is_relative_to(folder)):
             why = "the path leaves the folder of the main file, and only files in it or below it are read"
             other = "another folder that may be read" if opened is None else f"{str(opened)!r}, which it leaves too"
-            raise FileError(path, [FileProblem(0, f"{why}; include_root names {other}")])
+            raise refused(path, f"{why}; include_root names {other}")
         return path
 
 
@@ -136,13 +136,13 @@ KEPT = ("geom", "site", "camera", "light", "frame")
 ENDS = ("joint", "jointinparent", "joint1", "joint2", "body", "body1", "body2", "site", "site1", "site2")
 
 
-def keep_body(told: Told, root: Element, name: str) -> None:
+def keep_body(log: ElementLog, root: Element, name: str) -> None:
     """Take all other bodies of the world out of a file, and the equalities and actuators that name what is in them."""
     worlds = root.all("worldbody")
     bodies = [body for world in worlds for body in _bodies(world)]
     names = [said for body in bodies if (said := body.get("name"))]
     if name not in names:
-        told.report(root, f"root {shown(name)} is no body in the world; expected {offered(names)}")
+        log.report(root, f"root {shown(name)} is no body in the world; expected {offered(names)}")
         return
     removed: list[Element] = []
     for world in worlds:
@@ -150,15 +150,15 @@ def keep_body(told: Told, root: Element, name: str) -> None:
     if not removed:
         return
     if any(element.get("settotalmass") not in (None, "-1") for element in root.all("compiler")):
-        told.report(root, "settotalmass counts all bodies, of which root leaves some out; write the masses out")
+        log.report(root, "settotalmass counts all bodies, of which root leaves some out; write the masses out")
     lost = {(kind, said) for element in removed for kind, said in _names(element)}
     labels = [shown(element.get("name")) if element.get("name") else f"<{element.tag}>" for element in removed[:10]]
     more = f" and {len(removed) - 10} more" if len(removed) > 10 else ""
-    told.remark(removed[0], f"left out, for they do not hang on {shown(name)}: {', '.join(labels)}{more}")
+    log.remark(removed[0], f"left out, for they do not hang on {shown(name)}: {', '.join(labels)}{more}")
     for section in (*root.all("equality"), *root.all("actuator")):
         cut = [element for element in section.children if any(end in lost for end in _ends(element))]
         for element in cut:
-            told.leave(element, f"<{element.tag}> of <{section.tag}> on what root leaves out", "")
+            log.leave(element, f"<{element.tag}> of <{section.tag}> on what root leaves out", "")
         section.children = [element for element in section.children if element not in cut]
 
 
@@ -226,18 +226,18 @@ class Settings:
     disabled: frozenset[str] = field(default_factory=frozenset)
 
 
-def settings_of(root: Element, told: Told) -> Settings:
+def settings_of(root: Element, log: ElementLog) -> Settings:
     """The settings of a file; later elements go over earlier ones."""
-    made = Settings()
+    settings = Settings()
     for element in root.all("compiler"):
-        made = _compiler(element, told, made)
+        settings = _compiler(element, log, settings)
     for element in root.all("option"):
-        made = _option(element, told, made)
-    return made
+        settings = _option(element, log, settings)
+    return settings
 
 
-def _compiler(element: Element, told: Told, before: Settings) -> Settings:
-    said = Attributes(element, "<compiler>", told, COMPILER)
+def _compiler(element: Element, log: ElementLog, before: Settings) -> Settings:
+    said = Attributes(element, "<compiler>", log, COMPILER)
     if said.word("coordinate", ("local", "global"), "local") == "global":
         said.report("coordinate is 'global', which MuJoCo gave up in version 2.3.4; expected 'local'", "coordinate")
     sequence = said.text("eulerseq") or before.sequence
@@ -261,17 +261,17 @@ def _compiler(element: Element, told: Told, before: Settings) -> Settings:
     )
 
 
-def _option(element: Element, told: Told, before: Settings) -> Settings:
-    said = Attributes(element, "<option>", told, OPTION)
+def _option(element: Element, log: ElementLog, before: Settings) -> Settings:
+    said = Attributes(element, "<option>", log, OPTION)
     disabled = set(before.disabled)
     for flags in element.all("flag"):
-        switch = Attributes(flags, "<flag>", told, FLAG)
+        switch = Attributes(flags, "<flag>", log, FLAG)
         for key in ("gravity", "equality", "constraint", "damper", "frictionloss", "limit", "spring", "passive"):
             if key in switch:
                 (disabled.discard if switch.word(key, ("enable", "disable"), "enable") == "enable" else disabled.add)(key)
-    for key, what in FORCES.items():
+    for key, force in FORCES.items():
         if any(said.numbers(key, 1, 3) or ()):
-            told.leave(element, f"the attribute {key!r} of <option>", f"{what} is a force that Linkwise does not have")
+            log.leave(element, f"the attribute {key!r} of <option>", f"{force} is a force that Linkwise does not have")
     gravity = tuple(said.row("gravity", 3, before.gravity))
     place = line(element) if "gravity" in said else before.gravity_line
     return replace(before, gravity=gravity, gravity_line=place, disabled=frozenset(disabled))

@@ -22,7 +22,7 @@ from linkwise.files.formats.mjcf.attributes import (
     LEAST,
     Attributes,
     Defaults,
-    Told,
+    ElementLog,
     check_known,
     check_tag,
     float_transform,
@@ -32,13 +32,13 @@ from linkwise.files.formats.mjcf.attributes import (
     place,
     where,
 )
-from linkwise.files.formats.mjcf.bodies import CONTESTED, WORLD, Bodies, BodyElement, Joint, Site, repeated, scaled_to
+from linkwise.files.formats.mjcf.bodies import CONTESTED, WORLD, BodyElement, BodyTree, MjcfJoint, Site, repeated, scaled_to
 from linkwise.files.formats.mjcf.document import Includer, Settings, keep_body, settings_of
 from linkwise.files.report import Description, Reading, attempt, base_names, some, unused_name, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
-from linkwise.model.link import Link
+from linkwise.model.link import DH_LETTERS, Link
 from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
@@ -54,9 +54,9 @@ class Actuators:
     """Reads the actuators; `motors` are those with an inertia or a damping of their own, with what said them."""
 
     def __init__(
-        self, told: Told, defaults: Defaults, settings: Settings, joints: Collection[str], still: Collection[str]
+        self, log: ElementLog, defaults: Defaults, settings: Settings, joints: Collection[str], still: Collection[str]
     ) -> None:
-        self.told, self.defaults, self.settings = told, defaults, settings
+        self.log, self.defaults, self.settings = log, defaults, settings
         self.joints, self.still = joints, still
         self.motors: list[tuple[Attributes, Motor]] = []
 
@@ -64,11 +64,11 @@ class Actuators:
         """Take in an ``<actuator>``."""
         for element in section.children:
             if element.tag not in (*ACTUATORS, "plugin"):
-                self.told.report(element, f"there is no actuator <{element.tag}>; expected {choices(ACTUATORS)}")
+                self.log.report(element, f"there is no actuator <{element.tag}>; expected {choices(ACTUATORS)}")
                 continue
-            self.told.leave(element, f"<{element.tag}> of <actuator>", WHY)
+            self.log.leave(element, f"<{element.tag}> of <actuator>", WHY)
             defaults = self.defaults.of(element, ())
-            self._rotor(Attributes(element, named(element), self.told, ACTUATOR, defaults))
+            self._rotor(Attributes(element, named(element), self.log, ACTUATOR, defaults))
 
     def _rotor(self, said: Attributes) -> None:
         """A rotor with its gear: its inertia and damping are multiplied by the square of the ratio."""
@@ -108,8 +108,8 @@ class Equalities:
         Loops, by the names of the links.
     """
 
-    def __init__(self, told: Told, defaults: Defaults, settings: Settings, bodies: Bodies, links: Sequence[str]) -> None:
-        self.told, self.defaults, self.settings = told, defaults, settings
+    def __init__(self, log: ElementLog, defaults: Defaults, settings: Settings, bodies: BodyTree, links: list[str]) -> None:
+        self.log, self.defaults, self.settings = log, defaults, settings
         self.bodies, self.links = bodies.found, links
         self.places = {body.name: k for k, body in enumerate(bodies.found) if body.name} | {"world": WORLD}
         self.sites = {name: site for site in bodies.sites if (name := site.attributes.text("name"))}
@@ -117,7 +117,7 @@ class Equalities:
         self.reference = {WORLD: np.eye(4)}  # T_world_body in the pose that the file describes
         for k, body in enumerate(bodies.found):
             self.reference[k] = self.reference[body.parent] @ body.frame
-        self.floats = any(body.free for body in bodies.found)
+        self.floats = any(body.free_joint for body in bodies.found)
         self.used: set[str] = set()
         self.follows: dict[str, Mimic] = {}
         self.stays: dict[str, float] = {}
@@ -129,14 +129,14 @@ class Equalities:
         for element in section.children:
             if element.tag not in (*EQUALITIES, *OTHERS):
                 expected = choices([*EQUALITIES, *OTHERS])
-                self.told.report(element, f"there is no equality <{element.tag}>; expected {expected}")
+                self.log.report(element, f"there is no equality <{element.tag}>; expected {expected}")
                 continue
             known = EQUALITIES.get(element.tag, tuple(element.attributes))
             # a class says solver parameters of all equalities alike, and whether they are active
             defaults = self.defaults.of(element, (), "equality")
-            said = Attributes(element, f"equality {named(element)}", self.told, known, defaults)
+            said = Attributes(element, f"equality {named(element)}", self.log, known, defaults)
             if not said.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:
-                self.told.remark(element, f"{said.item} is not active, and left out")
+                self.log.remark(element, f"{said.item} is not active, and left out")
             elif element.tag in OTHERS:
                 said.report("only joints, points and frames can be tied here; active = 'false' leaves it out")
             elif element.tag == "joint":
@@ -187,7 +187,7 @@ class Equalities:
     # ── loops ─────────────────────────────────────────────────────────────────────────────────────
 
     def _loop(self, said: Attributes, tag: str) -> None:
-        by_sites, by_bodies = (any(f"{what}{k}" in said for k in (1, 2)) for what in ("site", "body"))
+        by_sites, by_bodies = (any(f"{noun}{k}" in said for k in (1, 2)) for noun in ("site", "body"))
         if by_sites == by_bodies:
             both = "both bodies and sites" if by_sites else "neither bodies nor sites"
             said.report(f"it names {both}; expected body1 (and body2), or site1 and site2")
@@ -199,16 +199,16 @@ class Equalities:
             said.report("it ties to the ground, which a floating base cannot say; active = 'false' leaves it out")
             return
         kind = "point" if tag == "connect" or said.number("torquescale", 1.0) == 0 else "full"
-        one, other = ("base" if body == WORLD else self.links[body] for body, _ in ends)
+        first, second = ("base" if body == WORLD else self.links[body] for body, _ in ends)
         frames = ends[0][1], ends[1][1]
-        if loop := said.build(lambda: Loop(kind, one, other, *frames, said.text("name"))):
+        if loop := said.build(lambda: Loop(kind, first, second, *frames, said.text("name"))):
             self.loops.append((said, loop))
 
     def _stands(self, body: int) -> bool:
         """Whether a body stands in the world, beside the one that floats."""
         while body != WORLD and self.bodies[body].parent != WORLD:
             body = self.bodies[body].parent
-        return body == WORLD or self.bodies[body].free is None
+        return body == WORLD or self.bodies[body].free_joint is None
 
     def _of_sites(self, said: Attributes) -> list[End] | None:
         sites: list[Site] = []
@@ -267,7 +267,7 @@ class Links:
         What said the links and the joints, by the names that messages of the model call them.
     """
 
-    def __init__(self, names: Names, follows: Mapping[str, Mimic], stays: Mapping[str, float], physical: bool) -> None:
+    def __init__(self, names: LinkNames, follows: Mapping[str, Mimic], stays: Mapping[str, float], physical: bool) -> None:
         self.names, self.follows, self.stays, self.physical = names, follows, stays, physical
         self.made: list[Link] = []
         self.between: set[int] = set()
@@ -280,24 +280,24 @@ class Links:
         name = self.names.bodies[k]
         mass = {"mass": body.inertia.mass, "com": body.inertia.com, "inertia": body.inertia.tensor}
         if not body.joints:
-            before = np.eye(4) if body.free is not None else body.frame
+            before = np.eye(4) if body.free_joint is not None else body.frame
             self._link(body, None, {"joint": "fixed", "before": before, "name": name, "parent": parent, **mass})
             return
         before = body.frame
         for at, joint in enumerate(body.joints):
             last = at == len(body.joints) - 1
-            own = name if last else self.names.part(k, at, joint.name)
+            link_name = name if last else self.names.part(k, at, joint.name)
             placed = self._placed(joint, before)
             if not last:
                 self.between.add(len(self.made))
-            self._link(body, joint, {"name": own, "parent": parent, **placed, **(mass if last else {})})
-            parent, before = own, np.eye(4)
+            self._link(body, joint, {"name": link_name, "parent": parent, **placed, **(mass if last else {})})
+            parent, before = link_name, np.eye(4)
 
-    def _placed(self, joint: Joint, before: FloatArray) -> dict[str, Any]:
+    def _placed(self, joint: MjcfJoint, before: FloatArray) -> dict[str, Any]:
         """A J(q) B of a joint: its motion is about or along an axis through its point, and the frame stays the body's."""
         to = np.asarray(translation(*joint.pos), dtype=float)
         back = np.asarray(translation(*(-joint.pos)), dtype=float)
-        kind = "revolute" if joint.turns else "prismatic"
+        kind = DH_LETTERS["R" if joint.is_hinge else "P"]
         name = joint.name
         if name is not None and name in self.stays:
             moved = Link(joint=kind, axis=joint.axis).motion(self.stays[name] - joint.ref)
@@ -306,7 +306,7 @@ class Links:
         mimic = self.follows.get(name) if name else None
         return {"joint": kind, **frames, "offset": 0.0 - joint.ref, "mimic": mimic, **joint.fields}
 
-    def _link(self, body: BodyElement, joint: Joint | None, values: dict[str, Any]) -> None:
+    def _link(self, body: BodyElement, joint: MjcfJoint | None, values: dict[str, Any]) -> None:
         """One link, or a bare one in its place after a report."""
         at, name = len(self.made), values["name"]
         said = body.attributes if joint is None else joint.attributes
@@ -314,16 +314,16 @@ class Links:
         if joint is not None and values["joint"] != "fixed":
             values["joint_name"] = self.names.joint(joint.name, name)
             self.items[f"joint {values['joint_name'] or name!r}"] = said
-        made, wrong = attempt(body.attributes.item, lambda: Link(**values))
-        if made is None and not self.physical:  # marks only what cannot exist
-            made, wrong = attempt(body.attributes.item, lambda: Link(**values, physical=False))
+        link, wrong = attempt(body.attributes.item, lambda: Link(**values))
+        if link is None and not self.physical:  # marks only what cannot exist
+            link, wrong = attempt(body.attributes.item, lambda: Link(**values, physical=False))
         for problem in wrong:
             (inertial if problem.field in BODY_FIELDS else said).tell(problem)
         self.items[f"link {name!r}"] = body.attributes
         self.lines["link", at] = line(body.attributes.element)
         self.lines.update({("link", at, field): line(inertial.element) for field in BODY_FIELDS})
         bare, _ = attempt("link", lambda: Link(name=name, parent=values["parent"]))
-        self.made.append(made or bare or Link(name=f"?{at}", parent="base"))
+        self.made.append(link or bare or Link(name=f"?{at}", parent="base"))
 
 
 def still_roots(bodies: Sequence[BodyElement]) -> set[int]:
@@ -337,22 +337,22 @@ def still_roots(bodies: Sequence[BodyElement]) -> set[int]:
     return set(roots) - moving
 
 
-class Names:
+class LinkNames:
     """Names of links: those of the bodies, ``body3`` where there is none (the world is 0), and one for each further joint.
 
     A body of several joints is a chain of links: the last is the body; one before it has its name and that of its joint.
     """
 
-    def __init__(self, told: Told, bodies: Sequence[BodyElement]) -> None:
+    def __init__(self, log: ElementLog, bodies: Sequence[BodyElement]) -> None:
         self.taken = {body.name for body in bodies if body.name} | {"base"}
-        self.bodies = [self._body(told, k, body) for k, body in enumerate(bodies)]
+        self.bodies = [self._body(log, k, body) for k, body in enumerate(bodies)]
         moving = [(body, joint) for body in bodies for joint in body.joints]
         self.joints = {joint.name for _, joint in moving if joint.name}
 
-    def _body(self, told: Told, k: int, body: BodyElement) -> str:
+    def _body(self, log: ElementLog, k: int, body: BodyElement) -> str:
         if body.name == "base":
             name = unused_name(base_names(), self.taken)
-            told.remark(body.attributes.element, f"body 'base' is called {name!r}, for 'base' means the ground")
+            log.remark(body.attributes.element, f"body 'base' is called {name!r}, for 'base' means the ground")
             return name
         return body.name or unused_name((f"body{k + 1}{'_' * more}" for more in count()), self.taken)
 
@@ -432,12 +432,12 @@ def parse(
         top = read_xml(text)
         if top.tag != "mujoco":
             return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <mujoco>")], {})
-        told = Told()
-        Includer(folder, told, include_root).expand(top)
+        log = ElementLog()
+        Includer(folder, log, include_root).expand(top)
         if root is not None:
-            keep_body(told, top, root)
+            keep_body(log, top, root)
         with np.errstate(all="ignore"):
-            return _Reader(top, name, physical, told, drop_free_armature).reading()
+            return _Reader(top, name, physical, log, drop_free_armature).reading()
     except XmlError as error:
         return Reading(None, [error.problem], {})
     except RecursionError:
@@ -447,12 +447,12 @@ def parse(
 class _Reader:
     """Builds a description from the elements, gathering the problems of all parts."""
 
-    def __init__(self, root: Element, name: str, physical: bool, told: Told, drop_free_armature: bool) -> None:
-        self.root, self.physical, self.told, self.drop_free_armature = root, physical, told, drop_free_armature
-        check_known(root, "<mujoco>", self.told, ("model",))
+    def __init__(self, root: Element, name: str, physical: bool, log: ElementLog, drop_free_armature: bool) -> None:
+        self.root, self.physical, self.log, self.drop_free_armature = root, physical, log, drop_free_armature
+        check_known(root, "<mujoco>", self.log, ("model",))
         self.name = (root.get("model") or "").strip() or name
-        self.settings = settings_of(root, self.told)
-        self.defaults = Defaults(self.told)
+        self.settings = settings_of(root, self.log)
+        self.defaults = Defaults(self.log)
         for element in root.all("default"):
             self.defaults.read(element)
         self._sections()
@@ -461,51 +461,54 @@ class _Reader:
         """What of the file is left out, and what it may not have."""
         for element in self.root.children:
             if element.tag == "deformable":
-                self.told.report(element, "<deformable>: a soft body is no rigid one")
+                self.log.report(element, "<deformable>: a soft body is no rigid one")
             elif element.tag == "tendon":
                 self._tendons(element)
             elif element.tag in LEFT:
-                self.told.leave(element, f"<{element.tag}>", LEFT[element.tag])
+                self.log.leave(element, f"<{element.tag}>", LEFT[element.tag])
             else:
-                check_tag(element, "<mujoco>", self.told, KNOWN)
+                check_tag(element, "<mujoco>", self.log, KNOWN)
 
     def _tendons(self, section: Element) -> None:
         """Tendons are left out; not one that has an inertia, which would be missing."""
         for element in section.children:
-            self.told.leave(element, f"<{element.tag}> of <tendon>", LEFT["tendon"])
-            said = Attributes(element, f"tendon {shown(element.get('name'))}", self.told, element.attributes)
+            self.log.leave(element, f"<{element.tag}> of <tendon>", LEFT["tendon"])
+            said = Attributes(element, f"tendon {shown(element.get('name'))}", self.log, element.attributes)
             if said.number("armature"):
                 said.report("its armature is an inertia that cannot be said here", "armature")
 
     def reading(self) -> Reading:
-        bodies = Bodies(self.told, self.defaults, self.settings, self.drop_free_armature)
+        bodies = BodyTree(self.log, self.defaults, self.settings, self.drop_free_armature)
         for element in self.root.all("worldbody"):
             bodies.read(element)
         scaled_to(self.settings.total_mass, [body.inertia for body in bodies.found])
         self._check(bodies)
-        names = Names(self.told, bodies.found)
-        equalities = Equalities(self.told, self.defaults, self.settings, bodies, names.bodies)
+        names = LinkNames(self.log, bodies.found)
+        equalities = Equalities(self.log, self.defaults, self.settings, bodies, names.bodies)
         for element in self.root.all("equality"):
             equalities.read(element)
         equalities.settle()
-        self._unused_sites(bodies, equalities)
-        actuators = Actuators(self.told, self.defaults, self.settings, names.joints, equalities.stays)
+        for site in bodies.sites:
+            if site.attributes.text("name") not in equalities.used:
+                self.log.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
+        actuators = Actuators(self.log, self.defaults, self.settings, names.joints, equalities.stays)
         for element in self.root.all("actuator"):
             actuators.read(element)
-        floats = any(body.free is not None for body in bodies.found)
+        floats = any(body.free_joint is not None for body in bodies.found)
         links = Links(names, equalities.follows, equalities.stays, self.physical)
         kept = self._kept(bodies, floats)
         for k in kept:
             links.add(k, bodies.found[k])
-        made = self._mechanism(links, equalities, actuators, floats) if kept else None
+        mechanism = self._mechanism(links, equalities, actuators, floats) if kept else None
         shapes = self._shapes(bodies, names, kept, floats)
-        if self.told.notes.problems or made is None:
-            return Reading(None, self.told.notes.sorted_problems, links.lines)
+        if self.log.notes.problems or mechanism is None:
+            return Reading(None, self.log.notes.sorted_problems, links.lines)
         links.lines["gravity",] = self.settings.gravity_line or line(self.root)
-        links.lines["floating",] = next((line(body.free.element) for body in bodies.found if body.free), 0)
+        links.lines["floating",] = next((line(body.free_joint.element) for body in bodies.found if body.free_joint), 0)
         lacking = self._lacking([bodies.found[k] for k in kept])
-        remarks = sorted([*self.told.notes.all_remarks, *lacking], key=lambda remark: remark.line)
-        return Reading(Description(made, shapes=tuple(shapes)), [], links.lines, remarks, frozenset(links.between), lacking)
+        remarks = sorted([*self.log.notes.all_remarks, *lacking], key=lambda remark: remark.line)
+        description = Description(mechanism, shapes=tuple(shapes))
+        return Reading(description, [], links.lines, remarks, frozenset(links.between), lacking)
 
     def _lacking(self, kept: Sequence[BodyElement]) -> list[FileProblem]:
         """The links without the mass of their meshes, if any."""
@@ -518,21 +521,21 @@ class _Reader:
         said += " and all dynamics with floating=True would; <inertial> gives it"
         return [FileProblem(line(massless[0].element), where(massless[0].element) + said)]
 
-    def _check(self, bodies: Bodies) -> None:
+    def _check(self, bodies: BodyTree) -> None:
         """What no body can tell alone."""
         if not bodies.found:
-            self.told.report(self.root, "there is no <body> in a <worldbody>")
-        repeated(self.told, [body.attributes for body in bodies.found], "body")
+            self.log.report(self.root, "there is no <body> in a <worldbody>")
+        repeated(self.log, [body.attributes for body in bodies.found], "body")
         joints = [joint.attributes for body in bodies.found for joint in body.joints]
-        repeated(self.told, [*joints, *(body.free for body in bodies.found if body.free)], "joint")
-        repeated(self.told, [site.attributes for site in bodies.sites], "site")
-        free = [body for body in bodies.found if body.free is not None]
+        repeated(self.log, [*joints, *(body.free_joint for body in bodies.found if body.free_joint)], "joint")
+        repeated(self.log, [site.attributes for site in bodies.sites], "site")
+        free = [body for body in bodies.found if body.free_joint is not None]
         still = still_roots(bodies.found)
         roots = [body for k, body in enumerate(bodies.found) if body.parent == WORLD and k not in still]
         parents = {body.parent for body in bodies.found}
         for k, body in enumerate(bodies.found):
-            if body.free is not None and k not in parents:
-                self._aligned(body, body.free)
+            if body.free_joint is not None and k not in parents:
+                self._aligned(body, body.free_joint)
             if body.name == "world":
                 body.attributes.report("the name means the world; expected another one")
         if free and len(roots) > 1:
@@ -547,52 +550,47 @@ class _Reader:
         align = free.word("align", ("false", "true", "auto"), "auto")
         if align == "true" or (align == "auto" and self.settings.align_free):
             frame = "its frame stays as the file has it; MuJoCo, told to align it, takes that of its inertia"
-            self.told.remark(free.element, f"{body.attributes.item}: {frame}")
+            self.log.remark(free.element, f"{body.attributes.item}: {frame}")
 
-    def _unused_sites(self, bodies: Bodies, equalities: Equalities) -> None:
-        for site in bodies.sites:
-            if site.attributes.text("name") not in equalities.used:
-                self.told.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
-
-    def _kept(self, bodies: Bodies, floats: bool) -> Sequence[int]:
+    def _kept(self, bodies: BodyTree, floats: bool) -> Sequence[int]:
         """The bodies that become links: beside a floating base nothing stands on the ground."""
         still = still_roots(bodies.found) if floats else set()
         kept: dict[int, None] = {}
         for k, body in enumerate(bodies.found):
             if body.parent == WORLD and k in still:
                 why = "it stands on the ground, which no body of a floating mechanism can"
-                self.told.remark(body.attributes.element, f"{body.attributes.item} is left out: {why}")
+                self.log.remark(body.attributes.element, f"{body.attributes.item} is left out: {why}")
             elif body.parent == WORLD or body.parent in kept:
                 kept[k] = None
         return list(kept)
 
     def _mechanism(self, links: Links, equalities: Equalities, actuators: Actuators, floats: bool) -> Mechanism | None:
-        rest: dict[str, Any] = {"floating": floats, "name": self.name or None}
-        rest["gravity"] = (0.0, 0.0, 0.0) if "gravity" in self.settings.disabled else self.settings.gravity
+        gravity = (0.0, 0.0, 0.0) if "gravity" in self.settings.disabled else self.settings.gravity
+        settings: dict[str, Any] = {"floating": floats, "name": self.name or None, "gravity": gravity}
         motors = [motor for _, motor in actuators.motors]
         loops = [loop for _, loop in equalities.loops]
         items = {**links.items, **{f"motors[{k}]": said for k, (said, _) in enumerate(actuators.motors)}}
         for k, (said, loop) in enumerate(equalities.loops):
             items[f"loop {loop.name!r}" if loop.name else f"loops[{k}]"] = said
-        if self.told.notes.problems:
+        if self.log.notes.problems:
             return None
-        made, wrong = attempt("mechanism", lambda: Mechanism(links.made, loops=loops, motors=motors, **rest))
+        mechanism, wrong = attempt("mechanism", lambda: Mechanism(links.made, loops=loops, motors=motors, **settings))
         for problem in wrong:
             if problem.item in items:
                 items[problem.item].tell(problem)
             else:
-                self.told.report(self.root, str(problem))
-        return made and with_tool_at_a_tip(made)
+                self.log.report(self.root, str(problem))
+        return mechanism and with_tool_at_a_tip(mechanism)
 
-    def _shapes(self, bodies: Bodies, names: Names, kept: Sequence[int], floats: bool) -> list[Shape]:
+    def _shapes(self, bodies: BodyTree, names: LinkNames, kept: Sequence[int], floats: bool) -> list[Shape]:
         """What the links look like; files of meshes are not opened."""
         geoms = [("base", geom) for geom in (() if floats else bodies.world_geoms)]
         geoms += [(names.bodies[k], geom) for k in kept for geom in bodies.found[k].geoms]
-        found = []
+        shapes = []
         for link, geom in geoms:
             shape = geom.shape(link)
             if shape is not None:
-                found.append(shape)
+                shapes.append(shape)
             else:
-                self.told.leave(geom.attributes.element, f"<geom> of type {geom.kind!r}", "its shape is not kept")
-        return found
+                self.log.leave(geom.attributes.element, f"<geom> of type {geom.kind!r}", "its shape is not kept")
+        return shapes

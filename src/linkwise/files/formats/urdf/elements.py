@@ -48,10 +48,10 @@ class Notes(Report):
 
     def only(self, item: str, element: Element, tag: str) -> Element | None:
         """The child with that tag, of which there may be one."""
-        found = element.all(tag)
-        if len(found) > 1:
-            self.report(found[1].line, f"{item}: <{tag}> stands twice, first in line {found[0].line}")
-        return found[0] if found else None
+        children = element.all(tag)
+        if len(children) > 1:
+            self.report(children[1].line, f"{item}: <{tag}> stands twice, first in line {children[0].line}")
+        return children[0] if children else None
 
     def named(self, parent: Element, tag: str) -> Iterator[tuple[str, Element]]:
         """The children with that tag by their names; one without a name, or with one that is taken, is reported."""
@@ -68,8 +68,8 @@ class Notes(Report):
         """An attribute that must be there and say something."""
         said = element.get(attribute)
         if said is None or not said.strip():
-            what = "has no" if said is None else "has an empty"
-            self.report(element.line, f"{item}: <{element.tag}> {what} {attribute}")
+            lack = "has no" if said is None else "has an empty"
+            self.report(element.line, f"{item}: <{element.tag}> {lack} {attribute}")
             return None
         return said
 
@@ -286,16 +286,16 @@ def _joint(notes: Notes, element: Element, name: str, links: Collection[str]) ->
 
 def _end(notes: Notes, item: str, element: Element, tag: str, links: Collection[str]) -> str | None:
     """The name of the link at one end of a joint."""
-    found = notes.only(item, element, tag)
-    if found is None:
+    part = notes.only(item, element, tag)
+    if part is None:
         notes.report(element.line, f"{item}: it has no <{tag}>")
         return None
-    link = notes.word(item, found, "link")
+    link = notes.word(item, part, "link")
     if len(element.all(tag)) > 1:
         return None
     if link is not None and link not in links:
         hint = notes.suggestion(link, links, MEANT)
-        notes.report(found.line, f"{item}: its {tag} is {link!r}, but there is no such link{hint}")
+        notes.report(part.line, f"{item}: its {tag} is {link!r}, but there is no such link{hint}")
         return None
     return link
 
@@ -368,7 +368,7 @@ def read_shapes(notes: Notes, robot: Element, links: Iterable[LinkElement], name
     """All shapes that could be read; each other one is told in a remark. `names` is what the links are called."""
     links = list(links)
     colours = dict(_colours([robot, *(visual for link in links for visual in link.element.all("visual"))]))
-    found = []
+    shapes = []
     for link in links:
         for role in ROLES:
             for element in link.element.all(role):
@@ -380,8 +380,8 @@ def read_shapes(notes: Notes, robot: Element, links: Iterable[LinkElement], name
                 shape = _shape(report, element, names[link.name], role, colours)
                 for problem in report.problems:
                     notes.remark(problem.line, f"{problem.message}; this {role} is left out")
-                found += [] if shape is None else [shape]
-    return found
+                shapes += [] if shape is None else [shape]
+    return shapes
 
 
 def _colours(places: Iterable[Element]) -> Iterator[tuple[str, Colour]]:

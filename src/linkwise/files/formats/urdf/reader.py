@@ -101,7 +101,7 @@ def rings(parents: Mapping[str, str]) -> list[list[str]]:
     >>> rings({"a": "b", "b": "a", "c": "a", "d": "e"})
     [['a', 'b']]
     """
-    found = []
+    cycles = []
     done: set[str] = set()
     for start in parents:
         path: dict[str, None] = {}
@@ -111,9 +111,9 @@ def rings(parents: Mapping[str, str]) -> list[list[str]]:
             at = parents[at]
         if at in path:
             names = list(path)
-            found.append(names[names.index(at) :])
+            cycles.append(names[names.index(at) :])
         done.update(path)
-    return found
+    return cycles
 
 
 @dataclass
@@ -269,7 +269,9 @@ class _Reader:
         if self.notes.problems or description is None:
             return Reading(None, self.notes.sorted_problems, self.lines)
         self.between |= axis_links(self.links)
-        note_unused(self.notes, self.robot)
+        for kind, unused in _leftovers(self.robot):
+            why = _LEFT_OVER if unused.tag.startswith("xacro:") else _WHY.get(unused.tag, "")
+            self.notes.leave(kind, unused.line, why)
         return Reading(description, [], self.lines, self.notes.all_remarks, frozenset(self.between))
 
     def _mechanism(
@@ -343,13 +345,6 @@ _WHY = {
 
 
 _LEFT_OVER = "it is the call of a macro that was not defined when the file was expanded; what it makes is missing here"
-
-
-def note_unused(notes: Notes, robot: Element) -> None:
-    """Note each kind of element and attribute that is not used."""
-    for kind, element in _leftovers(robot):
-        why = _LEFT_OVER if element.tag.startswith("xacro:") else _WHY.get(element.tag, "")
-        notes.leave(kind, element.line, why)
 
 
 def _leftovers(robot: Element) -> Iterator[tuple[str, Element]]:

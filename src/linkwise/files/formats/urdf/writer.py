@@ -58,7 +58,7 @@ def plane(normal: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass(frozen=True)
-class Planar:
+class PlanarGroup:
     """Three links that are one planar joint: their places in the mechanism, and the joint's name."""
 
     x: int
@@ -67,12 +67,12 @@ class Planar:
     joint: str
 
 
-def planar_groups(mechanism: Tree, keep: Collection[str] = ()) -> dict[int, Planar]:
+def planar_groups(mechanism: Tree, keep: Collection[str] = ()) -> dict[int, PlanarGroup]:
     """The planar joints among the links, each under the place of all its three links.
 
     `keep` names links that must stay links of their own.
     """
-    found: dict[int, Planar] = {}
+    groups: dict[int, PlanarGroup] = {}
     children = Counter(mechanism.parents)
     for k in range(len(mechanism.links)):
         y = mechanism.parents[k]
@@ -82,8 +82,8 @@ def planar_groups(mechanism: Tree, keep: Collection[str] = ()) -> dict[int, Plan
         links = [mechanism.links[j] for j in (x, y, k)]
         joint = _joint_name(links)
         if joint is not None and _is_plain(links) and not {link.name for link in links[:2]} & set(keep):
-            found |= dict.fromkeys((x, y, k), Planar(x, y, k, joint))
-    return found
+            groups |= dict.fromkeys((x, y, k), PlanarGroup(x, y, k, joint))
+    return groups
 
 
 def _joint_name(links: list[Link]) -> str | None:
@@ -133,7 +133,7 @@ class JointPlan:
 
 
 @dataclass
-class Plan:
+class UrdfPlan:
     """All links with their inertia, and all joints, in the order in which they are written."""
 
     links: dict[str, Inertia] = field(default_factory=dict)
@@ -141,7 +141,7 @@ class Plan:
     base: str = "base"  # what the mechanism's base is called
 
 
-def plan_of(mechanism: Mechanism, keep: Collection[str] = ()) -> Plan:
+def plan_of(mechanism: Mechanism, keep: Collection[str] = ()) -> UrdfPlan:
     """What is written; `keep` names links that shapes hang on."""
     return _Planner(mechanism, keep).plan
 
@@ -151,7 +151,7 @@ class _Planner:
 
     def __init__(self, mechanism: Mechanism, keep: Collection[str]) -> None:
         self.mechanism = mechanism
-        self.plan = Plan()
+        self.plan = UrdfPlan()
         self.links = {"base", *mechanism.link_names}
         self.joints = {link.coordinate_name for link in mechanism.links if link.moves}
         groups = planar_groups(mechanism, keep)
@@ -212,8 +212,8 @@ class _Planner:
     def _tool(self) -> None:
         """The tool on its link, with what it carries, as a link of its own."""
         mechanism = self.mechanism
-        found = with_tool_at_a_tip(mechanism).tool_index == mechanism.tool_index
-        if found and np.array_equal(mechanism.tool, np.eye(4)) and mechanism.payload.is_zero:
+        is_at_tip = with_tool_at_a_tip(mechanism).tool_index == mechanism.tool_index
+        if is_at_tip and np.array_equal(mechanism.tool, np.eye(4)) and mechanism.payload.is_zero:
             return
         name = free("tool", self.links)
         self.plan.links[name] = mechanism.payload
@@ -461,13 +461,13 @@ def _motor_losses(motor: Motor) -> Iterator[str]:
         "its motor's friction rule": motor.friction_rule != "reflected",
         "its Coulomb friction by direction (the mean of both is written)": up != -down,
     }
-    return (what for what, lost in tests.items() if lost)
+    return (part for part, lost in tests.items() if lost)
 
 
 def _unphysical(body: Inertia) -> str:
     """A hint at how a file with this body is read, where it can only be read so."""
-    made, _ = attempt("link", lambda: Inertia(body.mass, body.com, body.tensor))
-    return "" if made is not None else " (no body has this inertia; files.read(path, physical=False) accepts the file)"
+    physical, _ = attempt("link", lambda: Inertia(body.mass, body.com, body.tensor))
+    return "" if physical is not None else " (no body has this inertia; files.read(path, physical=False) accepts the file)"
 
 
 def _is_bent(frame: FloatArray) -> bool:
